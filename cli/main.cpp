@@ -1,0 +1,29 @@
+#include <exception>
+#include <iostream>
+
+#include "cli/command.hpp"
+#include "gpu/bad_input.hpp"
+#include "reference/bad_input.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"tempera: Parallel Power Tempering for language models, and the proof that it is"};
+  app.require_subcommand(1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& failure) {
+    return failure.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  } catch (const tempera::reference::BadInput& error) {
+    std::cerr << "tempera: " << error.what() << '\n';
+    return 2;
+  } catch (const tempera::gpu::BadInput& error) {
+    std::cerr << "tempera: " << error.what() << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "tempera: internal error: " << error.what() << '\n';
+    return 3;
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+# Thrust's device system. The same .cu sources are CUDA where TEMPERA_DEVICE is CUDA and plain C++
+# everywhere else, so that host and device run one text.
+add_library(tempera_device INTERFACE)
+find_package(Threads REQUIRED)
+target_link_libraries(tempera_device INTERFACE Threads::Threads)
+target_compile_definitions(tempera_device INTERFACE
+  THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_CPP
+  THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${TEMPERA_DEVICE}
+  TEMPERA_DEVICE_${TEMPERA_DEVICE})
+
+if(TEMPERA_DEVICE STREQUAL "CUDA")
+  set(CMAKE_CUDA_ARCHITECTURES 80 90 CACHE STRING "CUDA architectures")
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  find_package(CUDAToolkit REQUIRED)
+  target_link_libraries(tempera_device INTERFACE CUDA::cudart_static)
+  # -march=native stays away: this binary is carried to another machine, whose processor has fused
+  # multiply-add (x86-64-v3) but is otherwise unknown.
+  target_compile_options(tempera_device INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>
+    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --extended-lambda -Xcompiler=-march=x86-64-v3,-ffp-contract=off,-Wall>)
+elseif(TEMPERA_DEVICE STREQUAL "TBB")
+  find_package(TBB REQUIRED)
+  target_link_libraries(tempera_device INTERFACE TBB::tbb)
+elseif(TEMPERA_DEVICE STREQUAL "OMP")
+  find_package(OpenMP REQUIRED)
+  target_link_libraries(tempera_device INTERFACE OpenMP::OpenMP_CXX)
+elseif(NOT TEMPERA_DEVICE STREQUAL "CPP")
+  message(FATAL_ERROR "TEMPERA_DEVICE is ${TEMPERA_DEVICE}; it must be TBB, OMP, CPP or CUDA")
+endif()
+
+# Debian's Thrust lies on the system include path; nvcc brings its own.
+function(tempera_cuda_sources target)
+  foreach(source IN LISTS ARGN)
+    if(NOT TEMPERA_DEVICE STREQUAL "CUDA")
+      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
+    endif()
+    target_sources(${target} PRIVATE ${source})
+  endforeach()
+endfunction()

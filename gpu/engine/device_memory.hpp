@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tempera::gpu {
+
+/// An array in the memory of Thrust's device system: CUDA's, or the host's for TBB, OpenMP and plain
+/// C++. Hides Thrust from every source that only carries the array around.
+///
+/// Instantiated for float, double, std::uint16_t, std::uint32_t and std::uint64_t.
+template <class T>
+class DeviceMemory {
+ public:
+  DeviceMemory();
+  explicit DeviceMemory(std::size_t size);
+  explicit DeviceMemory(std::span<const T> host);
+  DeviceMemory(DeviceMemory&&) noexcept;
+  DeviceMemory& operator=(DeviceMemory&&) noexcept;
+  ~DeviceMemory();
+
+  std::size_t size() const;
+  /// Keeps the contents up to the smaller size; new elements are zero.
+  void resize(std::size_t size);
+  /// A device pointer: kernels may follow it, host code may not.
+  T* data();
+  const T* data() const;
+  void upload(std::span<const T> host, std::size_t offset = 0);
+  std::vector<T> download(std::size_t offset, std::size_t count) const;
+
+ private:
+  struct Storage;
+  std::unique_ptr<Storage> storage_;
+};
+
+}  // namespace tempera::gpu
