@@ -17,7 +17,10 @@ class Cache {
  public:
   virtual ~Cache() = default;
   /// How many tokens (prompt included) it holds.
-  virtual std::size_t length() const = 0;
+  std::size_t length() const { return tokens().size(); }
+  /// The tokens it holds, in order. Enumeration compares them with the record's, so that a stale
+  /// cache cannot pass for a fresh one.
+  virtual std::span<const TokenId> tokens() const = 0;
   /// A cache of the first `length` tokens, sharing what it can; neither sees the other's later
   /// tokens. Range: length <= length().
   virtual std::unique_ptr<Cache> fork(std::size_t length) const = 0;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+
+#include "gpu/lottery/exponential.hpp"
+
+namespace tempera::gpu {
+
+/// The lottery that decides a Metropolis–Hastings acceptance 1 ∧ R from log R:
+///   {t, 2^62 − t} with t = floor(2^62 · exp(min(0, log R))); index 0 accepts.
+///
+/// Computes `eq:implementation-local-mh-acceptance` and `eq:implementation-swap-general` to within
+/// 2^-62 plus the error of exp.
+/// @throw std::domain_error if log R is NaN: that is an error in a score, never a rejection.
+inline std::array<std::uint64_t, 2> accept_tickets(double log_ratio) {
+  if (log_ratio != log_ratio)
+    throw std::domain_error("the log acceptance ratio is NaN: a score in this run is not a number");
+  constexpr std::uint64_t all = std::uint64_t{1} << 62;
+  const double probability = log_ratio >= 0.0 ? 1.0 : exponential(log_ratio);
+  const auto accepting = static_cast<std::uint64_t>(0x1p+62 * probability);
+  return {accepting, all - accepting};
+}
+
+}  // namespace tempera::gpu

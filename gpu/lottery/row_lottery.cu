@@ -1,0 +1,216 @@
+#include "gpu/lottery/row_lottery.hpp"
+
+#include <thrust/copy.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/for_each.h>
+#include <thrust/host_vector.h>
+#include <thrust/iterator/counting_iterator.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "gpu/lottery/row_kernels.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+struct DeviceSystem {
+  template <class T>
+  using Vector = thrust::device_vector<T>;
+  static auto policy() { return thrust::device; }
+  static const float* read(const DeviceMemory<float>& logits, std::size_t, Vector<float>&) {
+    return logits.data();
+  }
+};
+
+struct HostSystem {
+  template <class T>
+  using Vector = thrust::host_vector<T>;
+  static auto policy() { return thrust::host; }
+  static const float* read(const DeviceMemory<float>& logits, std::size_t count,
+                           Vector<float>& copy) {
+    const std::vector<float> downloaded = logits.download(0, count);
+    copy.assign(downloaded.begin(), downloaded.end());
+    return thrust::raw_pointer_cast(copy.data());
+  }
+};
+
+template <class System>
+class RowLotteryOn final : public RowLottery {
+  template <class T>
+  using Vector = typename System::template Vector<T>;
+
+ public:
+  explicit RowLotteryOn(std::vector<double> powers) : powers_(powers.begin(), powers.end()) {}
+
+  std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
+                                std::span<const RowDraw> draws, Lottery& lottery) override {
+    std::vector<RowRequest> requests(draws.size());
+    const std::uint64_t* seed = lottery.philox_seed();
+    for (std::size_t row = 0; row < draws.size(); ++row) {
+      requests[row].rung = static_cast<std::uint32_t>(draws[row].rung);
+      requests[row].counter = counter_of(draws[row].address);
+    }
+    RowBatch batch = prepare(logits, vocabulary, requests);
+    if (seed != nullptr) {
+      batch.seed = *seed;
+    } else {
+      ask(lottery, batch, draws, requests);
+      thrust::copy(requests.begin(), requests.end(), requests_.begin());
+    }
+    return finish(batch);
+  }
+
+  std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
+                                 std::span<const std::uint32_t> tokens) override {
+    std::vector<RowRequest> requests(tokens.size());
+    for (std::size_t row = 0; row < tokens.size(); ++row) {
+      if (tokens[row] >= vocabulary)
+        throw std::domain_error("token " + std::to_string(tokens[row]) +
+                                " is outside the vocabulary of " + std::to_string(vocabulary));
+      requests[row].decision = Decision::given;
+      requests[row].threshold = tokens[row];
+    }
+    return finish(prepare(logits, vocabulary, requests));
+  }
+
+  std::vector<double> log_normalizers(const DeviceMemory<float>& logits, std::size_t vocabulary,
+                                      std::size_t rows) override {
+    const RowBatch batch = prepare(logits, vocabulary, std::vector<RowRequest>(rows));
+    each(rows * batch.rungs, ScoreNormalizers{batch});
+    check(batch);
+    std::vector<double> log_z(rows * batch.rungs);
+    thrust::copy(log_z_.begin(), log_z_.begin() + static_cast<std::ptrdiff_t>(log_z.size()),
+                 log_z.begin());
+    return log_z;
+  }
+
+ private:
+  template <class Kernel>
+  static void each(std::uint64_t items, const Kernel& kernel) {
+    thrust::for_each(System::policy(), thrust::counting_iterator<std::uint64_t>(0),
+                     thrust::counting_iterator<std::uint64_t>(items), kernel);
+  }
+
+  template <class T>
+  static T* grow(Vector<T>& memory, std::uint64_t size) {
+    if (memory.size() < size) memory.resize(size);
+    return thrust::raw_pointer_cast(memory.data());
+  }
+
+  /// Everything up to the sums of tickets.
+  RowBatch prepare(const DeviceMemory<float>& logits, std::size_t vocabulary,
+                   const std::vector<RowRequest>& requests) {
+    if (vocabulary == 0 || vocabulary > largest_vocabulary)
+      throw std::domain_error("a vocabulary of " + std::to_string(vocabulary) +
+                              " tokens; the lottery takes 1 to 2^18");
+    RowBatch batch;
+    batch.rows = requests.size();
+    batch.vocabulary = vocabulary;
+    batch.chunks = (vocabulary + RowBatch::chunk - 1) / RowBatch::chunk;
+    batch.rungs = powers_.size();
+    batch.logits = System::read(logits, batch.rows * vocabulary, logits_);
+    batch.powers = thrust::raw_pointer_cast(powers_.data());
+    batch.requests = grow(requests_, batch.rows);
+    thrust::copy(requests.begin(), requests.end(), requests_.begin());
+    batch.chunk_largest = grow(chunk_largest_, batch.rows * batch.chunks);
+    batch.largest = grow(largest_, batch.rows);
+    batch.ticket_sums = grow(ticket_sums_, batch.rows * batch.chunks * batch.rungs);
+    batch.grain_sums = grow(grain_sums_, batch.rows * batch.chunks);
+    batch.status = grow(status_, batch.rows);
+    batch.token = grow(token_, batch.rows);
+    batch.log_p = grow(log_p_, batch.rows);
+    batch.log_z = grow(log_z_, batch.rows * batch.rungs);
+    each(batch.rows * batch.chunks, FindChunkLargest{batch});
+    each(batch.rows, FindLargest{batch});
+    each(batch.rows * batch.chunks, SumTickets{batch});
+    return batch;
+  }
+
+  /// Shows each row's tickets to a lottery on the host and notes the threshold of its winner.
+  void ask(Lottery& lottery, const RowBatch& batch, std::span<const RowDraw> draws,
+           std::vector<RowRequest>& requests) {
+    check(batch);
+    grow(tickets_, batch.rows * batch.vocabulary);
+    each(batch.rows * batch.vocabulary,
+         WriteTickets{batch, thrust::raw_pointer_cast(tickets_.data())});
+    std::vector<std::uint64_t> tickets(batch.rows * batch.vocabulary);
+    thrust::copy(tickets_.begin(), tickets_.begin() + static_cast<std::ptrdiff_t>(tickets.size()),
+                 tickets.begin());
+    for (std::size_t row = 0; row < draws.size(); ++row) {
+      const auto row_tickets = std::span(tickets).subspan(row * batch.vocabulary, batch.vocabulary);
+      const std::size_t winner = lottery.draw(row_tickets, draws[row].address);
+      std::uint64_t threshold = 0;
+      for (std::size_t i = 0; i < winner; ++i) threshold += row_tickets[i];
+      requests[row].decision = Decision::threshold;
+      requests[row].threshold = threshold;
+    }
+  }
+
+  std::vector<ScoredToken> finish(const RowBatch& batch) {
+    each(batch.rows, DrawWinner{batch});
+    check(batch);
+    const auto rows = static_cast<std::ptrdiff_t>(batch.rows);
+    const auto rungs = static_cast<std::ptrdiff_t>(batch.rungs);
+    std::vector<std::uint64_t> token(batch.rows);
+    std::vector<double> log_p(batch.rows);
+    std::vector<double> log_z(batch.rows * batch.rungs);
+    thrust::copy(token_.begin(), token_.begin() + rows, token.begin());
+    thrust::copy(log_p_.begin(), log_p_.begin() + rows, log_p.begin());
+    thrust::copy(log_z_.begin(), log_z_.begin() + rows * rungs, log_z.begin());
+    std::vector<ScoredToken> drawn(batch.rows);
+    for (std::ptrdiff_t row = 0; row < rows; ++row) {
+      const auto r = static_cast<std::size_t>(row);
+      drawn[r] = {static_cast<std::uint32_t>(token[r]), log_p[r],
+                  std::vector<double>(log_z.begin() + row * rungs, log_z.begin() + (row + 1) * rungs)};
+    }
+    return drawn;
+  }
+
+  void check(const RowBatch& batch) const {
+    std::vector<std::uint32_t> status(batch.rows);
+    thrust::copy(status_.begin(), status_.begin() + static_cast<std::ptrdiff_t>(batch.rows),
+                 status.begin());
+    for (std::size_t row = 0; row < status.size(); ++row) {
+      switch (static_cast<RowStatus>(status[row])) {
+        case RowStatus::sound:
+          break;
+        case RowStatus::not_a_number:
+          throw std::domain_error("a logit is NaN or +infinity (row " + std::to_string(row) +
+                                  " of the batch): the model's weights or activations overflow");
+        case RowStatus::nothing_allowed:
+          throw std::domain_error("every logit of row " + std::to_string(row) +
+                                  " is -infinity: no token is allowed after this prefix");
+        case RowStatus::forbidden:
+          throw std::domain_error("row " + std::to_string(row) +
+                                  " scores a token of probability zero");
+      }
+    }
+  }
+
+  Vector<double> powers_;
+  Vector<float> logits_;
+  Vector<RowRequest> requests_;
+  Vector<float> chunk_largest_;
+  Vector<float> largest_;
+  Vector<std::uint64_t> ticket_sums_;
+  Vector<GrainSum> grain_sums_;
+  Vector<std::uint32_t> status_;
+  Vector<std::uint64_t> token_;
+  Vector<double> log_p_;
+  Vector<double> log_z_;
+  Vector<std::uint64_t> tickets_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowLottery> make_device_row_lottery(std::vector<double> powers) {
+  return std::make_unique<RowLotteryOn<DeviceSystem>>(std::move(powers));
+}
+
+std::unique_ptr<RowLottery> make_host_row_lottery(std::vector<double> powers) {
+  return std::make_unique<RowLotteryOn<HostSystem>>(std::move(powers));
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/lottery/exponential.hpp"
+
+namespace tempera::gpu {
+
+/// The largest vocabulary: with 2^44 tickets for the likeliest token the sum stays below 2^63.
+inline constexpr std::uint64_t largest_vocabulary = std::uint64_t{1} << 18;
+
+/// x rounded to the nearest integer, ties to even. Range: 0 <= x < 2^64.
+TEMPERA_HOST_DEVICE inline std::uint64_t round_to_integer(double x) {
+  constexpr double to_integer = 0x1p+52;
+  if (x < to_integer) x = (x + to_integer) - to_integer;
+  return static_cast<std::uint64_t>(x);
+}
+
+/// The tickets of a token at power α, `eq:proposal` as integers:
+///   w = max(1, round(2^44 · exp(α(ℓ − max ℓ)))), and 0 for a forbidden token (ℓ = −infinity).
+///
+/// max(1, ·) keeps the full support that `thm:fixed-horizon-convergence` needs; a rounded ticket is
+/// not an error, because the proposal that is drawn from is the proposal that is scored.
+/// Range: logit <= largest, largest finite, α > 0; 0 <= w <= 2^44.
+TEMPERA_HOST_DEVICE inline std::uint64_t tickets_of(float logit, float largest, double power) {
+  if (logit < -3.4028234663852886e38F) return 0;
+  const double distance = static_cast<double>(logit) - static_cast<double>(largest);
+  const std::uint64_t tickets = round_to_integer(0x1p+44 * exponential(power * distance));
+  return tickets == 0 ? 1 : tickets;
+}
+
+/// A sum of 2^-63 grains that does not depend on the order of its terms: 128 bits wide.
+struct GrainSum {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+};
+
+TEMPERA_HOST_DEVICE inline GrainSum operator+(const GrainSum& a, const GrainSum& b) {
+  GrainSum sum{a.high + b.high, a.low + b.low};
+  if (sum.low < a.low) ++sum.high;
+  return sum;
+}
+
+/// round(2^63 · exp(ℓ − max ℓ)), one token's part of Z_1; its error is below 2^-51 of itself plus
+/// half a grain.
+TEMPERA_HOST_DEVICE inline GrainSum grains_of(float logit, float largest) {
+  const double distance = static_cast<double>(logit) - static_cast<double>(largest);
+  return {0, round_to_integer(0x1p+63 * exponential(distance))};
+}
+
+/// log Z_1 = log Σ_v exp(ℓ_v − max ℓ) from its grains. Range: the sum holds the largest token, so it
+/// is at least 2^63 grains. Error below 2^-45 for any vocabulary the lottery takes.
+TEMPERA_HOST_DEVICE inline double log_of_grains(const GrainSum& sum) {
+  const double z = static_cast<double>(sum.high) * 2.0 + static_cast<double>(sum.low) * 0x1p-63;
+  return logarithm(z);
+}
+
+/// log g = log w − log W, the logarithm of the probability with which the lottery draws a token.
+/// Range: 0 < w <= W < 2^63.
+TEMPERA_HOST_DEVICE inline double log_share(std::uint64_t tickets, std::uint64_t total) {
+  return logarithm(static_cast<double>(tickets)) - logarithm(static_cast<double>(total));
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "gpu/sampler/rules.hpp"
+
+namespace tempera::gpu {
+
+/// Step 1 of Algorithm 1: extends an open record to the horizon T_m with tokens of g_{α_k},
+/// `eq:implementation-extension`. The padding behind a terminal token is implicit.
+inline Task extend(Record& x, Turn turn, std::size_t horizon) {
+  x.raise_horizon(horizon);
+  while (x.open()) x.append(co_await turn.next_token(x));
+}
+
+/// Step 2 of Algorithm 1, one local update of rung k: L_k = Σ_r ω(r) L_{k,r}.
+///
+/// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`) and accepts it with
+/// probability 1 ∧ R (`eq:implementation-local-mh-acceptance`).
+template <class Rules = PaperRules>
+Task local_move(Record& x, Turn turn, const RestartLaw& law) {
+  Event event;
+  const std::size_t r = event.restart = Rules::restart_position(turn, law, x);
+  if (r <= x.terminal_position()) {  // behind τ(x) the proposal is x itself: no model call
+    Record y = x.prefix_before(r);
+    while (y.open()) y.append(co_await turn.next_token(y));
+    event.proposed = true;
+    event.log_ratio = Rules::local_log_ratio(x, y, r, turn.rung());
+    event.accepted = turn.accept(event.log_ratio);
+    if (event.accepted) x = std::move(y);
+  }
+  turn.note(event);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,75 @@
+#include "gpu/sampler/parallel_power_tempering.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "gpu/sampler/truncating_move.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// Step 1 for all rungs at once. The stage is the round of the draws' addresses.
+Task extend_all(Run& run, Progress& progress, std::size_t horizon) {
+  std::vector<Task> extensions;
+  for (Rung k = 0; k < progress.replicas.size(); ++k)
+    extensions.push_back(
+        extend(progress.replicas[k],
+               Turn(run, k, static_cast<std::uint32_t>(progress.stage), Purpose::extension_token),
+               horizon));
+  co_await all(std::move(extensions));
+}
+
+/// Step 2 for one rung: its n_local moves of one round.
+Task refine(Record& x, Run& run, Rung k, std::uint32_t first_round, std::size_t moves,
+            const RestartLaw& law) {
+  for (std::size_t a = 0; a < moves; ++a)
+    co_await local_move(x, Turn(run, k, first_round + static_cast<std::uint32_t>(a),
+                                Purpose::proposal_token),
+                        law);
+}
+
+void finish_round(Run& run, Progress& progress, Observer* observer) {
+  ++progress.round;
+  std::sort(run.events.begin(), run.events.end(), [](const Event& a, const Event& b) {
+    return std::tie(a.kind, a.round, a.rung) < std::tie(b.kind, b.round, b.rung);
+  });
+  if (observer != nullptr) observer->round_finished(progress, run.events);
+  run.events.clear();
+}
+
+}  // namespace
+
+Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
+  for (; progress.stage < plan.stages.size(); ++progress.stage, progress.round = 0) {
+    const Stage& stage = plan.stages[progress.stage];
+    const RestartLaw law = RestartLaw::uniform(stage.horizon);
+    if (progress.round == 0) co_await extend_all(run, progress, stage.horizon);
+    while (progress.round < stage.rounds) {
+      std::vector<Task> refinements;
+      for (Rung k = 0; k < progress.replicas.size(); ++k)
+        refinements.push_back(refine(progress.replicas[k], run, k, progress.local_rounds,
+                                     stage.local_moves, law));
+      co_await all(std::move(refinements));
+      progress.local_rounds += static_cast<std::uint32_t>(stage.local_moves);
+      for (std::size_t b = 0; b < stage.sweeps; ++b)
+        sweep(progress.replicas, run, plan.schedule, progress.sweeps++);
+      finish_round(run, progress, observer);
+    }
+  }
+}
+
+Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress,
+                               Observer* observer) {
+  for (; progress.stage < plan.stages.size(); ++progress.stage, progress.round = 0) {
+    const Stage& stage = plan.stages[progress.stage];
+    if (progress.round == 0) co_await extend_all(run, progress, stage.horizon);
+    while (progress.round < stage.rounds) {
+      for (std::size_t a = 0; a < stage.local_moves; ++a)
+        co_await truncating_move(progress.replicas.front(),
+                                 Turn(run, 0, progress.local_rounds++, Purpose::proposal_token));
+      finish_round(run, progress, observer);
+    }
+  }
+}
+
+}  // namespace tempera::gpu

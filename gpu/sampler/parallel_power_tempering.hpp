@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/stages.hpp"
+
+namespace tempera::gpu {
+
+/// The state of a run between two rounds: all that a checkpoint must hold.
+struct Progress {
+  std::vector<Record> replicas;   ///< one per rung
+  std::size_t stage = 0;          ///< index of the stage that comes next or goes on
+  std::size_t round = 0;          ///< rounds done in it; 0 means that block extension is due
+  std::uint32_t local_rounds = 0; ///< local rounds done since the start
+  std::uint32_t sweeps = 0;       ///< sweeps done since the start
+};
+
+/// Is told of every round as it ends.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// `events`: the round's, sorted: local moves by round and rung, then swaps.
+  virtual void round_finished(const Progress& progress, std::span<const Event> events) = 0;
+};
+
+/// Algorithm 1: Progressive fixed-horizon parallel tempering. Goes on from `progress` (empty replicas
+/// to begin with) and leaves there the replicas of the last stage; the record at rung k* is the
+/// answer. n_local moves of one rung follow each other without waiting for the other rungs, which
+/// is R^{n_local}, since R is a product over rungs.
+Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress,
+                              Observer* observer = nullptr);
+
+/// The power sampler of Karan and Du as the paper describes it (Section
+/// truncation-lower-bound): progressive blocks, restart uniform over {1, …, len(x)}, the suffix
+/// regenerated only through len(x), the ratio of the token scores through the candidate's endpoint.
+/// It does not preserve the target; it is here to be compared with. Uses the first rung alone.
+Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress,
+                               Observer* observer = nullptr);
+
+}  // namespace tempera::gpu

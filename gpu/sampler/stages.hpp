@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/swap.hpp"
+
+namespace tempera::gpu {
+
+/// One stage m: refinement at the horizon T_m.
+struct Stage {
+  std::size_t horizon = 0;      ///< T_m = min(mB, T)
+  std::size_t rounds = 0;       ///< N_m
+  std::size_t local_moves = 1;  ///< n_local,m
+  std::size_t sweeps = 1;       ///< n_sweep,m
+};
+
+/// The whole schedule of Algorithm 1.
+struct Plan {
+  std::vector<Stage> stages;
+  Schedule schedule = Schedule::adj;
+  Rung output = 0;  ///< k*, fixed before the run
+
+  std::size_t horizon() const { return stages.back().horizon; }
+};
+
+/// The stages T_m = min(mB, T), m = 1, …, M = ceil(T/B).
+///
+/// rounds, local_moves, sweeps: one number for all stages, or one for each.
+/// @throw BadInput if the horizon or block is 0, or a list has neither 1 nor M numbers
+std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
+                               const std::vector<std::size_t>& rounds,
+                               const std::vector<std::size_t>& local_moves,
+                               const std::vector<std::size_t>& sweeps);
+
+}  // namespace tempera::gpu
