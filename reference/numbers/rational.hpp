@@ -1,0 +1,35 @@
+#pragma once
+
+#include <boost/multiprecision/gmp.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tempera::reference {
+
+using Integer =
+    boost::multiprecision::number<boost::multiprecision::gmp_int, boost::multiprecision::et_off>;
+/// An exact number, always in lowest terms with a positive denominator.
+using Rational = boost::multiprecision::number<boost::multiprecision::gmp_rational,
+                                               boost::multiprecision::et_off>;
+
+/// Reads "3/8", "0", "-1" or a decimal such as "0.25", exactly. `where` names the file and place,
+/// or the flag, for the message. Throws BadInput for anything else, a zero denominator, and more
+/// than 1000 characters.
+Rational parse_rational(std::string_view text, const std::string& where);
+
+/// Lowest terms: "3/8", "0", "1".
+std::string to_string(const Rational& value);
+
+/// base^exponent.
+Rational integer_power(const Rational& base, unsigned exponent);
+
+/// base^exponent for base >= 0 and exponent > 0 when that is a rational number, which it is just
+/// when numerator and denominator of the base have exact roots; nothing otherwise.
+/// The exponent's numerator and denominator must fit `unsigned`.
+std::optional<Rational> exact_power(const Rational& base, const Rational& exponent);
+
+/// The decimal expansion rounded to `digits` places, for tables that people read.
+std::string to_decimal(const Rational& value, unsigned digits);
+
+}  // namespace tempera::reference
