@@ -11,6 +11,11 @@ target_compile_definitions(tempera_device INTERFACE
 if(TEMPERA_DEVICE STREQUAL "CUDA")
   set(CMAKE_CUDA_ARCHITECTURES 80 90 CACHE STRING "CUDA architectures")
   enable_language(CUDA)
+  # CMake 3.25 does not know that nvcc takes C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
   set(CMAKE_CUDA_STANDARD 20)
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(tempera_device INTERFACE CUDA::cudart_static)

@@ -1,9 +1,9 @@
-#include "gpu/engine/device_memory.hpp"
-
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 
 #include <cstdint>
+
+#include "gpu/engine/device_memory.hpp"
 
 namespace tempera::gpu {
 

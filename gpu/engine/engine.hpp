@@ -24,7 +24,11 @@ class Engine {
   /// The arguments must outlive the engine. Range: largest_batch >= 1.
   Engine(LanguageModel& model, RowLottery& rows, Lottery& lottery, std::size_t largest_batch = 64,
          WorkOrder order = WorkOrder::first_come)
-      : model_(model), rows_(rows), lottery_(lottery), largest_batch_(largest_batch), order_(order) {}
+      : model_(model),
+        rows_(rows),
+        lottery_(lottery),
+        largest_batch_(largest_batch),
+        order_(order) {}
 
   /// A request for the next token of a record at a rung: awaited by a sampler, answered in a batch.
   class NextToken {

@@ -15,7 +15,12 @@ enum class Decision : std::uint32_t {
 };
 
 /// What went wrong in a row. The order is that of gravity.
-enum class RowStatus : std::uint32_t { sound = 0, not_a_number = 1, nothing_allowed = 2, forbidden = 3 };
+enum class RowStatus : std::uint32_t {
+  sound = 0,
+  not_a_number = 1,
+  nothing_allowed = 2,
+  forbidden = 3
+};
 
 /// The request of one row.
 struct RowRequest {
@@ -25,8 +30,8 @@ struct RowRequest {
   std::uint64_t threshold = 0;  ///< for Decision::threshold; the token for Decision::given
 };
 
-/// A batch of rows on its way through the lottery. All pointers are to the memory of the system that
-/// runs the kernels. Sums are of integers, so the cut into chunks changes no bit.
+/// A batch of rows on its way through the lottery. All pointers are to the memory of the system
+/// that runs the kernels. Sums are of integers, so the cut into chunks changes no bit.
 struct RowBatch {
   static constexpr std::uint64_t chunk = 2048;
 
@@ -35,17 +40,17 @@ struct RowBatch {
   std::uint64_t chunks = 0;  ///< per row: ceil(vocabulary / chunk)
   std::uint64_t rungs = 0;
   std::uint64_t seed = 0;
-  const float* logits = nullptr;           ///< [rows, vocabulary]
-  const double* powers = nullptr;          ///< [rungs]
-  const RowRequest* requests = nullptr;    ///< [rows]
-  float* chunk_largest = nullptr;          ///< [rows, chunks]; NaN where a logit is NaN or +inf
-  float* largest = nullptr;                ///< [rows]
-  std::uint64_t* ticket_sums = nullptr;    ///< [rows, chunks, rungs]
-  GrainSum* grain_sums = nullptr;          ///< [rows, chunks]
-  std::uint32_t* status = nullptr;         ///< [rows]
-  std::uint64_t* token = nullptr;          ///< [rows]
-  double* log_p = nullptr;                 ///< [rows]
-  double* log_z = nullptr;                 ///< [rows, rungs]
+  const float* logits = nullptr;         ///< [rows, vocabulary]
+  const double* powers = nullptr;        ///< [rungs]
+  const RowRequest* requests = nullptr;  ///< [rows]
+  float* chunk_largest = nullptr;        ///< [rows, chunks]; NaN where a logit is NaN or +inf
+  float* largest = nullptr;              ///< [rows]
+  std::uint64_t* ticket_sums = nullptr;  ///< [rows, chunks, rungs]
+  GrainSum* grain_sums = nullptr;        ///< [rows, chunks]
+  std::uint32_t* status = nullptr;       ///< [rows]
+  std::uint64_t* token = nullptr;        ///< [rows]
+  double* log_p = nullptr;               ///< [rows]
+  double* log_z = nullptr;               ///< [rows, rungs]
 
   TEMPERA_HOST_DEVICE std::uint64_t begin_of(std::uint64_t c) const { return c * chunk; }
   TEMPERA_HOST_DEVICE std::uint64_t end_of(std::uint64_t c) const {
@@ -143,7 +148,8 @@ struct DrawWinner {
     batch.log_p[row] = log_p;
     for (std::uint64_t k = 0; k < batch.rungs; ++k) {
       const std::uint64_t tickets = tickets_of(logit, largest, batch.powers[k]);
-      batch.log_z[row * batch.rungs + k] = batch.powers[k] * log_p - log_share(tickets, total(row, k));
+      batch.log_z[row * batch.rungs + k] =
+          batch.powers[k] * log_p - log_share(tickets, total(row, k));
     }
   }
 
@@ -183,15 +189,14 @@ struct WriteTickets {
   std::uint64_t* tickets;  ///< [rows, vocabulary]
   TEMPERA_HOST_DEVICE void operator()(std::uint64_t item) const {
     const std::uint64_t row = item / batch.vocabulary;
-    tickets[item] = batch.status[row] != 0
-                        ? 0
-                        : tickets_of(batch.logits[item], batch.largest[row],
-                                     batch.powers[batch.requests[row].rung]);
+    tickets[item] = batch.status[row] != 0 ? 0
+                                           : tickets_of(batch.logits[item], batch.largest[row],
+                                                        batch.powers[batch.requests[row].rung]);
   }
 };
 
-/// log z_α of each row for every power, to full precision (`eq:theory-token-normalizer`): what score
-/// prints. The sampler's own ζ carries the rounding of its tickets instead.
+/// log z_α of each row for every power, to full precision (`eq:theory-token-normalizer`): what
+/// score prints. The sampler's own ζ carries the rounding of its tickets instead.
 struct ScoreNormalizers {
   RowBatch batch;
   TEMPERA_HOST_DEVICE void operator()(std::uint64_t item) const {

@@ -1,5 +1,3 @@
-#include "gpu/lottery/row_lottery.hpp"
-
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "gpu/lottery/row_kernels.hpp"
+#include "gpu/lottery/row_lottery.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -162,8 +161,9 @@ class RowLotteryOn final : public RowLottery {
     std::vector<ScoredToken> drawn(batch.rows);
     for (std::ptrdiff_t row = 0; row < rows; ++row) {
       const auto r = static_cast<std::size_t>(row);
-      drawn[r] = {static_cast<std::uint32_t>(token[r]), log_p[r],
-                  std::vector<double>(log_z.begin() + row * rungs, log_z.begin() + (row + 1) * rungs)};
+      drawn[r] = {
+          static_cast<std::uint32_t>(token[r]), log_p[r],
+          std::vector<double>(log_z.begin() + row * rungs, log_z.begin() + (row + 1) * rungs)};
     }
     return drawn;
   }

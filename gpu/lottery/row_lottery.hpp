@@ -14,7 +14,7 @@ namespace tempera::gpu {
 /// A token with what its record keeps of it.
 struct ScoredToken {
   std::uint32_t id = 0;
-  double log_p = 0.0;         ///< ℓ_t = log p0(x_t | x_<t), `eq:implementation-base-log-probability`
+  double log_p = 0.0;  ///< ℓ_t = log p0(x_t | x_<t), `eq:implementation-base-log-probability`
   std::vector<double> log_z;  ///< ζ_{t,j} for every rung j, `eq:implementation-token-normalizers`
 
   friend bool operator==(const ScoredToken&, const ScoredToken&) = default;

@@ -48,8 +48,8 @@ TEMPERA_HOST_DEVICE inline GrainSum grains_of(float logit, float largest) {
   return {0, round_to_integer(0x1p+63 * exponential(distance))};
 }
 
-/// log Z_1 = log Σ_v exp(ℓ_v − max ℓ) from its grains. Range: the sum holds the largest token, so it
-/// is at least 2^63 grains. Error below 2^-45 for any vocabulary the lottery takes.
+/// log Z_1 = log Σ_v exp(ℓ_v − max ℓ) from its grains. Range: the sum holds the largest token, so
+/// it is at least 2^63 grains. Error below 2^-45 for any vocabulary the lottery takes.
 TEMPERA_HOST_DEVICE inline double log_of_grains(const GrainSum& sum) {
   const double z = static_cast<double>(sum.high) * 2.0 + static_cast<double>(sum.low) * 0x1p-63;
   return logarithm(z);

@@ -8,7 +8,8 @@
 namespace tempera::gpu {
 
 Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
-  if (powers_.empty()) throw BadInput("powers", "the ladder has no rung", "give at least one power");
+  if (powers_.empty())
+    throw BadInput("powers", "the ladder has no rung", "give at least one power");
   for (std::size_t k = 0; k < powers_.size(); ++k) {
     std::ostringstream value;
     value << powers_[k];

@@ -23,9 +23,8 @@ Task extend_all(Run& run, Progress& progress, std::size_t horizon) {
 Task refine(Record& x, Run& run, Rung k, std::uint32_t first_round, std::size_t moves,
             const RestartLaw& law) {
   for (std::size_t a = 0; a < moves; ++a)
-    co_await local_move(x, Turn(run, k, first_round + static_cast<std::uint32_t>(a),
-                                Purpose::proposal_token),
-                        law);
+    co_await local_move(
+        x, Turn(run, k, first_round + static_cast<std::uint32_t>(a), Purpose::proposal_token), law);
 }
 
 void finish_round(Run& run, Progress& progress, Observer* observer) {
@@ -47,8 +46,8 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
     while (progress.round < stage.rounds) {
       std::vector<Task> refinements;
       for (Rung k = 0; k < progress.replicas.size(); ++k)
-        refinements.push_back(refine(progress.replicas[k], run, k, progress.local_rounds,
-                                     stage.local_moves, law));
+        refinements.push_back(
+            refine(progress.replicas[k], run, k, progress.local_rounds, stage.local_moves, law));
       co_await all(std::move(refinements));
       progress.local_rounds += static_cast<std::uint32_t>(stage.local_moves);
       for (std::size_t b = 0; b < stage.sweeps; ++b)
@@ -58,8 +57,7 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
   }
 }
 
-Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress,
-                               Observer* observer) {
+Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
   for (; progress.stage < plan.stages.size(); ++progress.stage, progress.round = 0) {
     const Stage& stage = plan.stages[progress.stage];
     if (progress.round == 0) co_await extend_all(run, progress, stage.horizon);

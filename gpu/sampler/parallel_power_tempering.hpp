@@ -11,11 +11,11 @@ namespace tempera::gpu {
 
 /// The state of a run between two rounds: all that a checkpoint must hold.
 struct Progress {
-  std::vector<Record> replicas;   ///< one per rung
-  std::size_t stage = 0;          ///< index of the stage that comes next or goes on
-  std::size_t round = 0;          ///< rounds done in it; 0 means that block extension is due
-  std::uint32_t local_rounds = 0; ///< local rounds done since the start
-  std::uint32_t sweeps = 0;       ///< sweeps done since the start
+  std::vector<Record> replicas;    ///< one per rung
+  std::size_t stage = 0;           ///< index of the stage that comes next or goes on
+  std::size_t round = 0;           ///< rounds done in it; 0 means that block extension is due
+  std::uint32_t local_rounds = 0;  ///< local rounds done since the start
+  std::uint32_t sweeps = 0;        ///< sweeps done since the start
 };
 
 /// Is told of every round as it ends.
@@ -26,10 +26,10 @@ class Observer {
   virtual void round_finished(const Progress& progress, std::span<const Event> events) = 0;
 };
 
-/// Algorithm 1: Progressive fixed-horizon parallel tempering. Goes on from `progress` (empty replicas
-/// to begin with) and leaves there the replicas of the last stage; the record at rung k* is the
-/// answer. n_local moves of one rung follow each other without waiting for the other rungs, which
-/// is R^{n_local}, since R is a product over rungs.
+/// Algorithm 1: Progressive fixed-horizon parallel tempering. Goes on from `progress` (empty
+/// replicas to begin with) and leaves there the replicas of the last stage; the record at rung k*
+/// is the answer. n_local moves of one rung follow each other without waiting for the other rungs,
+/// which is R^{n_local}, since R is a product over rungs.
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress,
                               Observer* observer = nullptr);
 

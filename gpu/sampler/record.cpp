@@ -38,9 +38,8 @@ Record Record::prefix_before(std::size_t r) const {
   const std::size_t kept = r - 1;
   prefix.horizon_ = horizon_;
   prefix.tokens_.assign(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(kept));
-  prefix.history_.assign(history_.begin(),
-                         history_.begin() +
-                             static_cast<std::ptrdiff_t>(context_->prompt.size() + kept));
+  prefix.history_.assign(history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(
+                                                                  context_->prompt.size() + kept));
   prefix.cache_ = cache_->fork(std::min(cache_->length(), prefix.history_.size()));
   return prefix;
 }

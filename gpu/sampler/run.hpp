@@ -28,8 +28,8 @@ struct Run {
   Engine& engine;
   const Context& context;
   const Ladder& ladder;
-  std::uint32_t prompt = 0;    ///< number of the prompt, part of every draw's address
-  std::vector<Event> events;   ///< since the round began; sorted when it is finished
+  std::uint32_t prompt = 0;   ///< number of the prompt, part of every draw's address
+  std::vector<Event> events;  ///< since the round began; sorted when it is finished
 
   std::vector<Record> empty_replicas() const;
 };

@@ -12,9 +12,9 @@ std::size_t at_stage(const std::vector<std::size_t>& counts, std::size_t m, std:
                      const std::string& name) {
   if (counts.size() == 1) return counts.front();
   if (counts.size() != stages)
-    throw BadInput(name, std::to_string(counts.size()) + " numbers for " + std::to_string(stages) +
-                             " stages",
-                   "give one number for all stages, or one for each");
+    throw BadInput(
+        name, std::to_string(counts.size()) + " numbers for " + std::to_string(stages) + " stages",
+        "give one number for all stages, or one for each");
   return counts[m];
 }
 

@@ -24,7 +24,8 @@ enum class Schedule {
   deo,  ///< deterministic even–odd: one parity layer a sweep, odd edges first
 };
 
-/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `round` counts sweeps from 0.
+/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `round` counts sweeps from
+/// 0.
 template <class Rules = PaperRules>
 void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::uint32_t round) {
   const bool layered = schedule == Schedule::deo;

@@ -8,8 +8,9 @@
 
 namespace tempera::gpu {
 
-/// A sampler, or a step of one, as a coroutine: starts when awaited (or by start), and hands control
-/// back to the one that awaits it when it ends. An exception inside it reaches the one that awaits.
+/// A sampler, or a step of one, as a coroutine: starts when awaited (or by start), and hands
+/// control back to the one that awaits it when it ends. An exception inside it reaches the one that
+/// awaits.
 class [[nodiscard]] Task {
  public:
   struct promise_type {
@@ -84,7 +85,8 @@ class AllOf {
     awaiting_ = awaiting;
     notices_.reserve(tasks_.size());
     for (Task& task : tasks_) {
-      notices_.push_back(notify(*this));
+      notices_.push_back(notify());
+      notices_.back().handle.promise().all = this;
       task.coroutine_.promise().continuation = notices_.back().handle;
       task.coroutine_.resume();
     }
@@ -100,8 +102,7 @@ class AllOf {
   /// that the awaiting coroutine may destroy it.
   struct Notice {
     struct promise_type {
-      AllOf& all;
-      explicit promise_type(AllOf& waiting) : all(waiting) {}
+      AllOf* all = nullptr;
       Notice get_return_object() {
         return Notice(std::coroutine_handle<promise_type>::from_promise(*this));
       }
@@ -109,7 +110,7 @@ class AllOf {
       struct CountOff {
         bool await_ready() noexcept { return false; }
         std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> notice) noexcept {
-          AllOf& waiting = notice.promise().all;
+          AllOf& waiting = *notice.promise().all;
           if (--waiting.open_ == 0) return waiting.awaiting_;
           return std::noop_coroutine();
         }
@@ -126,7 +127,7 @@ class AllOf {
     }
     std::coroutine_handle<promise_type> handle;
   };
-  static Notice notify(AllOf&) { co_return; }
+  static Notice notify() { co_return; }
 
   std::vector<Task> tasks_;
   std::vector<Notice> notices_;

@@ -20,8 +20,7 @@ inline Task truncating_move(Record& x, Turn turn) {
   while (y.open()) y.append(co_await turn.next_token(y));
   const std::size_t endpoint = y.length();
   event.proposed = true;
-  event.log_ratio =
-      y.sum_log_z(r, endpoint, turn.rung()) - x.sum_log_z(r, endpoint, turn.rung());
+  event.log_ratio = y.sum_log_z(r, endpoint, turn.rung()) - x.sum_log_z(r, endpoint, turn.rung());
   event.accepted = turn.accept(event.log_ratio);
   if (event.accepted) {
     y.raise_horizon(x.horizon());

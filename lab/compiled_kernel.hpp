@@ -1,0 +1,184 @@
+#pragma once
+
+#include <bit>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/swap.hpp"
+#include "lab/compiled_space.hpp"
+#include "lab/tree_lottery.hpp"
+
+namespace tempera::lab {
+
+using Matrix = std::vector<std::vector<Rational>>;
+
+/// A record that a kernel left behind with something other than its own in its scores or its cache.
+struct StaleRecord {
+  std::size_t from;  ///< state that the record was in
+  std::size_t to;    ///< state that its tokens say it is in now
+  std::string what;  ///< "scores" or "cache"
+};
+
+/// Lets every draw through as it is: the door of production.
+struct OpenDoor {
+  static std::size_t draw(gpu::Lottery& lottery, std::span<const std::uint64_t> tickets,
+                          const gpu::DrawAddress& address) {
+    return lottery.draw(tickets, address);
+  }
+};
+
+/// The kernels of production, enumerated: exact transition probabilities of the compiled program,
+/// its floating point, caches and forks included.
+///
+/// Every state is entered as a freshly scored record, and every outcome is compared, bit for bit,
+/// with the freshly scored record of its tokens. Where all agree, a record's future depends on its
+/// tokens alone, and the matrices are the exact law of the program; where one does not, it is in
+/// stale().
+template <class Rules = gpu::PaperRules, class Door = OpenDoor>
+class CompiledKernel {
+ public:
+  CompiledKernel(const CompiledSpace& space, gpu::Ladder ladder, gpu::RestartLaw restart_law)
+      : space_(space),
+        ladder_(std::move(ladder)),
+        restart_law_(std::move(restart_law)),
+        rows_(gpu::make_device_row_lottery(ladder_.powers())) {
+    for (std::size_t s = 0; s < space.size(); ++s)
+      canonical_.push_back(gpu::score_record(space.model().model, *rows_, space.model().context,
+                                             space.horizon(), space.tokens(s)));
+  }
+
+  /// L_k of rung k: [|S|, |S|].
+  Matrix local_move(gpu::Rung k) {
+    Matrix matrix(space_.size(), std::vector<Rational>(space_.size()));
+    for (std::size_t s = 0; s < space_.size(); ++s) {
+      std::optional<gpu::Record> x;
+      enumerate(
+          [&](gpu::Lottery& tree) {
+            x = canonical_[s].copy();
+            run(tree, [&](gpu::Run& run) {
+              std::vector<gpu::Task> tasks;
+              tasks.push_back(gpu::local_move<Rules>(
+                  *x, gpu::Turn(run, k, 0, gpu::Purpose::proposal_token), restart_law_));
+              run.engine.run(tasks);
+            });
+          },
+          [&](const Rational& probability) { matrix[s][arrive(s, *x)] += probability; });
+    }
+    return matrix;
+  }
+
+  /// The probability that edge k exchanges records x and y: [|S|, |S|], x at rung k, y at k + 1.
+  Matrix swap(gpu::Rung k) {
+    Matrix matrix(space_.size(), std::vector<Rational>(space_.size()));
+    for (std::size_t s = 0; s < space_.size(); ++s) {
+      for (std::size_t t = 0; t < space_.size(); ++t) {
+        std::vector<gpu::Record> replicas;
+        bool exchanged = false;
+        enumerate(
+            [&](gpu::Lottery& tree) {
+              replicas.clear();
+              for (gpu::Rung j = 0; j < ladder_.rungs(); ++j)
+                replicas.push_back(canonical_[j == k + 1 ? t : s].copy());
+              run(tree, [&](gpu::Run& run) {
+                gpu::attempt_swap<Rules>(replicas, gpu::Turn(run, k, 0, gpu::Purpose::swap));
+                exchanged = run.events.back().accepted;
+              });
+            },
+            [&](const Rational& probability) {
+              const std::size_t at_k = arrive(exchanged ? t : s, replicas[k]);
+              const std::size_t at_next = arrive(exchanged ? s : t, replicas[k + 1]);
+              if (exchanged && at_k == t && at_next == s) matrix[s][t] += probability;
+            });
+      }
+    }
+    return matrix;
+  }
+
+  /// One complete round of the joint chain, enumerated as one program: `program` moves the
+  /// replicas. Returns the law over joint states, first rung most significant, from the joint state
+  /// `from`.
+  template <class Program>
+  std::vector<Rational> joint_row(const std::vector<std::size_t>& from, Program&& program) {
+    std::size_t states = 1;
+    for (gpu::Rung k = 0; k < ladder_.rungs(); ++k) states *= space_.size();
+    std::vector<Rational> row(states);
+    std::vector<gpu::Record> replicas;
+    enumerate(
+        [&](gpu::Lottery& tree) {
+          replicas.clear();
+          for (const std::size_t s : from) replicas.push_back(canonical_[s].copy());
+          run(tree, [&](gpu::Run& run) { program(run, replicas); });
+        },
+        [&](const Rational& probability) {
+          std::size_t joint = 0;
+          for (gpu::Rung k = 0; k < replicas.size(); ++k)
+            joint = joint * space_.size() + arrive(from[k], replicas[k]);
+          row[joint] += probability;
+        });
+    return row;
+  }
+
+  const CompiledSpace& space() const { return space_; }
+  const gpu::Ladder& ladder() const { return ladder_; }
+  const gpu::RestartLaw& restart_law() const { return restart_law_; }
+  const std::vector<StaleRecord>& stale() const { return stale_; }
+
+ private:
+  class DoorLottery final : public gpu::Lottery {
+   public:
+    explicit DoorLottery(gpu::Lottery& tree) : tree_(tree) {}
+    std::size_t draw(std::span<const std::uint64_t> tickets,
+                     const gpu::DrawAddress& address) override {
+      return Door::draw(tree_, tickets, address);
+    }
+
+   private:
+    gpu::Lottery& tree_;
+  };
+
+  template <class Step>
+  void run(gpu::Lottery& tree, Step&& step) {
+    DoorLottery lottery(tree);
+    gpu::Engine engine(space_.model().model, *rows_, lottery);
+    gpu::Run run{engine, space_.model().context, ladder_, 0, {}};
+    step(run);
+  }
+
+  std::size_t arrive(std::size_t from, const gpu::Record& x) {
+    const std::size_t to = space_.find(x.token_ids());
+    const gpu::Record& fresh = canonical_[to];
+    for (std::size_t t = 0; t < x.length(); ++t) {
+      const gpu::ScoredToken& a = x.tokens()[t];
+      const gpu::ScoredToken& b = fresh.tokens()[t];
+      bool same = std::bit_cast<std::uint64_t>(a.log_p) == std::bit_cast<std::uint64_t>(b.log_p);
+      for (std::size_t j = 0; j < a.log_z.size(); ++j)
+        same = same &&
+               std::bit_cast<std::uint64_t>(a.log_z[j]) == std::bit_cast<std::uint64_t>(b.log_z[j]);
+      if (!same) {
+        stale_.push_back({from, to, "scores"});
+        break;
+      }
+    }
+    const auto cached = x.cache().tokens();
+    const auto history = x.history();
+    if (cached.size() > history.size() ||
+        !std::equal(cached.begin(), cached.end(), history.begin()))
+      stale_.push_back({from, to, "cache"});
+    return to;
+  }
+
+  const CompiledSpace& space_;
+  gpu::Ladder ladder_;
+  gpu::RestartLaw restart_law_;
+  std::unique_ptr<gpu::RowLottery> rows_;
+  std::vector<gpu::Record> canonical_;
+  std::vector<StaleRecord> stale_;
+};
+
+/// One step of the joint chain, R then one ordered sweep C = W_1 ⋯ W_{K−1}, from the enumerated L_k
+/// and swap probabilities; joint states are mixed-radix numbers, first rung most significant.
+Matrix joint_step(const std::vector<Matrix>& local, const std::vector<Matrix>& swap);
+
+}  // namespace tempera::lab

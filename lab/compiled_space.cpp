@@ -1,0 +1,98 @@
+#include "lab/compiled_space.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "gpu/engine/table_model.hpp"
+#include "reference/bad_input.hpp"
+
+namespace tempera::lab {
+namespace {
+
+std::vector<float> logits_after(const reference::FiniteModel& model,
+                                std::span<const gpu::TokenId> prefix) {
+  std::vector<float> logits;
+  for (const reference::Rational& p : model.token_row(prefix))
+    logits.push_back(p == 0 ? -std::numeric_limits<float>::infinity()
+                            : log(to_real(p)).convert_to<float>());
+  return logits;
+}
+
+std::vector<float> logits_after(const EnumerableModel& model,
+                                const std::vector<gpu::TokenId>& tokens) {
+  std::vector<gpu::TokenId> history = model.context.prompt;
+  history.insert(history.end(), tokens.begin(), tokens.end());
+  const std::unique_ptr<gpu::Cache> cache = model.model.empty_cache();
+  gpu::DeviceMemory<float> rows;
+  const gpu::Pass pass{cache.get(), history};
+  model.model.next_logits(std::span(&pass, 1), rows);
+  return rows.download(0, model.model.vocabulary_size());
+}
+
+}  // namespace
+
+FiniteLogits::FiniteLogits(const reference::FiniteModel& model)
+    : finite_(model),
+      table_(std::make_unique<gpu::TableModel>(
+          model.vocabulary_size(),
+          [model](std::span<const gpu::TokenId> prefix) { return logits_after(model, prefix); })) {}
+
+EnumerableModel FiniteLogits::enumerable() const {
+  gpu::Context context;
+  for (gpu::TokenId v = 0; v < finite_.vocabulary_size(); ++v)
+    if (finite_.is_terminal(v)) context.terminal.push_back(v);
+  return {*table_, context, finite_.vocabulary()};
+}
+
+CompiledSpace::CompiledSpace(const EnumerableModel& model, std::size_t horizon, std::size_t limit)
+    : model_(model), horizon_(horizon) {
+  std::vector<gpu::TokenId> tokens;
+  extend(tokens, 1, limit);
+  for (std::size_t s = 0; s < size(); ++s) index_[records_[s]] = s;
+}
+
+void CompiledSpace::extend(std::vector<gpu::TokenId>& tokens, const Real& likelihood,
+                           std::size_t limit) {
+  const bool terminated = !tokens.empty() && model_.context.is_terminal(tokens.back());
+  if (terminated || tokens.size() == horizon_) {
+    if (records_.size() == limit)
+      throw reference::BadInput(
+          "horizon " + std::to_string(horizon_),
+          "the record space has more than " + std::to_string(limit) + " records",
+          "lower the horizon or take a smaller model");
+    records_.push_back(tokens);
+    likelihoods_.push_back(likelihood);
+    return;
+  }
+  const std::vector<float> logits = logits_after(model_, tokens);
+  Real sum = 0;
+  for (const float logit : logits)
+    if (std::isfinite(logit)) sum += exp(Real(logit));
+  for (gpu::TokenId v = 0; v < logits.size(); ++v) {
+    if (!std::isfinite(logits[v])) continue;
+    tokens.push_back(v);
+    extend(tokens, likelihood * exp(Real(logits[v])) / sum, limit);
+    tokens.pop_back();
+  }
+}
+
+std::string CompiledSpace::name(std::size_t s) const {
+  std::string name;
+  for (const gpu::TokenId token : records_[s])
+    name += (name.empty() ? "" : " ") + model_.vocabulary[token];
+  return name;
+}
+
+std::vector<Real> CompiledSpace::own_target(double power) const {
+  return power_of(likelihoods_, power);
+}
+
+std::vector<Real> power_of(const std::vector<Real>& weights, double power) {
+  std::vector<Real> law;
+  Real sum = 0;
+  for (const Real& weight : weights) sum += law.emplace_back(pow(weight, Real(power)));
+  for (Real& probability : law) probability /= sum;
+  return law;
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,35 @@
+#include "lab/real.hpp"
+
+#include <ios>
+
+namespace tempera::lab {
+namespace {
+
+/// Integer / 2^shift, keeping 220 leading bits: more than Real holds, however long the integer.
+Real scaled(const reference::Integer& value, long& exponent) {
+  if (value == 0) {
+    exponent = 0;
+    return 0;
+  }
+  const auto bits =
+      static_cast<long>(boost::multiprecision::msb(boost::multiprecision::abs(value)));
+  exponent = bits > 220 ? bits - 220 : 0;
+  const reference::Integer leading = value >> static_cast<unsigned long>(exponent);
+  return Real(leading.str());
+}
+
+}  // namespace
+
+Real to_real(const reference::Rational& value) {
+  long up = 0;
+  long down = 0;
+  const Real numerator = scaled(boost::multiprecision::numerator(value), up);
+  const Real denominator = scaled(boost::multiprecision::denominator(value), down);
+  return ldexp(Real(numerator / denominator), static_cast<int>(up - down));
+}
+
+std::string to_scientific(const Real& value) {
+  return value == 0 ? "0" : value.str(6, std::ios_base::scientific);
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpu/lottery/lottery.hpp"
+#include "reference/numbers/rational.hpp"
+
+namespace tempera::lab {
+
+using reference::Rational;
+
+/// Enumerates every decision of a program that draws through the lottery: run the program again and
+/// again, and each run takes the next path of its decision tree, depth first. The probability of a
+/// path is the exact product of tickets / Σ tickets along it.
+///
+/// The program must be deterministic but for its draws. Words are taken as real numbers: the
+/// 2^-128 grain of a Philox word is left out.
+class TreeLottery final : public gpu::Lottery {
+ public:
+  std::size_t draw(std::span<const std::uint64_t> tickets, const gpu::DrawAddress&) override;
+  /// Of the path just run.
+  Rational probability() const;
+  /// Moves to the next path; false when all have been run.
+  bool next_path();
+
+ private:
+  struct Node {
+    std::vector<std::uint64_t> tickets;
+    std::uint64_t total;
+    std::size_t winner;
+  };
+  std::vector<Node> path_;
+  std::size_t depth_ = 0;
+};
+
+/// Runs `program` once for each path, and after each hands its exact probability to `outcome`.
+/// Returns the number of paths. The probabilities sum to 1.
+std::size_t enumerate(const std::function<void(gpu::Lottery&)>& program,
+                      const std::function<void(const Rational&)>& outcome);
+
+}  // namespace tempera::lab

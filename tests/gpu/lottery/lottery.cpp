@@ -1,0 +1,56 @@
+#include "gpu/lottery/lottery.hpp"
+
+#include <stdexcept>
+
+#include "gpu/lottery/winner.hpp"
+#include "tests/catch.hpp"
+#include "tests/law.hpp"
+
+using namespace tempera::gpu;
+
+TEST_CASE("a draw is a function of seed and address") {
+  law("the same again, and from another object", [](std::uint64_t seed, std::uint32_t round) {
+    const std::vector<std::uint64_t> tickets{3, 0, 5, 1, 90};
+    const DrawAddress address{1, 2, round, 4, Purpose::accept};
+    PhiloxLottery one(seed);
+    const std::size_t first = one.draw(tickets, address);
+    one.draw(tickets, {7, 7, 7, 7, Purpose::swap});
+    RC_ASSERT(one.draw(tickets, address) == first);
+    RC_ASSERT(PhiloxLottery(seed).draw(tickets, address) == first);
+    RC_ASSERT(tickets[first] > 0);
+  });
+}
+
+// False-alarm rate 1e-9 (the seed is fixed, so the verdict never changes): with n = 200,000 draws
+// the count of an outcome of probability q lies within 6.2 standard deviations, sqrt(n q (1−q))
+// each. A shift of an outcome's probability by 0.01 is seen with power above 0.99: it is 0.01·n =
+// 2000 against 6.2·224 = 1387, 2.7 deviations further.
+TEST_CASE("Philox draws with the frequencies of the tickets") {
+  const std::vector<std::uint64_t> tickets{1, 2, 3, 0, 4};
+  std::vector<double> counts(tickets.size());
+  PhiloxLottery lottery(20261121);
+  constexpr int n = 200000;
+  for (int i = 0; i < n; ++i)
+    counts[lottery.draw(tickets, {0, 0, static_cast<std::uint32_t>(i), 0, Purpose::accept})] += 1;
+  for (std::size_t i = 0; i < tickets.size(); ++i) {
+    const double q = static_cast<double>(tickets[i]) / 10.0;
+    CHECK(std::abs(counts[i] - n * q) <= 6.2 * std::sqrt(n * q * (1 - q)));
+  }
+}
+
+TEST_CASE("a lottery without tickets is an error") {
+  PhiloxLottery lottery(1);
+  const std::vector<std::uint64_t> none{0, 0};
+  CHECK_THROWS_AS(lottery.draw(none, {}), std::domain_error);
+}
+
+TEST_CASE("a tape replays its winners and refuses what cannot win") {
+  TapeLottery tape({1, 0, 1});
+  const std::vector<std::uint64_t> tickets{2, 1};
+  const std::vector<std::uint64_t> only_first{2, 0};
+  CHECK(tape.draw(tickets, {}) == 1);
+  CHECK(tape.draw(tickets, {}) == 0);
+  CHECK_THROWS_AS(tape.draw(only_first, {}), std::out_of_range);
+  CHECK(tape.at_end());
+  CHECK_THROWS_AS(tape.draw(tickets, {}), std::out_of_range);
+}

@@ -1,0 +1,130 @@
+#include "gpu/lottery/row_lottery.hpp"
+
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "gpu/lottery/tickets.hpp"
+#include "tests/catch.hpp"
+#include "tests/law.hpp"
+
+using namespace tempera::gpu;
+
+namespace {
+
+/// A Philox lottery that does not say so: forces the way over the host.
+class HiddenPhilox final : public Lottery {
+ public:
+  explicit HiddenPhilox(std::uint64_t seed) : philox_(seed) {}
+  std::size_t draw(std::span<const std::uint64_t> tickets, const DrawAddress& address) override {
+    return philox_.draw(tickets, address);
+  }
+
+ private:
+  PhiloxLottery philox_;
+};
+
+/// Pseudo-random logits, some of them forbidden.
+std::vector<float> logits_of(std::size_t count, std::uint64_t seed) {
+  std::vector<float> logits(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Word word = philox({{static_cast<std::uint32_t>(i), 0, 0, 0}}, seed);
+    logits[i] = static_cast<float>(word.limb[0] % 4096U) / 256.0F - 8.0F;
+    if (word.limb[1] % 16 == 0) logits[i] = -std::numeric_limits<float>::infinity();
+  }
+  logits[0] = 0.5F;
+  return logits;
+}
+
+std::vector<RowDraw> draws_of(std::size_t rows, std::size_t rungs) {
+  std::vector<RowDraw> draws;
+  for (std::size_t row = 0; row < rows; ++row)
+    draws.push_back({row % rungs,
+                     {0, static_cast<std::uint16_t>(row % rungs), static_cast<std::uint32_t>(row),
+                      1, Purpose::proposal_token}});
+  return draws;
+}
+
+}  // namespace
+
+TEST_CASE("device, host and the open door agree bit for bit") {
+  law("any vocabulary, across chunks", [](std::uint64_t seed, std::uint16_t size) {
+    const std::size_t vocabulary = 1 + size % 5000;
+    const std::size_t rows = 3;
+    std::vector<float> logits;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto one = logits_of(vocabulary, seed + row);
+      logits.insert(logits.end(), one.begin(), one.end());
+    }
+    const DeviceMemory<float> memory{std::span<const float>(logits)};
+    const auto draws = draws_of(rows, 2);
+    PhiloxLottery philox_lottery(seed);
+    HiddenPhilox hidden(seed);
+    const auto device = make_device_row_lottery({1.0, 3.5});
+    const auto host = make_host_row_lottery({1.0, 3.5});
+    const auto drawn = device->draw(memory, vocabulary, draws, philox_lottery);
+    RC_ASSERT(drawn == host->draw(memory, vocabulary, draws, philox_lottery));
+    RC_ASSERT(drawn == device->draw(memory, vocabulary, draws, hidden));
+    std::vector<std::uint32_t> tokens;
+    for (const ScoredToken& token : drawn) tokens.push_back(token.id);
+    RC_ASSERT(drawn == device->score(memory, vocabulary, tokens));
+  });
+}
+
+TEST_CASE("the winner and its scores follow the definition") {
+  const std::size_t vocabulary = 4500;
+  const auto logits = logits_of(vocabulary, 7);
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const std::vector<double> powers{1.0, 2.0, 4.0};
+  const auto rows = make_device_row_lottery(powers);
+  PhiloxLottery lottery(99);
+  const DrawAddress address{3, 1, 5, 8, Purpose::extension_token};
+  const std::vector<RowDraw> draws{{1, address}};
+  const ScoredToken token = rows->draw(memory, vocabulary, draws, lottery).front();
+
+  const float largest = *std::max_element(logits.begin(), logits.end());
+  std::vector<std::uint64_t> tickets;
+  for (const float logit : logits) tickets.push_back(tickets_of(logit, largest, 2.0));
+  CHECK(token.id == lottery.draw(tickets, address));
+  GrainSum grains;
+  for (const float logit : logits) grains = grains + grains_of(logit, largest);
+  const double log_p = (static_cast<double>(logits[token.id]) - static_cast<double>(largest)) -
+                       log_of_grains(grains);
+  CHECK(token.log_p == log_p);
+  for (std::size_t k = 0; k < powers.size(); ++k) {
+    std::uint64_t total = 0;
+    for (const float logit : logits) total += tickets_of(logit, largest, powers[k]);
+    const std::uint64_t own = tickets_of(logits[token.id], largest, powers[k]);
+    CHECK(token.log_z[k] == powers[k] * log_p - log_share(own, total));
+  }
+}
+
+TEST_CASE("log z is the tokenwise normalizer") {
+  // Two tokens of probability 1/2: z_α = 2^(1−α).
+  const std::vector<float> logits{1.25F, 1.25F};
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const auto log_z = make_device_row_lottery({1.0, 2.0, 4.0})->log_normalizers(memory, 2, 1);
+  // 4 ulp: two logarithms and one product.
+  CHECK(std::abs(log_z[0]) <= 0x1p-51);
+  CHECK(std::abs(log_z[1] + std::log(2.0)) <= 0x1p-51);
+  CHECK(std::abs(log_z[2] + 3 * std::log(2.0)) <= 0x1p-49);
+}
+
+TEST_CASE("a row that is no law is an error") {
+  const auto rows = make_device_row_lottery({1.0});
+  PhiloxLottery lottery(1);
+  const auto draws = draws_of(1, 1);
+  const auto draw = [&](const std::vector<float>& logits) {
+    const DeviceMemory<float> memory{std::span<const float>(logits)};
+    return rows->draw(memory, logits.size(), draws, lottery);
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  CHECK_THROWS_AS(draw({0.0F, std::numeric_limits<float>::quiet_NaN(), 1.0F}), std::domain_error);
+  CHECK_THROWS_AS(draw({std::numeric_limits<float>::quiet_NaN(), 1.0F}), std::domain_error);
+  CHECK_THROWS_AS(draw({0.0F, infinity}), std::domain_error);
+  CHECK_THROWS_AS(draw({-infinity, -infinity}), std::domain_error);
+  const std::vector<float> logits{0.0F, -infinity};
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const std::vector<std::uint32_t> forbidden{1};
+  CHECK_THROWS_AS(rows->score(memory, 2, forbidden), std::domain_error);
+}
