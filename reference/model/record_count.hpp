@@ -7,7 +7,7 @@
 namespace tempera::reference {
 
 /// The largest horizon that is enumerated.
-inline constexpr std::size_t horizon_limit = 512;
+inline constexpr std::size_t horizon_limit = 128;
 /// The most single records whose kernels are built.
 inline constexpr std::size_t record_limit = 1024;
 

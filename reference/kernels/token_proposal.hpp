@@ -1,0 +1,15 @@
+#pragma once
+
+#include "reference/kernels/ladder.hpp"
+#include "reference/model/finite_model.hpp"
+
+namespace tempera::reference {
+
+/// z_α(h) = Σ_v p0(v | h)^α of the row at an open history h (eq:theory-token-normalizer). After a
+/// terminal token z is 1. Throws BadInput when a power is irrational.
+Rational token_normalizer(const TokenRow& row, const Power& power);
+
+/// g_α(v | h) = p0(v | h)^α / z_α(h) (eq:theory-tokenwise-proposal).
+TokenRow token_proposal(const TokenRow& row, const Power& power);
+
+}  // namespace tempera::reference
