@@ -8,5 +8,6 @@ namespace tempera::cli {
 // verdict throws CLI::RuntimeError(1); bad input leaves as BadInput and becomes exit code 2.
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
+void add_law(CLI::App& app);
 
 }  // namespace tempera::cli

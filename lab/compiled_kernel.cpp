@@ -3,7 +3,7 @@
 namespace tempera::lab {
 namespace {
 
-/// row · W_k: exchanges with probability accept[x][y].
+/// row · W_k: exchanges with probability accept(x, y).
 std::vector<Rational> after_swap(const std::vector<Rational>& row, const Matrix& accept,
                                  std::size_t states, std::size_t stride) {
   std::vector<Rational> next(row.size());
@@ -12,7 +12,7 @@ std::vector<Rational> after_swap(const std::vector<Rational>& row, const Matrix&
     const std::size_t y = joint / stride % states;
     const std::size_t x = joint / (stride * states) % states;
     const std::size_t exchanged = joint + (y * states + x) * stride - (x * states + y) * stride;
-    const Rational moved = row[joint] * accept[x][y];
+    const Rational moved = row[joint] * accept(x, y);
     next[exchanged] += moved;
     next[joint] += row[joint] - moved;
   }
@@ -22,21 +22,21 @@ std::vector<Rational> after_swap(const std::vector<Rational>& row, const Matrix&
 }  // namespace
 
 Matrix joint_step(const std::vector<Matrix>& local, const std::vector<Matrix>& swap) {
-  const std::size_t states = local.front().size();
+  const std::size_t states = local.front().rows();
   const std::size_t rungs = local.size();
   std::size_t joint_states = 1;
   for (std::size_t k = 0; k < rungs; ++k) joint_states *= states;
-  Matrix matrix;
+  Matrix matrix(joint_states, joint_states);
   for (std::size_t joint = 0; joint < joint_states; ++joint) {
     std::vector<Rational> row{Rational(1)};
     std::size_t stride = joint_states;
     for (std::size_t k = 0; k < rungs; ++k) {
       stride /= states;
-      const std::vector<Rational>& factor = local[k][joint / stride % states];
+      const std::size_t x = joint / stride % states;
       std::vector<Rational> product;
       product.reserve(row.size() * states);
       for (const Rational& left : row)
-        for (const Rational& right : factor) product.push_back(left * right);
+        for (std::size_t y = 0; y < states; ++y) product.push_back(left * local[k](x, y));
       row = std::move(product);
     }
     stride = joint_states / states;
@@ -44,7 +44,7 @@ Matrix joint_step(const std::vector<Matrix>& local, const std::vector<Matrix>& s
       stride /= states;
       row = after_swap(row, swap[k], states, stride);
     }
-    matrix.push_back(std::move(row));
+    for (std::size_t next = 0; next < joint_states; ++next) matrix(joint, next) = row[next];
   }
   return matrix;
 }

@@ -9,10 +9,11 @@
 #include "gpu/sampler/swap.hpp"
 #include "lab/compiled_space.hpp"
 #include "lab/tree_lottery.hpp"
+#include "reference/numbers/matrix.hpp"
 
 namespace tempera::lab {
 
-using Matrix = std::vector<std::vector<Rational>>;
+using reference::Matrix;
 
 /// A record that a kernel left behind with something other than its own in its scores or its cache.
 struct StaleRecord {
@@ -51,7 +52,7 @@ class CompiledKernel {
 
   /// L_k of rung k: [|S|, |S|].
   Matrix local_move(gpu::Rung k) {
-    Matrix matrix(space_.size(), std::vector<Rational>(space_.size()));
+    Matrix matrix(space_.size(), space_.size());
     for (std::size_t s = 0; s < space_.size(); ++s) {
       std::optional<gpu::Record> x;
       enumerate(
@@ -64,14 +65,14 @@ class CompiledKernel {
               run.engine.run(tasks);
             });
           },
-          [&](const Rational& probability) { matrix[s][arrive(s, *x)] += probability; });
+          [&](const Rational& probability) { matrix(s, arrive(s, *x)) += probability; });
     }
     return matrix;
   }
 
   /// The probability that edge k exchanges records x and y: [|S|, |S|], x at rung k, y at k + 1.
   Matrix swap(gpu::Rung k) {
-    Matrix matrix(space_.size(), std::vector<Rational>(space_.size()));
+    Matrix matrix(space_.size(), space_.size());
     for (std::size_t s = 0; s < space_.size(); ++s) {
       for (std::size_t t = 0; t < space_.size(); ++t) {
         std::vector<gpu::Record> replicas;
@@ -89,7 +90,7 @@ class CompiledKernel {
             [&](const Rational& probability) {
               const std::size_t at_k = arrive(exchanged ? t : s, replicas[k]);
               const std::size_t at_next = arrive(exchanged ? s : t, replicas[k + 1]);
-              if (exchanged && at_k == t && at_next == s) matrix[s][t] += probability;
+              if (exchanged && at_k == t && at_next == s) matrix(s, t) += probability;
             });
       }
     }

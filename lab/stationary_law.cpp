@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 namespace tempera::lab {
 namespace {
@@ -69,16 +70,16 @@ std::vector<std::uint64_t> cofactors_modulo(std::vector<std::vector<std::uint64_
 
 }  // namespace
 
-std::vector<Rational> stationary_law(const std::vector<std::vector<Rational>>& p) {
-  const std::size_t n = p.size();
+reference::Law exact_stationary_law(const reference::Matrix& p) {
+  const std::size_t n = p.rows();
   std::vector<std::vector<Integer>> a(n, std::vector<Integer>(n));
   std::vector<Integer> scale(n, 1);
   std::size_t bits = 2;
   for (std::size_t i = 0; i < n; ++i) {
-    for (const Rational& entry : p[i]) scale[i] = lcm(scale[i], Integer(denominator(entry)));
+    for (std::size_t j = 0; j < n; ++j) scale[i] = lcm(scale[i], Integer(denominator(p(i, j))));
     for (std::size_t j = 0; j < n; ++j)
       a[i][j] = Integer(
-          numerator(Rational((i == j ? Rational(1) : Rational(0)) - p[i][j]) * Rational(scale[i])));
+          numerator(Rational((i == j ? Rational(1) : Rational(0)) - p(i, j)) * Rational(scale[i])));
     // The absolute row sum is at most 2·scale, which bounds every minor by their product.
     bits += msb(scale[i]) + 2;
   }
@@ -116,7 +117,7 @@ std::vector<Rational> stationary_law(const std::vector<std::vector<Rational>>& p
     weight[i] = cofactor * scale[i];
     total += weight[i];
   }
-  std::vector<Rational> law;
+  reference::Law law;
   for (const Integer& w : weight) law.emplace_back(w, total);
   return law;
 }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "reference/numbers/rational.hpp"
+#include "reference/numbers/matrix.hpp"
 
 namespace tempera::lab {
 
@@ -15,7 +13,6 @@ namespace tempera::lab {
 ///
 /// P: [n, n], rows summing to 1. Cost: O(n^4 · bits).
 /// @throw std::domain_error if P has no unique stationary law
-std::vector<reference::Rational> stationary_law(
-    const std::vector<std::vector<reference::Rational>>& p);
+reference::Law exact_stationary_law(const reference::Matrix& p);
 
 }  // namespace tempera::lab

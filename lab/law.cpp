@@ -1,0 +1,167 @@
+#include "lab/law.hpp"
+
+#include <limits>
+
+#include "lab/compiled_kernel.hpp"
+#include "lab/stationary_law.hpp"
+#include "reference/bad_input.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+
+namespace tempera::lab {
+namespace {
+
+std::vector<Real> to_reals(const reference::Law& law) {
+  std::vector<Real> reals;
+  for (const Rational& probability : law) reals.push_back(to_real(probability));
+  return reals;
+}
+
+/// ⊗ of one law per rung, first rung most significant.
+std::vector<Real> product_of(const std::vector<std::vector<Real>>& laws) {
+  std::vector<Real> product{1};
+  for (const std::vector<Real>& law : laws) {
+    std::vector<Real> next;
+    for (const Real& left : product)
+      for (const Real& right : law) next.push_back(left * right);
+    product = std::move(next);
+  }
+  return product;
+}
+
+std::vector<std::string> joint_names(const CompiledSpace& space, std::size_t rungs) {
+  std::vector<std::string> names{""};
+  for (std::size_t k = 0; k < rungs; ++k) {
+    std::vector<std::string> next;
+    for (const std::string& name : names)
+      for (std::size_t s = 0; s < space.size(); ++s)
+        next.push_back(k == 0 ? space.name(s) : name + "|" + space.name(s));
+    names = std::move(next);
+  }
+  return names;
+}
+
+std::size_t joint_states(const CompiledSpace& space, std::size_t rungs) {
+  std::size_t states = 1;
+  for (std::size_t k = 0; k < rungs; ++k) {
+    states *= space.size();
+    if (states > law_limit)
+      throw reference::BadInput(
+          "horizon " + std::to_string(space.horizon()),
+          std::to_string(space.size()) + " records on " + std::to_string(rungs) +
+              " rungs are more than " + std::to_string(law_limit) +
+              " joint states, the most whose law is solved for",
+          "lower the horizon, take fewer rungs, or use `tempera exact` for the reference alone");
+  }
+  return states;
+}
+
+/// The exact matrix of reference/, where every power of the model is rational.
+std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& model,
+                                              const LawQuestion& question) {
+  std::vector<reference::Power> powers;
+  for (const double power : question.powers) {
+    if (power != static_cast<double>(static_cast<unsigned>(power)) || power > 1024.0)
+      return std::nullopt;
+    powers.emplace_back(Rational(static_cast<unsigned>(power)));
+  }
+  const reference::FixedHorizonSpace space(model, question.horizon);
+  const reference::RestartLaw restart = question.restart.empty()
+                                            ? reference::RestartLaw::uniform(question.horizon)
+                                            : reference::RestartLaw(question.restart);
+  const reference::ParallelTempering chain(space, reference::Ladder(powers), restart);
+  return chain.transition(1, 1).matrix();
+}
+
+std::vector<Real> likelihoods_of(const reference::FiniteModel& model, std::size_t horizon) {
+  const reference::FixedHorizonSpace space(model, horizon);
+  std::vector<Real> likelihoods;
+  for (std::size_t s = 0; s < space.size(); ++s)
+    likelihoods.push_back(to_real(space.likelihood(s)));
+  return likelihoods;
+}
+
+Real largest_difference(const reference::Matrix& a, const reference::Matrix& b) {
+  Real largest = 0;
+  for (std::size_t x = 0; x < a.rows(); ++x)
+    for (std::size_t y = 0; y < a.columns(); ++y)
+      largest = std::max(largest, Real(abs(to_real(a(x, y)) - to_real(b(x, y)))));
+  return largest;
+}
+
+Real one_step_variation(const std::vector<Real>& law, const reference::Matrix& matrix) {
+  std::vector<Real> next(law.size(), 0);
+  for (std::size_t x = 0; x < law.size(); ++x)
+    for (std::size_t y = 0; y < law.size(); ++y)
+      if (matrix(x, y) != 0) next[y] += law[x] * to_real(matrix(x, y));
+  return total_variation(next, law);
+}
+
+}  // namespace
+
+Real total_variation(const std::vector<Real>& mu, const std::vector<Real>& nu) {
+  Real sum = 0;
+  for (std::size_t s = 0; s < mu.size(); ++s) sum += abs(mu[s] - nu[s]);
+  return sum / 2;
+}
+
+gpu::RestartLaw restart_tickets(const std::vector<Rational>& restart, std::size_t horizon) {
+  if (restart.empty()) return gpu::RestartLaw::uniform(horizon);
+  if (restart.size() != horizon)
+    throw reference::BadInput(
+        "restart law",
+        std::to_string(restart.size()) + " probabilities for horizon " + std::to_string(horizon),
+        "give one for each restart position 1..T");
+  reference::Integer scale = 1;
+  for (const Rational& probability : restart)
+    scale = lcm(scale, reference::Integer(denominator(probability)));
+  if (scale > reference::Integer(std::numeric_limits<std::uint64_t>::max()))
+    throw reference::BadInput("restart law", "its common denominator exceeds 64 bits",
+                              "use simpler fractions");
+  std::vector<std::uint64_t> tickets;
+  for (const Rational& probability : restart)
+    tickets.push_back(static_cast<std::uint64_t>(
+        reference::Integer(numerator(Rational(probability * Rational(scale))))));
+  return gpu::RestartLaw(tickets);
+}
+
+LawReport compiled_law(const EnumerableModel& model, const reference::FiniteModel* rational,
+                       const LawQuestion& question) {
+  if (question.horizon == 0)
+    throw reference::BadInput("horizon", "is 0", "give a horizon of at least 1 token");
+  const gpu::Ladder ladder(question.powers);
+  const CompiledSpace space(model, question.horizon, law_limit);
+  joint_states(space, ladder.rungs());
+  CompiledKernel<> kernel(space, ladder, restart_tickets(question.restart, question.horizon));
+
+  std::vector<reference::Matrix> local;
+  std::vector<reference::Matrix> swap;
+  for (gpu::Rung k = 0; k < ladder.rungs(); ++k) local.push_back(kernel.local_move(k));
+  for (gpu::Rung k = 0; k + 1 < ladder.rungs(); ++k) swap.push_back(kernel.swap(k));
+
+  LawReport report;
+  report.states = joint_names(space, ladder.rungs());
+  report.matrix = joint_step(local, swap);
+  report.stationary = exact_stationary_law(report.matrix);
+  report.stale_records = kernel.stale().size();
+
+  std::vector<std::vector<Real>> own;
+  std::vector<std::vector<Real>> target;
+  const std::vector<Real> likelihoods =
+      rational == nullptr ? std::vector<Real>{} : likelihoods_of(*rational, question.horizon);
+  for (const double power : question.powers) {
+    own.push_back(space.own_target(power));
+    target.push_back(rational == nullptr ? own.back() : power_of(likelihoods, power));
+  }
+  const std::vector<Real> own_target = product_of(own);
+  const std::vector<Real> stationary = to_reals(report.stationary);
+  report.tv_own = total_variation(stationary, own_target);
+  report.tv_to_target = total_variation(stationary, product_of(target));
+  report.tv_one_step = one_step_variation(own_target, report.matrix);
+  if (rational != nullptr) {
+    const auto exact = exact_matrix(*rational, question);
+    if (exact) report.worst_entry = largest_difference(report.matrix, *exact);
+  }
+  return report;
+}
+
+}  // namespace tempera::lab
