@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <string>
@@ -17,8 +18,8 @@ using reference::Matrix;
 
 /// A record that a kernel left behind with something other than its own in its scores or its cache.
 struct StaleRecord {
-  std::size_t from;  ///< state that the record was in
-  std::size_t to;    ///< state that its tokens say it is in now
+  std::size_t x;     ///< the state that a local move left, or that rung k held before a swap
+  std::size_t y;     ///< the state that a local move reached, or that rung k + 1 held
   std::string what;  ///< "scores" or "cache"
 };
 
@@ -65,7 +66,11 @@ class CompiledKernel {
               run.engine.run(tasks);
             });
           },
-          [&](const Rational& probability) { matrix(s, arrive(s, *x)) += probability; });
+          [&](const Rational& probability) {
+            const std::size_t y = space_.find(x->token_ids());
+            inspect(*x, s, y);
+            matrix(s, y) += probability;
+          });
     }
     return matrix;
   }
@@ -88,8 +93,8 @@ class CompiledKernel {
               });
             },
             [&](const Rational& probability) {
-              const std::size_t at_k = arrive(exchanged ? t : s, replicas[k]);
-              const std::size_t at_next = arrive(exchanged ? s : t, replicas[k + 1]);
+              const std::size_t at_k = inspect(replicas[k], s, t);
+              const std::size_t at_next = inspect(replicas[k + 1], s, t);
               if (exchanged && at_k == t && at_next == s) matrix(s, t) += probability;
             });
       }
@@ -115,7 +120,7 @@ class CompiledKernel {
         [&](const Rational& probability) {
           std::size_t joint = 0;
           for (gpu::Rung k = 0; k < replicas.size(); ++k)
-            joint = joint * space_.size() + arrive(from[k], replicas[k]);
+            joint = joint * space_.size() + inspect(replicas[k], from.front(), from.back());
           row[joint] += probability;
         });
     return row;
@@ -147,27 +152,25 @@ class CompiledKernel {
     step(run);
   }
 
-  std::size_t arrive(std::size_t from, const gpu::Record& x) {
-    const std::size_t to = space_.find(x.token_ids());
-    const gpu::Record& fresh = canonical_[to];
-    for (std::size_t t = 0; t < x.length(); ++t) {
-      const gpu::ScoredToken& a = x.tokens()[t];
-      const gpu::ScoredToken& b = fresh.tokens()[t];
-      bool same = std::bit_cast<std::uint64_t>(a.log_p) == std::bit_cast<std::uint64_t>(b.log_p);
-      for (std::size_t j = 0; j < a.log_z.size(); ++j)
-        same = same &&
-               std::bit_cast<std::uint64_t>(a.log_z[j]) == std::bit_cast<std::uint64_t>(b.log_z[j]);
-      if (!same) {
-        stale_.push_back({from, to, "scores"});
-        break;
-      }
-    }
-    const auto cached = x.cache().tokens();
-    const auto history = x.history();
+  /// The state of a record; notes it under (x, y) if it is not what a fresh one is, bit for bit.
+  std::size_t inspect(const gpu::Record& record, std::size_t x, std::size_t y) {
+    const std::size_t state = space_.find(record.token_ids());
+    const auto same_bits = [](double a, double b) {
+      return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+    };
+    const auto same_scores = [&](const gpu::ScoredToken& a, const gpu::ScoredToken& b) {
+      return same_bits(a.log_p, b.log_p) &&
+             std::equal(a.log_z.begin(), a.log_z.end(), b.log_z.begin(), same_bits);
+    };
+    const auto fresh = canonical_[state].tokens();
+    if (!std::equal(fresh.begin(), fresh.end(), record.tokens().begin(), same_scores))
+      stale_.push_back({x, y, "scores"});
+    const auto cached = record.cache().tokens();
+    const auto history = record.history();
     if (cached.size() > history.size() ||
         !std::equal(cached.begin(), cached.end(), history.begin()))
-      stale_.push_back({from, to, "cache"});
-    return to;
+      stale_.push_back({x, y, "cache"});
+    return state;
   }
 
   const CompiledSpace& space_;

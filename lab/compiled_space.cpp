@@ -9,14 +9,16 @@
 namespace tempera::lab {
 namespace {
 
-std::vector<float> logits_after(const reference::FiniteModel& model,
-                                std::span<const gpu::TokenId> prefix) {
+std::vector<float> logits_of(const reference::FiniteModel& model,
+                             std::span<const gpu::TokenId> prefix) {
   std::vector<float> logits;
   for (const reference::Rational& p : model.token_row(prefix))
     logits.push_back(p == 0 ? -std::numeric_limits<float>::infinity()
                             : log(to_real(p)).convert_to<float>());
   return logits;
 }
+
+}  // namespace
 
 std::vector<float> logits_after(const EnumerableModel& model,
                                 const std::vector<gpu::TokenId>& tokens) {
@@ -29,13 +31,11 @@ std::vector<float> logits_after(const EnumerableModel& model,
   return rows.download(0, model.model.vocabulary_size());
 }
 
-}  // namespace
-
 FiniteLogits::FiniteLogits(const reference::FiniteModel& model)
     : finite_(model),
       table_(std::make_unique<gpu::TableModel>(
           model.vocabulary_size(),
-          [model](std::span<const gpu::TokenId> prefix) { return logits_after(model, prefix); })) {}
+          [model](std::span<const gpu::TokenId> prefix) { return logits_of(model, prefix); })) {}
 
 EnumerableModel FiniteLogits::enumerable() const {
   gpu::Context context;

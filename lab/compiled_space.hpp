@@ -60,6 +60,10 @@ class CompiledSpace {
   std::map<std::vector<gpu::TokenId>, std::size_t> index_;
 };
 
+/// The float32 logits that follow prompt and tokens.
+std::vector<float> logits_after(const EnumerableModel& model,
+                                const std::vector<gpu::TokenId>& tokens);
+
 /// weights^power, normalised.
 std::vector<Real> power_of(const std::vector<Real>& weights, double power);
 
