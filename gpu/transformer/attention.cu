@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "gpu/transformer/float32_exponential.hpp"
+#include "gpu/transformer/float_lanes.hpp"
 #include "gpu/transformer/kernels.hpp"
 #include "gpu/transformer/lane_sum.hpp"
 #include "gpu/transformer/launch.hpp"
@@ -117,32 +118,26 @@ struct Attend {
 
   /// scores[t] = scale · Σ_d query[d] keys[d, t]; slots past the context give what nobody reads.
   /// keys: [head_dim, page_tokens].
-  TEMPERA_HOST_DEVICE void score(const float* __restrict query, const float* __restrict keys,
+  TEMPERA_HOST_DEVICE void score(const float* query, const float* keys,
                                  float (&scores)[lanes]) const {
-    float partial[lanes] = {};
+    FloatLanes dots = broadcast(0.0f);
     for (std::size_t d = 0; d < shape.head_dim; ++d) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        partial[lane] = fused_multiply_add(query[d], keys[d * page_tokens + lane], partial[lane]);
-      }
+      dots = fused_multiply_add(broadcast(query[d]), load(keys + d * page_tokens), dots);
     }
-    for (std::size_t lane = 0; lane < lanes; ++lane) scores[lane] = partial[lane] * scale;
+    store(dots * broadcast(scale), scores);
   }
 
   /// sum = sum · shrink + Σ_t masses[t] values[t]. values: [page_tokens, head_dim].
-  TEMPERA_HOST_DEVICE void add_values(const float* __restrict values, const float (&masses)[lanes],
-                                      std::size_t tokens, float shrink,
-                                      float* __restrict sum) const {
+  TEMPERA_HOST_DEVICE void add_values(const float* values, const float (&masses)[lanes],
+                                      std::size_t tokens, float shrink, float* sum) const {
     std::size_t begin = 0;
     for (; begin + lanes <= shape.head_dim; begin += lanes) {
-      float part[lanes];
-      for (std::size_t lane = 0; lane < lanes; ++lane) part[lane] = sum[begin + lane] * shrink;
+      FloatLanes part = load(sum + begin) * broadcast(shrink);
       for (std::size_t token = 0; token < tokens; ++token) {
-        const float* value = values + token * shape.head_dim + begin;
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          part[lane] = fused_multiply_add(masses[token], value[lane], part[lane]);
-        }
+        part = fused_multiply_add(broadcast(masses[token]),
+                                  load(values + token * shape.head_dim + begin), part);
       }
-      for (std::size_t lane = 0; lane < lanes; ++lane) sum[begin + lane] = part[lane];
+      store(part, sum + begin);
     }
     for (std::size_t d = begin; d < shape.head_dim; ++d) {
       float part = sum[d] * shrink;

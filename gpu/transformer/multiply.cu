@@ -1,6 +1,7 @@
 #include <variant>
 
 #include "gpu/transformer/float32_exponential.hpp"
+#include "gpu/transformer/float_lanes.hpp"
 #include "gpu/transformer/kernels.hpp"
 #include "gpu/transformer/launch.hpp"
 #include "gpu/transformer/weight_value.hpp"
@@ -15,33 +16,49 @@ constexpr std::size_t tile_rows = 8;
 /// dot product by (256 + in / 256) units instead of `in`.
 constexpr std::size_t run_length = 256;
 
-/// The dot products of `Rows` rows with item_lanes neighbouring outputs of a packed matrix.
-/// inputs: [Rows, in]; weights: the first lane's, [in, lanes].
+#if defined(TEMPERA_DEVICE_CUDA)
+/// The outputs of one work item: a thread carries one lane of a block.
+using Outputs = float;
+TEMPERA_HOST_DEVICE inline float all_outputs(float value) { return value; }
+template <class Weight>
+TEMPERA_HOST_DEVICE inline float load_weights(const Weight* weights) {
+  return weight_value(*weights);
+}
+TEMPERA_HOST_DEVICE inline void store_outputs(float value, float* memory) { *memory = value; }
+#else
+/// The outputs of one work item: all lanes of a block.
+using Outputs = FloatLanes;
+inline FloatLanes all_outputs(float value) { return broadcast(value); }
+template <class Weight>
+inline FloatLanes load_weights(const Weight* weights) {
+  return load(weights);
+}
+inline void store_outputs(const FloatLanes& value, float* memory) { store(value, memory); }
+#endif
+constexpr std::size_t item_outputs = sizeof(Outputs) / sizeof(float);
+
+/// The dot products of `Rows` rows with the outputs of an item.
+/// inputs: [Rows, in]; weights: those of the first output, [in, lanes]; products: [Rows,
+/// item_outputs].
 template <std::size_t Rows, class Weight>
-TEMPERA_HOST_DEVICE inline void dot_products(const float* __restrict inputs, std::size_t in,
-                                             const Weight* __restrict weights,
-                                             float (&totals)[Rows][item_lanes]) {
-  for (std::size_t row = 0; row < Rows; ++row) {
-    for (std::size_t lane = 0; lane < item_lanes; ++lane) totals[row][lane] = 0.0f;
-  }
+TEMPERA_HOST_DEVICE inline void dot_products(const float* inputs, std::size_t in,
+                                             const Weight* weights,
+                                             float (&products)[Rows][item_outputs]) {
+  Outputs totals[Rows];
+  for (auto& total : totals) total = all_outputs(0.0f);
   for (std::size_t begin = 0; begin < in; begin += run_length) {
     const std::size_t end = begin + run_length < in ? begin + run_length : in;
-    float run[Rows][item_lanes] = {};
+    Outputs run[Rows];
+    for (auto& sum : run) sum = all_outputs(0.0f);
     for (std::size_t i = begin; i < end; ++i) {
-      float weight[item_lanes];
-      for (std::size_t lane = 0; lane < item_lanes; ++lane) {
-        weight[lane] = weight_value(weights[i * lanes + lane]);
-      }
+      const Outputs weight = load_weights(weights + i * lanes);
       for (std::size_t row = 0; row < Rows; ++row) {
-        for (std::size_t lane = 0; lane < item_lanes; ++lane) {
-          run[row][lane] = fused_multiply_add(inputs[row * in + i], weight[lane], run[row][lane]);
-        }
+        run[row] = fused_multiply_add(all_outputs(inputs[row * in + i]), weight, run[row]);
       }
     }
-    for (std::size_t row = 0; row < Rows; ++row) {
-      for (std::size_t lane = 0; lane < item_lanes; ++lane) totals[row][lane] += run[row][lane];
-    }
+    for (std::size_t row = 0; row < Rows; ++row) totals[row] = totals[row] + run[row];
   }
+  for (std::size_t row = 0; row < Rows; ++row) store_outputs(totals[row], products[row]);
 }
 
 /// What becomes of a dot product.
@@ -59,13 +76,13 @@ struct Tiling {
   std::size_t in;
   std::size_t out;
 
-  std::size_t items() const { return row_tiles() * (padded(out) / item_lanes); }
+  std::size_t items() const { return row_tiles() * (padded(out) / item_outputs); }
   TEMPERA_HOST_DEVICE std::size_t row_tiles() const { return (rows + tile_rows - 1) / tile_rows; }
   TEMPERA_HOST_DEVICE std::size_t first_row(std::size_t item) const {
     return item % row_tiles() * tile_rows;
   }
   TEMPERA_HOST_DEVICE std::size_t first_output(std::size_t item) const {
-    return item / row_tiles() * item_lanes;
+    return item / row_tiles() * item_outputs;
   }
   /// Offset of the weights of output `output` in a packed matrix.
   TEMPERA_HOST_DEVICE std::size_t weight_offset(std::size_t output) const {
@@ -95,12 +112,12 @@ struct Multiply {
 
   template <std::size_t Rows>
   TEMPERA_HOST_DEVICE void tile(std::size_t first_row, std::size_t first_output) const {
-    float products[Rows][item_lanes];
+    float products[Rows][item_outputs];
     dot_products<Rows>(inputs + first_row * tiling.in, tiling.in,
                        weights + tiling.weight_offset(first_output), products);
     for (std::size_t row = 0; row < Rows; ++row) {
       float* output = outputs + (first_row + row) * tiling.out + first_output;
-      for (std::size_t lane = 0; lane < item_lanes; ++lane) {
+      for (std::size_t lane = 0; lane < item_outputs; ++lane) {
         if (first_output + lane < tiling.out) Finish()(output[lane], products[row][lane]);
       }
     }
@@ -121,18 +138,18 @@ struct MultiplyGated {
   TEMPERA_HOST_DEVICE void tile(std::size_t first_row, std::size_t first_output) const {
     const float* rows = inputs + first_row * tiling.in;
     const std::size_t offset = tiling.weight_offset(first_output);
-    float gates[Rows][item_lanes];
-    float ups[Rows][item_lanes];
+    float gates[Rows][item_outputs];
+    float ups[Rows][item_outputs];
     dot_products<Rows>(rows, tiling.in, gate + offset, gates);
     dot_products<Rows>(rows, tiling.in, up + offset, ups);
     for (std::size_t row = 0; row < Rows; ++row) {
       float* output = gated + (first_row + row) * tiling.out + first_output;
-      float values[item_lanes];
-      for (std::size_t lane = 0; lane < item_lanes; ++lane) {
+      float values[item_outputs];
+      for (std::size_t lane = 0; lane < item_outputs; ++lane) {
         const float g = gates[row][lane];
         values[lane] = g / (1.0f + float32_exponential(-g)) * ups[row][lane];
       }
-      for (std::size_t lane = 0; lane < item_lanes; ++lane) {
+      for (std::size_t lane = 0; lane < item_outputs; ++lane) {
         if (first_output + lane < tiling.out) output[lane] = values[lane];
       }
     }
