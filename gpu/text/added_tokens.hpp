@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempera::gpu {
+
+/// Tokens that are found in a text as they stand, before anything else cuts it.
+class AddedTokens {
+ public:
+  /// `content` is not empty.
+  void add(std::string content, std::uint32_t id);
+
+  /// A stretch of text, or a token found in it.
+  struct Piece {
+    std::string_view text;
+    std::optional<std::uint32_t> id;
+  };
+  /// The pieces of `text` in order: the leftmost token first, the longest of those that start at
+  /// one place. Empty stretches are left out.
+  std::vector<Piece> split(std::string_view text) const;
+
+ private:
+  struct Token {
+    std::string content;
+    std::uint32_t id;
+  };
+  /// By their first byte, longest first.
+  std::vector<std::vector<Token>> tokens_ = std::vector<std::vector<Token>>(256);
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,102 @@
+#include "gpu/text/byte_pair_encoding.hpp"
+
+#include <functional>
+#include <queue>
+#include <tuple>
+
+#include "gpu/bad_input.hpp"
+#include "gpu/text/utf8.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
+  return static_cast<std::uint64_t>(left) << 32 | right;
+}
+
+}  // namespace
+
+void refuse_untokenizable(std::string_view piece, const std::string& where) {
+  throw BadInput(where, "\"" + std::string(piece) + "\" has no token in the model's vocabulary",
+                 "leave it out");
+}
+
+void BytePairEncoding::add_merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged) {
+  merges_[pair_key(left, right)] = {ranks_++, merged};
+}
+
+const BytePairEncoding::Merge* BytePairEncoding::find(std::uint32_t left,
+                                                      std::uint32_t right) const {
+  const auto found = merges_.find(pair_key(left, right));
+  return found == merges_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::uint32_t> BytePairEncoding::characters(std::string_view word,
+                                                        const std::string& where) const {
+  std::vector<std::uint32_t> tokens;
+  bool after_unknown = false;
+  while (!word.empty()) {
+    const auto character = word.substr(0, utf8_character_length(word));
+    const auto found = vocabulary_->find(std::string(character));
+    if (found != vocabulary_->end()) {
+      tokens.push_back(found->second);
+    } else if (!unknown_) {
+      refuse_untokenizable(character, where);
+    } else if (!(unknown_->fuses && after_unknown)) {
+      tokens.push_back(unknown_->token);
+    }
+    after_unknown = found == vocabulary_->end();
+    word.remove_prefix(character.size());
+  }
+  return tokens;
+}
+
+std::vector<std::uint32_t> BytePairEncoding::encode(std::string_view word,
+                                                    const std::string& where) const {
+  if (takes_whole_words_) {
+    const auto found = vocabulary_->find(std::string(word));
+    if (found != vocabulary_->end()) return {found->second};
+  }
+  auto tokens = characters(word, where);
+  if (tokens.empty()) return tokens;
+  // The tokens as a list, so that a merge costs no move: the right one of a merged pair is
+  // unlinked.
+  const std::size_t end = tokens.size();
+  std::vector<std::size_t> next(end);
+  std::vector<std::size_t> previous(end);
+  std::vector<bool> is_linked(end, true);
+  for (std::size_t i = 0; i < end; ++i) {
+    next[i] = i + 1;
+    previous[i] = i == 0 ? end : i - 1;
+  }
+  // (rank, place, left, right): a candidate whose tokens have since merged otherwise is stale.
+  using Candidate = std::tuple<std::size_t, std::size_t, std::uint32_t, std::uint32_t>;
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
+  const auto consider = [&](std::size_t left) {
+    if (left == end || next[left] == end) return;
+    const auto right = tokens[next[left]];
+    if (const auto* merge = find(tokens[left], right)) {
+      candidates.emplace(merge->rank, left, tokens[left], right);
+    }
+  };
+  for (std::size_t i = 0; i < end; ++i) consider(i);
+  while (!candidates.empty()) {
+    const auto [rank, place, left, right] = candidates.top();
+    candidates.pop();
+    if (!is_linked[place] || tokens[place] != left) continue;
+    const std::size_t partner = next[place];
+    if (partner == end || tokens[partner] != right) continue;
+    tokens[place] = find(left, right)->merged;
+    is_linked[partner] = false;
+    next[place] = next[partner];
+    if (next[place] != end) previous[next[place]] = place;
+    consider(previous[place]);
+    consider(place);
+  }
+  std::vector<std::uint32_t> result;
+  for (std::size_t i = 0; i < end; i = next[i]) result.push_back(tokens[i]);
+  return result;
+}
+
+}  // namespace tempera::gpu

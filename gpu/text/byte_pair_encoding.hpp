@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tempera::gpu {
+
+/// Tokens by their text.
+using Vocabulary = std::unordered_map<std::string, std::uint32_t>;
+
+/// Byte-pair encoding of one word: its characters are tokens, and as long as neighbours can merge,
+/// the pair of lowest rank does, the leftmost of equals first.
+class BytePairEncoding {
+ public:
+  /// What a character without a token becomes.
+  struct Unknown {
+    std::uint32_t token;
+    bool fuses;  // a run of them becomes one token
+  };
+
+  /// `vocabulary` is copied into neither side: it must outlive this object.
+  BytePairEncoding(const Vocabulary& vocabulary, std::optional<Unknown> unknown,
+                   bool takes_whole_words)
+      : vocabulary_(&vocabulary), unknown_(unknown), takes_whole_words_(takes_whole_words) {}
+
+  /// Tokens `left` and `right` merge into `merged`; the later added, the higher the rank.
+  void add_merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged);
+
+  /// The tokens of a word of well-formed UTF-8.
+  /// Throws BadInput naming `where` for a character without a token where there is no Unknown.
+  std::vector<std::uint32_t> encode(std::string_view word, const std::string& where) const;
+
+ private:
+  struct Merge {
+    std::size_t rank;
+    std::uint32_t merged;
+  };
+
+  const Merge* find(std::uint32_t left, std::uint32_t right) const;
+  std::vector<std::uint32_t> characters(std::string_view word, const std::string& where) const;
+
+  const Vocabulary* vocabulary_;
+  std::optional<Unknown> unknown_;
+  bool takes_whole_words_;
+  std::unordered_map<std::uint64_t, Merge> merges_;  // by left << 32 | right
+  std::size_t ranks_ = 0;
+};
+
+/// Throws the BadInput for a piece of text that has no token.
+[[noreturn]] void refuse_untokenizable(std::string_view piece, const std::string& where);
+
+}  // namespace tempera::gpu

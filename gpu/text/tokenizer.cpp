@@ -1,0 +1,75 @@
+#include "gpu/text/tokenizer.hpp"
+
+#include <utility>
+
+#include "gpu/bad_input.hpp"
+#include "gpu/text/tokenizer_parts.hpp"
+#include "gpu/text/utf8.hpp"
+
+namespace tempera::gpu {
+
+Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+std::size_t Tokenizer::vocabulary_size() const { return parts_->texts.size(); }
+
+std::optional<std::uint32_t> Tokenizer::find(std::string_view token) const {
+  const auto found = parts_->vocabulary.find(std::string(token));
+  if (found == parts_->vocabulary.end()) return std::nullopt;
+  return found->second;
+}
+
+bool Tokenizer::is_special(std::uint32_t token) const { return parts_->special.contains(token); }
+
+std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
+                                             const std::string& where) const {
+  const auto invalid = first_invalid_utf8(text);
+  if (invalid != text.size()) {
+    throw BadInput(where, "byte " + std::to_string(invalid) + " is not UTF-8",
+                   "give the text in UTF-8");
+  }
+  std::vector<std::uint32_t> tokens;
+  const auto encode_word = [&](const std::string& word) {
+    if (const auto* pairs = std::get_if<BytePairEncoding>(&parts_->model)) {
+      const auto encoded = pairs->encode(word, where);
+      tokens.insert(tokens.end(), encoded.begin(), encoded.end());
+      return;
+    }
+    const auto found = parts_->vocabulary.find(word);
+    const auto unknown = std::get<Parts::WordLevel>(parts_->model).unknown;
+    if (found == parts_->vocabulary.end() && !unknown) refuse_untokenizable(word, where);
+    tokens.push_back(found == parts_->vocabulary.end() ? *unknown : found->second);
+  };
+  for (const auto& piece : parts_->raw_tokens.split(text)) {
+    if (piece.id) {
+      tokens.push_back(*piece.id);
+      continue;
+    }
+    const auto normalized =
+        parts_->normalizes ? normalize_nfc(piece.text) : std::string(piece.text);
+    for (const auto& part : parts_->normalized_tokens.split(normalized)) {
+      if (part.id) {
+        tokens.push_back(*part.id);
+        continue;
+      }
+      for (const auto& word : parts_->pre_tokenizer->words(part.text)) encode_word(word);
+    }
+  }
+  return tokens;
+}
+
+std::string Tokenizer::decode(std::span<const std::uint32_t> tokens) const {
+  std::string bytes;
+  bool is_first = true;
+  for (const auto token : tokens) {
+    if (token >= parts_->texts.size() || parts_->texts[token].empty()) continue;
+    if (!is_first) bytes += parts_->separator;
+    bytes += parts_->texts[token];
+    is_first = false;
+  }
+  return replace_invalid_utf8(bytes);
+}
+
+}  // namespace tempera::gpu
