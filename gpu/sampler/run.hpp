@@ -31,6 +31,7 @@ struct Run {
   std::uint32_t prompt = 0;   ///< number of the prompt, part of every draw's address
   std::vector<Event> events;  ///< since the round began; sorted when it is finished
 
+  /// K empty records whose caches share the prompt, computed once.
   std::vector<Record> empty_replicas() const;
 };
 

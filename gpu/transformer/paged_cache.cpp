@@ -15,18 +15,18 @@ PagedCache::~PagedCache() {
 }
 
 std::unique_ptr<Cache> PagedCache::fork(std::size_t length) const {
-  if (length > length_) throw std::invalid_argument("a fork is no longer than its cache");
+  if (length > this->length()) throw std::invalid_argument("a fork is no longer than its cache");
   auto copy = std::make_unique<PagedCache>(pool_);
   const auto shared = std::span(pages_).first(pages_for(length));
   copy->pages_.assign(shared.begin(), shared.end());
   for (const auto page : copy->pages_) pool_->hold(page);
-  copy->length_ = length;
+  copy->hold(tokens().first(length));
   return copy;
 }
 
 void PagedCache::reserve(std::size_t length, std::vector<PageCopy>& copies) {
-  const std::size_t begin = length_ / page_tokens;  // the first page to be written
-  if (length > length_ && begin < pages_.size() && pool_->is_shared(pages_[begin])) {
+  const std::size_t begin = this->length() / page_tokens;  // the first page to be written
+  if (length > this->length() && begin < pages_.size() && pool_->is_shared(pages_[begin])) {
     copies.reserve(copies.size() + 1);
     const auto target = pool_->take();
     // The copy happens before anything is computed, and until then another cache holds the source.

@@ -173,7 +173,7 @@ void Transformer::extend(std::span<const Extension> extensions) {
     }
   }
   run();
-  for (const auto& [cache, tokens] : extensions) cache->set_length(tokens.size());
+  for (const auto& [cache, tokens] : extensions) cache->hold(tokens);
 }
 
 void Transformer::make_room(std::span<const Extension> extensions) {
