@@ -27,22 +27,35 @@ Task refine(Record& x, Run& run, Rung k, std::uint32_t first_round, std::size_t 
         x, Turn(run, k, first_round + static_cast<std::uint32_t>(a), Purpose::proposal_token), law);
 }
 
-void finish_round(Run& run, Progress& progress, Observer* observer) {
-  ++progress.round;
+void report(Run& run, const Progress& progress, Observer* observer) {
   std::sort(run.events.begin(), run.events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.kind, a.round, a.rung) < std::tie(b.kind, b.round, b.rung);
   });
-  if (observer != nullptr) observer->round_finished(progress, run.events);
+  if (observer != nullptr) observer->advanced(progress, run.events);
   run.events.clear();
+}
+
+/// Step 1 of a stage, unless a run that is taken up again has it behind itself.
+Task begin_stage(Run& run, Progress& progress, std::size_t horizon, Observer* observer) {
+  if (progress.extended) co_return;
+  co_await extend_all(run, progress, horizon);
+  progress.extended = true;
+  report(run, progress, observer);
+}
+
+void end_stage(Progress& progress) {
+  ++progress.stage;
+  progress.extended = false;
+  progress.round = 0;
 }
 
 }  // namespace
 
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
-  for (; progress.stage < plan.stages.size(); ++progress.stage, progress.round = 0) {
+  for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     const Stage& stage = plan.stages[progress.stage];
     const RestartLaw law = RestartLaw::uniform(stage.horizon);
-    if (progress.round == 0) co_await extend_all(run, progress, stage.horizon);
+    co_await begin_stage(run, progress, stage.horizon, observer);
     while (progress.round < stage.rounds) {
       std::vector<Task> refinements;
       for (Rung k = 0; k < progress.replicas.size(); ++k)
@@ -52,20 +65,22 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
       progress.local_rounds += static_cast<std::uint32_t>(stage.local_moves);
       for (std::size_t b = 0; b < stage.sweeps; ++b)
         sweep(progress.replicas, run, plan.schedule, progress.sweeps++);
-      finish_round(run, progress, observer);
+      ++progress.round;
+      report(run, progress, observer);
     }
   }
 }
 
 Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
-  for (; progress.stage < plan.stages.size(); ++progress.stage, progress.round = 0) {
+  for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     const Stage& stage = plan.stages[progress.stage];
-    if (progress.round == 0) co_await extend_all(run, progress, stage.horizon);
+    co_await begin_stage(run, progress, stage.horizon, observer);
     while (progress.round < stage.rounds) {
       for (std::size_t a = 0; a < stage.local_moves; ++a)
         co_await truncating_move(progress.replicas.front(),
                                  Turn(run, 0, progress.local_rounds++, Purpose::proposal_token));
-      finish_round(run, progress, observer);
+      ++progress.round;
+      report(run, progress, observer);
     }
   }
 }

@@ -13,17 +13,19 @@ namespace tempera::gpu {
 struct Progress {
   std::vector<Record> replicas;    ///< one per rung
   std::size_t stage = 0;           ///< index of the stage that comes next or goes on
-  std::size_t round = 0;           ///< rounds done in it; 0 means that block extension is due
+  bool extended = false;           ///< whether its block extension is done
+  std::size_t round = 0;           ///< rounds done in it
   std::uint32_t local_rounds = 0;  ///< local rounds done since the start
   std::uint32_t sweeps = 0;        ///< sweeps done since the start
 };
 
-/// Is told of every round as it ends.
+/// Is told of every block extension and every round as it ends: the moments at which a run can be
+/// cut and taken up again.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// `events`: the round's, sorted: local moves by round and rung, then swaps.
-  virtual void round_finished(const Progress& progress, std::span<const Event> events) = 0;
+  /// `events`: since the last call, sorted: extensions, local moves by round and rung, swaps.
+  virtual void advanced(const Progress& progress, std::span<const Event> events) = 0;
 };
 
 /// Algorithm 1: Progressive fixed-horizon parallel tempering. Goes on from `progress` (empty

@@ -12,12 +12,13 @@
 
 namespace tempera::gpu {
 
-/// What became of one local move or one attempted swap.
+/// What became of one block extension, one local move or one attempted swap.
 struct Event {
-  enum class Kind { local_move, swap } kind = Kind::local_move;
-  std::uint32_t round = 0;  ///< counted from the start of the run, per kind
+  enum class Kind { extension, local_move, swap } kind = Kind::local_move;
+  std::uint32_t round = 0;  ///< counted from the start of the run, per kind; extensions: stages
   Rung rung = 0;            ///< of the move; the edge's lower rung for a swap
-  std::size_t restart = 0;  ///< restart position r; 0 for a swap
+  std::size_t restart = 0;  ///< restart position r of a local move; else 0
+  std::size_t tokens = 0;   ///< tokens that were drawn
   bool proposed = false;    ///< false where r > τ(x): the proposal is x itself
   bool accepted = false;
   double log_ratio = 0.0;

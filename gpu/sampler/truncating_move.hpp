@@ -17,7 +17,7 @@ inline Task truncating_move(Record& x, Turn turn) {
   const std::size_t r = event.restart = turn.restart(std::vector<std::uint64_t>(budget, 1));
   Record y = x.prefix_before(r);
   y.raise_horizon(budget);
-  while (y.open()) y.append(co_await turn.next_token(y));
+  for (; y.open(); ++event.tokens) y.append(co_await turn.next_token(y));
   const std::size_t endpoint = y.length();
   event.proposed = true;
   event.log_ratio = y.sum_log_z(r, endpoint, turn.rung()) - x.sum_log_z(r, endpoint, turn.rung());

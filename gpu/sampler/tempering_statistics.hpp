@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <vector>
+
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/run.hpp"
+
+namespace tempera::gpu {
+
+/// What is counted of a run at one rung.
+struct RungCounts {
+  std::uint64_t moves = 0;     ///< local moves
+  std::uint64_t proposed = 0;  ///< of them, with r <= τ(x)
+  std::uint64_t accepted = 0;
+  std::uint64_t tokens = 0;  ///< decode tokens, block extension included
+};
+
+/// What is counted of a run at one edge, between rung k and k + 1.
+struct EdgeCounts {
+  std::uint64_t attempts = 0;
+  std::uint64_t accepted = 0;
+  /// Σ and the number of the terms exp((α_{k+1} − α_k) log p0(x^(k)) − shift) at the last stage:
+  /// the stepping-stone estimate of log Z_{k+1} / Z_k. The sum is kept relative to its largest
+  /// term.
+  double shift = 0.0;
+  double sum = 0.0;
+  std::uint64_t terms = 0;
+};
+
+/// What people expect of a tempering run: acceptance per rung and edge, the index process, round
+/// trips, and log Z.
+class TemperingStatistics {
+ public:
+  explicit TemperingStatistics(const Ladder& ladder);
+
+  /// Counts what happened, in the order of the events.
+  void count(std::span<const Event> events);
+  /// Takes log p0(x^(k)) of every rung after a round of the last stage into the estimates of log Z.
+  void count_log_p0(std::span<const double> log_p0);
+  /// Adds another run's counts; the index process stays this run's.
+  void add(const TemperingStatistics& other);
+
+  const std::vector<RungCounts>& rungs() const { return rungs_; }
+  const std::vector<EdgeCounts>& edges() const { return edges_; }
+  /// Which replica (numbered by the rung it began at) each rung holds now.
+  const std::vector<std::size_t>& index_process() const { return replica_at_; }
+  /// Trips rung 1 → K → 1 that replicas have completed; a replica that begins elsewhere starts its
+  /// first trip when it first reaches rung 1.
+  std::uint64_t round_trips() const { return round_trips_; }
+  std::uint64_t decode_tokens() const;
+  /// log Z_{k+1}/Z_k at the last horizon, one per edge; NaN before its first term.
+  std::vector<double> log_z_ratios() const;
+
+  /// For summary.json.
+  nlohmann::ordered_json report() const;
+  /// For a checkpoint, and back: the same bits.
+  nlohmann::json state() const;
+  void restore(const nlohmann::json& state);
+
+ private:
+  void visit_endpoints();
+
+  std::vector<double> powers_;
+  std::vector<RungCounts> rungs_;
+  std::vector<EdgeCounts> edges_;
+  std::vector<std::size_t> replica_at_;
+  /// Per replica: 0 before it has been at rung 1, 1 on its way up, 2 on its way down.
+  std::vector<int> direction_;
+  std::uint64_t round_trips_ = 0;
+};
+
+}  // namespace tempera::gpu
