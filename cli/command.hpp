@@ -9,5 +9,7 @@ namespace tempera::cli {
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
 void add_law(CLI::App& app);
+void add_sample(CLI::App& app);
+void add_score(CLI::App& app);
 
 }  // namespace tempera::cli

@@ -31,17 +31,17 @@ std::vector<float> logits_after(const EnumerableModel& model,
   return rows.download(0, model.model.vocabulary_size());
 }
 
-FiniteLogits::FiniteLogits(const reference::FiniteModel& model)
-    : finite_(model),
-      table_(std::make_unique<gpu::TableModel>(
-          model.vocabulary_size(),
-          [model](std::span<const gpu::TokenId> prefix) { return logits_of(model, prefix); })) {}
+std::unique_ptr<gpu::LanguageModel> finite_table(const reference::FiniteModel& model) {
+  return std::make_unique<gpu::TableModel>(
+      model.vocabulary_size(),
+      [model](std::span<const gpu::TokenId> prefix) { return logits_of(model, prefix); });
+}
 
-EnumerableModel FiniteLogits::enumerable() const {
-  gpu::Context context;
-  for (gpu::TokenId v = 0; v < finite_.vocabulary_size(); ++v)
-    if (finite_.is_terminal(v)) context.terminal.push_back(v);
-  return {*table_, context, finite_.vocabulary()};
+std::vector<gpu::TokenId> terminal_tokens(const reference::FiniteModel& model) {
+  std::vector<gpu::TokenId> terminal;
+  for (gpu::TokenId v = 0; v < model.vocabulary_size(); ++v)
+    if (model.is_terminal(v)) terminal.push_back(v);
+  return terminal;
 }
 
 CompiledSpace::CompiledSpace(const EnumerableModel& model, std::size_t horizon, std::size_t limit)

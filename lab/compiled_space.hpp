@@ -19,15 +19,24 @@ struct EnumerableModel {
 };
 
 /// A finite model as production sees it: every probability p becomes the float32 logit nearest to
-/// log p, and p = 0 a forbidden token. Owns the table.
+/// log p, and p = 0 a forbidden token.
+std::unique_ptr<gpu::LanguageModel> finite_table(const reference::FiniteModel& model);
+/// E, in the order of the vocabulary.
+std::vector<gpu::TokenId> terminal_tokens(const reference::FiniteModel& model);
+
+/// The finite_table of a model with its names. Owns the table.
 class FiniteLogits {
  public:
-  explicit FiniteLogits(const reference::FiniteModel& model);
-  EnumerableModel enumerable() const;
+  explicit FiniteLogits(const reference::FiniteModel& model)
+      : table_(finite_table(model)),
+        context_{{}, terminal_tokens(model)},
+        vocabulary_(model.vocabulary()) {}
+  EnumerableModel enumerable() const { return {*table_, context_, vocabulary_}; }
 
  private:
-  reference::FiniteModel finite_;
   std::unique_ptr<gpu::LanguageModel> table_;
+  gpu::Context context_;
+  std::vector<std::string> vocabulary_;
 };
 
 /// S_T as production can reach it: every record with its likelihood under the softmax of the

@@ -1,0 +1,175 @@
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/progress_line.hpp"
+#include "gpu/bad_input.hpp"
+#include "gpu/sampler/sampling.hpp"
+#include "lab/opened_model.hpp"
+
+namespace tempera::cli {
+namespace {
+
+struct SampleOptions {
+  std::string prompt;
+  std::string prompt_file;
+  std::string schedule = "adj";
+  std::string out;
+  std::string resume;
+  bool prompt_given = false;
+  bool json = false;
+  gpu::SamplingSettings settings;
+};
+
+std::string read_all(std::istream& in) {
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// The prompt and where it comes from, for messages.
+std::pair<std::string, std::string> read_prompt(const SampleOptions& options) {
+  if (options.prompt_given) return {options.prompt, "prompt"};
+  if (!options.prompt_file.empty()) {
+    std::ifstream file(options.prompt_file, std::ios::binary);
+    if (!file)
+      throw gpu::BadInput(options.prompt_file, "cannot be read",
+                          "give a file that holds the prompt");
+    return {read_all(file), options.prompt_file};
+  }
+  if (isatty(STDIN_FILENO) == 1)
+    throw gpu::BadInput("prompt", "none given",
+                        "give it as an argument, with --prompt-file, or on standard input");
+  return {read_all(std::cin), "standard input"};
+}
+
+void print(const std::vector<gpu::Answer>& answers, const nlohmann::ordered_json& summary,
+           const lab::OpenedModel& model, const SampleOptions& options) {
+  if (options.json) {
+    nlohmann::ordered_json json{{"settings", options.settings.to_json()}};
+    for (const gpu::Answer& answer : answers)
+      json["answers"].push_back({{"tokens", answer.tokens},
+                                 {"text", model.decode(answer.tokens)},
+                                 {"log_p0", answer.log_p0},
+                                 {"terminated", answer.terminated}});
+    json["summary"] = summary;
+    std::cout << json.dump() << '\n';
+    return;
+  }
+  for (const gpu::Answer& answer : answers) {
+    std::span<const gpu::TokenId> shown = answer.tokens;
+    if (answer.terminated) shown = shown.first(shown.size() - 1);
+    std::cout << model.decode(shown) << '\n';
+  }
+}
+
+void run_sample(SampleOptions options) {
+  std::optional<gpu::RunFolder> folder;
+  if (!options.resume.empty()) {
+    folder = gpu::RunFolder::open(options.resume);
+    options.settings =
+        gpu::SamplingSettings::from_json(folder->config(), options.resume + "/config.json");
+  }
+  const lab::OpenedModel model = lab::OpenedModel::open(options.settings.model);
+  if (options.resume.empty()) {
+    const auto [prompt, where] = read_prompt(options);
+    gpu::SamplingSettings& settings = options.settings;
+    settings.prompt = model.encode(prompt, where);
+    settings.terminal = model.terminal();
+    settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+    if (settings.output == 0) settings.output = settings.powers.size();
+    if (settings.block == 0) settings.block = std::max<std::size_t>(1, (settings.horizon + 3) / 4);
+    settings.plan();
+    model.check_prompt(settings.prompt, settings.horizon, where);
+    if (!options.out.empty()) folder = gpu::RunFolder::create(options.out, settings.to_json());
+  }
+  std::vector<gpu::Answer> answers;
+  nlohmann::ordered_json summary;
+  {
+    ProgressLine line;
+    gpu::Sampling sampling(
+        model.model(), options.settings,
+        [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); },
+        folder ? &*folder : nullptr,
+        [&](const gpu::SamplingProgress& progress) { line.show(progress); });
+    answers = sampling.run();
+    summary = sampling.summary();
+  }
+  print(answers, summary, model, options);
+}
+
+}  // namespace
+
+void add_sample(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "sample", "Draw answers with Parallel Power Tempering (Algorithm 1 of the paper)");
+  auto options = std::make_shared<SampleOptions>();
+  gpu::SamplingSettings& settings = options->settings;
+  settings.powers = {1.0, 2.0, 4.0};
+  settings.horizon = 64;
+  settings.rounds = {4};
+  settings.local_moves = {1};
+  settings.sweeps = {1};
+  CLI::Option* prompt = command->add_option("prompt", options->prompt,
+                                            "The prompt; else --prompt-file; else standard input");
+  command
+      ->add_option("--prompt-file", options->prompt_file,
+                   "File with the prompt; one newline at its end is left out")
+      ->excludes(prompt);
+  CLI::Option* model = command->add_option("--model", settings.model,
+                                           "Hugging Face folder (Qwen3), or finite model (JSON)");
+  command
+      ->add_option("--powers", settings.powers,
+                   "Powers of the rungs, strictly increasing; one power is a single chain "
+                   "(default: 1,2,4)")
+      ->delimiter(',');
+  command->add_option("--horizon", settings.horizon, "Horizon T: the longest answer, in tokens")
+      ->capture_default_str();
+  command->add_option("--block", settings.block, "Block width B of the stages (default: T/4)");
+  command
+      ->add_option("--rounds", settings.rounds,
+                   "Rounds N_m: one number, or one for each stage (default: 4)")
+      ->delimiter(',');
+  command
+      ->add_option(
+          "--local-moves", settings.local_moves,
+          "Local moves of each rung in a round, n_local: one number, or one for each stage "
+          "(default: 1)")
+      ->delimiter(',');
+  command
+      ->add_option("--sweeps", settings.sweeps,
+                   "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)")
+      ->delimiter(',');
+  command
+      ->add_option("--schedule", options->schedule,
+                   "adj: ordered sweeps over all edges; deo: even and odd edges in turn")
+      ->check(CLI::IsMember({"adj", "deo"}))
+      ->capture_default_str();
+  command->add_option("--output-rung", settings.output,
+                      "Rung whose record is the answer, from 1 (default: the last)");
+  command->add_option("--samples", settings.samples, "Independent answers to draw")
+      ->capture_default_str();
+  command->add_option("--seed", settings.seed, "Seed: the same seed gives the same answers")
+      ->capture_default_str();
+  CLI::Option* out = command->add_option(
+      "--out", options->out, "Run folder to make: config, events, samples, summary, checkpoint");
+  command
+      ->add_option("--resume", options->resume,
+                   "Run folder of a run that was cut short: goes on to the same bits")
+      ->excludes(out)
+      ->excludes(prompt);
+  command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
+  command->callback([options, prompt, model] {
+    options->prompt_given = !prompt->empty();
+    if (model->empty() && options->resume.empty())
+      throw CLI::RequiredError("sample: --model", CLI::ExitCodes::RequiredError);
+    run_sample(*options);
+  });
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,80 @@
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "lab/opened_model.hpp"
+#include "lab/token_scores.hpp"
+
+namespace tempera::cli {
+namespace {
+
+struct ScoreOptions {
+  std::string model;
+  std::vector<gpu::TokenId> tokens;
+  std::string text;
+  std::vector<double> powers{1.0};
+  bool json = false;
+};
+
+void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
+           const ScoreOptions& options) {
+  std::printf("%8s %12s", "token", "log p0");
+  for (const double power : options.powers) std::printf("   log z_%-7g", power);
+  std::printf("   text\n");
+  double sum = 0.0;
+  for (std::size_t t = 0; t < scores.log_p.size(); ++t) {
+    const gpu::TokenId token = options.tokens[t + 1];
+    std::printf("%8u %12.6f", token, scores.log_p[t]);
+    for (const double log_z : scores.log_z[t]) std::printf(" %15.6f", log_z);
+    std::printf("   %s\n", model.decode(std::span(&token, 1)).c_str());
+    sum += scores.log_p[t];
+  }
+  std::printf("%8s %12.6f\n", "sum", sum);
+}
+
+void run_score(ScoreOptions options) {
+  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
+  if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
+  const lab::TokenScores scores = lab::score_tokens(model.model(), options.tokens, options.powers);
+  if (options.json)
+    std::cout << nlohmann::ordered_json{{"tokens", options.tokens},
+                                        {"log_p", scores.log_p},
+                                        {"log_z", scores.log_z}}
+                     .dump()
+              << '\n';
+  else
+    print(scores, model, options);
+}
+
+}  // namespace
+
+void add_score(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "score", "log p0 of each token of a sequence, and log z of every power at its position");
+  auto options = std::make_shared<ScoreOptions>();
+  command->add_option("--model", options->model, "Hugging Face folder, or finite model (JSON)")
+      ->required();
+  CLI::Option* tokens =
+      command
+          ->add_option(
+              "--tokens", options->tokens,
+              "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those "
+              "after it are scored")
+          ->delimiter(',');
+  CLI::Option* text =
+      command->add_option("--text", options->text, "The sequence as text")->excludes(tokens);
+  command->add_option("--powers", options->powers, "Powers whose log z to print (default: 1)")
+      ->delimiter(',');
+  command->add_flag("--json", options->json,
+                    "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
+                    "each token after the first");
+  command->callback([options, tokens, text] {
+    if (tokens->empty() && text->empty())
+      throw CLI::RequiredError("score: --tokens or --text", CLI::ExitCodes::RequiredError);
+    run_score(*options);
+  });
+}
+
+}  // namespace tempera::cli

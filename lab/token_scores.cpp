@@ -1,0 +1,37 @@
+#include "lab/token_scores.hpp"
+
+#include <cmath>
+
+#include "gpu/bad_input.hpp"
+#include "gpu/lottery/row_lottery.hpp"
+
+namespace tempera::lab {
+
+TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId> tokens,
+                         std::span<const double> powers) {
+  if (tokens.size() < 2)
+    throw gpu::BadInput("tokens", std::to_string(tokens.size()) + " given",
+                        "give at least two: the first is the prompt, the others are scored");
+  for (std::size_t t = 0; t < tokens.size(); ++t)
+    if (tokens[t] >= model.vocabulary_size())
+      throw gpu::BadInput("tokens, number " + std::to_string(t + 1),
+                          std::to_string(tokens[t]) + " is outside the vocabulary",
+                          "use numbers below " + std::to_string(model.vocabulary_size()));
+  for (const double power : powers)
+    if (!std::isfinite(power) || power <= 0.0)
+      throw gpu::BadInput("powers", "a power is not above 0", "give finite powers above 0");
+  const auto rows = gpu::make_device_row_lottery({powers.begin(), powers.end()});
+  const auto cache = model.empty_cache();
+  gpu::DeviceMemory<float> logits;
+  TokenScores scores;
+  for (std::size_t t = 1; t < tokens.size(); ++t) {
+    const gpu::Pass pass{cache.get(), tokens.first(t)};
+    model.next_logits(std::span(&pass, 1), logits);
+    scores.log_p.push_back(
+        rows->score(logits, model.vocabulary_size(), tokens.subspan(t, 1)).front().log_p);
+    scores.log_z.push_back(rows->log_normalizers(logits, model.vocabulary_size(), 1));
+  }
+  return scores;
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gpu/engine/language_model.hpp"
+
+namespace tempera::lab {
+
+/// What `tempera score` prints of tokens x_1 … x_n; index t − 2 holds position t = 2, …, n.
+struct TokenScores {
+  std::vector<double> log_p;               ///< log p0(x_t | x_<t), `eq:theory-absorbing-law`
+  std::vector<std::vector<double>> log_z;  ///< [position][power]: log z_α(x_<t)
+};
+
+/// Scores a sequence in the model's own arithmetic: float32 logits, then 2^-45.
+/// @throw gpu::BadInput for fewer than two tokens, tokens outside the vocabulary, powers <= 0
+/// @throw std::domain_error for a token of probability zero, and for logits that are no numbers
+TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId> tokens,
+                         std::span<const double> powers);
+
+}  // namespace tempera::lab
