@@ -39,9 +39,7 @@ TEST_CASE("weights that config.json does not describe are refused by their tenso
     require_bad_input(load, {query, "[2048]", "[64, 32]"});
   }
   SECTION("a tensor has a dtype that is not computed with") {
-    folder.edit_tensors([](auto& header, std::string&) {
-      header[query]["dtype"] = "I32";
-    });
+    folder.edit_tensors([](auto& header, std::string&) { header[query]["dtype"] = "I32"; });
     require_bad_input(load, {query, "I32", "F32 or BF16"});
   }
   SECTION("fewer layers than the file has") {
