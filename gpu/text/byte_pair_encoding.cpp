@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "gpu/bad_input.hpp"
+#include "gpu/text/in_quotes.hpp"
 #include "gpu/text/utf8.hpp"
 
 namespace tempera::gpu {
@@ -18,7 +19,7 @@ std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
 }  // namespace
 
 void refuse_untokenizable(std::string_view piece, const std::string& where) {
-  throw BadInput(where, "\"" + std::string(piece) + "\" has no token in the model's vocabulary",
+  throw BadInput(where, in_quotes(piece) + " has no token in the model's vocabulary",
                  "leave it out");
 }
 

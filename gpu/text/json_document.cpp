@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/bad_input.hpp"
+#include "gpu/text/in_quotes.hpp"
 
 namespace tempera::gpu {
 
@@ -31,7 +32,7 @@ class StrictParse {
     if (event == Event::key) {
       const auto& key = parsed.get_ref<const std::string&>();
       if (!keys_.back().insert(key).second) {
-        throw BadInput(where_, "key \"" + key + "\" occurs twice in one object",
+        throw BadInput(where_, "key " + in_quotes(key) + " occurs twice in one object",
                        "remove one of the two");
       }
     }
@@ -84,7 +85,7 @@ bool JsonObject::has(const std::string& key) const {
 }
 
 const nlohmann::json& JsonObject::at(const std::string& key) const {
-  if (!has(key)) throw BadInput(where_, "key \"" + key + "\" is missing", "add it");
+  if (!has(key)) throw BadInput(where_, "key " + in_quotes(key) + " is missing", "add it");
   return *value_->find(key);
 }
 
@@ -96,8 +97,8 @@ std::uint64_t JsonObject::whole_number(const std::string& key, std::uint64_t lea
     if (number >= least && number <= greatest) return number;
   }
   throw BadInput(where_,
-                 "key \"" + key + "\" is not a whole number in " + std::to_string(least) + ".." +
-                     std::to_string(greatest),
+                 "key " + in_quotes(key) + " is not a whole number in " + std::to_string(least) +
+                     ".." + std::to_string(greatest),
                  "give one");
 }
 
@@ -107,13 +108,13 @@ double JsonObject::positive_number(const std::string& key) const {
     const auto number = member.get<double>();
     if (std::isfinite(number) && number > 0.0) return number;
   }
-  throw BadInput(where_, "key \"" + key + "\" is not a finite number above 0", "give one");
+  throw BadInput(where_, "key " + in_quotes(key) + " is not a finite number above 0", "give one");
 }
 
 std::string JsonObject::text(const std::string& key) const {
   const auto& member = at(key);
   if (!member.is_string()) {
-    throw BadInput(where_, "key \"" + key + "\" is not a string", "give one");
+    throw BadInput(where_, "key " + in_quotes(key) + " is not a string", "give one");
   }
   return member.get<std::string>();
 }
@@ -121,7 +122,8 @@ std::string JsonObject::text(const std::string& key) const {
 bool JsonObject::boolean(const std::string& key) const {
   const auto& member = at(key);
   if (!member.is_boolean()) {
-    throw BadInput(where_, "key \"" + key + "\" is not true or false", "give one of the two");
+    throw BadInput(where_, "key " + in_quotes(key) + " is not true or false",
+                   "give one of the two");
   }
   return member.get<bool>();
 }
@@ -131,13 +133,13 @@ bool JsonObject::boolean_or(const std::string& key, bool otherwise) const {
 }
 
 JsonObject JsonObject::object(const std::string& key) const {
-  return JsonObject(at(key), where_ + ", \"" + key + "\"");
+  return JsonObject(at(key), where_ + ", " + in_quotes(key));
 }
 
 const nlohmann::json& JsonObject::array(const std::string& key) const {
   const auto& member = at(key);
   if (!member.is_array()) {
-    throw BadInput(where_, "key \"" + key + "\" is not an array", "give one");
+    throw BadInput(where_, "key " + in_quotes(key) + " is not an array", "give one");
   }
   return member;
 }

@@ -4,6 +4,7 @@
 
 #include "gpu/bad_input.hpp"
 #include "gpu/text/byte_alphabet.hpp"
+#include "gpu/text/in_quotes.hpp"
 #include "gpu/text/json_document.hpp"
 
 namespace tempera::gpu {
@@ -47,7 +48,7 @@ void PreTokenizer::read(const nlohmann::json& description, const std::string& wh
   } else if (type == "Split") {
     const auto behavior = object.text("behavior");
     if (behavior != "Isolated" && behavior != "Removed") {
-      throw BadInput(where, "Split has behavior \"" + behavior + "\"",
+      throw BadInput(where, "Split has behavior " + in_quotes(behavior),
                      "only Isolated and Removed are supported; choose another tokenizer");
     }
     const bool removes = behavior == "Removed";
@@ -68,7 +69,7 @@ void PreTokenizer::read(const nlohmann::json& description, const std::string& wh
   } else if (type == "WhitespaceSplit") {
     steps_.push_back(Split{SplitPattern(R"(\s+)", where), false, true});
   } else {
-    throw BadInput(where, "type \"" + type + "\" is not supported",
+    throw BadInput(where, "type " + in_quotes(type) + " is not supported",
                    "choose a tokenizer of Split, ByteLevel, Whitespace or WhitespaceSplit");
   }
 }

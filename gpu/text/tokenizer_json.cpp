@@ -4,6 +4,7 @@
 
 #include "gpu/bad_input.hpp"
 #include "gpu/text/byte_alphabet.hpp"
+#include "gpu/text/in_quotes.hpp"
 #include "gpu/text/json_document.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 #include "gpu/text/utf8.hpp"
@@ -26,7 +27,7 @@ void require_absent(const JsonObject& object, const std::string& key) {
   if (!object.has(key)) return;
   const auto& value = object.at(key);
   if (value == "" || value == false || value == 0.0) return;  // as good as absent
-  throw BadInput(object.where(), "\"" + key + "\" is set",
+  throw BadInput(object.where(), in_quotes(key) + " is set",
                  "it is not supported; " + choose_another);
 }
 
@@ -38,7 +39,7 @@ void require_type(const nlohmann::json& description, const std::string& where,
                   std::initializer_list<std::string_view> supported) {
   const auto type = type_of(description, where);
   if (std::find(supported.begin(), supported.end(), type) == supported.end()) {
-    throw BadInput(where, "type \"" + type + "\" is not supported", choose_another);
+    throw BadInput(where, "type " + in_quotes(type) + " is not supported", choose_another);
   }
 }
 
@@ -75,7 +76,7 @@ std::uint32_t require_token(const Vocabulary& vocabulary, const std::string& tok
                             const std::string& where) {
   const auto found = vocabulary.find(token);
   if (found == vocabulary.end()) {
-    throw BadInput(where, "token \"" + token + "\" is not in \"vocab\"",
+    throw BadInput(where, "token " + in_quotes(token) + " is not in \"vocab\"",
                    "download tokenizer.json again");
   }
   return found->second;
@@ -150,7 +151,7 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
   } else if (type == "WordLevel") {
     parts->model = Parts::WordLevel{read_unknown(model, parts->vocabulary)};
   } else {
-    throw BadInput(model.where(), "type \"" + type + "\" is not supported", choose_another);
+    throw BadInput(model.where(), "type " + in_quotes(type) + " is not supported", choose_another);
   }
 
   if (json.has("added_tokens")) {
@@ -163,7 +164,7 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
       const bool is_free = taken.insert(id).second;
       if (content.empty() || known->second != id || is_new != is_free) {
         throw BadInput(token.where(),
-                       "\"" + content + "\" is empty, has two numbers or another token's",
+                       in_quotes(content) + " is empty, has two numbers or another token's",
                        "download tokenizer.json again");
       }
       if (token.boolean_or("special", false)) parts->special.insert(id);

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "gpu/bad_input.hpp"
+#include "gpu/text/in_quotes.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
 std::string place(const StoredTensor& tensor) {
-  return tensor.file + ", tensor \"" + tensor.name + "\"";
+  return tensor.file + ", tensor " + in_quotes(tensor.name);
 }
 
 bool is_bfloat16(const StoredTensor& tensor) {

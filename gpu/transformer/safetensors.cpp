@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gpu/bad_input.hpp"
+#include "gpu/text/in_quotes.hpp"
 #include "gpu/text/json_document.hpp"
 
 namespace tempera::gpu {
@@ -87,14 +88,14 @@ std::uint64_t whole_number(const nlohmann::json& value, const std::string& where
 
 StoredTensor read_entry(const nlohmann::json& value, std::span<const std::byte> data,
                         const std::string& name, const std::string& file) {
-  const JsonObject entry(value, file + ", tensor \"" + name + "\"");
+  const JsonObject entry(value, file + ", tensor " + in_quotes(name));
   StoredTensor tensor;
   tensor.name = name;
   tensor.file = file;
   tensor.dtype = entry.text("dtype");
   const auto bits = element_bits(tensor.dtype);
   if (bits == 0) {
-    throw BadInput(entry.where(), "dtype \"" + tensor.dtype + "\" is not known",
+    throw BadInput(entry.where(), "dtype " + in_quotes(tensor.dtype) + " is not known",
                    "store it as F32 or BF16");
   }
   std::optional<std::uint64_t> size = bits / 8;
@@ -136,7 +137,7 @@ void require_partition(const std::map<std::string, StoredTensor>& tensors,
   std::size_t covered = 0;
   for (const auto& [begin, entry] : order) {
     if (begin != covered) {
-      throw BadInput(file + ", tensor \"" + entry->first + "\"",
+      throw BadInput(file + ", tensor " + in_quotes(entry->first),
                      begin < covered ? "its bytes overlap those of another tensor"
                                      : "bytes before it belong to no tensor",
                      download_again);
@@ -192,8 +193,8 @@ void Checkpoint::map_file(const std::filesystem::path& file) {
   for (auto& [name, tensor] : read_safetensors(files_.back().bytes(), file.string())) {
     const auto [twin, is_new] = tensors_.emplace(name, std::move(tensor));
     if (!is_new) {
-      throw BadInput(file.string() + ", tensor \"" + name + "\"", "is also in " + twin->second.file,
-                     "remove one of the two");
+      throw BadInput(file.string() + ", tensor " + in_quotes(name),
+                     "is also in " + twin->second.file, "remove one of the two");
     }
   }
 }
@@ -207,9 +208,11 @@ void Checkpoint::map_index(const std::filesystem::path& folder,
   std::set<std::string> files;
   for (const auto& [name, value] : json.at("weight_map").items()) {
     const auto file = map.text(name);
-    if (file.empty() || std::filesystem::path(file).filename() != file || file == "." ||
-        file == ".." || file.find('\0') != std::string::npos) {
-      throw BadInput(index.string() + ", tensor \"" + name + "\"",
+    const bool has_control = std::any_of(
+        file.begin(), file.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    if (file.empty() || file == "." || file == ".." || has_control ||
+        std::filesystem::path(file).filename() != file) {
+      throw BadInput(index.string() + ", tensor " + in_quotes(name),
                      "is mapped to something other than the name of a file in this folder",
                      "name the file that holds it");
     }
@@ -220,7 +223,7 @@ void Checkpoint::map_index(const std::filesystem::path& folder,
   for (const auto& [name, file] : file_of_tensor) {
     const auto tensor = tensors_.find(name);
     if (tensor == tensors_.end() || tensor->second.file != file) {
-      throw BadInput(index.string() + ", tensor \"" + name + "\"", "is not in " + file,
+      throw BadInput(index.string() + ", tensor " + in_quotes(name), "is not in " + file,
                      "download the folder again");
     }
   }
@@ -230,12 +233,12 @@ const StoredTensor& Checkpoint::tensor(const std::string& name,
                                        std::span<const std::uint64_t> shape) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    throw BadInput(file_ + ", tensor \"" + name + "\"", "is missing",
+    throw BadInput(file_ + ", tensor " + in_quotes(name), "is missing",
                    "download the folder again, or mend config.json");
   }
   if (!std::equal(found->second.shape.begin(), found->second.shape.end(), shape.begin(),
                   shape.end())) {
-    throw BadInput(found->second.file + ", tensor \"" + name + "\"",
+    throw BadInput(found->second.file + ", tensor " + in_quotes(name),
                    "has shape " + shape_text(found->second.shape) + " where config.json asks for " +
                        shape_text(shape),
                    "use the config.json that belongs to these weights");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gpu/bad_input.hpp"
+#include "gpu/text/in_quotes.hpp"
 #include "gpu/text/json_document.hpp"
 
 namespace tempera::gpu {
@@ -18,14 +19,15 @@ constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
 void require_text(const JsonObject& config, const std::string& key, const std::string& only) {
   const auto text = config.text(key);
   if (text != only) {
-    throw BadInput(config.where(), "\"" + key + "\" is \"" + text + "\"",
-                   "only \"" + only + "\" is supported; choose a model of the Qwen3 architecture");
+    throw BadInput(
+        config.where(), in_quotes(key) + " is " + in_quotes(text),
+        "only " + in_quotes(only) + " is supported; choose a model of the Qwen3 architecture");
   }
 }
 
 void require_false(const JsonObject& config, const std::string& key) {
   if (config.boolean_or(key, false)) {
-    throw BadInput(config.where(), "\"" + key + "\" is true",
+    throw BadInput(config.where(), in_quotes(key) + " is true",
                    "only false is supported; choose a model without it");
   }
 }
@@ -36,7 +38,7 @@ void require_full_attention(const JsonObject& config) {
   for (const auto& type : config.array("layer_types")) {
     if (type != "full_attention") {
       throw BadInput(
-          config.where(), "\"layer_types\" names " + type.dump(-1, ' ', true),
+          config.where(), "\"layer_types\" names " + in_quotes(type.dump(-1, ' ', true)),
           "only \"full_attention\" is supported; choose a model without sliding windows");
     }
   }
@@ -65,7 +67,7 @@ std::vector<std::uint32_t> read_eos_token_ids(const JsonObject& config, std::siz
   if (!config.has(key)) return ids;
   const auto append = [&](const nlohmann::json& id) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocab_size) {
-      throw BadInput(config.where(), "\"" + key + "\" is not a token below vocab_size",
+      throw BadInput(config.where(), in_quotes(key) + " is not a token below vocab_size",
                      "give the number of a token, or a list of them");
     }
     ids.push_back(id.get<std::uint32_t>());
@@ -94,10 +96,9 @@ void require_consistent(const TransformerConfig& config, const std::string& wher
   }
 }
 
-TransformerConfig read_transformer_config(const std::filesystem::path& folder) {
-  const auto file = folder / "config.json";
-  const auto document = read_json_file(file);
-  const JsonObject json(document, file.string());
+TransformerConfig parse_transformer_config(std::string_view text, const std::string& where) {
+  const auto document = parse_json(text, where);
+  const JsonObject json(document, where);
 
   require_text(json, "model_type", "qwen3");
   if (json.has("quantization_config")) {
@@ -126,6 +127,12 @@ TransformerConfig read_transformer_config(const std::filesystem::path& folder) {
   require_consistent(config, json.where());
 
   config.eos_token_ids = read_eos_token_ids(json, config.vocab_size);
+  return config;
+}
+
+TransformerConfig read_transformer_config(const std::filesystem::path& folder) {
+  const auto file = folder / "config.json";
+  auto config = parse_transformer_config(read_text_file(file), file.string());
   const auto generation_file = folder / "generation_config.json";
   if (std::filesystem::exists(generation_file)) {
     const auto generation_document = read_json_file(generation_file);

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace tempera::gpu {
@@ -30,11 +32,15 @@ struct TransformerConfig {
   std::size_t key_value_size() const { return num_key_value_heads * head_dim; }
 };
 
-/// Reads `folder`/config.json and, where it is there, `folder`/generation_config.json.
+/// The configuration that the text of a config.json describes; `where` names it in errors.
 ///
 /// Throws BadInput, naming file, key and remedy, for whatever is missing, out of range or would
 /// need arithmetic that this architecture does not have: another model_type or activation, a
 /// sliding window in use, scaled rotary positions, attention biases, quantised weights.
+TransformerConfig parse_transformer_config(std::string_view text, const std::string& where);
+
+/// Reads `folder`/config.json and, where it is there, `folder`/generation_config.json; BadInput as
+/// above.
 TransformerConfig read_transformer_config(const std::filesystem::path& folder);
 
 /// Throws BadInput naming `where` unless the sizes fit together: the key/value heads divide the

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gpu/bad_input.hpp"
+#include "gpu/text/in_quotes.hpp"
 
 namespace tempera::gpu {
 
@@ -130,7 +131,7 @@ TransformerWeights load_weights(const TransformerConfig& config, const Checkpoin
       });
   for (const auto& [name, tensor] : checkpoint.tensors()) {
     if (!used.contains(name) && !is_redundant(name, config)) {
-      throw BadInput(tensor.file + ", tensor \"" + name + "\"",
+      throw BadInput(tensor.file + ", tensor " + in_quotes(name),
                      "is not one that the model of config.json would use",
                      "use the config.json that belongs to these weights");
     }

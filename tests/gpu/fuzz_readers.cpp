@@ -1,0 +1,218 @@
+// Bounded-time fuzzing of everything that reads a model folder: valid files are mutated, and every
+// outcome must be success or a BadInput of one line. GCC has no libFuzzer, so the driver is this
+// file; the sanitizers of the `sanitize` preset turn what it finds into failures.
+//
+// TEMPERA_FUZZ_SECONDS: seconds per reader (default 2). TEMPERA_FUZZ_SEED: printed, default 1.
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "gpu/text/tokenizer.hpp"
+#include "gpu/transformer/transformer.hpp"
+#include "tests/gpu/transformer/model_folder.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+double from_environment(const char* name, double otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::atof(value);
+}
+
+/// Mutates bytes in the ways that files break: bits, cuts, copies, and numbers and tokens of JSON.
+class Mutator {
+ public:
+  explicit Mutator(std::uint64_t seed) : engine_(seed) {}
+
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(engine_() % bound); }
+
+  std::string operator()(std::string bytes) {
+    const std::size_t changes = 1 + below(4);
+    for (std::size_t i = 0; i < changes; ++i) bytes = change(std::move(bytes));
+    return bytes;
+  }
+
+ private:
+  std::string change(std::string bytes) {
+    static const std::vector<std::string> snippets = {"-1",
+                                                      "0",
+                                                      "18446744073709551615",
+                                                      "9223372036854775808",
+                                                      "1e308",
+                                                      "1e-400",
+                                                      "null",
+                                                      "true",
+                                                      "{}",
+                                                      "[]",
+                                                      "\"\"",
+                                                      "\\u0000",
+                                                      "\\ud800",
+                                                      "\xFF",
+                                                      "\xED\xA0\x80",
+                                                      "4294967296",
+                                                      "F16",
+                                                      "[[[[",
+                                                      "NaN",
+                                                      "(?R)",
+                                                      "(a+)+",
+                                                      "\\",
+                                                      "\"",
+                                                      ",",
+                                                      "}",
+                                                      "65536",
+                                                      "1"};
+    const std::size_t place = below(bytes.size() + 1);
+    const std::size_t rest = bytes.size() - place;
+    const std::size_t length = std::min(rest, below(2) == 0 ? below(8) : below(200));
+    switch (below(7)) {
+      case 0:
+        if (rest > 0) bytes[place] ^= static_cast<char>(1U << below(8));
+        return bytes;
+      case 1:
+        return bytes.substr(0, place);
+      case 2:
+        return bytes.erase(place, length);
+      case 3:
+        return bytes.insert(place, bytes.substr(place, length));
+      case 4:
+        return bytes.insert(place, snippets[below(snippets.size())]);
+      case 5:
+        return bytes.replace(place, length, snippets[below(snippets.size())]);
+      default: {
+        // A number in the text, or whatever stands after a colon, becomes something else.
+        const auto colon = bytes.find(':', place);
+        if (colon == std::string::npos) return bytes;
+        const auto end = bytes.find_first_of(",}", colon);
+        return bytes.replace(colon + 1, end == std::string::npos ? 1 : end - colon - 1,
+                             snippets[below(snippets.size())]);
+      }
+    }
+  }
+
+  std::mt19937_64 engine_;
+};
+
+struct Outcome {
+  std::uint64_t tried = 0;
+  std::uint64_t refused = 0;
+  std::string failure;  // empty if every outcome was success or a BadInput of one line
+};
+
+/// Runs `read` on mutations of one of the files until the time is up or it fails.
+Outcome try_mutations(const std::vector<std::string>& files,
+                      const std::function<void(const std::string&)>& read, std::uint64_t seed,
+                      double seconds) {
+  Mutator mutate(seed);
+  Outcome outcome;
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < std::chrono::duration<double>(seconds) &&
+         outcome.failure.empty()) {
+    const auto bytes = mutate(files[mutate.below(files.size())]);
+    ++outcome.tried;
+    try {
+      read(bytes);
+    } catch (const BadInput& error) {
+      ++outcome.refused;
+      if (std::string(error.what()).find('\n') != std::string::npos) outcome.failure = error.what();
+    } catch (const std::exception& error) {
+      outcome.failure = error.what();
+    }
+  }
+  return outcome;
+}
+
+/// Mutations of files that must be read as they are.
+void fuzz(const char* reader, const std::vector<std::string>& files,
+          const std::function<void(const std::string&)>& read) {
+  const auto seed = static_cast<std::uint64_t>(from_environment("TEMPERA_FUZZ_SEED", 1));
+  for (const auto& file : files) REQUIRE_NOTHROW(read(file));
+  const auto outcome =
+      try_mutations(files, read, seed, from_environment("TEMPERA_FUZZ_SECONDS", 2));
+  std::cout << reader << ": seed " << seed << ", " << outcome.tried << " files, " << outcome.refused
+            << " refused\n";
+  INFO(reader << ", seed " << seed << ", case " << outcome.tried);
+  CHECK(outcome.failure == "");
+  CHECK(outcome.refused > 0);
+}
+
+std::string fixture(const std::string& file) {
+  return read_bytes(std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures" / file);
+}
+
+}  // namespace
+
+TEST_CASE("every config.json is read or refused", "[fuzz]") {
+  fuzz("config.json",
+       {fixture("qwen3/untied_float32/config.json"),
+        fixture("qwen3/tied_bfloat16_sharded/config.json")},
+       [](const std::string& bytes) { parse_transformer_config(bytes, "config.json"); });
+}
+
+TEST_CASE("every safetensors file is read or refused", "[fuzz]") {
+  const std::string small = safetensors_bytes(
+      R"({"__metadata__": {"format": "pt"}, "a": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]}, "b": {"dtype": "BF16", "shape": [3], "data_offsets": [8, 14]}})",
+      std::string(14, '\x3F'));
+  fuzz("safetensors", {small}, [](const std::string& bytes) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, tensor] :
+         read_safetensors(std::as_bytes(std::span<const char>(bytes)), "file")) {
+      for (const auto byte : tensor.bytes) sum += static_cast<std::uint64_t>(byte);
+    }
+    CHECK(sum < ~std::uint64_t{0});
+  });
+}
+
+TEST_CASE("every model folder is loaded or refused", "[fuzz]") {
+  const ModelFolder folder("tied_bfloat16_sharded");
+  fuzz("model.safetensors.index.json",
+       {fixture("qwen3/tied_bfloat16_sharded/model.safetensors.index.json")},
+       [&](const std::string& bytes) {
+         folder.write("model.safetensors.index.json", bytes);
+         Transformer::load(folder.path());
+       });
+  const ModelFolder single("untied_float32");
+  fuzz("model.safetensors", {fixture("qwen3/untied_float32/model.safetensors")},
+       [&](const std::string& bytes) {
+         single.write("model.safetensors", bytes);
+         Transformer::load(single.path());
+       });
+}
+
+TEST_CASE("every tokenizer.json is read or refused, and its texts too", "[fuzz]") {
+  fuzz("tokenizer.json",
+       {fixture("tokenizer/qwen_like/tokenizer.json"),
+        fixture("tokenizer/characters/tokenizer.json"),
+        fixture("tokenizer/characters_bpe/tokenizer.json"),
+        fixture("tokenizer/words/tokenizer.json")},
+       [](const std::string& bytes) {
+         const auto tokenizer = Tokenizer::parse(bytes, "tokenizer.json");
+         for (const char* text : {"", "12 the\n<|endoftext|>", "a\xC3\xA9+b"}) {
+           tokenizer.decode(tokenizer.encode(text, "text"));
+         }
+       });
+}
+
+TEST_CASE("every text is encoded or refused", "[fuzz]") {
+  const auto tokenizer = Tokenizer::load(std::filesystem::path(TEMPERA_SOURCE_DIR) /
+                                         "tests/fixtures/tokenizer/qwen_like");
+  fuzz("text", {fixture("tokenizer/make_fixture.py")},
+       [&](const std::string& bytes) { tokenizer.decode(tokenizer.encode(bytes, "text")); });
+}
+
+TEST_CASE("the fuzzer sees a reader that fails in another way", "[fuzz]") {
+  const auto file = fixture("qwen3/untied_float32/config.json");
+  SECTION("it lets the exception of its JSON library out") {
+    const auto read = [](const std::string& bytes) {
+      if (nlohmann::json::parse(bytes).is_null()) return;
+    };
+    CHECK(try_mutations({file}, read, 1, 60).failure != "");
+  }
+  SECTION("it repeats a line's end from the file") {
+    const auto read = [](const std::string& bytes) { throw BadInput("file", bytes, "mend it"); };
+    CHECK(try_mutations({file}, read, 1, 60).failure != "");
+  }
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,191 @@
+#include "gpu/text/tokenizer.hpp"
+
+#include <algorithm>
+
+#include "gpu/text/utf8.hpp"
+#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/law.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+const std::filesystem::path fixtures =
+    std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures/tokenizer";
+
+/// The tokenizer.json of a fixture after an edit.
+Tokenizer edited(const std::string& fixture, const std::function<void(nlohmann::json&)>& edit) {
+  auto document = nlohmann::json::parse(read_bytes(fixtures / fixture / "tokenizer.json"));
+  edit(document);
+  return Tokenizer::parse(document.dump(), "tokenizer.json");
+}
+
+/// The golden cases that a tokenizer gets wrong.
+std::vector<std::string> mistakes(const Tokenizer& tokenizer, const std::string& fixture) {
+  std::vector<std::string> wrong;
+  for (const auto& entry : nlohmann::json::parse(read_bytes(fixtures / fixture / "cases.json"))) {
+    const auto ids = entry["ids"].get<std::vector<std::uint32_t>>();
+    const bool encodes = entry["text"].is_null() ||
+                         tokenizer.encode(entry["text"].get<std::string>(), "text") == ids;
+    if (!encodes || tokenizer.decode(ids) != entry["decoded"].get<std::string>()) {
+      wrong.push_back(entry.dump());
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("texts and tokens are those of Hugging Face tokenizers", "[tokenizer]") {
+  for (const char* fixture : {"qwen_like", "byte_level_alone", "characters", "characters_bpe",
+                              "words", "words_whitespace_split"}) {
+    INFO(fixture);
+    CHECK(mistakes(Tokenizer::load(fixtures / fixture), fixture) == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("the golden cases see a part of the tokenizer that is left out", "[tokenizer]") {
+  const auto seen = [](const std::string& fixture,
+                       const std::function<void(nlohmann::json&)>& edit) {
+    return !mistakes(edited(fixture, edit), fixture).empty();
+  };
+  CHECK(seen("qwen_like", [](auto& json) { json["normalizer"] = nullptr; }));
+  CHECK(seen("qwen_like", [](auto& json) { json["added_tokens"].erase(0); }));
+  CHECK(seen("qwen_like", [](auto& json) { json["decoder"] = {{"type", "Fuse"}}; }));
+  CHECK(seen("qwen_like", [](auto& json) { json["pre_tokenizer"]["pretokenizers"].erase(0); }));
+  CHECK(seen("qwen_like", [](auto& json) {
+    auto& merges = json["model"]["merges"];
+    std::reverse(merges.begin(), merges.end());
+  }));
+  CHECK(seen("byte_level_alone", [](auto& json) { json["model"]["ignore_merges"] = false; }));
+  CHECK(seen("byte_level_alone", [](auto& json) { json["pre_tokenizer"]["use_regex"] = false; }));
+  CHECK(seen("characters_bpe", [](auto& json) { json["model"]["fuse_unk"] = false; }));
+  CHECK(seen("words", [](auto& json) { json["pre_tokenizer"]["type"] = "WhitespaceSplit"; }));
+}
+
+TEST_CASE("decoding what was encoded gives the normalised text", "[tokenizer]") {
+  const auto qwen_like = Tokenizer::load(fixtures / "qwen_like");
+  const auto byte_level = Tokenizer::load(fixtures / "byte_level_alone");
+  law("decode(encode(s)) is NFC(s), or s without a normaliser", [&] {
+    const auto parts = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+        "a", "the", " ", "\n", "\r\n", "e\xCC\x81", "\xCC\xA7", "\xE7\x8B\x90", "\xF0\x9F\x91\xA9",
+        "\xE2\x80\x8D", "'s", "12", "<|endoftext|>", "<|", "<tool>", "\t", std::string(1, '\0'),
+        "\xE1\x84\x92", "\xE1\x85\xA1", "\xC2\xA0", "!?"));
+    std::string text;
+    for (const auto& part : parts) text += part;
+    RC_ASSERT(qwen_like.decode(qwen_like.encode(text, "text")) == normalize_nfc(text));
+    RC_ASSERT(byte_level.decode(byte_level.encode(text, "text")) == text);
+  });
+}
+
+TEST_CASE("decoding any tokens gives well-formed text", "[tokenizer]") {
+  const auto tokenizer = Tokenizer::load(fixtures / "qwen_like");
+  law("decode(tokens) is UTF-8", [&] {
+    const auto tokens =
+        *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(0, 520));
+    const auto text = tokenizer.decode(tokens);
+    RC_ASSERT(first_invalid_utf8(text) == text.size());
+  });
+}
+
+TEST_CASE("tokens are found by their text, and special ones known", "[tokenizer]") {
+  const auto tokenizer = Tokenizer::load(fixtures / "qwen_like");
+  CHECK(tokenizer.vocabulary_size() == 506);
+  CHECK(tokenizer.find("<|endoftext|>") == 500);
+  CHECK(tokenizer.find("no such token") == std::nullopt);
+  CHECK(tokenizer.is_special(500));
+  CHECK_FALSE(tokenizer.is_special(503));
+  CHECK_FALSE(tokenizer.is_special(9999));
+  CHECK(tokenizer.decode(std::vector<std::uint32_t>{9999}).empty());
+}
+
+TEST_CASE("a text that is not UTF-8 is refused by its byte", "[tokenizer]") {
+  const auto tokenizer = Tokenizer::load(fixtures / "qwen_like");
+  require_bad_input([&] { tokenizer.encode("abc\xFFz", "prompt 3"); },
+                    {"prompt 3", "byte 3", "UTF-8"});
+}
+
+TEST_CASE("a word without a token is refused where there is no unknown token", "[tokenizer]") {
+  const auto tokenizer = edited("characters", [](auto& json) { json["model"].erase("unk_token"); });
+  CHECK(tokenizer.encode("12", "prompt").size() == 2);
+  require_bad_input([&] { tokenizer.encode("1\xE2\x98\x83", "prompt"); },
+                    {"prompt", "\xE2\x98\x83", "no token"});
+}
+
+TEST_CASE("a part of tokenizer.json that is not supported is refused by its name", "[tokenizer]") {
+  struct Case {
+    const char* pointer;
+    nlohmann::json value;
+    std::string named;
+  };
+  const nlohmann::json split = {{"type", "Split"}, {"pattern", {{"String", "a"}}}};
+  const auto with = [](nlohmann::json object, const char* key, nlohmann::json value) {
+    object[key] = std::move(value);
+    return object;
+  };
+  for (const auto& [pointer, value, named] : std::vector<Case>{
+           {"/model/type", "Unigram", "Unigram"},
+           {"/model/dropout", 0.1, "dropout"},
+           {"/model/byte_fallback", true, "byte_fallback"},
+           {"/model/continuing_subword_prefix", "##", "continuing_subword_prefix"},
+           {"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
+           {"/model/unk_token", "nowhere", "nowhere"},
+           {"/model/vocab", {{"a", 1}, {"b", 1}}, "number 1"},
+           {"/model/vocab/a", 262144, "\"a\""},
+           {"/model/vocab/a", -1, "\"a\""},
+           {"/model/vocab", nullptr, "vocab"},
+           {"/model/merges/0", "a b c", "merge"},
+           {"/model/merges/0", {"a", "nowhere"}, "nowhere"},
+           {"/model/merges/0", 3, "merge"},
+           {"/model", nullptr, "model"},
+           {"/normalizer", {{"type", "Lowercase"}}, "Lowercase"},
+           {"/normalizer", {{"type", "Sequence"}, {"normalizers", {{{"type", "NFKC"}}}}}, "NFKC"},
+           {"/pre_tokenizer", {{"type", "Metaspace"}}, "Metaspace"},
+           {"/pre_tokenizer", with(split, "behavior", "MergedWithNext"), "MergedWithNext"},
+           {"/pre_tokenizer", split, "behavior"},
+           {"/pre_tokenizer", {{"type", "ByteLevel"}}, "add_prefix_space"},
+           {"/pre_tokenizer/pretokenizers/0/pattern/Regex", "(", "regular expression"},
+           {"/post_processor", {{"type", "TemplateProcessing"}}, "TemplateProcessing"},
+           {"/decoder", {{"type", "WordPiece"}}, "WordPiece"},
+           {"/truncation", {{"max_length", 5}}, "truncation"},
+           {"/padding", {{"strategy", "BatchLongest"}}, "padding"},
+           {"/added_tokens/0/lstrip", true, "lstrip"},
+           {"/added_tokens/0/content", "", "number"},
+           {"/added_tokens/0/content", "a", "number"},
+           {"/added_tokens/0/id", 3, "number"},
+           {"/added_tokens/0/id", 1e9, "id"}}) {
+    INFO(pointer << " = " << value.dump());
+    require_bad_input(
+        [&] {
+          edited("qwen_like",
+                 [&](auto& json) { json[nlohmann::json::json_pointer(pointer)] = value; });
+        },
+        {"tokenizer.json", named});
+  }
+  require_bad_input([] { Tokenizer::parse("{", "tokenizer.json"); }, {"tokenizer.json", "JSON"});
+  require_bad_input([] { Tokenizer::load(fixtures); }, {"tokenizer.json", "cannot be read"});
+}
+
+TEST_CASE("removing and inverting splits drop the right pieces", "[tokenizer]") {
+  const auto words = [](bool removed, bool inverted) {
+    const auto tokenizer = edited("characters", [&](auto& json) {
+      json["pre_tokenizer"] = {{"type", "Sequence"},
+                               {"pretokenizers",
+                                {{{"type", "Split"},
+                                  {"pattern", {{"String", "+"}}},
+                                  {"behavior", removed ? "Removed" : "Isolated"},
+                                  {"invert", inverted}},
+                                 {{"type", "Split"},
+                                  {"pattern", {{"Regex", ""}}},
+                                  {"behavior", "Isolated"},
+                                  {"invert", false}}}}};
+    });
+    return tokenizer.decode(tokenizer.encode("1+2+3", "text"));
+  };
+  CHECK(words(false, false) == "1+2+3");
+  CHECK(words(false, true) == "1+2+3");
+  CHECK(words(true, false) == "123");
+  CHECK(words(true, true) == "++");
+}
+
+}  // namespace tempera::gpu
