@@ -82,6 +82,7 @@ Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, O
       ++progress.round;
       report(run, progress, observer);
     }
+    if (progress.replicas.front().terminated()) co_return;
   }
 }
 

@@ -37,8 +37,10 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress,
 
 /// The power sampler of Karan and Du as the paper describes it (Section
 /// truncation-lower-bound): progressive blocks, restart uniform over {1, …, len(x)}, the suffix
-/// regenerated only through len(x), the ratio of the token scores through the candidate's endpoint.
-/// It does not preserve the target; it is here to be compared with. Uses the first rung alone.
+/// regenerated only through len(x), the ratio of the token scores through the candidate's endpoint;
+/// it stops early, after the first stage that ends with a terminated record, as the released
+/// program does. It does not preserve the target; it is here to be compared with. Uses the first
+/// rung alone.
 Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress,
                                Observer* observer = nullptr);
 

@@ -98,9 +98,11 @@ std::pair<std::string, std::string> read_merge(const nlohmann::json& merge,
   throw BadInput(where, "a merge is not a pair of tokens", "download tokenizer.json again");
 }
 
+/// A WordLevel model must name an unknown token; where the vocabulary lacks it there is none.
 std::optional<std::uint32_t> read_unknown(const JsonObject& model, const Vocabulary& vocabulary) {
   if (!model.has("unk_token")) return std::nullopt;
-  return require_token(vocabulary, model.text("unk_token"), model.where());
+  const auto found = vocabulary.find(model.text("unk_token"));
+  return found == vocabulary.end() ? std::nullopt : std::optional(found->second);
 }
 
 BytePairEncoding read_pairs(const JsonObject& model, const Vocabulary& vocabulary) {
