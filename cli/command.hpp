@@ -8,6 +8,7 @@ namespace tempera::cli {
 // verdict throws CLI::RuntimeError(1); bad input leaves as BadInput and becomes exit code 2.
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_law(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_score(CLI::App& app);

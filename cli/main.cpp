@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   tempera::cli::add_law(app);
   tempera::cli::add_score(app);
   tempera::cli::add_sample(app);
+  tempera::cli::add_compare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& failure) {

@@ -16,6 +16,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   void show(const gpu::SamplingProgress& progress);
   void show(const std::string& text);
+  void clear();
 
  private:
   bool terminal_;

@@ -1,0 +1,104 @@
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/progress_line.hpp"
+#include "gpu/bad_input.hpp"
+#include "lab/sampler_comparison.hpp"
+
+namespace tempera::cli {
+namespace {
+
+struct CompareOptions {
+  std::string model;
+  std::string problems;
+  std::string settings;
+  std::size_t most = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+/// A bar of 40 places: the interval as a line, the share as a mark.
+std::string picture(const lab::ComparisonRow& row) {
+  const auto place = [](double share) { return static_cast<std::size_t>(share * 39.0 + 0.5); };
+  const auto [low, high] = row.interval();
+  std::string bar(40, ' ');
+  for (std::size_t i = place(low); i <= place(high); ++i) bar[i] = '-';
+  bar[place(row.accuracy())] = '#';
+  return bar;
+}
+
+void print(const lab::ComparisonRow& row) {
+  const auto [low, high] = row.interval();
+  std::printf("  %-30s %5.1f %%  [%4.1f, %4.1f]  |%s| %9.1f %6zu\n", row.sampler.c_str(),
+              100.0 * row.accuracy(), 100.0 * low, 100.0 * high, picture(row).c_str(),
+              static_cast<double>(row.decode_tokens) / static_cast<double>(row.problems),
+              row.unfinished);
+  std::fflush(stdout);
+}
+
+nlohmann::ordered_json to_json(const lab::ComparisonRow& row) {
+  const auto [low, high] = row.interval();
+  return {{"sampler", row.sampler},       {"problems", row.problems},
+          {"solved", row.solved},         {"accuracy", row.accuracy()},
+          {"interval95", {low, high}},    {"decode_tokens", row.decode_tokens},
+          {"unfinished", row.unfinished}, {"seconds", row.seconds}};
+}
+
+void run_compare(CompareOptions options) {
+  if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
+  if (options.settings.empty()) options.settings = options.model + "/comparison.json";
+  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
+  const lab::ComparisonSettings settings = lab::read_comparison(options.settings);
+  auto problems = lab::read_problems(options.problems);
+  if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
+  if (!options.json) {
+    std::printf(
+        "%zu held-out problems of %s, one answer each, seed %llu; horizon %zu, block %zu, "
+        "%zu rounds a stage, powers",
+        problems.size(), options.model.c_str(), static_cast<unsigned long long>(options.seed),
+        settings.horizon, settings.block, settings.rounds);
+    for (const double power : settings.powers) std::printf(" %g", power);
+    std::printf("\n  %-30s %7s  %-12s  %-42s %9s %6s\n", "sampler", "solved", "95 %",
+                " 0 % … 100 %", "tokens", "open");
+  }
+  ProgressLine line;
+  line.show("base sampling …");
+  const auto rows = lab::compare_samplers(model, problems, settings, options.seed,
+                                          [&](const lab::ComparisonRow& row) {
+                                            if (options.json) return;
+                                            line.clear();
+                                            print(row);
+                                            line.show("next sampler …");
+                                          });
+  line.clear();
+  if (options.json) {
+    nlohmann::ordered_json json;
+    for (const lab::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
+    json["seed"] = options.seed;
+    std::cout << json.dump() << '\n';
+  } else {
+    std::printf("  tokens: decode tokens per problem; open: answers without a terminal token\n");
+  }
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Base, tokenwise, truncating, fixed-horizon and PPT sampling on checked problems");
+  auto options = std::make_shared<CompareOptions>();
+  command->add_option("model", options->model, "Hugging Face folder")->required();
+  command->add_option("--problems", options->problems,
+                      "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
+  command->add_option("--settings", options->settings,
+                      "JSON of horizon, block, powers, rounds … (default: comparison.json of the "
+                      "model)");
+  command->add_option("--most", options->most, "Use the first problems only (default: all)");
+  command->add_option("--seed", options->seed, "Seed")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the table as JSON");
+  command->callback([options] { run_compare(*options); });
+}
+
+}  // namespace tempera::cli
