@@ -60,7 +60,8 @@ void judge(ExactReport& report, const Claim& claim, const char* balance_field) {
 
 template <class Space>
 ExactReport report_one_rung(const Space& space, const Power& power, const char* kernel_name,
-                            const Matrix& kernel, const ExactQuestion& asked) {
+                            const Matrix& kernel, const std::optional<std::size_t>& start,
+                            std::size_t steps) {
   const FiniteModel& model = space.model();
   const Law target = power_target(space, power);
   const auto names = space.names();
@@ -79,12 +80,15 @@ ExactReport report_one_rung(const Space& space, const Power& power, const char* 
   report.json["target"] = fractions(target);
   report.json["matrix"] = fractions(kernel);
   judge(report, {chain, target, names, tokens}, "detailed_balance");
-  report.json["tv"] = Json::array();
-  if (asked.start) {
-    const std::size_t start = space.parse(*asked.start, "--start");
-    report.json["tv"] = fractions(total_variation_curve({chain}, start, target, asked.steps));
-  }
+  report.json["tv"] =
+      start ? fractions(total_variation_curve({chain}, *start, target, steps)) : Json::array();
   return report;
+}
+
+// Before anything that takes time.
+std::optional<std::size_t> start_record(const RecordSpace& space, const ExactQuestion& asked) {
+  if (!asked.start) return std::nullopt;
+  return space.parse(*asked.start, "--start");
 }
 
 RestartLaw restart_law(const ExactQuestion& asked) {
@@ -96,19 +100,24 @@ RestartLaw restart_law(const ExactQuestion& asked) {
 ExactReport report_fixed_horizon(const FiniteModel& model, const Power& power,
                                  const ExactQuestion& asked) {
   const FixedHorizonSpace space(model, asked.horizon);
+  const auto start = start_record(space, asked);
   const Matrix kernel = fixed_horizon_kernel(space, power, restart_law(asked));
-  return report_one_rung(space, power, "fixed", kernel, asked);
+  return report_one_rung(space, power, "fixed", kernel, start, asked.steps);
 }
 
 ExactReport report_truncating(const FiniteModel& model, const Power& power,
                               const ExactQuestion& asked) {
   const ComparisonSpace space(model, asked.horizon);
-  return report_one_rung(space, power, "truncating", truncating_kernel(space, power), asked);
+  const auto start = start_record(space, asked);
+  const Matrix kernel = truncating_kernel(space, power);
+  return report_one_rung(space, power, "truncating", kernel, start, asked.steps);
 }
 
 ExactReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                          const ExactQuestion& asked) {
   const FixedHorizonSpace space(model, asked.horizon);
+  std::optional<std::size_t> start;
+  if (asked.start) start = parse_joint_state(space, ladder.rungs(), *asked.start, "--start");
   const ParallelTempering kernels(space, ladder, restart_law(asked));
   const Law target = kernels.target();
   const auto names = joint_names(space, ladder.rungs());
@@ -128,15 +137,14 @@ ExactReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedul
   report.json["swap_acceptance"] =
       ladder.rungs() == 1 ? Json::array() : fractions(diagnose_ladder(space, ladder).acceptances);
   report.json["tv"] = Json::array();
-  if (asked.start) {
-    const std::size_t start = parse_joint_state(space, ladder.rungs(), *asked.start, "--start");
+  if (start) {
     std::vector<FactoredKernel> steps{chain};
     if (schedule == Schedule::even_odd) {
       steps = {kernels.local_sweep(), kernels.local_sweep()};
       steps[0].then(kernels.odd_layer());
       steps[1].then(kernels.even_layer());
     }
-    report.json["tv"] = fractions(total_variation_curve(steps, start, target, asked.steps));
+    report.json["tv"] = fractions(total_variation_curve(steps, *start, target, asked.steps));
   }
   return report;
 }

@@ -14,7 +14,7 @@ constexpr std::size_t longest_fraction = 24;
 constexpr unsigned decimals = 10;
 
 std::string decimal(const std::string& fraction) {
-  return reference::to_decimal(reference::parse_rational(fraction, "report"), decimals);
+  return reference::to_decimal(reference::Rational(fraction), decimals);
 }
 
 // A fraction that fits its column, else its decimal expansion.
