@@ -10,12 +10,19 @@
 
 namespace tempera::reference::random {
 
+// Uniform over [least, most], also in the first, small cases that RapidCheck tries: a model is
+// never made more alike by them.
+template <class T>
+T between(T least, T most) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, static_cast<T>(most + 1)));
+}
+
 // Small numbers over their sum, some zero, never all.
 inline std::vector<Rational> weights(std::size_t size) {
   std::vector<Rational> drawn;
   Rational total = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    drawn.emplace_back(*rc::gen::inRange(0, 5));
+    drawn.emplace_back(between(0, 4));
     total += drawn.back();
   }
   if (total == 0) {
@@ -38,7 +45,7 @@ inline std::string row(const std::vector<std::string>& tokens) {
 /// Two or three tokens, any of them terminal, random rows up to length 2 and a default.
 inline FiniteModel model() {
   const std::vector<std::string> all{"a", "b", "c"};
-  const std::vector<std::string> tokens(all.begin(), all.begin() + *rc::gen::inRange(2, 4));
+  const std::vector<std::string> tokens(all.begin(), all.begin() + between(2, 3));
   std::vector<std::string> terminal, open;
   for (const auto& token : tokens) (*rc::gen::arbitrary<bool>() ? terminal : open).push_back(token);
 
@@ -61,16 +68,14 @@ inline FiniteModel model() {
   return parse_finite_model(json, "random model");
 }
 
-inline std::size_t horizon(int most = 3) {
-  return static_cast<std::size_t>(*rc::gen::inRange(1, most + 1));
-}
+inline std::size_t horizon(int most = 3) { return static_cast<std::size_t>(between(1, most)); }
 
-inline Power power() { return Power(Rational(*rc::gen::inRange(1, 5))); }
+inline Power power() { return Power(Rational(between(1, 4))); }
 
 inline Ladder ladder(int rungs) {
   std::vector<Power> powers;
   Rational alpha = 0;
-  for (int k = 0; k < rungs; ++k) powers.emplace_back(alpha += *rc::gen::inRange(1, 3));
+  for (int k = 0; k < rungs; ++k) powers.emplace_back(alpha += between(1, 2));
   return Ladder(powers);
 }
 

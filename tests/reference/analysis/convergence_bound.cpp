@@ -48,7 +48,7 @@ TEST_CASE("laws of the convergence bound") {
     const RestartLaw restart = random::restart(space.horizon());
     const ParallelTempering kernels(space, ladder, restart);
     const Law target = kernels.target();
-    const auto start = *rc::gen::inRange<std::size_t>(0, target.size());
+    const auto start = random::between<std::size_t>(0, target.size() - 1);
     const auto curve = total_variation_curve({kernels.transition(1, 1)}, start, target, 3);
     const Rational epsilon = full_restart_weight(space, ladder, restart);
     for (unsigned n = 0; n < curve.size(); ++n) {

@@ -26,7 +26,7 @@ TEST_CASE("laws of total variation") {
     const Power power = random::power();
     const FactoredKernel kernel(
         fixed_horizon_kernel(space, power, random::restart(space.horizon())));
-    const auto start = *rc::gen::inRange<std::size_t>(0, space.size());
+    const auto start = random::between<std::size_t>(0, space.size() - 1);
     const auto curve = total_variation_curve({kernel}, start, power_target(space, power), 4);
     for (std::size_t n = 1; n < curve.size(); ++n) RC_ASSERT(curve[n] <= curve[n - 1]);
   });

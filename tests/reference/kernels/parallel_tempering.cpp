@@ -46,7 +46,7 @@ TEST_CASE("laws of Parallel Power Tempering") {
   law("R, every W_k, C, both layers and P leave the product target", [] {
     const FixedHorizonSpace space(random::model(), random::horizon(2));
     RC_PRE(space.size() <= 6);
-    const int rungs = *rc::gen::inRange(1, 4);
+    const int rungs = random::between(1, 3);
     const ParallelTempering kernels(space, random::ladder(rungs), random::restart(space.horizon()));
     const Law target = kernels.target();
     const auto tokens = token_counts(space, static_cast<std::size_t>(rungs));

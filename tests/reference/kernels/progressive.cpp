@@ -42,9 +42,9 @@ TEST_CASE("laws of Algorithm 1") {
   law("its output is a law on S_T^K, within the convergence bound of the target", [] {
     const FiniteModel model = random::model();
     const std::size_t horizon = random::horizon(2);
-    const std::size_t block = *rc::gen::inRange<std::size_t>(1, horizon + 1);
+    const std::size_t block = random::between<std::size_t>(1, horizon);
     const Ladder ladder = random::ladder(2);
-    const auto rounds = *rc::gen::inRange<std::size_t>(1, 3);
+    const auto rounds = random::between<std::size_t>(1, 2);
     const FixedHorizonSpace space(model, horizon);
     const ParallelTempering kernels(space, ladder, RestartLaw::uniform(horizon));
 

@@ -81,7 +81,7 @@ TEST_CASE("each fault of a model file is named with file, place and remedy") {
       {with("\"default\"", "\"restart\""), "the key \"restart\" is unknown"},
       {with("\"next\": {", "\"next\": 3, \"x\": {"), "the key \"x\" is unknown"},
       {with("{\"e\": 1}", "3"), "\"next\"[\"a b\"] is not an object"},
-      {with("\"terminal\": [", "\"terminal\": [,"), "line 1, column 63: malformed JSON"},
+      {with("\"terminal\": [", "\"terminal\": [,"), "line 1, column 59: malformed JSON"},
       {R"({"name": "m", "vocabulary": ["a"], "terminal": [], "next": {"a": {"a": 1}}})",
        "has no row for the empty prefix"},
       {R"({"name": "m", "vocabulary": ["a"], "terminal": []})", "has no row for the empty prefix"},
