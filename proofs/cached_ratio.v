@@ -92,4 +92,36 @@ apply/eqP; rewrite !mulrA.
 by rewrite [LHS](ACl (3*1*5*6*4*2)%AC).
 Qed.
 
+(** The two sums may stop at the two records' own lengths. *)
+Corollary cached_ratio_len r x y : (r <= T)%N -> take r (val y) = take r (val x) ->
+  (target y * q r y x) / (target x * q r x y) =
+  (\prod_(r <= t < len E (val y)) z (take t (val y)))
+  / (\prod_(r <= t < len E (val x)) z (take t (val x))).
+Proof. by move=> rT e; rewrite cached_ratio // prodf_div -!cached_z_len. Qed.
+
+(** The acceptance probability that the sampler computes from its cache is the
+    Metropolis-Hastings one, wherever the proposal can go. *)
+Corollary cached_accept r x y : (r <= T)%N -> q r x y != 0 ->
+  accept target (q r) x y = Num.min 1 (cached_z r y / cached_z r x).
+Proof.
+move=> rT qn0; rewrite /accept (negPf qn0) cached_ratio ?prodf_div //.
+by move: qn0; rewrite mulf_eq0 negb_or pnatr_eq0 eqb0 negbK => /andP[/eqP].
+Qed.
+
+(** A restart past the first terminal token proposes the record itself. *)
+Lemma self_transition r x y : (r <= T)%N -> (tau E (val x) < r)%N ->
+  q r x y = (y == x)%:R.
+Proof.
+move=> rT tr; have qxx : q r x x = 1.
+  rewrite /power_target.q eqxx mul1r /suffix size_tuple big_nat big1 // => t /andP[rt tT].
+  have th : terminated E (take t (val x)).
+    by rewrite terminated_take size_tuple (minn_idPl (ltnW tT)) (leq_trans tr rt).
+  rewrite g_padding ?supported_prefix // -(tnth_nth bot (val x) (Ordinal tT)).
+  by rewrite padding //= (leq_trans tr rt).
+have [->//|yx] := eqVneq y x.
+have [q0 q1] := q_law alpha lm_model rT x.
+move: q1; rewrite (bigD1 x) //= qxx => /eqP; rewrite addrC -subr_eq0 addrK => /eqP.
+by move/psumr_eq0P => -> // w _; apply: q0.
+Qed.
+
 End CachedRatio.

@@ -273,3 +273,6 @@ by rewrite -mulf_div mulfV // mulr1.
 Qed.
 
 End PowerTarget.
+
+Arguments target {R V E lm} alpha {T} x.
+Arguments q {R V E lm} alpha {T} r x y.
