@@ -43,20 +43,23 @@ rewrite !big_cons; case: ifP => // Pi.
 by rewrite powM ?F0 ?prodr_ge0 // IH.
 Qed.
 
-Lemma power_nat_subproof (n : nat) :
-  [/\ (0 : R) ^+ n.+1 = 0, (1 : R) ^+ n.+1 = 1,
-      forall x y : R, 0 <= x -> 0 <= y -> (x * y) ^+ n.+1 = x ^+ n.+1 * y ^+ n.+1
-    & forall x : R, 0 < x -> 0 < x ^+ n.+1].
-Proof.
-split; [by rewrite expr0n | by rewrite expr1n | by move=> *; rewrite exprMn |].
-by move=> x x0; rewrite exprn_gt0.
-Qed.
-
 End Power.
 
-(** The power n+1. *)
-Definition power_nat (R : realFieldType) (n : nat) : power R :=
-  let: And4 h0 h1 hM hp := power_nat_subproof R n in Power h0 h1 hM hp.
+Section PowerNat.
+Variables (R : realFieldType) (n : nat).
 
-Lemma power_natE (R : realFieldType) n (x : R) : power_nat R n x = x ^+ n.+1.
-Proof. by rewrite /power_nat; case: power_nat_subproof. Qed.
+Lemma power_nat0 : (0 : R) ^+ n.+1 = 0. Proof. by rewrite expr0n. Qed.
+Lemma power_nat1 : (1 : R) ^+ n.+1 = 1. Proof. by rewrite expr1n. Qed.
+Lemma power_natM (x y : R) : 0 <= x -> 0 <= y -> (x * y) ^+ n.+1 = x ^+ n.+1 * y ^+ n.+1.
+Proof. by move=> _ _; rewrite exprMn. Qed.
+Lemma power_nat_gt0 (x : R) : 0 < x -> 0 < x ^+ n.+1.
+Proof. by move=> x0; rewrite exprn_gt0. Qed.
+
+(** The power n+1. *)
+Definition power_nat : power R :=
+  @Power R (fun x => x ^+ n.+1) power_nat0 power_nat1 power_natM power_nat_gt0.
+
+Lemma power_natE (x : R) : power_nat x = x ^+ n.+1.
+Proof. by []. Qed.
+
+End PowerNat.
