@@ -100,15 +100,16 @@ apply: (@le_trans _ _ (\sum_(y : record) (take r y == h)%:R * F y)).
       by apply: eq_bigl => y; rewrite (valP y) valK eqxx.
     by move=> y cy; rewrite insubT.
   rewrite [X in _ <= X](bigID comparable) /= ler_addl sumr_ge0 // => y _.
-  by rewrite mulr_ge0 ?ler0n // suffix_ge0 //; apply: capped_ge0.
+  by rewrite mulr_ge0 ?ler0n // /F suffix_ge0 // => h' o; apply: capped_ge0.
 rewrite (eq_bigr (fun y : record => if take r y == h then F y else 0)); last first.
   by move=> y _; case: eqP => _; rewrite ?mul1r ?mul0r.
 rewrite -big_mkcond -{1}size_h sum_prefix ?size_h //.
 rewrite (eq_bigr (fun u : (T - r).-tuple (option V) => chain (capped n) h u)).
   rewrite (sum_chain (reach := fun h' => (n <= size h')%N || supported h')) ?sh ?orbT //.
   - move=> h' rh'; rewrite /capped; case: ltnP => [lt|ge].
-      by move: rh'; rewrite leqNgt lt => /law_g[].
-    rewrite sum_option /= big1 ?addr0 // => v _.
+      move: rh'; rewrite leqNgt lt /= => sh'.
+      by case: (law_g alpha lm_model sh').
+    by rewrite sum_option /= big1 ?addr0.
   - move=> h' o rh'; rewrite /capped size_rcons; case: ltnP => [lt|ge] go.
       apply/orP; right; move: rh'; rewrite leqNgt lt /= => sh'.
       exact: (g_reach lm_model sh' go).
@@ -131,8 +132,8 @@ Proof. by rewrite /truncated_accept le_minl lexx. Qed.
 
 Lemma truncated_move_ge0 x y : 0 <= truncated_move x y.
 Proof.
-apply: sumr_ge0 => r _; rewrite !mulr_ge0 ?invr_ge0 ?ler0n ?capped_proposal_ge0 //.
-exact: truncated_accept_ge0.
+apply: sumr_ge0 => r _; apply: mulr_ge0; first by rewrite invr_ge0 ler0n.
+by apply: mulr_ge0; [apply: capped_proposal_ge0 | apply: truncated_accept_ge0].
 Qed.
 
 Theorem truncating_kernel : kernel truncating.
@@ -146,7 +147,7 @@ move=> x; have le : \sum_(w | w != x) truncated_move x w <= 1.
     rewrite -mulr_sumr ler_pimulr ?invr_ge0 ?ler0n //.
     apply: le_trans (capped_proposal_sum (ltnW rn)); apply: ler_sum => y _.
     by rewrite ler_pimulr ?capped_proposal_ge0 ?truncated_accept_le1.
-  rewrite big_const_nat subn0 iter_addr_0 -mulr_natl mulfV //.
+  rewrite big_const_nat subn0 iter_addr_0 -[X in X <= _]mulr_natl mulfV //.
   by rewrite pnatr_eq0 -lt0n tokens_of_gt0.
 split=> [y|].
   rewrite /truncating; case: ifP => _; first by rewrite subr_ge0.
