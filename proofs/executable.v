@@ -189,6 +189,17 @@ rewrite big_flatten big_map.
 by apply: eq_bigr => o _; rewrite big_map -(IH (fun u => F (o :: u))) sum_listE.
 Qed.
 
+Lemma mem_words n (x : n.-tuple (option V)) : (x : word) \in words n.
+Proof.
+elim: n x => [|n IH] x; first by rewrite (tuple0 x).
+case/tupleP: x => o x; apply/flatten_mapP; exists o; last exact: map_f.
+case: o => [v|]; last exact: mem_head.
+by rewrite inE /= map_f.
+Qed.
+
+Lemma mem_states (x : S_T E lm T) : (val x : word) \in states.
+Proof. by rewrite mem_filter mem_words andbT x_probE; apply: (valP x). Qed.
+
 Lemma sum_states (F : word -> R) :
   sum_list F states = \sum_(x : S_T E lm T) F (val x).
 Proof.
@@ -244,6 +255,10 @@ Qed.
 
 Lemma x_comparableE (x : record V T) : x_comparable x = comparable E lm x.
 Proof. by rewrite /x_comparable /comparable x_supportedE. Qed.
+
+Lemma mem_comparison_states (x : comparison E lm T) :
+  (val x : word) \in comparison_states.
+Proof. by rewrite mem_filter mem_words andbT x_comparableE; apply: (valP x). Qed.
 
 Lemma sum_comparison_states (F : word -> R) :
   sum_list F comparison_states = \sum_(x : comparison E lm T) F (val x).
