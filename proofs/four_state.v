@@ -136,20 +136,37 @@ rewrite -!(x_targetE square tokens_uniq tokens_all terminalE).
 by apply/eqP; vm_compute.
 Qed.
 
+Definition Y : seq S_2 := [:: Y1; Y3; Y4].
+
+Lemma mem_Y (y : S_2) : y \in Y.
+Proof.
+pose word_of (w : S_2) : seq (option bool) := val (val w).
+have inj : injective word_of by apply: inj_comp val_inj val_inj.
+rewrite -(mem_map inj); have : word_of y \in states lm 2 [:: a; e] id.
+  exact: (mem_states tokens_all terminalE y).
+suff -> : states lm 2 [:: a; e] id = map word_of [:: Y4; Y3; Y1].
+  by rewrite !inE => /or3P[] ->; rewrite ?orbT.
+by vm_compute.
+Qed.
+
+Lemma uniq_Y : uniq Y.
+Proof. by vm_compute. Qed.
+
+Lemma sum_Y (F : S_2 -> rat) : \sum_y F y = F Y1 + F Y3 + F Y4.
+Proof. by rewrite -(sum_list_all F uniq_Y mem_Y) /= addr0 !addrA. Qed.
+
 (** The full restart proposes from p0, which is not the target. *)
 Theorem full_restart_is_base (x y : S_2) : q square 0 x y = record_prob E lm (val y).
 Proof.
-have mem_Y (w : S_2) : w \in [:: Y1; Y3; Y4].
-  pose word_of (w : S_2) : seq (option bool) := val (val w).
-  have inj : injective word_of by apply: inj_comp val_inj val_inj.
-  rewrite -(mem_map inj); have : word_of w \in states lm 2 [:: a; e] id.
-    exact: (mem_states tokens_all terminalE w).
-  suff -> : states lm 2 [:: a; e] id = map word_of [:: Y4; Y3; Y1].
-    by rewrite !inE => /or3P[] ->; rewrite ?orbT.
-  by vm_compute.
 rewrite -(x_qE square tokens_uniq tokens_all terminalE) // /record_prob.
 rewrite -(x_probE lm terminalE); move: (mem_Y x) (mem_Y y).
 by rewrite !inE => /or3P[] /eqP -> /or3P[] /eqP ->; apply/eqP; vm_compute.
+Qed.
+
+Theorem base_is_not_target : base X1 = 1/2%:R /\ pi X1 = 2%:R/3%:R.
+Proof.
+have := congr1 (nth 0 ^~ 0%N) baseE; have := congr1 (nth 0 ^~ 0%N) piE.
+by split.
 Qed.
 
 (** ** The two kernels *)
