@@ -113,6 +113,13 @@ apply: ppt_invariant; first exact: local_invariant.
 by apply: deo_layer_invariant => k x; apply: pi_ge0.
 Qed.
 
+(** The two-step chain of the even-odd schedule: R, the paper's odd edges, R, its
+    even edges. *)
+Theorem transition_invariant_alternating n_local :
+  invariant Pi (compk (transition (deo_layer pi false) n_local 1)
+                      (transition (deo_layer pi true) n_local 1)).
+Proof. by apply: invariant_compk; apply: transition_invariant_layer. Qed.
+
 Lemma transition_kernel_adj n_local n_sweep :
   kernel (transition (adj pi) n_local n_sweep).
 Proof.
