@@ -172,3 +172,6 @@ by rewrite !(mul0r, mulr0).
 Qed.
 
 End Truncating.
+
+Arguments truncating {R V E lm} alpha {T} x y.
+Arguments truncated_move {R V E lm} alpha {T} x y.
