@@ -180,3 +180,14 @@ by rewrite -(eqr_expn2 n0) ?(ltW q'0) // qs q's.
 Qed.
 
 End Root.
+
+(** The Gaussian surrogate's A(d) = 2 Phi(- d / sqrt 2) is strictly decreasing, Phi
+    being strictly increasing: A is of the kind that the theorems above ask for. *)
+Lemma surrogate_acceptance_decreasing (R : rcfType) (Phi : R -> R) :
+  (forall s t, s < t -> Phi s < Phi t) ->
+  forall s t, 0 <= s -> s < t ->
+    2%:R * Phi (- t / Num.sqrt 2%:R) < 2%:R * Phi (- s / Num.sqrt 2%:R).
+Proof.
+move=> inc s t _ st; rewrite ltr_pmul2l ?ltr0n //; apply: inc.
+by rewrite ltr_pmul2r ?invr_gt0 ?sqrtr_gt0 ?ltr0n // ltr_opp2.
+Qed.
