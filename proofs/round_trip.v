@@ -10,7 +10,7 @@
     over an archimedean field the value is the sum over m of Pr(T > m). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Tempera Require Import markov tempera_field round_trip_hitting round_trip_visit.
-From Tempera Require Import round_trip_schedule round_trip_adj round_trip_deo.
+From Tempera Require Import round_trip_schedule round_trip_adj round_trip_lifted round_trip_deo.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -5,7 +5,7 @@
     assumption is the uniform accepted entry delta, as in the paper. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Tempera Require Import markov autoregressive record_space power power_target.
-From Tempera Require Import replica_exchange truncating structural_bias.
+From Tempera Require Import replica_exchange truncating structural_bias_rearranging structural_bias.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
