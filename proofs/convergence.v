@@ -165,11 +165,17 @@ Theorem fixed_horizon_limit (R : archiFieldType) (V : finType) (E : {set V})
   (0 < n_local)%N -> law mu -> 0 < eta ->
   let P := @transition R V E lm T.+1 n alpha omega
     (adj (@pi R V E lm T.+1 n alpha)) n_local n_sweep in
-  exists N0, forall N, (N0 <= N)%N -> tv (run N mu P) (@Pi R V E lm T.+1 n alpha) < eta.
+  exists N0, forall N, (N0 <= N)%N ->
+    tv (run N mu P) (@Pi R V E lm T.+1 n alpha) < eta
+    /\ forall k, tv (marginal k (run N mu P)) (@pi R V E lm T.+1 n alpha k) < eta.
 Proof.
 move=> lm_model omega_law omega_full n_local0 mu_law eta0 P.
 have [/andP[eps0 eps1] _ _ bound] :=
   @fixed_horizon_convergence R V E lm T n alpha omega n_local n_sweep lm_model omega_law omega_full n_local0.
-apply: (rounds_converge eps0 eps1) => // [|N]; first exact: Pi_law.
-by case: (bound mu ord0 N mu_law).
+have [N0 small] : exists N0, forall N, (N0 <= N)%N ->
+    tv (run N mu P) (@Pi R V E lm T.+1 n alpha) < eta.
+  apply: (rounds_converge eps0 eps1) => // [|N]; first exact: Pi_law.
+  by case: (bound mu ord0 N mu_law).
+exists N0 => N leN; split=> [|k]; first exact: small.
+by case: (bound mu k N mu_law) => le _; apply: le_lt_trans le (small N leN).
 Qed.
