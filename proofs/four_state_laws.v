@@ -142,3 +142,69 @@ move=> h; have p : 5%:R/12%:R == 2%:R/3%:R :> rat.
   by apply/eqP; exact: (esym e).
 by move: p; vm_compute.
 Qed.
+
+(** ** Total variation *)
+
+Section Affine.
+Variable q : rat.
+Notation lin c w := (c + w * q).
+
+(** Constants stay variables below: unification must not compute on fractions. *)
+Lemma linD c w c' w' : lin c w + lin c' w' = lin (c + c') (w + w') :> rat.
+Proof. by rewrite addrACA -mulrDl. Qed.
+
+Lemma linZ k c w : k * lin c w = lin (k * c) (k * w) :> rat.
+Proof. by rewrite mulrDr mulrA. Qed.
+
+Lemma eq_lin (c w c' w' : rat) : c == c' -> w == w' -> lin c w = lin c' w'.
+Proof. by move=> /eqP -> /eqP ->. Qed.
+
+Lemma lin_pos (c w : rat) : 0 <= q -> 0 <= c -> 0 <= w -> 0 <= lin c w.
+Proof. by move=> *; rewrite addr_ge0 ?mulr_ge0. Qed.
+
+Lemma lin_below (c w b : rat) : q <= b -> w <= 0 -> c + w * b == 0 -> 0 <= lin c w.
+Proof. by move=> qb w0 /eqP <-; rewrite ler_add2l ler_wnmul2l. Qed.
+
+Lemma lin_above (c w b : rat) : b <= q -> 0 <= w -> c + w * b == 0 -> 0 <= lin c w.
+Proof. by move=> qb w0 /eqP <-; rewrite ler_add2l ler_wpmul2l. Qed.
+
+Lemma lin_abs_pos (c w p d : rat) : c - p == d -> 0 <= lin d w ->
+  `|lin c w - p| = lin d w.
+Proof. by move=> /eqP <- h; rewrite addrAC ger0_norm. Qed.
+
+Lemma lin_abs_neg (c w p d u : rat) : p - c == d -> w == - u -> 0 <= lin d u ->
+  `|lin c w - p| = lin d u.
+Proof.
+move=> /eqP <- /eqP -> h; rewrite addrAC mulNr -normrN opprD opprK opprB.
+by rewrite ger0_norm.
+Qed.
+
+Lemma tv_affine v w p : tv (affine v w q) (entry p) =
+  2%:R^-1 * (`|nth 0 v 0 + nth 0 w 0 * q - nth 0 p 0|
+             + `|nth 0 v 1 + nth 0 w 1 * q - nth 0 p 1|
+             + `|nth 0 v 2 + nth 0 w 2 * q - nth 0 p 2|
+             + `|nth 0 v 3 + nth 0 w 3 * q - nth 0 p 3|).
+Proof. by rewrite /tv sum_X. Qed.
+
+Lemma sum4 (k : rat) (n1 n2 n3 n4 m1 m2 m3 m4 : rat) :
+  n1 = m1 -> n2 = m2 -> n3 = m3 -> n4 = m4 ->
+  k * (n1 + n2 + n3 + n4) = k * (m1 + m2 + m3 + m4).
+Proof. by move=> -> -> -> ->. Qed.
+
+Lemma collect (k c1 w1 c2 w2 c3 w3 c4 w4 c w : rat) :
+  k * (c1 + c2 + c3 + c4) == c -> k * (w1 + w2 + w3 + w4) == w ->
+  k * (lin c1 w1 + lin c2 w2 + lin c3 w3 + lin c4 w4) = lin c w.
+Proof. by move=> /eqP <- /eqP <-; rewrite !linD linZ. Qed.
+
+Lemma tv_fix_affine : 0 <= q ->
+  tv (affine pi_row fix_mode q) (entry pi_row) = lin 0 (2%:R/3%:R).
+Proof.
+move=> q0; rewrite tv_affine; apply: (eq_trans (sum4 _ _ _ _ _)).
+- by apply: (@lin_abs_neg _ _ _ 0 (2%:R/3%:R)); [| |apply: lin_pos]; vm_compute.
+- by apply: (@lin_abs_pos _ _ _ 0); [|apply: lin_pos]; vm_compute.
+- by apply: (@lin_abs_pos _ _ _ 0); [|apply: lin_pos]; vm_compute.
+- by apply: (@lin_abs_pos _ _ _ 0); [|apply: lin_pos]; vm_compute.
+by apply: collect; vm_compute.
+Qed.
+
+End Affine.
