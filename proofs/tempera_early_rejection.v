@@ -47,24 +47,39 @@ Fixpoint early_cost (m : nat) (h : seq token) : nat :=
   if ~~ wins (bound h) then 0%N else
   if m is m'.+1 then (early_cost m' (rcons h (next h))).+1 else 0%N.
 
-(** Along the proposal the bounds never increase ... *)
-Hypothesis bound_decreases : forall h, (bound (rcons h (next h)) <= bound h)%O.
-(** ... and the last is at least the score. *)
-Hypothesis bound_final : forall h, (final h <= bound h)%O.
+(** Every bound looked at along this proposal is at least its score. *)
+Definition bounds_hold (m : nat) (h : seq token) : Prop :=
+  forall i, (i <= m)%N -> (final (complete m h) <= bound (complete i h))%O.
 
-Lemma final_le_bound m h : (final (complete m h) <= bound h)%O.
+Theorem early_rejection_exact m h x : bounds_hold m h ->
+  decide_early m h x = decide_at_end m h x.
 Proof.
-elim: m h => [|m IH] h /=; first exact: bound_final.
-exact: le_trans (IH _) (bound_decreases h).
-Qed.
-
-Theorem early_rejection_exact m h x : decide_early m h x = decide_at_end m h x.
-Proof.
-rewrite /decide_at_end; elim: m h => [|m IH] h /=; case: (boolP (wins (bound h))) => //= lost.
-  by case: ifP => // /(wins_monotone (bound_final h)); rewrite (negbTE lost).
-case: ifP => // /(wins_monotone (final_le_bound m.+1 h)).
+rewrite /decide_at_end; elim: m h => [|m IH] h holds /=.
+  case: (boolP (wins (bound h))) => //= lost; case: ifP => //.
+  by move/(wins_monotone (holds 0%N isT)); rewrite (negbTE lost).
+case: (boolP (wins (bound h))) => /= [_|lost].
+  by apply: IH => i im; apply: (holds i.+1).
+case: ifP => // /(wins_monotone (holds 0%N isT)).
 by rewrite (negbTE lost).
 Qed.
+
+(** Bounds that never increase along the proposal, the last at least its score. *)
+Lemma decreasing_bounds_hold m h :
+  (forall i, (i < m)%N -> (bound (complete i.+1 h) <= bound (complete i h))%O) ->
+  (final (complete m h) <= bound (complete m h))%O -> bounds_hold m h.
+Proof.
+move=> dec last i im; apply: le_trans last _; rewrite -{1}(subnKC im).
+suff down j : (i + j <= m)%N -> (bound (complete (i + j) h) <= bound (complete i h))%O.
+  by apply: down; rewrite subnKC.
+elim: j => [|j IH] jm; first by rewrite addn0.
+rewrite addnS in jm *; exact: le_trans (dec _ jm) (IH (ltnW jm)).
+Qed.
+
+Corollary early_rejection_decreasing m h x :
+  (forall i, (i < m)%N -> (bound (complete i.+1 h) <= bound (complete i h))%O) ->
+  (final (complete m h) <= bound (complete m h))%O ->
+  decide_early m h x = decide_at_end m h x.
+Proof. by move=> dec last; apply: early_rejection_exact; apply: decreasing_bounds_hold. Qed.
 
 Theorem early_cost_le m h : (early_cost m h <= m)%N.
 Proof. by elim: m h => [|m IH] h /=; case: ifP => _ //; rewrite ltnS. Qed.
