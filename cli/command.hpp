@@ -12,5 +12,6 @@ void add_compare(CLI::App& app);
 void add_law(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_score(CLI::App& app);
+void add_verify(CLI::App& app);
 
 }  // namespace tempera::cli

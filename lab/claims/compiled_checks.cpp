@@ -1,0 +1,157 @@
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "gpu/lottery/winner.hpp"
+#include "gpu/transformer/transformer.hpp"
+#include "lab/claims/checks.hpp"
+#include "lab/defect_gallery/gallery.hpp"
+#include "lab/law.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+
+namespace tempera::lab {
+namespace {
+
+/// The two bounds of the compiled promise; tests/lab/law.cpp derives them.
+const Real target_bound("1e-6");
+const Real own_bound("1e-11");
+
+/// Every threshold of every lottery with up to 4 tickets on each of up to 4 outcomes.
+Verdict lottery_winner(const Evidence&) {
+  Count count;
+  for (unsigned code = 1; code < 625; ++code) {
+    std::vector<std::uint64_t> tickets;
+    std::uint64_t total = 0;
+    for (unsigned digits = code; digits != 0; digits /= 5) {
+      tickets.push_back(digits % 5);
+      total += digits % 5;
+    }
+    std::vector<std::uint64_t> wins(tickets.size());
+    for (std::uint64_t threshold = 0; threshold < total; ++threshold)
+      ++wins[gpu::winner_of(tickets.data(), tickets.size(), threshold)];
+    count.expect(wins == tickets, "lottery " + std::to_string(code));
+  }
+  return count.verdict("lotteries: each outcome wins as often as it has tickets");
+}
+
+/// Runs the compiled sampler on every use, on one rung and on the ladder, and hands the reports on.
+template <class Judge>
+Verdict compiled(const Evidence& evidence, Judge&& judge) {
+  Real worst = 0;
+  std::size_t laws = 0;
+  for (const ShippedUse& use : evidence.uses) {
+    const FiniteLogits logits(use.model);
+    std::vector<std::vector<double>> ladders{{static_cast<double>(use.powers.back())}};
+    if (use.powers.size() > 1) ladders.emplace_back(use.powers.begin(), use.powers.end());
+    for (const std::vector<double>& powers : ladders) {
+      const LawReport report =
+          compiled_law(logits.enumerable(), &use.model, {use.horizon, powers, use.restart});
+      const auto [value, bound] = judge(report);
+      if (value >= bound || report.stale_records != 0)
+        return {false, "fails: " + use.name + ", horizon " + std::to_string(use.horizon) + ": " +
+                           to_scientific(value)};
+      worst = std::max(worst, value);
+      ++laws;
+    }
+  }
+  return {laws > 0, std::to_string(laws) + " laws, largest TV " + to_scientific(worst)};
+}
+
+Verdict compiled_law_check(const Evidence& evidence) {
+  return compiled(evidence, [](const LawReport& report) {
+    return std::pair(report.tv_to_target, target_bound);
+  });
+}
+
+Verdict lottery_invariant(const Evidence& evidence) {
+  return compiled(evidence, [](const LawReport& report) {
+    return std::pair(std::max(report.tv_own, report.tv_one_step), own_bound);
+  });
+}
+
+/// A random transformer of vocabulary 3, through the real cache, fork and swap.
+Verdict compiled_transformer(const Evidence&) {
+  gpu::TransformerConfig config;
+  config.vocab_size = 3;
+  config.hidden_size = 16;
+  config.intermediate_size = 32;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 4;
+  config.num_key_value_heads = 2;
+  config.head_dim = 8;
+  config.max_position_embeddings = 32;
+  const auto transformer = gpu::Transformer::random(config, 7);
+  const EnumerableModel model{*transformer, {{0}, {2}}, {"a", "b", "e"}};
+  Real worst = 0;
+  for (const std::vector<double>& powers : {std::vector{4.0}, std::vector{1.0, 2.5}}) {
+    const LawReport report = compiled_law(model, nullptr, {2, powers, {}});
+    worst = std::max({worst, report.tv_own, report.tv_one_step});
+    if (report.stale_records != 0) return {false, "fails: a stale record"};
+  }
+  return {worst < own_bound, "K = 1 and 2, largest TV " + to_scientific(worst)};
+}
+
+Verdict planted_defects(const Evidence& evidence) {
+  Count count;
+  std::map<std::string, std::string> shown;
+  for (const ShippedUse& use : evidence.uses) {
+    if (use.powers.size() != 2 || use.horizon > 3) continue;
+    const FiniteLogits logits(use.model);
+    const std::vector<double> powers(use.powers.begin(), use.powers.end());
+    count.expect(!check_kernels(logits.enumerable(), use.horizon, powers),
+                 use.name + ": the sound kernels fail");
+    for (const Exhibit& exhibit :
+         defect_gallery(logits.enumerable(), use.name, use.horizon, powers))
+      if (exhibit.caught) shown.emplace(exhibit.defect, use.name);
+  }
+  count.expect(shown.size() == 5, std::to_string(shown.size()) + " of 5 defects caught");
+  Verdict verdict = count.verdict("checks");
+  if (verdict.holds) verdict.detail = "5 of 5 caught; the sound kernels pass";
+  return verdict;
+}
+
+/// proofs/matrices.txt, computed by Coq from the proved definitions, against reference/.
+Verdict proved_matrices(const Evidence& evidence) {
+  std::ifstream file(evidence.tree + "/proofs/matrices.txt");
+  Count count;
+  for (std::string word; file >> word;) {
+    std::string name;
+    std::string kernel;
+    std::string unused;
+    std::size_t horizon = 0;
+    unsigned power = 0;
+    file >> name >> unused >> horizon >> unused >> power >> unused >> kernel;
+    if (word != "matrix" || !file) return {false, "fails: proofs/matrices.txt is malformed"};
+    const std::string folder = name == "four_state.json" ? "/toy_models/" : "/proofs/";
+    const reference::FiniteModel model =
+        reference::load_finite_model(evidence.tree + folder + name);
+    const reference::Power alpha{Rational(power)};
+    const reference::Matrix exact =
+        kernel == "fixed"
+            ? reference::fixed_horizon_kernel(reference::FixedHorizonSpace(model, horizon), alpha,
+                                              reference::RestartLaw::uniform(horizon))
+            : reference::truncating_kernel(reference::ComparisonSpace(model, horizon), alpha);
+    for (std::size_t entry = 0; entry < exact.rows() * exact.columns(); ++entry) {
+      std::size_t x = 0;
+      std::size_t y = 0;
+      std::string value;
+      file >> x >> y >> value;
+      if (!file) return {false, "fails: proofs/matrices.txt ends within a matrix"};
+      count.expect(x < exact.rows() && y < exact.columns() &&
+                       reference::parse_rational(value, "matrices.txt") == exact(x, y),
+                   name + ", " + kernel + ": " + std::to_string(x) + ", " + std::to_string(y));
+    }
+  }
+  return count.verdict("entries computed in Coq equal the reference's");
+}
+
+}  // namespace
+
+std::map<std::string, Check> compiled_checks() {
+  return {{"lottery_winner", lottery_winner},   {"lottery_invariant", lottery_invariant},
+          {"compiled_law", compiled_law_check}, {"compiled_transformer", compiled_transformer},
+          {"planted_defects", planted_defects}, {"proved_matrices", proved_matrices}};
+}
+
+}  // namespace tempera::lab
