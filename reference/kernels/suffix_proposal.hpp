@@ -7,7 +7,8 @@
 
 namespace tempera::reference {
 
-/// Tokenwise proposal products along each record of a space: the part of q_r that regenerates.
+/// Tokenwise proposal products along each record of a space, which must outlive it: the part of q_r
+/// that regenerates.
 class SuffixProposal {
  public:
   /// Throws BadInput when a power is irrational.

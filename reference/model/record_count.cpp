@@ -31,7 +31,7 @@ class RecordCount {
     if (model_.default_row() && !lists_rows_below(prefix)) return below_default_[remaining];
     return sum_over_row(model_.token_row(prefix), [&](Token token) {
       prefix.push_back(token);
-      const Integer count = below(prefix);
+      Integer count = below(prefix);
       prefix.pop_back();
       return count;
     });
