@@ -20,8 +20,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& failure) {
     return failure.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << "tempera: " << error.what() << "; see tempera --help, or --help after a command\n";
+    return 2;
   } catch (const tempera::reference::BadInput& error) {
     std::cerr << "tempera: " << error.what() << '\n';
     return 2;

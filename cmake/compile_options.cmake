@@ -13,7 +13,8 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 if(TEMPERA_SANITIZE)
   target_compile_options(tempera_options INTERFACE
-    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g)
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g
+    -Wno-maybe-uninitialized)  # GCC 12 warns falsely inside std::regex under the sanitizers
   target_link_options(tempera_options INTERFACE -fsanitize=address,undefined)
 endif()
 find_program(CCACHE ccache)

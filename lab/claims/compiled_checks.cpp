@@ -126,7 +126,7 @@ Verdict proved_matrices(const Evidence& evidence) {
     const std::string folder = name == "four_state.json" ? "/toy_models/" : "/proofs/";
     const reference::FiniteModel model =
         reference::load_finite_model(evidence.tree + folder + name);
-    const reference::Power alpha{Rational(power)};
+    const reference::Power alpha{reference::Rational(power)};
     const reference::Matrix exact =
         kernel == "fixed"
             ? reference::fixed_horizon_kernel(reference::FixedHorizonSpace(model, horizon), alpha,
