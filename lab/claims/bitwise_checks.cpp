@@ -1,4 +1,7 @@
 #include <bit>
+#ifdef TEMPERA_DEVICE_TBB
+#include <tbb/global_control.h>
+#endif
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/transformer/transformer.hpp"
@@ -8,7 +11,12 @@ namespace tempera::lab {
 namespace {
 
 /// Everything that a run leaves, as bits.
-std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order) {
+std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std::size_t threads) {
+#ifdef TEMPERA_DEVICE_TBB
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+#else
+  static_cast<void>(threads);  // the other device systems' threads are compared in the tests
+#endif
   gpu::TransformerConfig config;
   config.vocab_size = 19;
   config.hidden_size = 32;
@@ -49,11 +57,12 @@ std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order) {
 }
 
 Verdict same_bits(const Evidence&) {
-  const auto once = bits_of(64, gpu::WorkOrder::first_come);
+  const auto once = bits_of(64, gpu::WorkOrder::first_come, 1);
   Count count;
   for (const std::size_t batch : {std::size_t{1}, std::size_t{2}, std::size_t{7}})
     for (const gpu::WorkOrder order : {gpu::WorkOrder::first_come, gpu::WorkOrder::last_come})
-      count.expect(bits_of(batch, order) == once, "batch " + std::to_string(batch));
+      for (const std::size_t threads : {std::size_t{1}, std::size_t{2}})
+        count.expect(bits_of(batch, order, threads) == once, "batch " + std::to_string(batch));
   Verdict verdict = count.verdict("layouts of the work");
   verdict.detail += ", " + std::to_string(once.size()) + " words each";
   return verdict;
