@@ -8,6 +8,8 @@
 int main(int argc, char** argv) {
   CLI::App app{"tempera: Parallel Power Tempering for language models, and the proof that it is"};
   app.require_subcommand(1);
+  tempera::cli::add_exact(app);
+  tempera::cli::add_round_trip(app);
   tempera::cli::add_law(app);
   tempera::cli::add_score(app);
   tempera::cli::add_sample(app);

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using nlohmann::json;
+using tempera::test::run_command;
+using tempera::test::TemporaryFile;
+
+namespace {
+
+const char* const four_state = R"({"name": "four-state", "vocabulary": ["a", "e"],
+  "terminal": ["e"], "next": {"": {"a": "1/2", "e": "1/2"}, "a": {"a": "1/2", "e": "1/2"}},
+  "default": {"a": "1/2", "e": "1/2"}})";
+
+json answer(const std::string& arguments) {
+  const TemporaryFile model(four_state);
+  const auto result = run_command("exact " + model.path() + " " + arguments + " --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  return json::parse(result.out);
+}
+
+}  // namespace
+
+TEST_CASE("exact gives the paper's truncating matrix and curve") {
+  const json report = answer("--horizon 2 --power 2 --kernel truncating --start 'a a' --steps 10");
+  CHECK(report == json::parse(R"({
+    "model": "four-state", "horizon": 2, "power": "2", "kernel": "truncating",
+    "states": ["a", "a a", "a e", "e"],
+    "base": ["0", "1/4", "1/4", "1/2"], "target": ["0", "1/6", "1/6", "2/3"],
+    "matrix": [["1/2", "0", "0", "1/2"], ["0", "3/8", "3/8", "1/4"],
+               ["0", "3/8", "3/8", "1/4"], ["1/2", "0", "0", "1/2"]],
+    "invariant": false, "detailed_balance": false, "irreducible": false,
+    "tv": ["5/6", "5/12", "17/48", "59/192", "37/128", "175/512", "781/2048", "3367/8192",
+           "14197/32768", "58975/131072", "242461/524288"]})"));
+}
+
+TEST_CASE("exact gives the paper's fixed-horizon matrix and curve") {
+  const json report = answer("--horizon 2 --power 2 --kernel fixed --start 'a e' --steps 2");
+  CHECK(report["states"] == json{"a a", "a e", "e"});
+  CHECK(report["matrix"] == json::parse(R"([["3/8", "3/8", "1/4"], ["3/8", "3/8", "1/4"],
+                                            ["1/16", "1/16", "7/8"]])"));
+  CHECK(report["invariant"] == true);
+  CHECK(report["detailed_balance"] == true);
+  CHECK(report["irreducible"] == true);
+  CHECK(report["tv"] == json{"5/6", "5/12", "25/96"});
+}
+
+TEST_CASE("without a start there is no curve, and ten steps are the default") {
+  CHECK(answer("--horizon 2 --power 2")["tv"] == json::array());
+  CHECK(answer("--horizon 2 --power 2 --start e")["tv"].size() == 11);
+  CHECK(answer("--horizon 2 --powers 1,2")["tv"] == json::array());
+}
+
+TEST_CASE("a restart law without full restarts keeps what has ended") {
+  const json report = answer("--horizon 2 --power 2 --restart 0,1");
+  CHECK(report["matrix"][2] == json{"0", "0", "1"});
+  CHECK(report["invariant"] == true);
+  CHECK(report["irreducible"] == false);
+}
+
+TEST_CASE("exact judges the joint chain under both schedules") {
+  const json adj = answer("--horizon 2 --powers 1,2,4 --schedule adj --start 'a a|e|a a'");
+  CHECK(adj["states"] == json{"a a", "a e", "e"});
+  CHECK(adj["invariant"] == true);
+  CHECK(adj["reversible"] == false);
+  CHECK(adj["irreducible"] == true);
+  CHECK(adj["swap_acceptance"] == json{"5/6", "7/9"});
+  CHECK(adj["tv"].size() == 11);
+  CHECK(adj["tv"][1] == "1523/3072");
+  CHECK(adj.size() == 6);
+  const json deo =
+      answer("--horizon 2 --powers 1,2,4 --schedule deo --start 'a a|e|a a' --steps 1");
+  CHECK(deo["invariant"] == true);
+  CHECK(deo["reversible"] == false);
+  CHECK(deo["tv"] == json{"107/108", "23/36"});
+  // One rung has no exchange: the joint chain is the local kernel.
+  const json alone = answer("--horizon 2 --powers 2 --start 'a a' --steps 2");
+  CHECK(alone["reversible"] == true);
+  CHECK(alone["swap_acceptance"] == json::array());
+  CHECK(alone["tv"] == json{"5/6", "5/12", "25/96"});
+}
+
+TEST_CASE("the table names the smallest state pair that breaks a claim") {
+  const TemporaryFile model(four_state);
+  const auto result =
+      run_command("exact " + model.path() + " --horizon 2 --power 2 --kernel truncating");
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Catch::Contains("not reversible: (a) -> (e) flows 0, back 1/3"));
+  CHECK_THAT(result.out, Catch::Contains("changes the mass of (a) from 0 to 1/3"));
+}
+
+TEST_CASE("bad input ends in one line and exit code 2") {
+  const TemporaryFile model(four_state);
+  const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
+                                  "default": {"a": "1/2"}})");
+  struct Refusal {
+    std::string arguments, message;
+  };
+  const std::string four = model.path() + " ";
+  const Refusal refusals[] = {
+      {"/nowhere.json --horizon 2 --power 2", "/nowhere.json: cannot be read"},
+      {unequal.path() + " --horizon 2 --power 2", "sums to 1/2, not to 1"},
+      {four + "--power 2", "--horizon: is missing"},
+      {four + "--horizon 0 --power 2", "--horizon: \"0\" is out of range"},
+      {four + "--horizon 200 --power 2", "above the limit of 128"},
+      {four + "--horizon 40 --powers 1,2,3", "68921 joint states"},
+      {four + "--horizon 2 --power 0", "the power 0 is not positive"},
+      {four + "--horizon 2 --power -1", "the power -1 is not positive"},
+      {four + "--horizon 2 --power 3/2", "the probability 1/2 raised to it is irrational"},
+      {four + "--horizon 2 --power two", "--power: \"two\" is not a number"},
+      {four + "--horizon 2", "exactly one of --power and --powers"},
+      {four + "--horizon 2 --power 2 --powers 1,2", "exactly one of --power and --powers"},
+      {four + "--horizon 2 --powers 1,1", "the ladder does not increase"},
+      {four + "--horizon 2 --powers 2,1", "the ladder does not increase"},
+      {four + "--horizon 2 --power 2 --kernel other", "--kernel: \"other\" is unknown"},
+      {four + "--horizon 2 --powers 1,2 --schedule other", "--schedule: \"other\" is unknown"},
+      {four + "--horizon 2 --power 2 --schedule adj", "--schedule: has no meaning with --power"},
+      {four + "--horizon 2 --powers 1,2 --kernel fixed", "--kernel: has no meaning"},
+      {four + "--horizon 2 --power 2 --kernel truncating --restart 1/2,1/2", "--restart"},
+      {four + "--horizon 2 --power 2 --restart 1/2,1/3", "--restart: the weights sum to 5/6"},
+      {four + "--horizon 2 --power 2 --restart 1", "--restart: has 1 weights"},
+      {four + "--horizon 2 --power 2 --steps 3", "--steps: has no effect without --start"},
+      {four + "--horizon 2 --power 2 --start e --steps x", "--steps: \"x\" is out of range"},
+      {four + "--horizon 2 --power 2 --start z", "unknown token \"z\""},
+      {four + "--horizon 2 --power 2 --start 'e a'", "after a terminal token"},
+      {four + "--horizon 2 --power 2 --start a", "wrong length for horizon 2"},
+      {four + "--horizon 2 --powers 1,2 --start e", "give one for each of the 2 rungs"},
+  };
+  for (const Refusal& refusal : refusals) {
+    CAPTURE(refusal.arguments);
+    for (const char* form : {"", " --json"}) {
+      const auto result = run_command("exact " + refusal.arguments + form);
+      CHECK(result.exit_code == 2);
+      CHECK(result.out.empty());
+      CHECK_THAT(result.err, Catch::StartsWith("tempera: ") && Catch::Contains(refusal.message));
+      CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+    }
+  }
+}

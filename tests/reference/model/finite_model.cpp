@@ -1,0 +1,146 @@
+#include "reference/model/finite_model.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "reference/bad_input.hpp"
+#include "tests/law.hpp"
+
+using namespace tempera::reference;
+
+namespace {
+
+const std::string good = R"({"name": "m", "vocabulary": ["a", "b", "e"], "terminal": ["e"],
+ "next": {"": {"a": "1/2", "e": 0, "b": "0.5"}, "a b": {"e": 1}}, "default": {"a": "1/3", "e": "2/3"}})";
+
+FiniteModel parse(const std::string& json) { return parse_finite_model(json, "m.json"); }
+
+// `good` with one part replaced.
+std::string with(const std::string& part, const std::string& other) {
+  std::string json = good;
+  const auto at = json.find(part);
+  REQUIRE(at != std::string::npos);
+  return json.replace(at, part.size(), other);
+}
+
+}  // namespace
+
+TEST_CASE("a finite model serves its rows") {
+  const FiniteModel model = parse(good);
+  CHECK(model.name() == "m");
+  CHECK(model.vocabulary() == std::vector<std::string>{"a", "b", "e"});
+  CHECK(model.is_terminal(2));
+  CHECK_FALSE(model.is_terminal(0));
+  CHECK(model.find_token("b") == Token{1});
+  CHECK_FALSE(model.find_token("z"));
+  const TokenRow first{Rational(1, 2), Rational(1, 2), Rational(0)};
+  const TokenRow served_by_default{Rational(1, 3), Rational(0), Rational(2, 3)};
+  CHECK(model.token_row({}) == first);
+  CHECK(model.token_row(std::vector<Token>{0}) == served_by_default);
+  CHECK(model.token_row(std::vector<Token>{0, 1})[2] == 1);
+  CHECK(model.text(std::vector<Token>{0, 1, 2}) == "a b e");
+}
+
+TEST_CASE("a reachable prefix without a row is named") {
+  const FiniteModel model =
+      parse(R"({"name": "m", "vocabulary": ["a"], "terminal": [], "next": {"": {"a": "1"}}})");
+  CHECK_THROWS_WITH(model.token_row(std::vector<Token>{0}),
+                    Catch::Contains("the prefix \"a\" can be reached but has no row"));
+}
+
+TEST_CASE("each fault of a model file is named with file, place and remedy") {
+  struct Fault {
+    std::string json, message;
+  };
+  const Fault faults[] = {
+      {with("\"1/2\"", "\"1/3\""), "\"next\"[\"\"] sums to 5/6, not to 1"},
+      {with("\"2/3\"", "\"-2/3\""), "\"default\"[\"e\"] is negative"},
+      {with("\"e\": 0", "\"e\": -1"), "\"next\"[\"\"][\"e\"] is negative"},
+      {with("\"e\": 0", "\"e\": 18446744073709551615"), "sums to 18446744073709551616"},
+      {with("\"e\": 0", "\"e\": 0.5"), "is a binary floating-point number"},
+      {with("\"e\": 0", "\"e\": null"), "is no number"},
+      {with("\"e\": 0", "\"e\": \"0/0\""), "divides by zero"},
+      {with("\"e\": 0", "\"z\": 0"), "has the unknown token \"z\""},
+      {with("\"e\": 0", "\"a\": 0"), "the key \"a\" is given twice"},
+      {with("\"a b\"", "\"a z\""), "\"next\"[\"a z\"] has the unknown token \"z\""},
+      {with("\"a b\"", "\"a  b\""), "has the unknown token \"\""},
+      {with("\"a b\"", "\"e a\""), "continues after the terminal token \"e\""},
+      {with("\"a b\"", "\"a e\""), "continues after the terminal token \"e\""},
+      {with("\"a b\": ", "\"\": "), "the key \"\" is given twice"},
+      {with("[\"e\"]", "[\"z\"]"), "\"terminal\" names \"z\", no token"},
+      {with("[\"e\"]", "[\"e\", \"e\"]"), "\"terminal\" repeats \"e\""},
+      {with("[\"e\"]", "\"e\""), "\"terminal\" is not a list"},
+      {with("[\"e\"]", "[1]"), "\"terminal\" has an entry that is no string"},
+      {with("\"b\", \"e\"]", "\"a\"]"), "\"vocabulary\"[1] repeats the token \"a\""},
+      {with("\"b\", \"e\"]", "\"b|\"]"), "\"vocabulary\"[1] (\"b|\")"},
+      {with("\"b\", \"e\"]", "\"\"]"), "is empty or has a space"},
+      {with("\"b\", \"e\"]", "3]"), "\"vocabulary\"[1] is not a string"},
+      {with("[\"a\", \"b\", \"e\"]", "[]"), "\"vocabulary\" is not a list of tokens"},
+      {with("\"name\": \"m\"", "\"name\": 3"), "\"name\" is not a string"},
+      {with("\"name\": \"m\", ", ""), "the key \"name\" is missing"},
+      {with("\"default\"", "\"restart\""), "the key \"restart\" is unknown"},
+      {with("\"next\": {", "\"next\": 3, \"x\": {"), "the key \"x\" is unknown"},
+      {with("{\"e\": 1}", "3"), "\"next\"[\"a b\"] is not an object"},
+      {with("\"terminal\": [", "\"terminal\": [,"), "line 1, column 59: malformed JSON"},
+      {R"({"name": "m", "vocabulary": ["a"], "terminal": [], "next": {"a": {"a": 1}}})",
+       "has no row for the empty prefix"},
+      {R"({"name": "m", "vocabulary": ["a"], "terminal": []})", "has no row for the empty prefix"},
+      {"[]", "the file is not a JSON object"},
+      {"", "malformed JSON"},
+      {"{\n  \"name\": \"\xff\"}", "line 2, column 12: malformed JSON"},
+      {"[1e999]", "a JSON number is too large"},
+  };
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.json);
+    try {
+      parse(fault.json);
+      FAIL("accepted");
+    } catch (const BadInput& error) {
+      const std::string message = error.what();
+      CHECK_THAT(message, Catch::Contains(fault.message));
+      CHECK_THAT(message, Catch::StartsWith("m.json"));
+      CHECK_THAT(message, Catch::Contains("; "));
+      CHECK(message.find('\n') == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a model with too many row entries is refused") {
+  std::string json = R"({"name": "m", "terminal": [], "vocabulary": ["t0")";
+  for (int v = 1; v < 2000; ++v) json += ", \"t" + std::to_string(v) + "\"";
+  json += R"(], "default": {"t0": 1}, "next": {"": {"t0": 1})";
+  for (int v = 0; v < 600; ++v) json += ", \"t" + std::to_string(v) + "\": {\"t0\": 1}";
+  json += "}}";
+  CHECK_THROWS_WITH(parse(json), Catch::Contains("601 rows of 2000 tokens, more than 1000000"));
+}
+
+TEST_CASE("a model file that cannot be read is named") {
+  CHECK_THROWS_WITH(load_finite_model("/nowhere/m.json"),
+                    Catch::Contains("/nowhere/m.json: cannot be read"));
+  CHECK_THROWS_AS(load_finite_model("/"), BadInput);
+  const auto path = std::filesystem::temp_directory_path() / "tempera-test-model.json";
+  std::ofstream(path) << good;
+  CHECK(load_finite_model(path.string()).name() == "m");
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("laws of the model reader") {
+  law("any change of a few bytes is read or refused, never worse", [] {
+    std::string json = good;
+    const int changes = *rc::gen::inRange(1, 4);
+    for (int i = 0; i < changes; ++i) {
+      const auto at = *rc::gen::inRange<std::size_t>(0, json.size());
+      json[at] = *rc::gen::oneOf(rc::gen::arbitrary<char>(),
+                                 rc::gen::elementOf(std::string("{}[]\",:/ 0123456789-ae")));
+    }
+    try {
+      parse(json);
+    } catch (const BadInput& error) {
+      RC_ASSERT(std::string(error.what()).find('\n') == std::string::npos);
+    }
+  });
+  law("a file cut short is refused", [] {
+    const auto length = *rc::gen::inRange<std::size_t>(0, good.size());
+    RC_ASSERT_THROWS_AS(parse(good.substr(0, length)), BadInput);
+  });
+}

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/model/finite_model.hpp"
+#include "tests/law.hpp"
+
+namespace tempera::reference::random {
+
+// Uniform over [least, most], also in the first, small cases that RapidCheck tries: a model is
+// never made more alike by them.
+template <class T>
+T between(T least, T most) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, static_cast<T>(most + 1)));
+}
+
+// Small numbers over their sum, some zero, never all.
+inline std::vector<Rational> weights(std::size_t size) {
+  std::vector<Rational> drawn;
+  Rational total = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    drawn.emplace_back(between(0, 4));
+    total += drawn.back();
+  }
+  if (total == 0) {
+    drawn[0] = 1;
+    total = 1;
+  }
+  for (Rational& weight : drawn) weight /= total;
+  return drawn;
+}
+
+inline std::string row(const std::vector<std::string>& tokens) {
+  const auto probabilities = weights(tokens.size());
+  std::string text = "{";
+  for (std::size_t v = 0; v < tokens.size(); ++v) {
+    text += (v ? ", \"" : "\"") + tokens[v] + "\": \"" + to_string(probabilities[v]) + "\"";
+  }
+  return text + "}";
+}
+
+/// Two or three tokens, any of them terminal, random rows up to length 2 and a default.
+inline FiniteModel model() {
+  const std::vector<std::string> all{"a", "b", "c"};
+  const std::vector<std::string> tokens(all.begin(), all.begin() + between(2, 3));
+  std::vector<std::string> terminal, open;
+  for (const auto& token : tokens) (*rc::gen::arbitrary<bool>() ? terminal : open).push_back(token);
+
+  std::vector<std::string> prefixes{""};
+  for (const auto& first : open) {
+    prefixes.push_back(first);
+    for (const auto& second : open) prefixes.push_back(first + " " + second);
+  }
+  std::string json = R"({"name": "random", "vocabulary": [)";
+  for (std::size_t v = 0; v < tokens.size(); ++v) json += (v ? ", \"" : "\"") + tokens[v] + "\"";
+  json += R"(], "terminal": [)";
+  for (std::size_t v = 0; v < terminal.size(); ++v) {
+    json += (v ? ", \"" : "\"") + terminal[v] + "\"";
+  }
+  json += R"(], "next": {)";
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    json += (i ? ", \"" : "\"") + prefixes[i] + "\": " + row(tokens);
+  }
+  json += R"(}, "default": )" + row(tokens) + "}";
+  return parse_finite_model(json, "random model");
+}
+
+inline std::size_t horizon(int most = 3) { return static_cast<std::size_t>(between(1, most)); }
+
+inline Power power() { return Power(Rational(between(1, 4))); }
+
+inline Ladder ladder(int rungs) {
+  std::vector<Power> powers;
+  Rational alpha = 0;
+  for (int k = 0; k < rungs; ++k) powers.emplace_back(alpha += between(1, 2));
+  return Ladder(powers);
+}
+
+/// Any law over 1..T, some weights perhaps zero.
+inline RestartLaw restart(std::size_t horizon) { return RestartLaw(weights(horizon)); }
+
+}  // namespace tempera::reference::random
