@@ -38,7 +38,8 @@ class PagedCache : public Cache {
   /// Makes room for tokens length() .. length - 1 in pages that no other cache holds. Appends to
   /// `copies` the copy that this asks for, if any.
   void reserve(std::size_t length, std::vector<PageCopy>& copies);
-  /// Says that all of `tokens` are computed, those that it held already included; reserve made room.
+  /// Says that all of `tokens` are computed, those that it held already included; reserve made
+  /// room.
   void hold(std::span<const TokenId> tokens) {
     tokens_.insert(tokens_.end(), tokens.begin() + static_cast<std::ptrdiff_t>(length()),
                    tokens.end());

@@ -106,10 +106,17 @@ TEST_CASE("a text that is not UTF-8 is refused by its byte", "[tokenizer]") {
 }
 
 TEST_CASE("a word without a token is refused where there is no unknown token", "[tokenizer]") {
-  const auto tokenizer = edited("characters", [](auto& json) { json["model"].erase("unk_token"); });
-  CHECK(tokenizer.encode("12", "prompt").size() == 2);
-  require_bad_input([&] { tokenizer.encode("1\xE2\x98\x83", "prompt"); },
-                    {"prompt", "\xE2\x98\x83", "no token"});
+  const std::vector<std::function<void(nlohmann::json&)>> edits = {
+      [](auto& json) { json["model"].erase("unk_token"); },
+      [](auto& json) { json["model"]["unk_token"] = "not in the vocabulary"; }};
+  for (const auto* fixture : {"characters", "characters_bpe"}) {
+    for (const auto& edit : edits) {
+      const auto tokenizer = edited(fixture, edit);
+      CHECK(tokenizer.encode("12", "prompt").size() == 2);
+      require_bad_input([&] { tokenizer.encode("1\xE2\x98\x83", "prompt"); },
+                        {"prompt", "\xE2\x98\x83", "no token"});
+    }
+  }
 }
 
 TEST_CASE("a part of tokenizer.json that is not supported is refused by its name", "[tokenizer]") {
@@ -129,7 +136,6 @@ TEST_CASE("a part of tokenizer.json that is not supported is refused by its name
            {"/model/byte_fallback", true, "byte_fallback"},
            {"/model/continuing_subword_prefix", "##", "continuing_subword_prefix"},
            {"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
-           {"/model/unk_token", "nowhere", "nowhere"},
            {"/model/vocab", {{"a", 1}, {"b", 1}}, "number 1"},
            {"/model/vocab/a", 262144, "\"a\""},
            {"/model/vocab/a", -1, "\"a\""},

@@ -16,7 +16,8 @@ void extend(PagedCache& cache, std::size_t length, std::size_t expected_copies) 
   std::vector<PagedCache::PageCopy> copies;
   cache.reserve(length, copies);
   CHECK(copies.size() == expected_copies);
-  cache.set_length(length);
+  cache.hold(std::vector<TokenId>(length));
+  CHECK(cache.length() == length);
 }
 
 }  // namespace
