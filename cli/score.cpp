@@ -37,6 +37,10 @@ void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
 void run_score(ScoreOptions options) {
   const lab::OpenedModel model = lab::OpenedModel::open(options.model);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
+  const std::span<const gpu::TokenId> scored = options.tokens;
+  if (scored.size() > 1)
+    model.check_prompt(scored.first(scored.size() - 1), 1,
+                       options.text.empty() ? "--tokens" : "--text");
   const lab::TokenScores scores = lab::score_tokens(model.model(), options.tokens, options.powers);
   if (options.json)
     std::cout << nlohmann::ordered_json{{"tokens", options.tokens},

@@ -72,6 +72,11 @@ void OpenedModel::check_prompt(std::span<const gpu::TokenId> prompt, std::size_t
   if (prompt.empty() && !finite_)
     throw gpu::BadInput(where, "the prompt has no token", "give a prompt of at least one token");
   for (std::size_t i = 0; i < prompt.size(); ++i) {
+    if (prompt[i] >= model_->vocabulary_size())
+      throw gpu::BadInput(where,
+                          "token " + std::to_string(i + 1) + ", " + std::to_string(prompt[i]) +
+                              ", is outside the vocabulary",
+                          "use numbers below " + std::to_string(model_->vocabulary_size()));
     if (finite_ && finite_->is_terminal(prompt[i]))
       throw gpu::BadInput(where,
                           "token " + std::to_string(i + 1) + " of the prompt is the terminal '" +

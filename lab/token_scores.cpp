@@ -1,6 +1,7 @@
 #include "lab/token_scores.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "gpu/bad_input.hpp"
 #include "gpu/lottery/row_lottery.hpp"
@@ -27,6 +28,10 @@ TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId
   for (std::size_t t = 1; t < tokens.size(); ++t) {
     const gpu::Pass pass{cache.get(), tokens.first(t)};
     model.next_logits(std::span(&pass, 1), logits);
+    if (logits.download(tokens[t], 1).front() == -std::numeric_limits<float>::infinity())
+      throw gpu::BadInput("tokens, number " + std::to_string(t + 1),
+                          std::to_string(tokens[t]) + " has probability zero after those before it",
+                          "score a sequence that the model can produce");
     scores.log_p.push_back(
         rows->score(logits, model.vocabulary_size(), tokens.subspan(t, 1)).front().log_p);
     scores.log_z.push_back(rows->log_normalizers(logits, model.vocabulary_size(), 1));

@@ -14,8 +14,9 @@ struct TokenScores {
 };
 
 /// Scores a sequence in the model's own arithmetic: float32 logits, then 2^-45.
-/// @throw gpu::BadInput for fewer than two tokens, tokens outside the vocabulary, powers <= 0
-/// @throw std::domain_error for a token of probability zero, and for logits that are no numbers
+/// @throw gpu::BadInput for fewer than two tokens, tokens outside the vocabulary or of probability
+/// zero, powers <= 0
+/// @throw std::domain_error for logits that are no numbers
 TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId> tokens,
                          std::span<const double> powers);
 

@@ -1,0 +1,70 @@
+#include "lab/opened_model.hpp"
+
+#include "tests/gpu/transformer/model_folder.hpp"
+
+using namespace tempera;
+using lab::OpenedModel;
+using Tokens = std::vector<gpu::TokenId>;
+
+namespace {
+
+const std::string toy_models = TEMPERA_SOURCE_DIR "/toy_models/";
+
+}  // namespace
+
+TEST_CASE("a finite model reads and writes its tokens by name") {
+  const OpenedModel model = OpenedModel::open(toy_models + "unequal_lengths.json");
+  CHECK(model.model().vocabulary_size() == 3);
+  CHECK(model.terminal() == Tokens{2});
+  CHECK(model.encode("b a", "prompt") == Tokens{1, 0});
+  CHECK(model.encode("", "prompt").empty());
+  CHECK(model.decode(Tokens{1, 0, 2}) == "b a e");
+  CHECK_NOTHROW(model.check_prompt(Tokens{}, 1000, "prompt"));
+  gpu::require_bad_input([&] { model.encode("b z", "prompt"); },
+                         {"prompt: 'z' is no token of ", "separated by spaces"});
+  gpu::require_bad_input([&] { model.encode("\xFF", "prompt"); }, {"prompt: "});
+  gpu::require_bad_input([&] { model.encode("b\a", "prompt"); }, {"prompt: "});
+  gpu::require_bad_input(
+      [&] {
+        model.check_prompt(Tokens{1, 2}, 2, "prompt");
+      },
+      {"prompt: token 2 of the prompt is the terminal 'e'"});
+  gpu::require_bad_input(
+      [&] {
+        model.check_prompt(Tokens{1, 3}, 2, "prompt");
+      },
+      {"prompt: token 2", "outside the vocabulary"});
+}
+
+TEST_CASE("a folder with a tokenizer reads and writes text") {
+  const OpenedModel model = OpenedModel::open(toy_models + "worked_sum");
+  CHECK(model.terminal() == Tokens{0});
+  CHECK(model.encode("3+9?", "prompt") == Tokens{4, 11, 10, 12});
+  CHECK(model.decode(Tokens{4, 11, 10, 12, 0}) == "3+9?<|end|>");
+  CHECK_NOTHROW(model.check_prompt(Tokens(16, 1), 48, "prompt"));
+  gpu::require_bad_input([&] { model.check_prompt(Tokens(16, 1), 49, "prompt"); },
+                         {"prompt: 16 prompt tokens and a horizon of 49 exceed the 64 positions"});
+  gpu::require_bad_input([&] { model.check_prompt(Tokens{}, 1, "prompt"); },
+                         {"prompt: the prompt has no token"});
+  gpu::require_bad_input([&] { model.encode("3+x?", "prompt"); }, {"prompt"});
+}
+
+TEST_CASE("a folder without a tokenizer reads and writes numbers") {
+  const OpenedModel model = OpenedModel::open(gpu::qwen3_fixtures / "untied_float32");
+  const std::size_t vocabulary = model.model().vocabulary_size();
+  const auto last = std::to_string(vocabulary - 1);
+  CHECK(model.encode("5 " + last, "prompt") ==
+        Tokens{5, static_cast<gpu::TokenId>(vocabulary - 1)});
+  CHECK(model.decode(Tokens{5, 17}) == "5 17");
+  for (const std::string& word : {std::to_string(vocabulary), std::string("-1"), std::string("1x"),
+                                  std::string("x"), std::string("99999999999999999999")})
+    gpu::require_bad_input([&] { model.encode("5 " + word, "prompt"); },
+                           {"prompt: '" + word + "' is no token", "give token numbers below"});
+}
+
+TEST_CASE("what is no model is refused") {
+  gpu::require_bad_input([] { OpenedModel::open("/nowhere"); }, {"/nowhere: does not exist"});
+  const gpu::ModelFolder folder("untied_float32");
+  std::filesystem::remove(folder.path() / "model.safetensors");
+  gpu::require_bad_input([&] { OpenedModel::open(folder.path()); }, {"model.safetensors"});
+}
