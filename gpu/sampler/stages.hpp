@@ -25,10 +25,15 @@ struct Plan {
   std::size_t horizon() const { return stages.back().horizon; }
 };
 
+/// The longest horizon of a run, in tokens.
+inline constexpr std::size_t longest_horizon = 1'000'000;
+
 /// The stages T_m = min(mB, T), m = 1, …, M = ceil(T/B).
 ///
 /// rounds, local_moves, sweeps: one number for all stages, or one for each.
-/// @throw BadInput if the horizon or block is 0, or a list has neither 1 nor M numbers
+/// @throw BadInput if the horizon or block is 0, the horizon above longest_horizon, a list has
+/// neither 1 nor M numbers, or the run has more local moves of a rung or more sweeps than can be
+/// told apart in the address of a draw, 2^32
 std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
                                const std::vector<std::size_t>& rounds,
                                const std::vector<std::size_t>& local_moves,
