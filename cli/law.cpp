@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/whole_number.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -87,7 +88,9 @@ void add_law(CLI::App& app) {
       "law", "The exact law of the compiled sampler on a finite model, by enumerating every draw");
   auto options = std::make_shared<LawOptions>();
   command->add_option("model", options->model, "Finite model (JSON)")->required();
-  command->add_option("--horizon", options->horizon, "Horizon T in tokens")->required();
+  command->add_option("--horizon", options->horizon, "Horizon T in tokens")
+      ->required()
+      ->check(whole_number);
   CLI::Option* power = command->add_option("--power", options->powers,
                                            "Power of a single chain: its local move is enumerated");
   command

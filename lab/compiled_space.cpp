@@ -46,6 +46,13 @@ std::vector<gpu::TokenId> terminal_tokens(const reference::FiniteModel& model) {
 
 CompiledSpace::CompiledSpace(const EnumerableModel& model, std::size_t horizon, std::size_t limit)
     : model_(model), horizon_(horizon) {
+  // A deeper recursion could outgrow the stack.
+  constexpr std::size_t longest = 1024;
+  if (horizon > longest)
+    throw reference::BadInput(
+        "horizon " + std::to_string(horizon),
+        "is above " + std::to_string(longest) + ", the longest that is enumerated",
+        "lower the horizon");
   std::vector<gpu::TokenId> tokens;
   extend(tokens, 1, limit);
   for (std::size_t s = 0; s < size(); ++s) index_[records_[s]] = s;

@@ -43,7 +43,7 @@ class FiniteLogits {
 /// float32 logits, to 50 digits. Depth-first in vocabulary order, as in reference/.
 class CompiledSpace {
  public:
-  /// @throw reference::BadInput if there are more than `limit` records
+  /// @throw reference::BadInput if there are more than `limit` records, or the horizon exceeds 1024
   CompiledSpace(const EnumerableModel& model, std::size_t horizon, std::size_t limit = 1024);
 
   const EnumerableModel& model() const { return model_; }

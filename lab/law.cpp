@@ -1,6 +1,7 @@
 #include "lab/law.hpp"
 
 #include <limits>
+#include <stdexcept>
 
 #include "lab/compiled_kernel.hpp"
 #include "lab/stationary_law.hpp"
@@ -141,7 +142,13 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
   LawReport report;
   report.states = joint_names(space, ladder.rungs());
   report.matrix = joint_step(local, swap);
-  report.stationary = exact_stationary_law(report.matrix);
+  try {
+    report.stationary = exact_stationary_law(report.matrix);
+  } catch (const std::domain_error&) {
+    throw reference::BadInput("restart law",
+                              "the chain does not connect its states, so it has no one law",
+                              "give restart position 1 a probability above 0");
+  }
   report.stale_records = kernel.stale().size();
 
   std::vector<std::vector<Real>> own;

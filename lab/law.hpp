@@ -40,7 +40,7 @@ inline constexpr std::size_t law_limit = 256;
 ///
 /// `rational` is the finite model behind the logits, if there is one.
 /// @throw reference::BadInput for a space above law_limit, and for a restart law of the wrong
-/// length
+/// length or one that leaves the chain without a unique stationary law
 /// @throw gpu::BadInput for a ladder that does not increase
 LawReport compiled_law(const EnumerableModel& model, const reference::FiniteModel* rational,
                        const LawQuestion& question);

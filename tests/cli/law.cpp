@@ -1,0 +1,114 @@
+#include <nlohmann/json.hpp>
+
+#include "reference/numbers/rational.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using nlohmann::json;
+using namespace tempera::test;
+using tempera::reference::parse_rational;
+using tempera::reference::Rational;
+
+namespace {
+
+const std::string toy_models = TEMPERA_SOURCE_DIR "/toy_models/";
+
+json answer(const std::string& arguments) {
+  const auto result = run_command("law " + toy_models + arguments + " --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  return json::parse(result.out);
+}
+
+Rational rational(const json& text) { return parse_rational(text.get<std::string>(), "law"); }
+
+/// The contract of the architecture: the seven fields, and a law that is one.
+void check_law(const json& report, std::size_t states) {
+  CHECK(report.size() == 7);
+  REQUIRE(report["states"].size() == states);
+  REQUIRE(report["matrix"].size() == states);
+  REQUIRE(report["stationary"].size() == states);
+  std::vector<Rational> next(states);
+  for (std::size_t x = 0; x < states; ++x) {
+    REQUIRE(report["matrix"][x].size() == states);
+    Rational row = 0;
+    for (std::size_t y = 0; y < states; ++y) {
+      const Rational entry = rational(report["matrix"][x][y]);
+      row += entry;
+      next[y] += rational(report["stationary"][x]) * entry;
+    }
+    CHECK(row == Rational(1));
+  }
+  for (std::size_t y = 0; y < states; ++y) CHECK(next[y] == rational(report["stationary"][y]));
+  // The bounds are derived in tests/lab/law.cpp.
+  CHECK(std::stod(report["tv_to_target"].get<std::string>()) < 1e-6);
+  CHECK(std::stod(report["tv_own"].get<std::string>()) < 1e-11);
+  CHECK(std::stod(report["tv_one_step"].get<std::string>()) < 1e-11);
+}
+
+}  // namespace
+
+TEST_CASE("law prints the compiled chain, its stationary law and its distances") {
+  const json single = answer("four_state.json --horizon 2 --power 2");
+  check_law(single, 3);
+  CHECK(single["states"] == json{"a a", "a e", "e"});
+  CHECK(std::stod(single["worst_entry"].get<std::string>()) < 1e-11);
+  const json joint = answer("four_state.json --horizon 2 --powers 1,2");
+  check_law(joint, 9);
+  CHECK(joint["states"][1] == "a a|a e");
+}
+
+TEST_CASE("law leaves out the difference from an irrational matrix") {
+  const json report = answer("four_state.json --horizon 2 --power 1.5");
+  check_law(report, 3);
+  CHECK(report["worst_entry"].is_null());
+}
+
+TEST_CASE("law takes a restart law and prints a table for people") {
+  check_law(answer("four_state.json --horizon 2 --power 2 --restart 1/4,3/4"), 3);
+  CHECK(answer("four_state.json --horizon 2 --power 2 --restart 1/2,1/2") ==
+        answer("four_state.json --horizon 2 --power 2"));
+  const auto table = run_command("law " + toy_models + "four_state.json --horizon 2 --power 2");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("3 states") && Catch::Contains("6.666667e-01  e"));
+}
+
+TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
+  const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
+                                  "default": {"a": "1/2"}})");
+  struct Refusal {
+    std::string arguments, message;
+  };
+  const std::string four = toy_models + "four_state.json ";
+  const Refusal refusals[] = {
+      {"/nowhere.json --horizon 2 --power 2", "/nowhere.json: cannot be read"},
+      {unequal.path() + " --horizon 2 --power 2", "sums to 1/2"},
+      {four + "--horizon 0 --power 2", "horizon: is 0"},
+      {four + "--horizon -1 --power 2", "--horizon"},
+      {four + "--horizon 1000000 --power 2", "above 1024"},
+      {four + "--horizon 300 --power 2", "more than 256 records"},
+      {four + "--horizon 20 --powers 1,2", "more than 256 joint states"},
+      {four + "--horizon 2 --power 0", "the power is 0"},
+      {four + "--horizon 2 --power -1", "the power is -1"},
+      {four + "--horizon 2 --power nan", "the power is nan"},
+      {four + "--horizon 2 --powers 2,1", "does not exceed the one before it"},
+      {four + "--horizon 2 --powers 1,1", "does not exceed the one before it"},
+      {four + "--horizon 2 --power 1 --powers 1,2", "--power"},
+      {four + "--horizon 2", "--power"},
+      {four + "--power 2", "--horizon"},
+      {four + "--horizon 2 --power 2 --restart 1/2", "restart"},
+      {four + "--horizon 2 --power 2 --restart 1/2,1/3", "restart"},
+      {four + "--horizon 2 --power 2 --restart x,y", "--restart"},
+      {four + "--horizon 2 --power 2 --restart 3/2,-1/2", "restart"},
+      // A chain that never restarts at 1 keeps what has ended: there is no unique law.
+      {four + "--horizon 2 --power 2 --restart 0,1", "restart law: the chain does not connect"},
+      {four + "--horizon 2 --power 2 --other", "--other"},
+  };
+  for (const Refusal& refusal : refusals) {
+    const auto result = run_command("law " + refusal.arguments + " --json");
+    CAPTURE(refusal.arguments, result.exit_code, result.out, result.err);
+    CHECK(is_refusal(result));
+    CHECK_THAT(result.err, Catch::Contains(refusal.message));
+  }
+}
