@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/whole_number.hpp"
 #include "gpu/bad_input.hpp"
 #include "gpu/sampler/sampling.hpp"
 #include "lab/opened_model.hpp"
@@ -129,40 +130,50 @@ void add_sample(CLI::App& app) {
                    "(default: 1,2,4)")
       ->delimiter(',');
   command->add_option("--horizon", settings.horizon, "Horizon T: the longest answer, in tokens")
+      ->check(whole_number)
       ->capture_default_str();
-  command->add_option("--block", settings.block, "Block width B of the stages (default: T/4)");
+  command->add_option("--block", settings.block, "Block width B of the stages (default: T/4)")
+      ->check(whole_number);
   command
       ->add_option("--rounds", settings.rounds,
                    "Rounds N_m: one number, or one for each stage (default: 4)")
+      ->check(whole_number)
       ->delimiter(',');
   command
       ->add_option(
           "--local-moves", settings.local_moves,
           "Local moves of each rung in a round, n_local: one number, or one for each stage "
           "(default: 1)")
+      ->check(whole_number)
       ->delimiter(',');
   command
       ->add_option("--sweeps", settings.sweeps,
                    "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)")
+      ->check(whole_number)
       ->delimiter(',');
   command
       ->add_option("--schedule", options->schedule,
                    "adj: ordered sweeps over all edges; deo: even and odd edges in turn")
       ->check(CLI::IsMember({"adj", "deo"}))
       ->capture_default_str();
-  command->add_option("--output-rung", settings.output,
-                      "Rung whose record is the answer, from 1 (default: the last)");
+  command
+      ->add_option("--output-rung", settings.output,
+                   "Rung whose record is the answer, from 1 (default: the last)")
+      ->check(whole_number);
   command->add_option("--samples", settings.samples, "Independent answers to draw")
+      ->check(whole_number)
       ->capture_default_str();
   command->add_option("--seed", settings.seed, "Seed: the same seed gives the same answers")
+      ->check(whole_number)
       ->capture_default_str();
-  CLI::Option* out = command->add_option(
-      "--out", options->out, "Run folder to make: config, events, samples, summary, checkpoint");
-  command
-      ->add_option("--resume", options->resume,
-                   "Run folder of a run that was cut short: goes on to the same bits")
-      ->excludes(out)
-      ->excludes(prompt);
+  command->add_option("--out", options->out,
+                      "Run folder to make: config, events, samples, summary, checkpoint");
+  CLI::Option* resume =
+      command->add_option("--resume", options->resume,
+                          "Run folder of a run that was cut short: goes on to the same bits");
+  // The folder's config.json decides everything; a flag beside it would have no effect.
+  for (CLI::Option* option : command->get_options())
+    if (option != resume && option != command->get_help_ptr()) resume->excludes(option);
   command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   command->callback([options, prompt, model] {
     options->prompt_given = !prompt->empty();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/whole_number.hpp"
 #include "lab/opened_model.hpp"
 #include "lab/token_scores.hpp"
 
@@ -66,6 +67,7 @@ void add_score(CLI::App& app) {
               "--tokens", options->tokens,
               "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those "
               "after it are scored")
+          ->check(whole_number)
           ->delimiter(',');
   CLI::Option* text =
       command->add_option("--text", options->text, "The sequence as text")->excludes(tokens);

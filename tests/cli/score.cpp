@@ -81,7 +81,7 @@ TEST_CASE("what cannot be scored ends in one line and exit code 2") {
       {worked_sum + "--tokens 4,-1", "--tokens"},
       {worked_sum + "--tokens 4,x", "--tokens"},
       {worked_sum + "--tokens 4", "tokens: 1 given"},
-      {worked_sum + "--text ''", "--text"},
+      {worked_sum + "--text ''", "tokens: 0 given"},
       {worked_sum + "--text 3+x", "--text"},
       {worked_sum + "--text \"$(printf '3\\377')\"", "--text: byte 1 is not UTF-8"},
       {worked_sum + "--tokens 4,11 --text 3+", "--text"},
