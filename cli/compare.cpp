@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/whole_number.hpp"
 #include "gpu/bad_input.hpp"
 #include "lab/sampler_comparison.hpp"
 
@@ -53,6 +54,7 @@ void run_compare(CompareOptions options) {
   const lab::ComparisonSettings settings = lab::read_comparison(options.settings);
   auto problems = lab::read_problems(options.problems);
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
+  lab::check_problems(model, problems, settings.horizon, options.problems);
   if (!options.json) {
     std::printf(
         "%zu held-out problems of %s, one answer each, seed %llu; horizon %zu, block %zu, "
@@ -95,8 +97,9 @@ void add_compare(CLI::App& app) {
   command->add_option("--settings", options->settings,
                       "JSON of horizon, block, powers, rounds … (default: comparison.json of the "
                       "model)");
-  command->add_option("--most", options->most, "Use the first problems only (default: all)");
-  command->add_option("--seed", options->seed, "Seed")->capture_default_str();
+  command->add_option("--most", options->most, "Use the first problems only (default: all)")
+      ->check(whole_number);
+  command->add_option("--seed", options->seed, "Seed")->check(whole_number)->capture_default_str();
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->callback([options] { run_compare(*options); });
 }

@@ -126,8 +126,21 @@ ComparisonSettings read_comparison(const std::string& file) {
   } catch (const nlohmann::json::exception& error) {
     throw gpu::BadInput(file, error.what(), "see toy_models/worked_sum/comparison.json");
   }
-  if (settings.powers.empty()) throw gpu::BadInput(file, "no powers", "give at least one");
+  try {
+    const gpu::Ladder ladder(settings.powers);
+    contestants(settings);
+  } catch (const gpu::BadInput& error) {
+    throw gpu::BadInput(file, error.what(), "see toy_models/worked_sum/comparison.json");
+  }
   return settings;
+}
+
+void check_problems(const OpenedModel& model, const std::vector<Problem>& problems,
+                    std::size_t horizon, const std::string& file) {
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const std::string where = file + ", problem " + std::to_string(i + 1);
+    model.check_prompt(model.encode(problems[i].prompt, where), horizon, where);
+  }
 }
 
 bool is_solved(const OpenedModel& model, std::span<const gpu::TokenId> tokens, bool terminated,

@@ -46,8 +46,13 @@ struct ComparisonRow {
 /// Problems from a JSONL file of {"prompt", "answer"}.
 /// @throw gpu::BadInput naming file, line and remedy
 std::vector<Problem> read_problems(const std::string& file);
-/// @throw gpu::BadInput naming file, key and remedy
+/// @throw gpu::BadInput naming file, what is wrong in it and the remedy
 ComparisonSettings read_comparison(const std::string& file);
+
+/// @throw gpu::BadInput naming `file` and the number of the first problem whose prompt the model
+/// cannot take, or whose answer of `horizon` tokens it cannot hold
+void check_problems(const OpenedModel& model, const std::vector<Problem>& problems,
+                    std::size_t horizon, const std::string& file);
 
 /// Whether an answer is right: it ends with a terminal token, and the characters after its last '='
 /// are the expected ones.

@@ -1,0 +1,90 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using nlohmann::json;
+using namespace tempera::test;
+
+namespace {
+
+const std::string worked_sum = TEMPERA_SOURCE_DIR "/toy_models/worked_sum";
+
+/// Few rounds, so that the test is short.
+const char* const settings =
+    R"({"horizon": 28, "block": 14, "powers": [1, 4], "rounds": 1, "local_moves": 1, "sweeps": 1,
+        "truncating_rounds": 1, "matched_rounds": 2})";
+
+}  // namespace
+
+TEST_CASE("compare prints one row for each sampler, the same for the same seed") {
+  const TemporaryFile quick(settings);
+  const std::string arguments =
+      "compare " + worked_sum + " --settings " + quick.path() + " --most 4 --seed 3 --json";
+  const auto result = run_command(arguments);
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  json report = json::parse(result.out);
+  CHECK(report["seed"] == 3);
+  REQUIRE(report["samplers"].size() == 7);
+  for (json& row : report["samplers"]) {
+    CHECK(row["problems"] == 4);
+    const double accuracy = row["accuracy"];
+    CHECK(accuracy == row["solved"].get<double>() / 4.0);
+    CHECK(row["interval95"][0] <= accuracy);
+    CHECK(row["interval95"][1] >= accuracy);
+    CHECK(row["decode_tokens"] > 0);
+    CHECK(row["unfinished"] <= 4);
+    CHECK(row["seconds"] > 0.0);
+    row.erase("seconds");
+  }
+  CHECK(report["samplers"].back()["sampler"] == "PPT, K = 2");
+  json again = json::parse(run_command(arguments).out);
+  for (json& row : again["samplers"]) row.erase("seconds");
+  CHECK(again == report);
+  const auto table =
+      run_command("compare " + worked_sum + " --settings " + quick.path() + " --most 1");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("truncating power sampling"));
+}
+
+TEST_CASE("what cannot be compared ends in one line and exit code 2") {
+  const TemporaryFile quick(settings);
+  const TemporaryFile unknown(R"({"prompt": "1+x?", "answer": "2"})");
+  const TemporaryFile broken("{\"prompt\": \"1+1?\", \"answer\": \"2\"}\n{");
+  const TemporaryFile falling(
+      R"({"horizon": 28, "block": 14, "powers": [4, 1], "rounds": 1, "local_moves": 1, "sweeps": 1,
+          "truncating_rounds": 1, "matched_rounds": 2})");
+  const TemporaryFile timeless(
+      R"({"horizon": 0, "block": 14, "powers": [1, 4], "rounds": 1, "local_moves": 1, "sweeps": 1,
+          "truncating_rounds": 1, "matched_rounds": 2})");
+  const TemporaryFile too_long(
+      R"({"horizon": 60, "block": 14, "powers": [1, 4], "rounds": 1, "local_moves": 1, "sweeps": 1,
+          "truncating_rounds": 1, "matched_rounds": 2})");
+  struct Refusal {
+    std::string arguments, message;
+  };
+  const std::string sums = worked_sum + " --settings " + quick.path();
+  const Refusal refusals[] = {
+      {"/nowhere", "/nowhere"},
+      {worked_sum + " --settings /nowhere", "/nowhere: cannot be read"},
+      {worked_sum + " --settings " + falling.path(), "does not exceed"},
+      {worked_sum + " --settings " + timeless.path(), "horizon: is 0"},
+      {worked_sum + " --settings " + too_long.path(), "exceed the 64 positions"},
+      {sums + " --problems /nowhere", "/nowhere: cannot be read"},
+      {sums + " --problems " + unknown.path(), unknown.path() + ", problem 1"},
+      {sums + " --problems " + broken.path(), broken.path() + ", line 2"},
+      {sums + " --most x", "--most"},
+      {sums + " --other", "--other"},
+      {"", "model"},
+  };
+  for (const Refusal& refusal : refusals) {
+    for (const char* form : {"", " --json"}) {
+      const auto result = run_command("compare " + refusal.arguments + form);
+      CAPTURE(refusal.arguments, result.exit_code, result.out, result.err);
+      CHECK(is_refusal(result));
+      CHECK_THAT(result.err, Catch::Contains(refusal.message));
+    }
+  }
+}
