@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -39,30 +41,59 @@ void replace_file(const fs::path& file, const std::string& content) {
   fs::rename(beside, file);
 }
 
-nlohmann::json read_json(const fs::path& file) {
+std::string read_bytes(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream content;
   content << in.rdbuf();
   if (!in) throw BadInput(file.string(), "cannot be read", "give a folder that a run has made");
+  return content.str();
+}
+
+nlohmann::json parse(const std::string& text, const fs::path& file) {
   try {
-    return nlohmann::json::parse(content.str());
+    return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     throw BadInput(file.string(), "byte " + std::to_string(error.byte) + ": is not JSON",
                    "the folder was changed by another program; start the run again elsewhere");
   }
 }
 
+/// The line that a checkpoint begins with: FNV-1a, 64 bits, of the run's config.json and the
+/// checkpoint's state. It tells a checkpoint that was cut, garbled or brought from another run.
+std::string seal_of(const std::string& config, const std::string& state) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const std::string* text : {&config, &state}) {
+    for (const char byte : *text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  }
+  std::ostringstream line;
+  line << std::hex << std::setfill('0') << std::setw(16) << hash << '\n';
+  return line.str();
+}
+
+/// Whether a folder holds nothing but what create, killed halfway, can have left in it.
+bool is_half_made(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return false;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path name = entry.path().filename();
+    if (name != "config.json" && name != "config.json.new") return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {}
 
-RunFolder RunFolder::create(const fs::path& path, const nlohmann::ordered_json& config) {
+RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json& config) {
+  const fs::path path = named.has_filename() ? named : named.parent_path();
   if (fs::exists(path))
     throw BadInput(path.string(), "exists already, and a run folder is never overwritten",
                    "choose another folder, or go on with --resume " + path.string());
   const fs::path beside = path.string() + ".new";
+  if (fs::exists(beside) && !is_half_made(beside))
+    throw BadInput(beside.string(), "is in the way: the run folder is prepared there",
+                   "move it away, or choose another folder");
   std::error_code error;
-  fs::remove_all(beside, error);
   fs::create_directories(beside, error);
   check(!error, beside, "cannot be made");
   replace_file(beside / "config.json", config.dump(1) + "\n");
@@ -86,11 +117,20 @@ RunFolder RunFolder::open(const fs::path& path) {
   return folder;
 }
 
-nlohmann::json RunFolder::config() const { return read_json(path_ / "config.json"); }
+nlohmann::json RunFolder::config() const {
+  return parse(read_bytes(path_ / "config.json"), path_ / "config.json");
+}
 
 std::optional<nlohmann::json> RunFolder::checkpoint() const {
-  if (!fs::exists(path_ / "checkpoint")) return std::nullopt;
-  return read_json(path_ / "checkpoint");
+  const fs::path file = path_ / "checkpoint";
+  if (!fs::exists(file)) return std::nullopt;
+  const std::string sealed = read_bytes(file);
+  const std::size_t line_end = std::min(sealed.find('\n'), sealed.size() - 1) + 1;
+  const std::string state = sealed.substr(line_end);
+  if (sealed.substr(0, line_end) != seal_of(read_bytes(path_ / "config.json"), state))
+    throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
+                   "the folder was changed by another program; start the run again elsewhere");
+  return parse(state, file);
 }
 
 bool RunFolder::finished() const { return fs::exists(path_ / "summary.json"); }
@@ -129,7 +169,8 @@ void RunFolder::save_checkpoint(nlohmann::json state) {
   force_to_disk(path_ / "samples.jsonl");
   state["events_bytes"] = events_size_;
   state["samples_bytes"] = samples_size_;
-  replace_file(path_ / "checkpoint", state.dump());
+  const std::string text = state.dump();
+  replace_file(path_ / "checkpoint", seal_of(read_bytes(path_ / "config.json"), text) + text);
 }
 
 void RunFolder::finish(const nlohmann::ordered_json& summary) {

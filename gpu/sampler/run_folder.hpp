@@ -17,7 +17,7 @@ class RunFolder {
  public:
   /// Makes the folder with its config.json, both or neither.
   /// @throw BadInput if the path exists or cannot be made
-  static RunFolder create(const std::filesystem::path& path, const nlohmann::ordered_json& config);
+  static RunFolder create(const std::filesystem::path& named, const nlohmann::ordered_json& config);
   /// Takes up a folder that create has made, at its last checkpoint.
   /// @throw BadInput if it is no run folder or its files are damaged
   static RunFolder open(const std::filesystem::path& path);
@@ -26,6 +26,7 @@ class RunFolder {
   /// config.json.
   nlohmann::json config() const;
   /// The last checkpoint; nothing before the first.
+  /// @throw BadInput if any byte of it, or of config.json, is not the one that was written
   std::optional<nlohmann::json> checkpoint() const;
   bool finished() const;
 

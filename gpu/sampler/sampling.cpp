@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 
 #include "gpu/bad_input.hpp"
 
@@ -72,20 +74,29 @@ struct Sampling::Sample final : Observer {
     progress.sweeps = snapshot.at("sweeps");
     state.at("pending").get_to(pending);
     done = state.at("done");
-    for (const auto& replica : snapshot.at("replicas")) {
-      Record record = score_record(sampling.model_, rows, sampling.context_,
-                                   sampling.plan_.stages[progress.stage].horizon,
-                                   replica.at("tokens").get<std::vector<TokenId>>());
-      if (to_bits(record.log_p0()) != replica.at("log_p0").get<std::uint64_t>())
-        throw BadInput(sampling.folder_->path().string(),
-                       "the model no longer gives the probabilities of the checkpoint",
-                       "resume with the model and the program that the run began with");
-      progress.replicas.push_back(std::move(record));
-    }
+    for (const auto& replica : snapshot.at("replicas"))
+      progress.replicas.push_back(rescored(replica.at("tokens").get<std::vector<TokenId>>(),
+                                           replica.at("log_p0").get<std::uint64_t>(), rows));
     if (done) {
       const Record& record = progress.replicas[sampling.plan_.output];
       answer = {record.token_ids(), record.log_p0(), record.terminated()};
     }
+  }
+
+  /// The record of these tokens at the present stage, scored again.
+  Record rescored(const std::vector<TokenId>& tokens, std::uint64_t log_p0_bits, RowLottery& rows) {
+    const std::size_t horizon = sampling.plan_.stages[progress.stage].horizon;
+    std::optional<Record> record;
+    try {
+      record = score_record(sampling.model_, rows, sampling.context_, horizon, tokens);
+    } catch (const std::domain_error&) {
+      // A token that the model now forbids.
+    }
+    if (!record || to_bits(record->log_p0()) != log_p0_bits)
+      throw BadInput(sampling.folder_->path().string(),
+                     "the model no longer gives the probabilities of the checkpoint",
+                     "resume with the model and the program that the run began with");
+    return std::move(*record);
   }
 
   Sampling& sampling;

@@ -27,8 +27,11 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
     json.at("rounds").get_to(settings.rounds);
     json.at("local_moves").get_to(settings.local_moves);
     json.at("sweeps").get_to(settings.sweeps);
-    settings.schedule =
-        json.at("schedule").get<std::string>() == "deo" ? Schedule::deo : Schedule::adj;
+    const auto schedule = json.at("schedule").get<std::string>();
+    if (schedule != "adj" && schedule != "deo")
+      throw BadInput(file, "the schedule is neither adj nor deo",
+                     "it was not written by tempera; start the run again");
+    settings.schedule = schedule == "deo" ? Schedule::deo : Schedule::adj;
     json.at("output_rung").get_to(settings.output);
     json.at("samples").get_to(settings.samples);
     json.at("seed").get_to(settings.seed);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "tests/temporary_file.hpp"
 
 namespace tempera::test {
 
@@ -15,36 +15,24 @@ struct CommandResult {
   std::string out, err;
 };
 
-/// A file that lives as long as the object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tempera-test-XXXXXX").string();
-    const int descriptor = mkstemp(pattern.data());
-    if (descriptor >= 0) fclose(fdopen(descriptor, "w"));
-    path_ = pattern;
-    std::ofstream(path_) << text;
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
 
- private:
-  std::string path_;
-};
-
-/// Runs the built command with these arguments, as a shell reads them.
-inline CommandResult run_command(const std::string& arguments) {
-  const TemporaryFile out(""), err("");
+/// Runs the built command with these arguments, as a shell reads them, and this standard input.
+inline CommandResult run_command(const std::string& arguments, const std::string& input = "") {
+  const TemporaryFile in(input), out(""), err("");
   const std::string line = std::string(TEMPERA_BINARY) + " " + arguments + " >" + out.path() +
-                           " 2>" + err.path() + " </dev/null";
+                           " 2>" + err.path() + " <" + in.path();
   const int status = std::system(line.c_str());
-  const auto text = [](const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text(out.path()), text(err.path())};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, bytes_of(out.path()), bytes_of(err.path())};
+}
+
+/// Whether a refusal is what it must be: exit code 2, silence on stdout, and one line on stderr.
+inline bool is_refusal(const CommandResult& result) {
+  return result.exit_code == 2 && result.out.empty() && result.err.rfind("tempera: ", 0) == 0 &&
+         result.err.find('\n') + 1 == result.err.size();
 }
 
 }  // namespace tempera::test

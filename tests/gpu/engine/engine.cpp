@@ -1,0 +1,122 @@
+#include "gpu/engine/engine.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "tests/catch.hpp"
+#include "tests/gpu/sampler/small_run.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+const Context context{{2}, {0}};
+
+/// A table of three tokens whose row after one token, 1, is another.
+TableModel with_row_after_1(std::vector<float> row) {
+  return TableModel(3, [row](std::span<const TokenId> prefix) {
+    return prefix.back() == 1 ? row : std::vector<float>{-50.0F, 0.0F, -50.0F};
+  });
+}
+
+Task moves(Record& x, SmallRun& small) {
+  co_await extend(x, Turn(small.run, 0, 0, Purpose::extension_token), 3);
+  for (std::uint32_t round = 0; round < 4; ++round)
+    co_await local_move(x, small.turn(0, round), RestartLaw::uniform(3));
+}
+
+/// Runs one sampler and says what it threw.
+std::string failure_of(LanguageModel& model) {
+  PhiloxLottery lottery(1);
+  SmallRun small(model, context, {1.0}, lottery);
+  Record x(context, model.empty_cache());
+  try {
+    small.finish(moves(x, small));
+  } catch (const std::domain_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a logit that is no number ends the run; it never becomes a rejection") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const std::vector<float>& row : {std::vector<float>{0.0F, nan, 0.0F},
+                                        {infinity, 0.0F, 0.0F},
+                                        {nan, nan, nan},
+                                        {-infinity, -infinity, -infinity}}) {
+    TableModel model = with_row_after_1(row);
+    CHECK_FALSE(failure_of(model).empty());
+  }
+  TableModel sound = with_row_after_1({0.0F, -infinity, 0.0F});
+  CHECK(failure_of(sound).empty());
+}
+
+TEST_CASE("a score that is no number ends the run of every sampler, after the others' moves") {
+  struct NoNumber : PaperRules {
+    static double local_log_ratio(const Record&, const Record&, std::size_t, Rung) {
+      return std::nan("");
+    }
+  };
+  TableModel model = scattered_table(5, 1);
+  PhiloxLottery lottery(1);
+  SmallRun small(model, context, {1.0}, lottery);
+  Record broken = small.scored(3, {2, 3, 4});
+  Record sound = small.scored(3, {2, 3, 4});
+  const RestartLaw from_1({1, 0, 0});
+  std::vector<Task> tasks;
+  tasks.push_back(local_move<NoNumber>(broken, small.turn(0), from_1));
+  tasks.push_back(local_move(sound, small.turn(0, 1), from_1));
+  CHECK_THROWS_AS(small.engine.run(tasks), std::domain_error);
+  CHECK(same_record(broken, small.scored(3, {2, 3, 4})));
+  CHECK(small.run.events.size() == 1);
+}
+
+TEST_CASE("a batch takes as many requests as it may") {
+  TableModel model = scattered_table(5, 1);
+  for (const std::size_t largest : {1, 2, 5, 64}) {
+    PhiloxLottery lottery(1);
+    SmallRun small(model, context, {1.0}, lottery, largest);
+    std::vector<Record> records;
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < 10; ++i) records.emplace_back(context, model.empty_cache());
+    for (std::size_t i = 0; i < 10; ++i)
+      tasks.push_back(
+          extend(records[i],
+                 Turn(small.run, 0, static_cast<std::uint32_t>(i), Purpose::extension_token), 1));
+    small.engine.run(tasks);
+    CHECK(small.engine.decode_tokens() == 10);
+    CHECK(small.engine.batches() == (10 + largest - 1) / largest);
+  }
+}
+
+TEST_CASE("score_record computes what the sampler has kept, on a table and on a transformer") {
+  const auto transformer = Transformer::random(small_config(5), 2);
+  TableModel table = scattered_table(5, 2);
+  for (LanguageModel* model :
+       {static_cast<LanguageModel*>(transformer.get()), static_cast<LanguageModel*>(&table)}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      PhiloxLottery lottery(seed);
+      SmallRun small(*model, context, {1.0, 2.5}, lottery);
+      Record x(context, model->empty_cache());
+      small.finish(extend(x, small.turn(1), 6));
+      CHECK(same_record(x, small.scored(6, x.token_ids())));
+      CHECK(owns_its_cache(x));
+    }
+  }
+}
+
+TEST_CASE("score_record refuses what is no record") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  TableModel model = with_row_after_1({0.0F, -infinity, 0.0F});
+  PhiloxLottery lottery(1);
+  SmallRun small(model, context, {1.0}, lottery);
+  CHECK_THROWS_AS(small.scored(3, {1, 1}), std::domain_error);
+  CHECK_THROWS_AS(small.scored(3, {0, 1}), std::logic_error);
+  CHECK_THROWS_AS(small.scored(1, {1, 2}), std::logic_error);
+  CHECK(small.scored(3, {}).length() == 0);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,146 @@
+#include "gpu/sampler/parallel_power_tempering.hpp"
+
+#include <set>
+#include <tuple>
+
+#include "tests/catch.hpp"
+#include "tests/gpu/sampler/small_run.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+const Context context{{7, 8, 9, 10}, {0, 1}};
+
+/// Keeps every event, and holds each moment's records against what must be true of them.
+struct Witness final : Observer {
+  void advanced(const Progress& progress, std::span<const Event> now) override {
+    ++moments;
+    events.insert(events.end(), now.begin(), now.end());
+    for (const Record& record : progress.replicas) {
+      CHECK((record.terminated() || record.length() == record.horizon()));
+      CHECK(owns_its_cache(record));
+    }
+  }
+  std::size_t count(Event::Kind kind) const {
+    return static_cast<std::size_t>(std::count_if(
+        events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; }));
+  }
+  std::vector<Event> events;
+  std::size_t moments = 0;
+};
+
+struct Finished {
+  Witness witness;
+  Progress progress;
+};
+
+Finished run(Transformer& model, const std::vector<double>& powers, const Plan& plan,
+             std::uint64_t seed) {
+  PhiloxLottery lottery(seed);
+  SmallRun small(model, context, powers, lottery);
+  Finished finished;
+  finished.progress.replicas = small.run.empty_replicas();
+  small.finish(parallel_power_tempering(small.run, plan, finished.progress, &finished.witness));
+  for (const Record& record : finished.progress.replicas) {
+    CHECK(record.horizon() == plan.horizon());
+    CHECK(same_record(record, small.scored(plan.horizon(), record.token_ids())));
+  }
+  return finished;
+}
+
+}  // namespace
+
+TEST_CASE("Algorithm 1 makes the moves of its plan, each once") {
+  const auto model = Transformer::random(small_config(), 3);
+  for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
+    const Plan plan{make_stages(9, 4, {2, 0, 3}, {2, 1, 1}, {1, 1, 2}), schedule, 2};
+    const Finished finished = run(*model, {1.0, 2.0, 4.0}, plan, 11);
+    const Witness& witness = finished.witness;
+    CHECK(witness.moments == 3 + 2 + 0 + 3);
+    CHECK(witness.count(Event::Kind::extension) == 3 * 3);
+    CHECK(witness.count(Event::Kind::local_move) == 3 * (2 * 2 + 0 * 1 + 3 * 1));
+    // Two edges: an ordered sweep attempts both, a parity layer one.
+    CHECK(witness.count(Event::Kind::swap) ==
+          (2 * 1 + 3 * 2) * (schedule == Schedule::adj ? 2U : 1U));
+    CHECK(finished.progress.stage == 3);
+    CHECK(finished.progress.local_rounds == 2 * 2 + 3 * 1);
+    CHECK(finished.progress.sweeps == 2 * 1 + 3 * 2);
+    // Kind, round and rung are what the draws are addressed by: no two moves may share them.
+    std::set<std::tuple<Event::Kind, std::uint32_t, Rung>> addresses;
+    for (const Event& event : witness.events)
+      CHECK(addresses.insert({event.kind, event.round, event.rung}).second);
+  }
+}
+
+TEST_CASE("one rung, and stages without sweeps, are a plain fixed-horizon chain") {
+  const auto model = Transformer::random(small_config(), 3);
+  const Plan plan{make_stages(8, 8, {5}, {1}, {3}), Schedule::adj, 0};
+  const Witness alone = run(*model, {2.0}, plan, 12).witness;
+  CHECK(alone.count(Event::Kind::swap) == 0);
+  CHECK(alone.count(Event::Kind::local_move) == 5);
+  const Plan unswapped{make_stages(8, 8, {5}, {1}, {0}), Schedule::adj, 0};
+  const Finished ladder = run(*model, {2.0, 3.0}, unswapped, 12);
+  CHECK(ladder.witness.count(Event::Kind::swap) == 0);
+  CHECK(ladder.witness.count(Event::Kind::local_move) == 10);
+  // Without swaps rung 1 knows nothing of rung 2.
+  CHECK(ladder.progress.replicas[0].token_ids() ==
+        run(*model, {2.0}, plan, 12).progress.replicas[0].token_ids());
+}
+
+// The prompt once for all rungs. Of a proposal's n tokens the last is only asked for by a later
+// move, and the prefix before r is in the cache that was forked: n − 1 tokens go through the
+// layers. A block extension first computes the record's last token, unless the record is empty.
+TEST_CASE("a run computes no retained token twice") {
+  const auto model = Transformer::random(small_config(), 3);
+  const std::vector<double> powers{1.0, 2.0, 4.0};
+  const Plan plan{make_stages(14, 5, {4}, {2}, {1}), Schedule::adj, 2};
+  PhiloxLottery lottery(13);
+  SmallRun small(*model, context, powers, lottery);
+  Witness witness;
+  Progress progress{small.run.empty_replicas()};
+  CHECK(model->tokens_computed() == context.prompt.size());
+  small.finish(parallel_power_tempering(small.run, plan, progress, &witness));
+  std::uint64_t expected = context.prompt.size();
+  std::uint64_t drawn = 0;
+  std::size_t retained = 0;
+  for (const Event& event : witness.events) {
+    drawn += event.tokens;
+    if (event.tokens == 0) continue;
+    const bool on_a_record = event.kind == Event::Kind::extension && event.round > 0;
+    expected += event.tokens - (on_a_record ? 0 : 1);
+    if (event.restart > 1) ++retained;
+  }
+  CHECK(retained > 0);
+  CHECK(model->tokens_computed() == expected);
+  CHECK(small.engine.decode_tokens() == drawn);
+}
+
+TEST_CASE("a run that was cut between rounds goes on to the same records") {
+  const auto model = Transformer::random(small_config(), 3);
+  const std::vector<double> powers{1.0, 3.0};
+  const Plan plan{make_stages(9, 3, {2}, {1}, {1}), Schedule::deo, 1};
+  const Finished whole = run(*model, powers, plan, 14);
+  struct Cut {};
+  struct Cutter final : Observer {
+    explicit Cutter(std::size_t moments) : left(moments) {}
+    void advanced(const Progress&, std::span<const Event>) override {
+      if (--left == 0) throw Cut{};
+    }
+    std::size_t left;
+  };
+  for (std::size_t moment = 1; moment <= whole.witness.moments; ++moment) {
+    CAPTURE(moment);
+    PhiloxLottery lottery(14);
+    SmallRun first(*model, context, powers, lottery);
+    Cutter cutter(moment);
+    Progress progress{first.run.empty_replicas()};
+    CHECK_THROWS_AS(first.finish(parallel_power_tempering(first.run, plan, progress, &cutter)),
+                    Cut);
+    SmallRun second(*model, context, powers, lottery);
+    second.finish(parallel_power_tempering(second.run, plan, progress));
+    for (Rung k = 0; k < powers.size(); ++k)
+      CHECK(same_record(progress.replicas[k], whole.progress.replicas[k]));
+  }
+}
+
+}  // namespace tempera::gpu

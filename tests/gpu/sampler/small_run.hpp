@@ -1,0 +1,91 @@
+// Small models and the run of one prompt on them, for the tests of the samplers and the engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gpu/engine/table_model.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/transformer/transformer.hpp"
+
+namespace tempera::gpu {
+
+/// Tokens 0 and 1 are its terminal ones.
+inline TransformerConfig small_config(std::size_t vocabulary = 23) {
+  TransformerConfig config;
+  config.vocab_size = vocabulary;
+  config.hidden_size = 16;
+  config.intermediate_size = 24;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 4;
+  config.num_key_value_heads = 2;
+  config.head_dim = 8;
+  config.max_position_embeddings = 64;
+  config.eos_token_ids = {0, 1};
+  return config;
+}
+
+/// A table whose row after each prefix is made of multiples of 1/8 in [-4, 4), another for each.
+inline TableModel scattered_table(std::size_t vocabulary, std::uint64_t seed) {
+  return TableModel(vocabulary, [vocabulary, seed](std::span<const TokenId> prefix) {
+    Word state{{static_cast<std::uint32_t>(prefix.size()), 0, 0, 0}};
+    for (const TokenId token : prefix) {
+      state.limb[3] = token;
+      state = philox(state, seed);
+    }
+    std::vector<float> row;
+    for (std::size_t v = 0; v < vocabulary; ++v) {
+      state.limb[3] = static_cast<std::uint32_t>(v);
+      row.push_back(static_cast<float>(philox(state, seed).limb[0] % 64U) / 8.0F - 4.0F);
+    }
+    return row;
+  });
+}
+
+/// One prompt's run, and what it borrows.
+struct SmallRun {
+  SmallRun(LanguageModel& model, Context context_, std::vector<double> powers, Lottery& lottery,
+           std::size_t largest_batch = 64)
+      : context(std::move(context_)),
+        ladder(std::move(powers)),
+        rows(make_device_row_lottery(ladder.powers())),
+        engine(model, *rows, lottery, largest_batch),
+        run{engine, context, ladder, 0, {}} {}
+
+  /// The record of these tokens, freshly scored.
+  Record scored(std::size_t horizon, const std::vector<TokenId>& tokens) {
+    return score_record(engine.model(), *rows, context, horizon, tokens);
+  }
+  Turn turn(Rung rung, std::uint32_t round = 0) {
+    return Turn(run, rung, round, Purpose::proposal_token);
+  }
+  /// Runs one task to its end.
+  void finish(Task task) {
+    std::vector<Task> tasks;
+    tasks.push_back(std::move(task));
+    engine.run(tasks);
+  }
+
+  Context context;
+  Ladder ladder;
+  std::unique_ptr<RowLottery> rows;
+  Engine engine;
+  Run run;
+};
+
+/// Whether two records agree in tokens and in every bit of their scores.
+inline bool same_record(const Record& a, const Record& b) {
+  return std::equal(a.tokens().begin(), a.tokens().end(), b.tokens().begin(), b.tokens().end()) &&
+         a.horizon() == b.horizon() && a.terminated() == b.terminated();
+}
+
+/// Whether a record's cache holds nothing but the beginning of its own history.
+inline bool owns_its_cache(const Record& record) {
+  const auto cached = record.cache().tokens();
+  const auto history = record.history();
+  return cached.size() <= history.size() &&
+         std::equal(cached.begin(), cached.end(), history.begin());
+}
+
+}  // namespace tempera::gpu

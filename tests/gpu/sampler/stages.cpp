@@ -1,0 +1,38 @@
+#include "gpu/sampler/stages.hpp"
+
+#include "tests/gpu/transformer/model_folder.hpp"
+
+namespace tempera::gpu {
+
+TEST_CASE("stage m has the horizon min(mB, T)") {
+  const auto stages = make_stages(10, 4, {3}, {1, 2, 5}, {0});
+  REQUIRE(stages.size() == 3);
+  CHECK(stages[0].horizon == 4);
+  CHECK(stages[1].horizon == 8);
+  CHECK(stages[2].horizon == 10);
+  for (std::size_t m = 0; m < 3; ++m) {
+    CHECK(stages[m].rounds == 3);
+    CHECK(stages[m].local_moves == std::vector<std::size_t>{1, 2, 5}[m]);
+    CHECK(stages[m].sweeps == 0);
+  }
+  CHECK(make_stages(3, 100, {1}, {1}, {1}).size() == 1);
+  CHECK(make_stages(3, 100, {1}, {1}, {1})[0].horizon == 3);
+}
+
+TEST_CASE("stages that are none are refused") {
+  require_bad_input([] { make_stages(0, 4, {1}, {1}, {1}); }, {"horizon: is 0"});
+  require_bad_input([] { make_stages(4, 0, {1}, {1}, {1}); }, {"block: is 0"});
+  require_bad_input(
+      [] {
+        make_stages(4, 2, {1, 2, 3}, {1}, {1});
+      },
+      {"rounds: 3 numbers for 2 stages"});
+  require_bad_input(
+      [] {
+        make_stages(4, 1, {1}, {1, 2}, {1});
+      },
+      {"local moves: 2 numbers for 4 stages"});
+  require_bad_input([] { make_stages(4, 2, {1}, {1}, {}); }, {"sweeps: 0 numbers for 2 stages"});
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,125 @@
+#include "gpu/sampler/swap.hpp"
+
+#include "tests/gpu/sampler/small_run.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+const Context context{{3, 4}, {0, 1}};
+
+std::vector<Rung> edges_of(SmallRun& small, std::vector<Record>& replicas, Schedule schedule,
+                           std::uint32_t round) {
+  small.run.events.clear();
+  sweep(replicas, small.run, schedule, round);
+  std::vector<Rung> edges;
+  for (const Event& event : small.run.events) {
+    CHECK(event.kind == Event::Kind::swap);
+    CHECK(event.round == round);
+    CHECK(event.proposed);
+    edges.push_back(event.rung);
+  }
+  return edges;
+}
+
+/// The bits of the logits after a record's history, computed through the given cache.
+std::vector<float> logits_through(LanguageModel& model, Cache& cache, const Record& record) {
+  DeviceMemory<float> rows;
+  const Pass pass{&cache, record.history()};
+  model.next_logits(std::span(&pass, 1), rows);
+  return rows.download(0, model.vocabulary_size());
+}
+
+}  // namespace
+
+TEST_CASE("an accepted exchange moves complete records, caches included") {
+  const auto model = Transformer::random(small_config(5), 8);
+  TapeLottery tape({0});
+  SmallRun small(*model, context, {1.0, 4.0}, tape);
+  const std::vector<TokenId> at_0{2, 3, 4}, at_1{4, 1};
+  std::vector<Record> replicas;
+  replicas.push_back(small.scored(3, at_0));
+  replicas.push_back(small.scored(3, at_1));
+  const std::uint64_t computed = model->tokens_computed();
+  attempt_swap(replicas, Turn(small.run, 0, 0, Purpose::swap));
+  CHECK(tape.at_end());
+  CHECK(small.engine.batches() == 0);
+  CHECK(model->tokens_computed() == computed);
+  CHECK(small.run.events.at(0).accepted);
+  CHECK(same_record(replicas[0], small.scored(3, at_1)));
+  CHECK(same_record(replicas[1], small.scored(3, at_0)));
+  for (Record& record : replicas) {
+    CHECK(owns_its_cache(record));
+    const auto fresh = model->empty_cache();
+    CHECK(logits_through(*model, record.cache(), record) == logits_through(*model, *fresh, record));
+  }
+}
+
+TEST_CASE("a swap's ratio is the paper's, and a rejected one changes nothing") {
+  TableModel model = scattered_table(5, 4);
+  PhiloxLottery lottery(1);
+  SmallRun scorer(model, context, {1.0, 2.5}, lottery);
+  std::vector<TokenId> likelier{2, 3, 4}, unlikelier{4, 1};
+  if (scorer.scored(3, likelier).log_p0() < scorer.scored(3, unlikelier).log_p0())
+    std::swap(likelier, unlikelier);
+  TapeLottery tape({1});
+  SmallRun small(model, context, {1.0, 2.5}, tape);
+  std::vector<Record> replicas;
+  // The likelier record at the sharper rung already: log R < 0.
+  replicas.push_back(small.scored(3, unlikelier));
+  replicas.push_back(small.scored(3, likelier));
+  attempt_swap(replicas, Turn(small.run, 0, 0, Purpose::swap));
+  const Event& event = small.run.events.at(0);
+  CHECK(event.log_ratio == (2.5 - 1.0) * (replicas[0].log_p0() - replicas[1].log_p0()));
+  CHECK(event.log_ratio < 0.0);
+  CHECK_FALSE(event.accepted);
+  CHECK(same_record(replicas[0], small.scored(3, unlikelier)));
+  CHECK(same_record(replicas[1], small.scored(3, likelier)));
+}
+
+TEST_CASE("a sharper rung never refuses a likelier record") {
+  TableModel model = scattered_table(5, 4);
+  PhiloxLottery lottery(2);
+  SmallRun small(model, context, {1.0, 1.5, 2.0, 4.0}, lottery);
+  for (TokenId a = 2; a < 5; ++a)
+    for (TokenId b = 2; b < 5; ++b) {
+      std::vector<Record> replicas;
+      for (const TokenId token : {a, b, a, b}) replicas.push_back(small.scored(1, {token}));
+      sweep(replicas, small.run, Schedule::adj, 3 * a + b);
+    }
+  std::size_t certain = 0;
+  for (const Event& event : small.run.events)
+    if (event.log_ratio >= 0.0) {
+      ++certain;
+      CHECK(event.accepted);
+    }
+  CHECK(certain > 0);
+  CHECK(certain < small.run.events.size());
+}
+
+TEST_CASE("an ordered sweep attempts every edge in turn, parity layers alternate") {
+  TableModel model = scattered_table(5, 4);
+  PhiloxLottery lottery(3);
+  for (const std::size_t rungs : {1, 2, 5, 6}) {
+    std::vector<double> powers;
+    std::vector<Rung> every, first_layer, second_layer;
+    for (std::size_t k = 0; k < rungs; ++k) {
+      powers.push_back(1.0 + static_cast<double>(k));
+      if (k + 1 == rungs) break;
+      every.push_back(k);
+      (k % 2 == 0 ? first_layer : second_layer).push_back(k);
+    }
+    SmallRun small(model, context, powers, lottery);
+    std::vector<Record> replicas;
+    for (std::size_t k = 0; k < rungs; ++k)
+      replicas.push_back(small.scored(2, {static_cast<TokenId>(2 + k % 3), 2}));
+    for (const std::uint32_t round : {0U, 1U, 2U, 3U}) {
+      CAPTURE(rungs, round);
+      CHECK(edges_of(small, replicas, Schedule::adj, round) == every);
+      // The paper numbers edges from 1: its odd edges, ours 0, 2, …, come first.
+      CHECK(edges_of(small, replicas, Schedule::deo, round) ==
+            (round % 2 == 0 ? first_layer : second_layer));
+    }
+  }
+}
+
+}  // namespace tempera::gpu
