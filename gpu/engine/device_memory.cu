@@ -17,7 +17,7 @@ DeviceMemory<T>::DeviceMemory() : storage_(std::make_unique<Storage>()) {}
 
 template <class T>
 DeviceMemory<T>::DeviceMemory(std::size_t size) : DeviceMemory() {
-  storage_->elements.resize(size);
+  resize(size);
 }
 
 template <class T>
@@ -41,7 +41,12 @@ std::size_t DeviceMemory<T>::size() const {
 
 template <class T>
 void DeviceMemory<T>::resize(std::size_t size) {
-  storage_->elements.resize(size);
+  // Thrust's own growth would hand memmove the null pointer of an empty array.
+  if (storage_->elements.empty()) {
+    storage_->elements = thrust::device_vector<T>(size);
+  } else {
+    storage_->elements.resize(size);
+  }
 }
 
 template <class T>
@@ -56,6 +61,7 @@ const T* DeviceMemory<T>::data() const {
 
 template <class T>
 void DeviceMemory<T>::upload(std::span<const T> host, std::size_t offset) {
+  if (host.empty()) return;
   thrust::copy(host.begin(), host.end(),
                storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset));
 }
@@ -63,6 +69,7 @@ void DeviceMemory<T>::upload(std::span<const T> host, std::size_t offset) {
 template <class T>
 std::vector<T> DeviceMemory<T>::download(std::size_t offset, std::size_t count) const {
   std::vector<T> host(count);
+  if (count == 0) return host;
   const auto first = storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset);
   thrust::copy(first, first + static_cast<std::ptrdiff_t>(count), host.begin());
   return host;
