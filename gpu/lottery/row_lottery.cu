@@ -94,7 +94,9 @@ class RowLotteryOn final : public RowLottery {
 
   template <class T>
   static T* grow(Vector<T>& memory, std::uint64_t size) {
-    if (memory.size() < size) memory.resize(size);
+    // Scratch: nothing in it is worth carrying over, and growing from empty would copy from
+    // nowhere.
+    if (memory.size() < size) memory = Vector<T>(size);
     return thrust::raw_pointer_cast(memory.data());
   }
 
