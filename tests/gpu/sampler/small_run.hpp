@@ -43,11 +43,11 @@ inline TableModel scattered_table(std::size_t vocabulary, std::uint64_t seed) {
   });
 }
 
-/// One prompt's run, and what it borrows.
+/// One prompt's run, and what it borrows. The context must outlive the run's records too.
 struct SmallRun {
-  SmallRun(LanguageModel& model, Context context_, std::vector<double> powers, Lottery& lottery,
-           std::size_t largest_batch = 64)
-      : context(std::move(context_)),
+  SmallRun(LanguageModel& model, const Context& its_context, std::vector<double> powers,
+           Lottery& lottery, std::size_t largest_batch = 64)
+      : context(its_context),
         ladder(std::move(powers)),
         rows(make_device_row_lottery(ladder.powers())),
         engine(model, *rows, lottery, largest_batch),
@@ -67,7 +67,7 @@ struct SmallRun {
     engine.run(tasks);
   }
 
-  Context context;
+  const Context& context;
   Ladder ladder;
   std::unique_ptr<RowLottery> rows;
   Engine engine;
