@@ -1,5 +1,6 @@
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 
 #include "cli/command.hpp"
 #include "gpu/bad_input.hpp"
@@ -28,6 +29,10 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const tempera::gpu::BadInput& error) {
     std::cerr << "tempera: " << error.what() << '\n';
+    return 2;
+  } catch (const std::domain_error& error) {
+    // NaN or infinity out of a model: its weights are at fault, not this program.
+    std::cerr << "tempera: " << error.what() << "; check the model's weights\n";
     return 2;
   } catch (const std::exception& error) {
     std::cerr << "tempera: internal error: " << error.what() << '\n';
