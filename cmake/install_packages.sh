@@ -7,7 +7,7 @@ install_packages() {
     case $who in '' | \#*) continue ;; esac
     for group in "$@"; do
       if [ "$who" = "$group" ] && [ "$source" = apt ] &&
-        ! dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'ok installed'; then
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" != installed ]; then
         missing+=("$name")
       fi
     done
