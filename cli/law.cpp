@@ -1,11 +1,15 @@
 #include "lab/law.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/whole_number.hpp"
+#include "lab/shipped_laws.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -15,6 +19,7 @@ struct LawOptions {
   std::size_t horizon = 0;
   std::vector<double> powers;
   std::vector<std::string> restart;
+  std::string tree = TEMPERA_SOURCE_DIR;
   bool json = false;
 };
 
@@ -81,31 +86,102 @@ void run_law(const LawOptions& options) {
     print(report, options, elapsed.count());
 }
 
+nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
+  return {{"model", law.model},
+          {"horizon", law.horizon},
+          {"powers", law.powers},
+          {"restart", law.uniform_restart ? "uniform" : "as models.json gives it"},
+          {"states", law.states},
+          {"tv_to_target", lab::to_scientific(law.tv_to_target)},
+          {"tv_own", lab::to_scientific(law.tv_own)},
+          {"tv_one_step", lab::to_scientific(law.tv_one_step)},
+          {"seconds", law.seconds},
+          {"holds", law.holds()}};
+}
+
+void print(const lab::ShippedLaw& law) {
+  std::ostringstream powers;
+  for (const double power : law.powers) powers << (powers.tellp() > 0 ? "," : "") << power;
+  std::printf("  %-5s %-26s %3zu  %-11s %6zu  %13s  %13s  %13s  %s\n",
+              law.holds() ? "holds" : "FAILS", law.model.c_str(), law.horizon, powers.str().c_str(),
+              law.states, lab::to_scientific(law.tv_to_target).c_str(),
+              lab::to_scientific(law.tv_own).c_str(), lab::to_scientific(law.tv_one_step).c_str(),
+              law.uniform_restart ? "" : "restart law not uniform");
+  std::fflush(stdout);
+}
+
+/// One line for each shipped use, on one rung and on the ladder.
+void run_shipped(const LawOptions& options) {
+  const auto uses = lab::read_shipped_uses(options.tree);
+  if (!options.json) {
+    std::printf("the compiled sampler on every shipped model; to be below: %s %s %s\n",
+                lab::to_scientific(lab::target_bound).c_str(),
+                lab::to_scientific(lab::own_bound).c_str(),
+                lab::to_scientific(lab::own_bound).c_str());
+    std::printf("  %-5s %-26s %3s  %-11s %6s  %13s  %13s  %13s\n", "", "model", "T", "powers",
+                "states", "TV to target", "own TV", "own, one step");
+  }
+  ProgressLine line;
+  std::size_t done = 0;
+  const auto laws = lab::shipped_laws(uses, [&](const lab::ShippedLaw& law, std::size_t all) {
+    line.clear();
+    if (!options.json) print(law);
+    if (++done < all) line.show_step(done, all, "enumerating");
+  });
+  std::size_t held = 0;
+  nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()}};
+  for (const lab::ShippedLaw& law : laws) {
+    if (law.holds()) ++held;
+    json["laws"].push_back(to_json(law));
+  }
+  json["hold"] = held;
+  json["fail"] = laws.size() - held;
+  if (options.json)
+    std::cout << json.dump() << '\n';
+  else
+    std::printf("%zu laws hold, %zu fail\n", held, laws.size() - held);
+  if (held != laws.size() || laws.empty()) throw CLI::RuntimeError(1);
+}
+
+void require(bool given, const char* what) {
+  if (!given) throw CLI::RequiredError(what, CLI::ExitCodes::RequiredError);
+}
+
 }  // namespace
 
 void add_law(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "law", "The exact law of the compiled sampler on a finite model, by enumerating every draw");
   auto options = std::make_shared<LawOptions>();
-  command->add_option("model", options->model, "Finite model (JSON)")->required();
-  command->add_option("--horizon", options->horizon, "Horizon T in tokens")
-      ->required()
-      ->check(whole_number);
-  CLI::Option* power = command->add_option("--power", options->powers,
-                                           "Power of a single chain: its local move is enumerated");
+  CLI::Option* model = command->add_option(
+      "model", options->model,
+      "Finite model (JSON); without one, every use in toy_models/models.json, a line each");
+  CLI::Option* horizon = command->add_option("--horizon", options->horizon, "Horizon T in tokens")
+                             ->check(whole_number)
+                             ->needs(model);
+  CLI::Option* power = command
+                           ->add_option("--power", options->powers,
+                                        "Power of a single chain: its local move is enumerated")
+                           ->needs(model);
   command
       ->add_option("--powers", options->powers,
                    "Powers of the ladder, such as 1,2: a local sweep and one ordered sweep are")
       ->delimiter(',')
-      ->excludes(power);
+      ->excludes(power)
+      ->needs(model);
   command
       ->add_option("--restart", options->restart,
                    "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->needs(model);
+  command->add_option("--tree", options->tree, "Source tree of tempera, for the shipped models")
+      ->capture_default_str()
+      ->excludes(model);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
-  command->callback([options] {
-    if (options->powers.empty())
-      throw CLI::RequiredError("law: --power A or --powers A,B,...", CLI::ExitCodes::RequiredError);
+  command->callback([options, horizon] {
+    if (options->model.empty()) return run_shipped(*options);
+    require(horizon->count() > 0, "law: --horizon T");
+    require(!options->powers.empty(), "law: --power A or --powers A,B,...");
     run_law(*options);
   });
 }

@@ -4,8 +4,8 @@
 #endif
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/transformer.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/small_transformer.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -17,16 +17,7 @@ std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std:
 #else
   static_cast<void>(threads);  // the other device systems' threads are compared in the tests
 #endif
-  gpu::TransformerConfig config;
-  config.vocab_size = 19;
-  config.hidden_size = 32;
-  config.intermediate_size = 48;
-  config.num_hidden_layers = 2;
-  config.num_attention_heads = 4;
-  config.num_key_value_heads = 2;
-  config.head_dim = 8;
-  config.max_position_embeddings = 64;
-  const auto model = gpu::Transformer::random(config, 3);
+  const auto model = small_transformer(19, 3);
   const gpu::Ladder ladder({1.0, 1.7, 3.0});
   const auto rows = gpu::make_device_row_lottery(ladder.powers());
   gpu::PhiloxLottery lottery(11);

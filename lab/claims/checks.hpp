@@ -2,12 +2,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "reference/kernels/ladder.hpp"
-#include "reference/kernels/restart_law.hpp"
-#include "reference/model/record_space.hpp"
+#include "lab/shipped_laws.hpp"
 
 namespace tempera::lab {
 
@@ -17,26 +16,18 @@ struct Verdict {
   std::string detail;  ///< how much was checked, or the smallest counterexample
 };
 
-/// One use of a shipped finite model: an entry of toy_models/models.json.
-struct ShippedUse {
-  std::string name;
-  reference::FiniteModel model;
-  std::size_t horizon = 0;
-  std::vector<unsigned> powers;
-  std::vector<reference::Rational> restart;  ///< empty: uniform
-
-  reference::FixedHorizonSpace space() const { return {model, horizon}; }
-  reference::Ladder ladder() const;
-  reference::RestartLaw restart_law() const;
-};
-
-/// @throw reference::BadInput naming file and remedy
-std::vector<ShippedUse> read_shipped_uses(const std::string& tree);
-
 /// What the checks work on.
-struct Evidence {
-  std::string tree;
-  std::vector<ShippedUse> uses;
+class Evidence {
+ public:
+  Evidence(std::string tree, std::vector<ShippedUse> uses);
+  /// shipped_laws of the uses: enumerated when a check first asks, and once.
+  const std::vector<ShippedLaw>& laws() const;
+
+  const std::string tree;
+  const std::vector<ShippedUse> uses;
+
+ private:
+  mutable std::optional<std::vector<ShippedLaw>> laws_;
 };
 
 using Check = std::function<Verdict(const Evidence&)>;

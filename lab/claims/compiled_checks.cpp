@@ -3,19 +3,15 @@
 #include <sstream>
 
 #include "gpu/lottery/winner.hpp"
-#include "gpu/transformer/transformer.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"
+#include "lab/small_transformer.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
 
 namespace tempera::lab {
 namespace {
-
-/// The two bounds of the compiled promise; tests/lab/law.cpp derives them.
-const Real target_bound("1e-6");
-const Real own_bound("1e-11");
 
 /// Every threshold of every lottery with up to 4 tickets on each of up to 4 outcomes.
 Verdict lottery_winner(const Evidence&) {
@@ -35,53 +31,32 @@ Verdict lottery_winner(const Evidence&) {
   return count.verdict("lotteries: each outcome wins as often as it has tickets");
 }
 
-/// Runs the compiled sampler on every use, on one rung and on the ladder, and hands the reports on.
-template <class Judge>
-Verdict compiled(const Evidence& evidence, Judge&& judge) {
+/// The largest of `error` over the shipped laws, held against its bound.
+template <class Error>
+Verdict largest(const Evidence& evidence, const Real& bound, Error&& error) {
   Real worst = 0;
-  std::size_t laws = 0;
-  for (const ShippedUse& use : evidence.uses) {
-    const FiniteLogits logits(use.model);
-    std::vector<std::vector<double>> ladders{{static_cast<double>(use.powers.back())}};
-    if (use.powers.size() > 1) ladders.emplace_back(use.powers.begin(), use.powers.end());
-    for (const std::vector<double>& powers : ladders) {
-      const LawReport report =
-          compiled_law(logits.enumerable(), &use.model, {use.horizon, powers, use.restart});
-      const auto [value, bound] = judge(report);
-      if (value >= bound || report.stale_records != 0)
-        return {false, "fails: " + use.name + ", horizon " + std::to_string(use.horizon) + ": " +
-                           to_scientific(value)};
-      worst = std::max(worst, value);
-      ++laws;
-    }
+  for (const ShippedLaw& law : evidence.laws()) {
+    const Real value = error(law);
+    if (value >= bound || law.stale_records != 0)
+      return {false, "fails: " + law.model + ", horizon " + std::to_string(law.horizon) + ": " +
+                         to_scientific(value)};
+    worst = std::max(worst, value);
   }
+  const std::size_t laws = evidence.laws().size();
   return {laws > 0, std::to_string(laws) + " laws, largest TV " + to_scientific(worst)};
 }
 
 Verdict compiled_law_check(const Evidence& evidence) {
-  return compiled(evidence, [](const LawReport& report) {
-    return std::pair(report.tv_to_target, target_bound);
-  });
+  return largest(evidence, target_bound, [](const ShippedLaw& law) { return law.tv_to_target; });
 }
 
 Verdict lottery_invariant(const Evidence& evidence) {
-  return compiled(evidence, [](const LawReport& report) {
-    return std::pair(std::max(report.tv_own, report.tv_one_step), own_bound);
-  });
+  return largest(evidence, own_bound, [](const ShippedLaw& law) { return law.own_error(); });
 }
 
 /// A random transformer of vocabulary 3, through the real cache, fork and swap.
 Verdict compiled_transformer(const Evidence&) {
-  gpu::TransformerConfig config;
-  config.vocab_size = 3;
-  config.hidden_size = 16;
-  config.intermediate_size = 32;
-  config.num_hidden_layers = 2;
-  config.num_attention_heads = 4;
-  config.num_key_value_heads = 2;
-  config.head_dim = 8;
-  config.max_position_embeddings = 32;
-  const auto transformer = gpu::Transformer::random(config, 7);
+  const auto transformer = small_transformer(3, 7);
   const EnumerableModel model{*transformer, {{0}, {2}}, {"a", "b", "e"}};
   Real worst = 0;
   for (const std::vector<double>& powers : {std::vector{4.0}, std::vector{1.0, 2.5}}) {

@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "reference/numbers/rational.hpp"
@@ -41,7 +43,7 @@ void check_law(const json& report, std::size_t states) {
     CHECK(row == Rational(1));
   }
   for (std::size_t y = 0; y < states; ++y) CHECK(next[y] == rational(report["stationary"][y]));
-  // The bounds are derived in tests/lab/law.cpp.
+  // The bounds are derived in lab/shipped_laws.hpp.
   CHECK(std::stod(report["tv_to_target"].get<std::string>()) < 1e-6);
   CHECK(std::stod(report["tv_own"].get<std::string>()) < 1e-11);
   CHECK(std::stod(report["tv_one_step"].get<std::string>()) < 1e-11);
@@ -74,6 +76,39 @@ TEST_CASE("law takes a restart law and prints a table for people") {
   CHECK_THAT(table.out, Catch::Contains("3 states") && Catch::Contains("6.666667e-01  e"));
 }
 
+TEST_CASE("law without a model goes through every shipped one, on one rung and on the ladder") {
+  const auto result = run_command("law --json");
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  const json report = json::parse(result.out);
+  const json uses = json::parse(bytes_of(toy_models + "models.json"));
+  std::size_t laws = 0;
+  for (const json& use : uses) laws += use["powers"].size() > 1 ? 2 : 1;
+  CHECK(report["laws"].size() == laws);
+  CHECK(report["hold"] == laws);
+  CHECK(report["fail"] == 0);
+  for (const json& law : report["laws"]) {
+    CHECK(std::stod(law["tv_to_target"].get<std::string>()) < 1e-6);
+    CHECK(std::stod(law["tv_own"].get<std::string>()) < 1e-11);
+  }
+}
+
+// A float32 logit near -0.69 errs by up to 2^-25; at power 900 that moves a probability by more
+// than the bound. The table must say so, and the exit code must not be 0.
+TEST_CASE("law without a model fails when a law is out of its bounds") {
+  const TemporaryFolder tree;
+  std::filesystem::create_directories(tree / "toy_models");
+  std::ofstream(tree / "toy_models/models.json")
+      << R"([{"file": "m.json", "horizon": 1, "power": 900, "powers": [900]}])";
+  std::ofstream(tree / "toy_models/m.json")
+      << R"({"name": "m", "vocabulary": ["a", "b"], "terminal": [],
+             "default": {"a": "5001/10000", "b": "4999/10000"}})";
+  const auto result = run_command("law --tree " + (tree / ".").string());
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Catch::Contains("FAILS m.json") && Catch::Contains("1 fail"));
+}
+
 TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
   const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
                                   "default": {"a": "1/2"}})");
@@ -104,6 +139,9 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
       // A chain that never restarts at 1 keeps what has ended: there is no unique law.
       {four + "--horizon 2 --power 2 --restart 0,1", "restart law: the chain does not connect"},
       {four + "--horizon 2 --power 2 --other", "--other"},
+      {four + "--horizon 2 --power 2 --tree .", "--tree"},
+      {"--horizon 2 --power 2", "model"},
+      {"--tree /nowhere", "/nowhere/toy_models/models.json: cannot be read"},
   };
   for (const Refusal& refusal : refusals) {
     const auto result = run_command("law " + refusal.arguments + " --json");

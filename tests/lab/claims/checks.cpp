@@ -1,10 +1,10 @@
+#include "lab/claims/checks.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <set>
 
-#include "lab/claims/checks.hpp"
 #include "lab/claims/claim.hpp"
-#include "reference/bad_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_file.hpp"
 
@@ -13,11 +13,6 @@ using namespace tempera;
 namespace {
 
 const std::string tree = TEMPERA_SOURCE_DIR;
-
-std::vector<lab::Claim> claims_of(const std::string& json) {
-  const test::TemporaryFile file(json);
-  return lab::read_claims(file.path());
-}
 
 }  // namespace
 
@@ -36,12 +31,6 @@ TEST_CASE("every claim's check exists, every check is named, every theorem is st
     INFO(name);
     CHECK(named.contains(name));
   }
-}
-
-TEST_CASE("a theorem that is not there is not stated") {
-  CHECK(lab::theorem_is_stated(tree, "markov_missing.law") == false);
-  CHECK(lab::theorem_is_stated(tree, "record_space.no_such_theorem") == false);
-  CHECK(lab::theorem_is_stated(tree, "record_space") == false);
 }
 
 // What is planted here is the emptiest defect: nothing to check. A check that holds then would hold
@@ -77,16 +66,4 @@ TEST_CASE("a wrong entry of a matrix computed in Coq is found") {
       lab::all_checks().at("proved_matrices")(lab::Evidence{copy.string(), {}});
   CHECK_FALSE(verdict.holds);
   CHECK(verdict.detail.find("2, 1") != std::string::npos);
-}
-
-TEST_CASE("a malformed list of claims is refused") {
-  const auto refused = [](const std::string& json) {
-    CHECK_THROWS_AS(claims_of(json), reference::BadInput);
-  };
-  refused("[{");
-  refused(R"([{"id": "a"}])");
-  refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "guessed", "check": "c"}])");
-  refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": null}])");
-  refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "c"},
-              {"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "c"}])");
 }

@@ -1,7 +1,8 @@
 // The compiled promise where it is hardest to keep: a transformer with its paged cache, its forks
 // and its swaps, small enough to be enumerated.
+#include "lab/small_transformer.hpp"
+
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/transformer.hpp"
 #include "lab/compiled_kernel.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"
@@ -16,24 +17,9 @@ constexpr std::size_t horizon = 2;
 
 /// Three tokens, the first of them terminal, after a prompt of one: seven records.
 struct TinyTransformer {
-  TinyTransformer() : transformer(gpu::Transformer::random(config(), 17)) {}
-  static gpu::TransformerConfig config() {
-    gpu::TransformerConfig config;
-    config.vocab_size = 3;
-    config.hidden_size = 8;
-    config.intermediate_size = 8;
-    config.num_hidden_layers = 1;
-    config.num_attention_heads = 2;
-    config.num_key_value_heads = 1;
-    config.head_dim = 4;
-    config.max_position_embeddings = 8;
-    config.tie_word_embeddings = true;
-    config.eos_token_ids = {0};
-    return config;
-  }
   lab::EnumerableModel enumerable() const { return {*transformer, {{1}, {0}}, {"e", "a", "b"}}; }
 
-  std::unique_ptr<gpu::Transformer> transformer;
+  std::unique_ptr<gpu::Transformer> transformer = lab::small_transformer(3, 17);
 };
 
 /// Runs one task of one program.
