@@ -66,14 +66,16 @@ void run_compare(CompareOptions options) {
                 " 0 % … 100 %", "tokens", "open");
   }
   ProgressLine line;
-  line.show("base sampling …");
-  const auto rows = lab::compare_samplers(model, problems, settings, options.seed,
-                                          [&](const lab::ComparisonRow& row) {
-                                            if (options.json) return;
-                                            line.clear();
-                                            print(row);
-                                            line.show("next sampler …");
-                                          });
+  const lab::ComparisonWatcher watcher{
+      [&](const std::string& sampler, const gpu::SamplingProgress& progress) {
+        line.show(progress, sampler);
+      },
+      [&](const lab::ComparisonRow& row) {
+        line.clear();
+        line.restart_clock();
+        if (!options.json) print(row);
+      }};
+  const auto rows = lab::compare_samplers(model, problems, settings, options.seed, watcher);
   line.clear();
   if (options.json) {
     nlohmann::ordered_json json;

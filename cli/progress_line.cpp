@@ -23,18 +23,23 @@ void ProgressLine::show(const std::string& text) {
   shown_ = true;
 }
 
-void ProgressLine::show(const gpu::SamplingProgress& progress) {
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-  const double seconds = elapsed.count();
-  const double left = progress.done > 0.0 ? seconds * (1.0 - progress.done) / progress.done : 0.0;
-  char text[160];
-  std::snprintf(
-      text, sizeof text,
-      "%3.0f %%  %llu tokens, %.0f tokens/s  accepted: moves %.2f, swaps %.2f  %.0f s left",
-      100.0 * progress.done, static_cast<unsigned long long>(progress.decode_tokens),
-      seconds > 0.0 ? static_cast<double>(progress.decode_tokens) / seconds : 0.0,
-      progress.acceptance, progress.swap_acceptance, left);
-  show(std::string(text));
+void ProgressLine::restart_clock() { begin_ = std::chrono::steady_clock::now(); }
+
+double ProgressLine::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void ProgressLine::show(const gpu::SamplingProgress& progress, const std::string& title) {
+  show((title.empty() ? "" : title + "  ") + gpu::to_line(progress, seconds()));
+}
+
+void ProgressLine::show_step(std::size_t done, std::size_t steps, const std::string& text) {
+  std::string line = std::to_string(done + 1) + " of " + std::to_string(steps) + ": " + text;
+  if (done > 0) {
+    const double left = seconds() * static_cast<double>(steps - done) / static_cast<double>(done);
+    line += "  about " + std::to_string(static_cast<long>(left + 0.5)) + " s left";
+  }
+  show(line);
 }
 
 }  // namespace tempera::cli

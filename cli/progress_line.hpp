@@ -3,22 +3,30 @@
 #include <chrono>
 #include <string>
 
-#include "gpu/sampler/sampling.hpp"
+#include "gpu/sampler/sampling_progress.hpp"
 
 namespace tempera::cli {
 
-/// One line on the terminal that shows how far a run is; nothing where stderr is no terminal.
+/// One line on the terminal that shows how far long work is; nothing where stderr is no terminal.
 class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  void show(const gpu::SamplingProgress& progress);
-  void show(const std::string& text);
+  /// Share done, decode tokens, tokens/s, acceptance and time left, after `title`.
+  void show(const gpu::SamplingProgress& progress, const std::string& title = "");
+  /// "step done + 1 of steps: text", and the time left if the steps to come take as long as those
+  /// that are done.
+  void show_step(std::size_t done, std::size_t steps, const std::string& text);
   void clear();
+  /// Measures speed and time left from now on.
+  void restart_clock();
 
  private:
+  void show(const std::string& text);
+  double seconds() const;
+
   bool terminal_;
   bool shown_ = false;
   std::chrono::steady_clock::time_point begin_;

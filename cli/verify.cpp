@@ -32,17 +32,20 @@ class Referee {
   explicit Referee(const std::string& tree)
       : evidence_{tree, lab::read_shipped_uses(tree)}, checks_(lab::all_checks()) {}
 
+  /// @throw reference::BadInput if there is no such check
+  void require_check(const lab::Claim& claim) const {
+    if (claim.check && !checks_.contains(*claim.check))
+      throw reference::BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
+                                "names the unknown check " + *claim.check,
+                                "use a name of lab/claims/");
+  }
+
   Line decide(const lab::Claim& claim) {
     Line line{claim, {}, 0.0};
     if (claim.check) {
-      const auto check = checks_.find(*claim.check);
-      if (check == checks_.end())
-        throw reference::BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
-                                  "names the unknown check " + *claim.check,
-                                  "use a name of lab/claims/");
       if (!known_.contains(*claim.check)) {
         const auto begin = std::chrono::steady_clock::now();
-        const lab::Verdict verdict = check->second(evidence_);
+        const lab::Verdict verdict = checks_.at(*claim.check)(evidence_);
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
         known_[*claim.check] = {verdict, elapsed.count()};
       }
@@ -91,14 +94,21 @@ std::vector<lab::Exhibit> exhibits(const std::string& tree) {
 void run_verify(const VerifyOptions& options) {
   const auto claims = lab::read_claims(options.tree + "/proofs/claims.json");
   Referee referee(options.tree);
+  std::vector<lab::Claim> asked;
+  for (const lab::Claim& claim : claims)
+    if (options.only.empty() || claim.id == options.only || claim.check == options.only)
+      asked.push_back(claim);
+  if (asked.empty())
+    throw reference::BadInput("--only " + options.only, "no claim and no check has this name",
+                              "use an id of proofs/claims.json");
+  for (const lab::Claim& claim : asked) referee.require_check(claim);
   std::size_t held = 0;
   std::size_t failed = 0;
   nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
   if (!options.json) std::printf("claims of the paper and of tempera, each decided now\n");
   ProgressLine progress;
-  for (const lab::Claim& claim : claims) {
-    if (!options.only.empty() && claim.id != options.only && claim.check != options.only) continue;
-    progress.show(claim.id + " …");
+  for (const lab::Claim& claim : asked) {
+    progress.show_step(held + failed, asked.size(), claim.id);
     const Line line = referee.decide(claim);
     progress.clear();
     ++(line.verdict.holds ? held : failed);
@@ -107,9 +117,6 @@ void run_verify(const VerifyOptions& options) {
     else
       print(line);
   }
-  if (held + failed == 0)
-    throw reference::BadInput("--only " + options.only, "no claim and no check has this name",
-                              "use an id of proofs/claims.json");
   if (!options.json) {
     if (options.only.empty()) {
       std::printf(

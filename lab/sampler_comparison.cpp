@@ -39,8 +39,25 @@ std::vector<Contestant> contestants(const ComparisonSettings& settings) {
   };
 }
 
+/// Counts what one problem's run does, and hands on how far all of them are.
+class Counter final : public gpu::Observer {
+ public:
+  Counter(const gpu::Ladder& ladder, const std::function<void()>& report)
+      : statistics(ladder), report_(report) {}
+  void advanced(const gpu::Progress&, std::span<const gpu::Event> events) override {
+    statistics.count(events);
+    report_();
+  }
+
+  gpu::TemperingStatistics statistics;
+
+ private:
+  const std::function<void()>& report_;
+};
+
 ComparisonRow run(const OpenedModel& model, const std::vector<Problem>& problems,
-                  const Contestant& contestant, std::uint64_t seed) {
+                  const Contestant& contestant, std::uint64_t seed,
+                  const ComparisonWatcher& watcher) {
   const auto begin = std::chrono::steady_clock::now();
   const gpu::Ladder ladder(contestant.powers);
   const auto rows = gpu::make_device_row_lottery(ladder.powers());
@@ -53,13 +70,29 @@ ComparisonRow run(const OpenedModel& model, const std::vector<Problem>& problems
   std::vector<gpu::Run> runs;
   std::vector<gpu::Progress> progress(problems.size());
   std::vector<gpu::Task> tasks;
+  std::vector<Counter> counters;
+  gpu::ReportClock clock;
+  const std::function<void()> report = [&] {
+    if (!watcher.progress || !clock.due()) return;
+    gpu::TemperingStatistics sum(ladder);
+    double done = 0.0;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      sum.add(counters[i].statistics);
+      // The truncating sampler may end before its last stage.
+      done += tasks[i].done() ? 1.0 : gpu::share_done(plan, progress[i]);
+    }
+    watcher.progress(contestant.name,
+                     gpu::sampling_progress(done / static_cast<double>(problems.size()),
+                                            engine.decode_tokens(), sum));
+  };
   runs.reserve(problems.size());
+  for (std::size_t i = 0; i < problems.size(); ++i) counters.emplace_back(ladder, report);
   for (std::size_t i = 0; i < problems.size(); ++i) {
     runs.push_back({engine, contexts[i], ladder, static_cast<std::uint32_t>(i), {}});
     progress[i].replicas = runs[i].empty_replicas();
     tasks.push_back(contestant.truncating
-                        ? gpu::truncating_power_sampling(runs[i], plan, progress[i])
-                        : gpu::parallel_power_tempering(runs[i], plan, progress[i]));
+                        ? gpu::truncating_power_sampling(runs[i], plan, progress[i], &counters[i])
+                        : gpu::parallel_power_tempering(runs[i], plan, progress[i], &counters[i]));
   }
   engine.run(tasks);
   ComparisonRow row{contestant.name, problems.size()};
@@ -154,11 +187,11 @@ bool is_solved(const OpenedModel& model, std::span<const gpu::TokenId> tokens, b
 std::vector<ComparisonRow> compare_samplers(const OpenedModel& model,
                                             const std::vector<Problem>& problems,
                                             const ComparisonSettings& settings, std::uint64_t seed,
-                                            const std::function<void(const ComparisonRow&)>& done) {
+                                            const ComparisonWatcher& watcher) {
   std::vector<ComparisonRow> rows;
   for (const Contestant& contestant : contestants(settings)) {
-    rows.push_back(run(model, problems, contestant, seed));
-    if (done) done(rows.back());
+    rows.push_back(run(model, problems, contestant, seed, watcher));
+    if (watcher.done) watcher.done(rows.back());
   }
   return rows;
 }

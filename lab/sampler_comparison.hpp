@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/stages.hpp"
+#include "gpu/sampler/sampling_progress.hpp"
 #include "lab/opened_model.hpp"
 
 namespace tempera::lab {
@@ -59,12 +59,19 @@ void check_problems(const OpenedModel& model, const std::vector<Problem>& proble
 bool is_solved(const OpenedModel& model, std::span<const gpu::TokenId> tokens, bool terminated,
                const std::string& answer);
 
+/// Is told how the comparison goes on.
+struct ComparisonWatcher {
+  /// While a sampler runs: its name and how far it is, at most ten times a second.
+  std::function<void(const std::string&, const gpu::SamplingProgress&)> progress;
+  std::function<void(const ComparisonRow&)> done;  ///< after each sampler
+};
+
 /// Runs the samplers, one after the other, each on all problems at once: base sampling, tokenwise
 /// temperature 1/α*, the truncating sampler, the fixed-horizon chain, the same with matched
 /// compute, the ladder without swaps, and PPT.
 std::vector<ComparisonRow> compare_samplers(const OpenedModel& model,
                                             const std::vector<Problem>& problems,
                                             const ComparisonSettings& settings, std::uint64_t seed,
-                                            const std::function<void(const ComparisonRow&)>& done);
+                                            const ComparisonWatcher& watcher = {});
 
 }  // namespace tempera::lab

@@ -211,45 +211,15 @@ void Sampling::save() {
 }
 
 void Sampling::report() {
-  // A terminal cannot be read faster than this, and the sums below cost more than a round.
-  constexpr double seconds_between_reports = 0.1;
-  if (!on_progress_ || seconds_now() - reported_at_ < seconds_between_reports) return;
-  reported_at_ = seconds_now();
-  double work = 0.0;
-  for (const Stage& stage : plan_.stages)
-    work += static_cast<double>((stage.rounds + 1) * stage.horizon);
-  SamplingProgress progress;
+  if (!on_progress_ || !report_clock_.due()) return;
   TemperingStatistics sum(ladder_);
+  double done = 0.0;
   for (const auto& sample : samples_) {
     sum.add(sample->statistics);
-    for (std::size_t m = 0; m < plan_.stages.size() && m <= sample->progress.stage; ++m) {
-      const Stage& stage = plan_.stages[m];
-      const std::size_t steps = m < sample->progress.stage
-                                    ? stage.rounds + 1
-                                    : sample->progress.round + (sample->progress.extended ? 1 : 0);
-      progress.done += static_cast<double>(steps * stage.horizon) / work;
-    }
+    done += share_done(plan_, sample->progress);
   }
-  progress.done /= static_cast<double>(samples_.size());
-  progress.decode_tokens = engine_->decode_tokens();
-  std::uint64_t proposed = 0;
-  std::uint64_t accepted = 0;
-  for (const RungCounts& rung : sum.rungs()) {
-    proposed += rung.proposed;
-    accepted += rung.accepted;
-  }
-  std::uint64_t attempts = 0;
-  std::uint64_t swapped = 0;
-  for (const EdgeCounts& edge : sum.edges()) {
-    attempts += edge.attempts;
-    swapped += edge.accepted;
-  }
-  const auto share = [](std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-  };
-  progress.acceptance = share(accepted, proposed);
-  progress.swap_acceptance = share(swapped, attempts);
-  on_progress_(progress);
+  on_progress_(sampling_progress(done / static_cast<double>(samples_.size()),
+                                 engine_->decode_tokens(), sum));
 }
 
 nlohmann::ordered_json Sampling::summary() const {

@@ -8,6 +8,7 @@
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/sampler/run_folder.hpp"
+#include "gpu/sampler/sampling_progress.hpp"
 #include "gpu/sampler/tempering_statistics.hpp"
 
 namespace tempera::gpu {
@@ -40,14 +41,6 @@ struct Answer {
   std::vector<TokenId> tokens;
   double log_p0 = 0.0;
   bool terminated = false;
-};
-
-/// How far a run is.
-struct SamplingProgress {
-  double done = 0.0;  ///< share of the refinement work, in [0, 1]
-  std::uint64_t decode_tokens = 0;
-  double acceptance = 0.0;  ///< of local proposals
-  double swap_acceptance = 0.0;
 };
 
 /// Draws `samples` answers to one prompt, all at once through one engine. With a run folder, every
@@ -87,7 +80,7 @@ class Sampling {
   OnProgress on_progress_;
   double checkpoint_seconds_;
   double saved_at_ = 0.0;
-  double reported_at_ = 0.0;
+  ReportClock report_clock_;
   Context context_;
   Ladder ladder_;
   Plan plan_;

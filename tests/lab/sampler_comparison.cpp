@@ -1,5 +1,6 @@
 #include "lab/sampler_comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/gpu/transformer/model_folder.hpp"
@@ -74,13 +75,23 @@ TEST_CASE("the comparison runs its seven samplers, the same for the same seed") 
   auto settings = lab::read_comparison(worked_sum + "/comparison.json");
   settings.rounds = settings.truncating_rounds = settings.matched_rounds = 1;
   std::vector<std::string> told;
-  const auto rows =
-      lab::compare_samplers(model, problems, settings, 1,
-                            [&](const lab::ComparisonRow& row) { told.push_back(row.sampler); });
+  std::vector<std::string> under_way;
+  const auto rows = lab::compare_samplers(
+      model, problems, settings, 1,
+      {[&](const std::string& sampler, const gpu::SamplingProgress& progress) {
+         under_way.push_back(sampler);
+         CHECK(progress.done > 0.0);
+         CHECK(progress.done <= 1.0);
+         CHECK(progress.decode_tokens > 0);
+       },
+       [&](const lab::ComparisonRow& row) { told.push_back(row.sampler); }});
   CHECK(told == std::vector<std::string>{"base sampling", "tokenwise temperature 1/4",
                                          "truncating power sampling", "fixed horizon, K = 1",
                                          "fixed horizon, K = 1, matched", "K = 4 without swaps",
                                          "PPT, K = 4"});
+  // A sampler's first event is always told.
+  under_way.erase(std::unique(under_way.begin(), under_way.end()), under_way.end());
+  CHECK(under_way == told);
   REQUIRE(rows.size() == 7);
   for (const lab::ComparisonRow& row : rows) {
     CHECK(row.problems == 2);
@@ -90,7 +101,7 @@ TEST_CASE("the comparison runs its seven samplers, the same for the same seed") 
   // With equal rounds the matched chain is the chain itself.
   CHECK(rows[3].decode_tokens == rows[4].decode_tokens);
   CHECK(rows[5].decode_tokens > rows[3].decode_tokens);
-  const auto again = lab::compare_samplers(model, problems, settings, 1, {});
+  const auto again = lab::compare_samplers(model, problems, settings, 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(again[i].decode_tokens == rows[i].decode_tokens);
     CHECK(again[i].solved == rows[i].solved);

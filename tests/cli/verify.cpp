@@ -1,0 +1,86 @@
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using nlohmann::json;
+using namespace tempera::test;
+
+namespace {
+
+/// A tree with the shipped models and these claims; its one proof file holds the theorem `stated`.
+struct SmallTree {
+  explicit SmallTree(const std::string& claims) {
+    std::filesystem::create_directories(folder / "proofs");
+    std::filesystem::create_symlink(TEMPERA_SOURCE_DIR "/toy_models", folder / "toy_models");
+    std::ofstream(folder / "proofs/claims.json") << claims;
+    std::ofstream(folder / "proofs/small.v") << "Theorem stated : True.\nProof. exact I. Qed.\n";
+  }
+  CommandResult verify(const std::string& arguments) const {
+    return run_command("verify --tree " + (folder / ".").string() + " " + arguments);
+  }
+
+  TemporaryFolder folder;
+};
+
+std::string claim(const std::string& id, const std::string& check, const std::string& theorem) {
+  const auto quoted = [](const std::string& text) {
+    return text.empty() ? std::string("null") : '"' + text + '"';
+  };
+  return R"({"id": ")" + id + R"(", "label": "eq:x", "statement": "S.", "kind": "exact", )" +
+         R"("check": )" + quoted(check) + R"(, "theorem": )" + quoted(theorem) + "}";
+}
+
+}  // namespace
+
+TEST_CASE("verify decides the claims that are asked for and names their proof") {
+  const auto result = run_command("verify --only record_law --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  const json report = json::parse(result.out);
+  CHECK(report["hold"] == report["claims"].size());
+  CHECK(report["fail"] == 0);
+  REQUIRE(report["claims"].size() >= 2);
+  for (const json& line : report["claims"]) {
+    CHECK(line["check"] == "record_law");
+    CHECK(line["holds"] == true);
+    CHECK_FALSE(line["detail"].get<std::string>().empty());
+  }
+  const auto table = run_command("verify --only record-law");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("holds") && Catch::Contains("[eq:record-prob]") &&
+                            Catch::Contains("proof record_space.p0_law_S_T") &&
+                            Catch::Contains("1 claims hold, 0 fail"));
+}
+
+TEST_CASE("verify fails when one claim does, and says which") {
+  const SmallTree tree("[" + claim("sound", "four_state_tv", "small.stated") + ", " +
+                       claim("unproved", "", "small.missing") + "]");
+  const auto result = tree.verify("--json");
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  const json report = json::parse(result.out);
+  CHECK(report["hold"] == 1);
+  CHECK(report["fail"] == 1);
+  CHECK(report["claims"][0]["holds"] == true);
+  CHECK(report["claims"][1]["holds"] == false);
+  CHECK_THAT(tree.verify("--only unproved").out, Catch::Contains("FAILS"));
+}
+
+TEST_CASE("what cannot be verified ends in one line and exit code 2") {
+  const SmallTree unknown("[" + claim("a", "no_such_check", "") + "]");
+  const SmallTree broken("[{");
+  const auto refused = [](const CommandResult& result, const std::string& message) {
+    CAPTURE(result.exit_code, result.out, result.err);
+    CHECK(is_refusal(result));
+    CHECK_THAT(result.err, Catch::Contains(message));
+  };
+  refused(unknown.verify("--json"), "claim a: names the unknown check no_such_check");
+  refused(broken.verify("--json"), "claims.json");
+  refused(unknown.verify("--only b --json"), "no claim and no check has this name");
+  refused(run_command("verify --tree /nowhere --json"), "/nowhere/proofs/claims.json");
+  refused(run_command("verify --other"), "--other");
+}
