@@ -1,23 +1,18 @@
 // Decode tokens per second of the shipped transformer by batch size, as ratios within one run:
 // against a plain loop over one sequence, and against the memory bandwidth measured beside it.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
+#include "bench/seconds_of.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "lab/opened_model.hpp"
 
 using namespace tempera;
+using bench::seconds_of;
 
 namespace {
-
-double seconds_of(const auto& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// Bytes per second of copying a block far larger than the caches, reads and writes counted.
 double measured_bandwidth() {

@@ -2,23 +2,18 @@
 // run.
 #include "lab/law.hpp"
 
-#include <chrono>
 #include <cstdio>
 
+#include "bench/seconds_of.hpp"
 #include "reference/analysis/detailed_balance.hpp"
 #include "reference/analysis/invariance.hpp"
 #include "reference/analysis/total_variation.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 
 using namespace tempera;
+using bench::seconds_of;
 
 namespace {
-
-double seconds_of(const auto& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// What `tempera exact` computes: verdicts and ten steps of total variation.
 void exact(const reference::FiniteModel& model, std::size_t horizon,

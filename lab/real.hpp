@@ -10,10 +10,11 @@ namespace tempera::lab {
 /// 50 decimal digits: for targets at real powers, and for distances that are printed as decimals.
 using Real = boost::multiprecision::cpp_bin_float_50;
 
-/// The rational as a Real, one rounding.
+/// The rational as a Real, with a relative error below 2^-166; numerator and denominator of any
+/// length.
 Real to_real(const reference::Rational& value);
 
-/// Six significant digits, such as "4.12345e-14", or "0".
+/// Seven significant digits, such as "4.123457e-14", or "0".
 std::string to_scientific(const Real& value);
 
 }  // namespace tempera::lab
