@@ -17,7 +17,7 @@ constexpr std::uint64_t largest_token = (std::uint64_t{1} << 18) - 1;
 const std::string choose_another = "choose another tokenizer";
 
 /// The member under `key`, null where it is missing.
-const nlohmann::json& member_or_null(const nlohmann::json& object, const std::string& key) {
+const nlohmann::json& member_or_null(const nlohmann::json& object, const char* key) {
   static const nlohmann::json null;
   const auto member = object.find(key);
   return member == object.end() ? null : *member;
@@ -48,7 +48,8 @@ bool read_normalizer(const nlohmann::json& description, const std::string& where
   const auto type = type_of(description, where);
   if (type == "Sequence") {
     bool normalizes = false;
-    for (const auto& part : JsonObject(description, where).array("normalizers")) {
+    const JsonObject sequence(description, where);
+    for (const auto& part : sequence.array("normalizers")) {
       normalizes = read_normalizer(part, where) || normalizes;
     }
     return normalizes;
