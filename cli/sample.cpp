@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/summary_table.hpp"
 #include "cli/whole_number.hpp"
 #include "gpu/bad_input.hpp"
 #include "gpu/sampler/sampling.hpp"
@@ -24,6 +25,7 @@ struct SampleOptions {
   std::string resume;
   bool prompt_given = false;
   bool json = false;
+  bool summary = false;
   gpu::SamplingSettings settings;
 };
 
@@ -67,6 +69,7 @@ void print(const std::vector<gpu::Answer>& answers, const nlohmann::ordered_json
     if (answer.terminated) shown = shown.first(shown.size() - 1);
     std::cout << model.decode(shown) << '\n';
   }
+  if (options.summary) std::cout << '\n' << summary_table(summary);
 }
 
 void run_sample(SampleOptions options) {
@@ -174,7 +177,13 @@ void add_sample(CLI::App& app) {
   // The folder's config.json decides everything; a flag beside it would have no effect.
   for (CLI::Option* option : command->get_options())
     if (option != resume && option != command->get_help_ptr()) resume->excludes(option);
-  command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
+  CLI::Option* json =
+      command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
+  command
+      ->add_flag("--summary", options->summary,
+                 "After the answers, print acceptance of each rung and pair, round trips and log Z "
+                 "as a table")
+      ->excludes(json);
   command->callback([options, prompt, model] {
     options->prompt_given = !prompt->empty();
     if (model->empty() && options->resume.empty())
