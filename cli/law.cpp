@@ -87,10 +87,12 @@ void run_law(const LawOptions& options) {
 }
 
 nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
+  auto restart = nlohmann::ordered_json::array();
+  for (const auto& probability : law.restart) restart.push_back(reference::to_string(probability));
   return {{"model", law.model},
           {"horizon", law.horizon},
           {"powers", law.powers},
-          {"restart", law.uniform_restart ? "uniform" : "as models.json gives it"},
+          {"restart", law.restart.empty() ? nlohmann::ordered_json("uniform") : restart},
           {"states", law.states},
           {"tv_to_target", lab::to_scientific(law.tv_to_target)},
           {"tv_own", lab::to_scientific(law.tv_own)},
@@ -102,11 +104,14 @@ nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
 void print(const lab::ShippedLaw& law) {
   std::ostringstream powers;
   for (const double power : law.powers) powers << (powers.tellp() > 0 ? "," : "") << power;
-  std::printf("  %-5s %-26s %3zu  %-11s %6zu  %13s  %13s  %13s  %s\n",
+  std::string restart;
+  for (const auto& probability : law.restart)
+    restart += (restart.empty() ? "  restart " : ",") + reference::to_string(probability);
+  std::printf("  %-5s %-26s %3zu  %-11s %6zu  %13s  %13s  %13s%s\n",
               law.holds() ? "holds" : "FAILS", law.model.c_str(), law.horizon, powers.str().c_str(),
               law.states, lab::to_scientific(law.tv_to_target).c_str(),
               lab::to_scientific(law.tv_own).c_str(), lab::to_scientific(law.tv_one_step).c_str(),
-              law.uniform_restart ? "" : "restart law not uniform");
+              restart.c_str());
   std::fflush(stdout);
 }
 

@@ -36,7 +36,7 @@ std::vector<ShippedLaw> shipped_laws(
     const LawReport report =
         compiled_law(logits.enumerable(), &use.model, {use.horizon, powers, use.restart});
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    laws.push_back({use.name, use.horizon, powers, use.restart.empty(), report.states.size(),
+    laws.push_back({use.name, use.horizon, powers, use.restart, report.states.size(),
                     report.tv_to_target, report.tv_own, report.tv_one_step, report.stale_records,
                     elapsed.count()});
     if (done) done(laws.back(), questions.size());

@@ -15,7 +15,7 @@ struct ShippedLaw {
   std::string model;
   std::size_t horizon = 0;
   std::vector<double> powers;
-  bool uniform_restart = true;
+  std::vector<reference::Rational> restart;  ///< ω over 1..T; empty: uniform
   std::size_t states = 0;
   Real tv_to_target;
   Real tv_own;

@@ -21,8 +21,6 @@ struct Plan {
   std::vector<Stage> stages;
   Schedule schedule = Schedule::adj;
   Rung output = 0;  ///< k*, fixed before the run
-
-  std::size_t horizon() const { return stages.back().horizon; }
 };
 
 /// The longest horizon of a run, in tokens.

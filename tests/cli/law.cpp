@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -91,6 +92,10 @@ TEST_CASE("law without a model goes through every shipped one, on one rung and o
     CHECK(std::stod(law["tv_to_target"].get<std::string>()) < 1e-6);
     CHECK(std::stod(law["tv_own"].get<std::string>()) < 1e-11);
   }
+  const json& with_restart =
+      *std::find_if(report["laws"].begin(), report["laws"].end(),
+                    [](const json& law) { return law["restart"].is_array(); });
+  CHECK(with_restart["restart"] == json{"1/2", "0", "0", "0", "0", "0", "0", "1/2"});
 }
 
 // A float32 logit near -0.69 errs by up to 2^-25; at power 900 that moves a probability by more

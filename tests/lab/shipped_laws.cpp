@@ -30,7 +30,7 @@ TEST_CASE("the compiled sampler's law is within its bounds on every shipped mode
 
 TEST_CASE("a law that is out of one bound, or holds a stale record, does not hold") {
   const lab::ShippedLaw sound{
-      "m", 2, {1.0}, true, 3, lab::Real("9e-7"), lab::Real("9e-12"), lab::Real("9e-12"), 0, 0.0};
+      "m", 2, {1.0}, {}, 3, lab::Real("9e-7"), lab::Real("9e-12"), lab::Real("9e-12"), 0, 0.0};
   CHECK(sound.holds());
   lab::ShippedLaw law = sound;
   law.tv_to_target = lab::target_bound;

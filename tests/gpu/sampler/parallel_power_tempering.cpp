@@ -42,8 +42,8 @@ Finished run(Transformer& model, const std::vector<double>& powers, const Plan& 
   finished.progress.replicas = small.run.empty_replicas();
   small.finish(parallel_power_tempering(small.run, plan, finished.progress, &finished.witness));
   for (const Record& record : finished.progress.replicas) {
-    CHECK(record.horizon() == plan.horizon());
-    CHECK(same_record(record, small.scored(plan.horizon(), record.token_ids())));
+    CHECK(record.horizon() == plan.stages.back().horizon);
+    CHECK(same_record(record, small.scored(plan.stages.back().horizon, record.token_ids())));
   }
   return finished;
 }
