@@ -1,5 +1,6 @@
 #include "lab/law.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -112,39 +113,36 @@ void print(const lab::ShippedLaw& law) {
               law.states, lab::to_scientific(law.tv_to_target).c_str(),
               lab::to_scientific(law.tv_own).c_str(), lab::to_scientific(law.tv_one_step).c_str(),
               restart.c_str());
-  std::fflush(stdout);
 }
 
-/// One line for each shipped use, on one rung and on the ladder.
+/// One line for each shipped use, on one rung and on the ladder; printed when all are there, so
+/// that a use that is refused leaves no half of a table.
 void run_shipped(const LawOptions& options) {
   const auto uses = lab::read_shipped_uses(options.tree);
-  if (!options.json) {
+  ProgressLine line;
+  std::size_t done = 0;
+  const auto laws = lab::shipped_laws(uses, [&](const lab::ShippedLaw& law, std::size_t all) {
+    if (++done < all) line.show_step(done, all, "after " + law.model);
+  });
+  line.clear();
+  const auto held = static_cast<std::size_t>(std::count_if(
+      laws.begin(), laws.end(), [](const lab::ShippedLaw& law) { return law.holds(); }));
+  if (options.json) {
+    nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()}};
+    for (const lab::ShippedLaw& law : laws) json["laws"].push_back(to_json(law));
+    json["hold"] = held;
+    json["fail"] = laws.size() - held;
+    std::cout << json.dump() << '\n';
+  } else {
     std::printf("the compiled sampler on every shipped model; to be below: %s %s %s\n",
                 lab::to_scientific(lab::target_bound).c_str(),
                 lab::to_scientific(lab::own_bound).c_str(),
                 lab::to_scientific(lab::own_bound).c_str());
     std::printf("  %-5s %-26s %3s  %-11s %6s  %13s  %13s  %13s\n", "", "model", "T", "powers",
                 "states", "TV to target", "own TV", "own, one step");
-  }
-  ProgressLine line;
-  std::size_t done = 0;
-  const auto laws = lab::shipped_laws(uses, [&](const lab::ShippedLaw& law, std::size_t all) {
-    line.clear();
-    if (!options.json) print(law);
-    if (++done < all) line.show_step(done, all, "enumerating");
-  });
-  std::size_t held = 0;
-  nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()}};
-  for (const lab::ShippedLaw& law : laws) {
-    if (law.holds()) ++held;
-    json["laws"].push_back(to_json(law));
-  }
-  json["hold"] = held;
-  json["fail"] = laws.size() - held;
-  if (options.json)
-    std::cout << json.dump() << '\n';
-  else
+    for (const lab::ShippedLaw& law : laws) print(law);
     std::printf("%zu laws hold, %zu fail\n", held, laws.size() - held);
+  }
   if (held != laws.size() || laws.empty()) throw CLI::RuntimeError(1);
 }
 

@@ -114,6 +114,19 @@ TEST_CASE("law without a model fails when a law is out of its bounds") {
   CHECK_THAT(result.out, Catch::Contains("FAILS m.json") && Catch::Contains("1 fail"));
 }
 
+TEST_CASE("a shipped use that cannot be enumerated leaves no half of a table") {
+  const TemporaryFolder tree;
+  std::filesystem::create_directories(tree / "toy_models");
+  std::filesystem::copy_file(toy_models + "four_state.json", tree / "toy_models/four_state.json");
+  std::ofstream(tree / "toy_models/models.json")
+      << R"([{"file": "four_state.json", "horizon": 2, "power": 2, "powers": [1, 2]},
+             {"file": "four_state.json", "horizon": 300, "power": 2, "powers": [2]}])";
+  const auto result = run_command("law --tree " + (tree / ".").string());
+  CAPTURE(result.out, result.err);
+  CHECK(is_refusal(result));
+  CHECK_THAT(result.err, Catch::Contains("more than 256 records"));
+}
+
 TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
   const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
                                   "default": {"a": "1/2"}})");
