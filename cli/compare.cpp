@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,9 @@ struct CompareOptions {
 
 /// A bar of 40 places: the interval as a line, the share as a mark.
 std::string picture(const lab::ComparisonRow& row) {
-  const auto place = [](double share) { return static_cast<std::size_t>(share * 39.0 + 0.5); };
+  const auto place = [](double share) {
+    return static_cast<std::size_t>(std::lround(share * 39.0));
+  };
   const auto [low, high] = row.interval();
   std::string bar(40, ' ');
   for (std::size_t i = place(low); i <= place(high); ++i) bar[i] = '-';

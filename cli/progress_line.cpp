@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 namespace tempera::cli {
@@ -37,7 +38,7 @@ void ProgressLine::show_step(std::size_t done, std::size_t steps, const std::str
   std::string line = std::to_string(done + 1) + " of " + std::to_string(steps) + ": " + text;
   if (done > 0) {
     const double left = seconds() * static_cast<double>(steps - done) / static_cast<double>(done);
-    line += "  about " + std::to_string(static_cast<long>(left + 0.5)) + " s left";
+    line += "  about " + std::to_string(std::lround(left)) + " s left";
   }
   show(line);
 }

@@ -1,5 +1,6 @@
 #include "cli/summary_table.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +10,7 @@ namespace {
 /// "0.81  |########  |"
 std::string share(double value) {
   constexpr std::size_t places = 10;
-  const auto filled = static_cast<std::size_t>(value * static_cast<double>(places) + 0.5);
+  const auto filled = static_cast<std::size_t>(std::lround(value * static_cast<double>(places)));
   char number[16];
   std::snprintf(number, sizeof number, "%4.2f  |", value);
   return number + std::string(filled, '#') + std::string(places - filled, ' ') + '|';

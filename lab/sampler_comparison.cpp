@@ -65,6 +65,7 @@ ComparisonRow run(const OpenedModel& model, const std::vector<Problem>& problems
   gpu::Engine engine(model.model(), *rows, lottery);
   const gpu::Plan plan{contestant.stages, gpu::Schedule::adj, ladder.rungs() - 1};
   std::vector<gpu::Context> contexts;
+  contexts.reserve(problems.size());
   for (const Problem& problem : problems)
     contexts.push_back({model.encode(problem.prompt, "prompt"), model.terminal()});
   std::vector<gpu::Run> runs;

@@ -18,7 +18,8 @@ reference::RestartLaw ShippedUse::restart_law() const {
 }
 
 std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
-  const std::string file = tree + "/toy_models/models.json";
+  const std::string folder = tree + "/toy_models/";
+  const std::string file = folder + "models.json";
   std::ifstream in(file);
   if (!in)
     throw reference::BadInput(file, "cannot be read", "name the tree of tempera with --tree");
@@ -27,7 +28,7 @@ std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
     for (const auto& entry : nlohmann::json::parse(in)) {
       const std::string name = entry.at("file");
       ShippedUse use{name,
-                     reference::load_finite_model(tree + "/toy_models/" + name),
+                     reference::load_finite_model(folder + name),
                      entry.at("horizon"),
                      entry.at("power"),
                      entry.at("powers").get<std::vector<unsigned>>(),

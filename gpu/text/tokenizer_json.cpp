@@ -26,7 +26,7 @@ const nlohmann::json& member_or_null(const nlohmann::json& object, const char* k
 void require_absent(const JsonObject& object, const std::string& key) {
   if (!object.has(key)) return;
   const auto& value = object.at(key);
-  if (value == "" || value == false || value == 0.0) return;  // as good as absent
+  if (value == nlohmann::json("") || value == false || value == 0.0) return;  // as good as absent
   throw BadInput(object.where(), in_quotes(key) + " is set",
                  "it is not supported; " + choose_another);
 }
@@ -185,8 +185,8 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
   parts->separator = decoder.is_null() ? " " : "";
   for (const auto& [token, id] : parts->vocabulary) {
     if (parts->texts.size() <= id) parts->texts.resize(id + 1);
-    auto bytes = spells_bytes ? from_byte_alphabet(token) : std::nullopt;
-    parts->texts[id] = bytes ? std::move(*bytes) : token;
+    const auto bytes = spells_bytes ? from_byte_alphabet(token) : std::nullopt;
+    parts->texts[id] = bytes.value_or(token);
   }
   return Tokenizer(std::move(parts));
 }

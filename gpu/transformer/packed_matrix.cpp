@@ -90,6 +90,7 @@ PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices) {
   const auto fill = [&]<class Packed>(std::vector<Packed> packed) {
     std::size_t begin = 0;
     for (const auto* matrix : matrices) {
+      // NOLINTNEXTLINE(bugprone-branch-clone): the first decision is the compiler's
       if constexpr (std::is_same_v<Packed, std::uint16_t>) {
         pack<std::uint16_t>(*matrix, result.in, packed.data() + begin);
       } else if (is_bfloat16(*matrix)) {
