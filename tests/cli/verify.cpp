@@ -78,6 +78,9 @@ TEST_CASE("what cannot be verified ends in one line and exit code 2") {
     CHECK(is_refusal(result));
     CHECK_THAT(result.err, Catch::Contains(message));
   };
+  const SmallTree late("[" + claim("a", "four_state_tv", "") + ", " +
+                       claim("b", "no_such_check", "") + "]");
+  refused(late.verify(""), "claim b: names the unknown check no_such_check");
   refused(unknown.verify("--json"), "claim a: names the unknown check no_such_check");
   refused(broken.verify("--json"), "claims.json");
   refused(unknown.verify("--only b --json"), "no claim and no check has this name");
