@@ -1,10 +1,11 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
 using nlohmann::json;
+using tempera::test::check_refusal;
+using tempera::test::Refusal;
 using tempera::test::run_command;
 using tempera::test::TemporaryFile;
 
@@ -97,9 +98,6 @@ TEST_CASE("bad input ends in one line and exit code 2") {
   const TemporaryFile model(four_state);
   const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
                                   "default": {"a": "1/2"}})");
-  struct Refusal {
-    std::string arguments, message;
-  };
   const std::string four = model.path() + " ";
   const Refusal refusals[] = {
       {"/nowhere.json --horizon 2 --power 2", "/nowhere.json: cannot be read"},
@@ -131,13 +129,7 @@ TEST_CASE("bad input ends in one line and exit code 2") {
       {four + "--horizon 2 --powers 1,2 --start e", "give one for each of the 2 rungs"},
   };
   for (const Refusal& refusal : refusals) {
-    CAPTURE(refusal.arguments);
-    for (const char* form : {"", " --json"}) {
-      const auto result = run_command("exact " + refusal.arguments + form);
-      CHECK(result.exit_code == 2);
-      CHECK(result.out.empty());
-      CHECK_THAT(result.err, Catch::StartsWith("tempera: ") && Catch::Contains(refusal.message));
-      CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
-    }
+    for (const char* form : {"", " --json"})
+      check_refusal("exact " + refusal.arguments + form, refusal.message);
   }
 }

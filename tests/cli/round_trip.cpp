@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
 using nlohmann::json;
+using tempera::test::check_refusal;
 using tempera::test::run_command;
 
 TEST_CASE("round-trip gives the chains' counts beside the formulas'") {
@@ -21,10 +21,6 @@ TEST_CASE("round-trip gives the chains' counts beside the formulas'") {
 TEST_CASE("wrong acceptances end in one line and exit code 2") {
   for (const char* arguments : {"", "--acceptance 0", "--acceptance 3/2", "--acceptance 1/2,",
                                 "--acceptance x", "--acceptance -1"}) {
-    CAPTURE(arguments);
-    const auto result = run_command(std::string("round-trip ") + arguments);
-    CHECK(result.exit_code == 2);
-    CHECK(result.out.empty());
-    CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+    check_refusal(std::string("round-trip ") + arguments, "acceptance");
   }
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/catch.hpp"
 #include "tests/temporary_file.hpp"
 
 namespace tempera::test {
@@ -33,6 +34,19 @@ inline CommandResult run_command(const std::string& arguments, const std::string
 inline bool is_refusal(const CommandResult& result) {
   return result.exit_code == 2 && result.out.empty() && result.err.rfind("tempera: ", 0) == 0 &&
          result.err.find('\n') + 1 == result.err.size();
+}
+
+/// A command's arguments that must be refused, and what the refusal must say.
+struct Refusal {
+  std::string arguments, message;
+};
+
+/// Checks that this command line is refused with this message.
+inline void check_refusal(const std::string& arguments, const std::string& message) {
+  const CommandResult result = run_command(arguments);
+  CAPTURE(arguments, result.exit_code, result.out, result.err);
+  CHECK(is_refusal(result));
+  CHECK_THAT(result.err, Catch::Contains(message));
 }
 
 }  // namespace tempera::test

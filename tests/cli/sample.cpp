@@ -114,9 +114,7 @@ TEST_CASE("sample --out makes a run folder, and --resume prints the answers agai
   CHECK(sample("--resume " + run).out == first.out);
   CHECK(bytes_of(run + "/events.jsonl") == events);
   CHECK(json::parse(bytes_of(run + "/config.json"))["samples"] == 2);
-  const auto again = run_command("sample " + worked_sum + quick + sum + "--out " + run);
-  CHECK(is_refusal(again));
-  CHECK_THAT(again.err, Catch::Contains(run + ": exists already"));
+  check_refusal("sample " + worked_sum + quick + sum + "--out " + run, run + ": exists already");
   CHECK(bytes_of(run + "/events.jsonl") == events);
 }
 
@@ -164,9 +162,6 @@ TEST_CASE("a run that is really killed is taken up to the same bytes") {
 
 TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothing written") {
   const TemporaryFolder folder;
-  struct Refusal {
-    std::string arguments, message;
-  };
   const std::string four = toy_models + "four_state.json ";
   const Refusal refusals[] = {
       {worked_sum + "3+x?", "prompt: "},
@@ -202,10 +197,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
   };
   for (const Refusal& refusal : refusals) {
     for (const std::string& form : {std::string(), " --json --out " + (folder / "run").string()}) {
-      const auto result = run_command("sample " + refusal.arguments + form);
-      CAPTURE(refusal.arguments, result.exit_code, result.out, result.err);
-      CHECK(is_refusal(result));
-      CHECK_THAT(result.err, Catch::Contains(refusal.message));
+      check_refusal("sample " + refusal.arguments + form, refusal.message);
       CHECK(folder.holds_nothing());
     }
   }
@@ -213,22 +205,14 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
 
 TEST_CASE("what cannot be resumed is refused, and so is a flag that would change nothing") {
   const TemporaryFolder folder;
-  const auto nowhere = run_command("sample --resume " + (folder / "nowhere").string());
-  CHECK(is_refusal(nowhere));
-  CHECK_THAT(nowhere.err, Catch::Contains("no run folder"));
+  check_refusal("sample --resume " + (folder / "nowhere").string(), "no run folder");
   const std::string run = (folder / "run").string();
   sample(toy_models + "four_state.json --horizon 2 --out " + run);
   for (const char* flag : {"--powers 1,2", "--seed 3", "--model x", "--horizon 3", "--rounds 1",
-                           "--schedule deo", "--samples 2", "--out x", "--prompt-file x", "a"}) {
-    const auto result = run_command("sample --resume " + run + " " + flag);
-    CAPTURE(flag, result.err);
-    CHECK(is_refusal(result));
-    CHECK_THAT(result.err, Catch::Contains("--resume"));
-  }
+                           "--schedule deo", "--samples 2", "--out x", "--prompt-file x", "a"})
+    check_refusal("sample --resume " + run + " " + flag, "--resume");
   std::ofstream(run + "/checkpoint") << "{";
-  const auto garbled = run_command("sample --resume " + run);
-  CHECK(is_refusal(garbled));
-  CHECK_THAT(garbled.err, Catch::Contains(run + "/checkpoint: "));
+  check_refusal("sample --resume " + run, run + "/checkpoint: ");
 }
 
 TEST_CASE("a damaged model folder is refused by file and place, and nothing is written") {

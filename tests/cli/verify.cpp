@@ -18,8 +18,9 @@ struct SmallTree {
     std::ofstream(folder / "proofs/claims.json") << claims;
     std::ofstream(folder / "proofs/small.v") << "Theorem stated : True.\nProof. exact I. Qed.\n";
   }
-  CommandResult verify(const std::string& arguments) const {
-    return run_command("verify --tree " + (folder / ".").string() + " " + arguments);
+  /// The command line that verifies it.
+  std::string verify(const std::string& arguments) const {
+    return "verify --tree " + (folder / ".").string() + " " + arguments;
   }
 
   TemporaryFolder folder;
@@ -59,7 +60,7 @@ TEST_CASE("verify decides the claims that are asked for and names their proof") 
 TEST_CASE("verify fails when one claim does, and says which") {
   const SmallTree tree("[" + claim("sound", "four_state_tv", "small.stated") + ", " +
                        claim("unproved", "", "small.missing") + "]");
-  const auto result = tree.verify("--json");
+  const auto result = run_command(tree.verify("--json"));
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   const json report = json::parse(result.out);
@@ -67,23 +68,18 @@ TEST_CASE("verify fails when one claim does, and says which") {
   CHECK(report["fail"] == 1);
   CHECK(report["claims"][0]["holds"] == true);
   CHECK(report["claims"][1]["holds"] == false);
-  CHECK_THAT(tree.verify("--only unproved").out, Catch::Contains("FAILS"));
+  CHECK_THAT(run_command(tree.verify("--only unproved")).out, Catch::Contains("FAILS"));
 }
 
 TEST_CASE("what cannot be verified ends in one line and exit code 2") {
   const SmallTree unknown("[" + claim("a", "no_such_check", "") + "]");
   const SmallTree broken("[{");
-  const auto refused = [](const CommandResult& result, const std::string& message) {
-    CAPTURE(result.exit_code, result.out, result.err);
-    CHECK(is_refusal(result));
-    CHECK_THAT(result.err, Catch::Contains(message));
-  };
   const SmallTree late("[" + claim("a", "four_state_tv", "") + ", " +
                        claim("b", "no_such_check", "") + "]");
-  refused(late.verify(""), "claim b: names the unknown check no_such_check");
-  refused(unknown.verify("--json"), "claim a: names the unknown check no_such_check");
-  refused(broken.verify("--json"), "claims.json");
-  refused(unknown.verify("--only b --json"), "no claim and no check has this name");
-  refused(run_command("verify --tree /nowhere --json"), "/nowhere/proofs/claims.json");
-  refused(run_command("verify --other"), "--other");
+  check_refusal(late.verify(""), "claim b: names the unknown check no_such_check");
+  check_refusal(unknown.verify("--json"), "claim a: names the unknown check no_such_check");
+  check_refusal(broken.verify("--json"), "claims.json");
+  check_refusal(unknown.verify("--only b --json"), "no claim and no check has this name");
+  check_refusal("verify --tree /nowhere --json", "/nowhere/proofs/claims.json");
+  check_refusal("verify --other", "--other");
 }
