@@ -6,7 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/whole_number.hpp"
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "lab/sampler_comparison.hpp"
 
 namespace tempera::cli {

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "cli/command.hpp"
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "reference/bad_input.hpp"
 
 int main(int argc, char** argv) {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "gpu/sampler/sampling_progress.hpp"
+#include "gpu/runs/sampling_progress.hpp"
 
 namespace tempera::cli {
 

@@ -10,8 +10,8 @@
 #include "cli/progress_line.hpp"
 #include "cli/summary_table.hpp"
 #include "cli/whole_number.hpp"
-#include "gpu/bad_input.hpp"
-#include "gpu/sampler/sampling.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/runs/sampling.hpp"
 #include "lab/opened_model.hpp"
 
 namespace tempera::cli {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gpu/engine/table_model.hpp"
+#include "gpu/model/table_model.hpp"
 #include "reference/bad_input.hpp"
 
 namespace tempera::lab {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "gpu/bad_input.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/transformer/architectures/transformer.hpp"
 
 namespace tempera::lab {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/engine/language_model.hpp"
+#include "gpu/model/language_model.hpp"
 #include "gpu/text/tokenizer.hpp"
 #include "lab/compiled_space.hpp"
 #include "reference/model/finite_model.hpp"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
 
 namespace tempera::lab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/sampling_progress.hpp"
+#include "gpu/runs/sampling_progress.hpp"
 #include "lab/opened_model.hpp"
 
 namespace tempera::lab {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/transformer/architectures/transformer.hpp"
 
 namespace tempera::lab {
 

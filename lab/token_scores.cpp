@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/row_lottery.hpp"
 
 namespace tempera::lab {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/engine/language_model.hpp"
+#include "gpu/model/language_model.hpp"
 
 namespace tempera::lab {
 

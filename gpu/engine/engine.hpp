@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "gpu/engine/language_model.hpp"
+#include "gpu/engine/task.hpp"
 #include "gpu/lottery/row_lottery.hpp"
+#include "gpu/model/language_model.hpp"
 #include "gpu/sampler/record.hpp"
-#include "gpu/sampler/task.hpp"
 
 namespace tempera::gpu {
 

@@ -1,47 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
-#if defined(__CUDACC__)
-#define TEMPERA_HOST_DEVICE __host__ __device__
-#else
-#define TEMPERA_HOST_DEVICE
-#endif
+#include "gpu/device/arithmetic.hpp"
 
 namespace tempera::gpu {
-
-/// a·b + c with one rounding, on host and device.
-TEMPERA_HOST_DEVICE inline double fused_multiply_add(double a, double b, double c) {
-#if defined(__CUDA_ARCH__)
-  return __fma_rn(a, b, c);
-#else
-  return __builtin_fma(a, b, c);
-#endif
-}
-
-/// a·b + c in float32 with one rounding, on host and device.
-TEMPERA_HOST_DEVICE inline float fused_multiply_add(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-  return __fmaf_rn(a, b, c);
-#else
-  return __builtin_fmaf(a, b, c);
-#endif
-}
-
-/// The double with these bits.
-TEMPERA_HOST_DEVICE inline double from_bits(std::uint64_t bits) {
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-/// The bits of this double.
-TEMPERA_HOST_DEVICE inline std::uint64_t to_bits(double value) {
-  std::uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 /// e^x in double, the same bits on every host and device.
 ///

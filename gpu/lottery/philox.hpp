@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "gpu/lottery/exponential.hpp"
+#include "gpu/device/arithmetic.hpp"
 
 namespace tempera::gpu {
 

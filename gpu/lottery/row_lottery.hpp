@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/engine/device_memory.hpp"
+#include "gpu/device/device_memory.hpp"
 #include "gpu/lottery/lottery.hpp"
 
 namespace tempera::gpu {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
 
 namespace tempera::gpu {
 

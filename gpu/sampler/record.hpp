@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "gpu/engine/language_model.hpp"
 #include "gpu/lottery/row_lottery.hpp"
+#include "gpu/model/language_model.hpp"
 #include "gpu/sampler/ladder.hpp"
 
 namespace tempera::gpu {

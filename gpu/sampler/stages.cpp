@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -4,9 +4,9 @@
 #include <queue>
 #include <tuple>
 
-#include "gpu/bad_input.hpp"
-#include "gpu/text/in_quotes.hpp"
-#include "gpu/text/utf8.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "gpu/input/utf8.hpp"
 
 namespace tempera::gpu {
 

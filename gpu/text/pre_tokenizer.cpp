@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "gpu/input/json_document.hpp"
 #include "gpu/text/byte_alphabet.hpp"
-#include "gpu/text/in_quotes.hpp"
-#include "gpu/text/json_document.hpp"
 
 namespace tempera::gpu {
 

@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
-#include "gpu/bad_input.hpp"
-#include "gpu/text/utf8.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/utf8.hpp"
 
 namespace tempera::gpu {
 

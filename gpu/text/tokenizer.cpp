@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/utf8.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
-#include "gpu/text/utf8.hpp"
 
 namespace tempera::gpu {
 

@@ -2,12 +2,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "gpu/bad_input.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "gpu/input/json_document.hpp"
+#include "gpu/input/utf8.hpp"
 #include "gpu/text/byte_alphabet.hpp"
-#include "gpu/text/in_quotes.hpp"
-#include "gpu/text/json_document.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
-#include "gpu/text/utf8.hpp"
 
 namespace tempera::gpu {
 

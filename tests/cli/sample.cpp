@@ -10,7 +10,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 using nlohmann::json;
 using namespace tempera::test;

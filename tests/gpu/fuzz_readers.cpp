@@ -9,8 +9,8 @@
 #include <random>
 
 #include "gpu/text/tokenizer.hpp"
-#include "gpu/transformer/transformer.hpp"
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "gpu/transformer/architectures/transformer.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 

@@ -1,5 +1,5 @@
-// Holds Thrust's CUDA device system against one host thread, bit for bit. Built by the `cuda` preset,
-// run by ./gpu-check on a machine with an NVIDIA GPU.
+// Holds Thrust's CUDA device system against one host thread, bit for bit. Built by the `cuda`
+// preset, run by ./gpu-check on a machine with an NVIDIA GPU.
 #include <cuda_runtime.h>
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/engine/table_model.hpp"
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/model/table_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
 
 using namespace tempera::gpu;
@@ -59,7 +59,8 @@ void compare_function(double low, double high, Function function, Tally& tally) 
   constexpr std::uint32_t count = 1 << 20;
   thrust::host_vector<double> inputs(count);
   for (std::uint32_t i = 0; i < count; ++i)
-    inputs[i] = low + (high - low) * (static_cast<double>(philox({{i, 1, 2, 3}}, 5).limb[0]) * 0x1p-32);
+    inputs[i] =
+        low + (high - low) * (static_cast<double>(philox({{i, 1, 2, 3}}, 5).limb[0]) * 0x1p-32);
   const thrust::device_vector<double> device_inputs = inputs;
   thrust::device_vector<double> device_outputs(count);
   thrust::transform(device_inputs.begin(), device_inputs.end(), device_outputs.begin(), function);
@@ -154,8 +155,7 @@ int check() {
        {std::pair<std::size_t, std::size_t>{2, 256}, {100, 256}, {2049, 64}, {151936, 8}}) {
     Tally rows;
     compare_rows(vocabulary, count, rows);
-    const std::string name =
-        "tickets, winners, scores, " + std::to_string(vocabulary) + " tokens";
+    const std::string name = "tickets, winners, scores, " + std::to_string(vocabulary) + " tokens";
     equal = report(name.c_str(), rows) && equal;
   }
   Tally runs;

@@ -1,6 +1,6 @@
 #include "lab/opened_model.hpp"
 
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
 using lab::OpenedModel;

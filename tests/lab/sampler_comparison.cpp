@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/temporary_file.hpp"
 
 using namespace tempera;

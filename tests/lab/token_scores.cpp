@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "gpu/engine/table_model.hpp"
+#include "gpu/model/table_model.hpp"
 #include "lab/opened_model.hpp"
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
 using Tokens = std::vector<gpu::TokenId>;

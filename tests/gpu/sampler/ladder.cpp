@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/engine/table_model.hpp"
+#include "gpu/model/table_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/transformer.hpp"
+#include "gpu/transformer/architectures/transformer.hpp"
 
 namespace tempera::gpu {
 

@@ -1,6 +1,6 @@
 #include "gpu/sampler/stages.hpp"
 
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 

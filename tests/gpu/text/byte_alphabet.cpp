@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "gpu/text/utf8.hpp"
+#include "gpu/input/utf8.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {

@@ -1,6 +1,6 @@
 #include "gpu/text/split_pattern.hpp"
 
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "gpu/text/utf8.hpp"
-#include "tests/gpu/transformer/model_folder.hpp"
+#include "gpu/input/utf8.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {

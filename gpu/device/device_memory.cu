@@ -1,0 +1,84 @@
+#include <thrust/copy.h>
+#include <thrust/device_vector.h>
+
+#include <cstdint>
+
+#include "gpu/device/device_memory.hpp"
+
+namespace tempera::gpu {
+
+template <class T>
+struct DeviceMemory<T>::Storage {
+  thrust::device_vector<T> elements;
+};
+
+template <class T>
+DeviceMemory<T>::DeviceMemory() : storage_(std::make_unique<Storage>()) {}
+
+template <class T>
+DeviceMemory<T>::DeviceMemory(std::size_t size) : DeviceMemory() {
+  resize(size);
+}
+
+template <class T>
+DeviceMemory<T>::DeviceMemory(std::span<const T> host) : DeviceMemory() {
+  storage_->elements.assign(host.begin(), host.end());
+}
+
+template <class T>
+DeviceMemory<T>::DeviceMemory(DeviceMemory&&) noexcept = default;
+
+template <class T>
+DeviceMemory<T>& DeviceMemory<T>::operator=(DeviceMemory&&) noexcept = default;
+
+template <class T>
+DeviceMemory<T>::~DeviceMemory() = default;
+
+template <class T>
+std::size_t DeviceMemory<T>::size() const {
+  return storage_->elements.size();
+}
+
+template <class T>
+void DeviceMemory<T>::resize(std::size_t size) {
+  // Thrust's own growth would hand memmove the null pointer of an empty array.
+  if (storage_->elements.empty()) {
+    storage_->elements = thrust::device_vector<T>(size);
+  } else {
+    storage_->elements.resize(size);
+  }
+}
+
+template <class T>
+T* DeviceMemory<T>::data() {
+  return thrust::raw_pointer_cast(storage_->elements.data());
+}
+
+template <class T>
+const T* DeviceMemory<T>::data() const {
+  return thrust::raw_pointer_cast(storage_->elements.data());
+}
+
+template <class T>
+void DeviceMemory<T>::upload(std::span<const T> host, std::size_t offset) {
+  if (host.empty()) return;
+  thrust::copy(host.begin(), host.end(),
+               storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+template <class T>
+std::vector<T> DeviceMemory<T>::download(std::size_t offset, std::size_t count) const {
+  std::vector<T> host(count);
+  if (count == 0) return host;
+  const auto first = storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset);
+  thrust::copy(first, first + static_cast<std::ptrdiff_t>(count), host.begin());
+  return host;
+}
+
+template class DeviceMemory<float>;
+template class DeviceMemory<double>;
+template class DeviceMemory<std::uint16_t>;
+template class DeviceMemory<std::uint32_t>;
+template class DeviceMemory<std::uint64_t>;
+
+}  // namespace tempera::gpu

@@ -1,0 +1,48 @@
+#include "gpu/input/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "gpu/input/bad_input.hpp"
+
+namespace tempera::gpu {
+
+MappedFile::MappedFile(const std::filesystem::path& file) {
+  const auto refuse = [&](int error) {
+    throw BadInput(file.string(), std::string("cannot be read (") + std::strerror(error) + ")",
+                   "give a folder in Hugging Face form that holds it");
+  };
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(errno);
+  struct stat status {};
+  int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = EISDIR;
+  void* start = nullptr;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (error == 0 && size > 0) {
+    start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (start == MAP_FAILED) error = errno;
+  }
+  ::close(descriptor);
+  if (error != 0) refuse(error);
+  if (size > 0) bytes_ = {static_cast<const std::byte*>(start), size};
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace tempera::gpu

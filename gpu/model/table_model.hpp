@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "gpu/model/language_model.hpp"
+
+namespace tempera::gpu {
+
+/// A model given by a function from prefixes to rows of float32 logits: how a finite model enters
+/// production. It reads the prefix from the cache, as a transformer does, so that a stale cache
+/// gives it the wrong row too.
+class TableModel final : public LanguageModel {
+ public:
+  /// The logits that follow a prefix, |V| of them; -infinity forbids a token.
+  using Row = std::function<std::vector<float>(std::span<const TokenId> prefix)>;
+
+  TableModel(std::size_t vocabulary_size, Row row)
+      : vocabulary_size_(vocabulary_size), row_(std::move(row)) {}
+  std::size_t vocabulary_size() const override { return vocabulary_size_; }
+  std::unique_ptr<Cache> empty_cache() const override;
+  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
+
+ private:
+  const std::vector<float>& row_after(const std::vector<TokenId>& prefix);
+
+  std::size_t vocabulary_size_;
+  Row row_;
+  std::map<std::vector<TokenId>, std::vector<float>> known_;
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,157 @@
+#include "gpu/runs/tempering_statistics.hpp"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "gpu/lottery/exponential.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Adds `sum` at scale exp(shift), `terms` terms, to an edge's estimate.
+void add_terms(EdgeCounts& edge, double shift, double sum, std::uint64_t terms) {
+  if (terms == 0) return;
+  if (edge.terms == 0 || shift > edge.shift) {
+    const double down = edge.terms == 0 ? 0.0 : exponential(edge.shift - shift);
+    edge.sum = edge.sum * down + sum;
+    edge.shift = shift;
+  } else {
+    edge.sum += sum * exponential(shift - edge.shift);
+  }
+  edge.terms += terms;
+}
+
+}  // namespace
+
+TemperingStatistics::TemperingStatistics(const Ladder& ladder)
+    : powers_(ladder.powers()),
+      rungs_(ladder.rungs()),
+      edges_(ladder.rungs() - 1),
+      replica_at_(ladder.rungs()),
+      direction_(ladder.rungs(), 0) {
+  std::iota(replica_at_.begin(), replica_at_.end(), std::size_t{0});
+  direction_.front() = 1;
+}
+
+void TemperingStatistics::count(std::span<const Event> events) {
+  for (const Event& event : events) {
+    if (event.kind == Event::Kind::swap) {
+      EdgeCounts& edge = edges_[event.rung];
+      ++edge.attempts;
+      if (!event.accepted) continue;
+      ++edge.accepted;
+      std::swap(replica_at_[event.rung], replica_at_[event.rung + 1]);
+      visit_endpoints();
+    } else {
+      RungCounts& rung = rungs_[event.rung];
+      rung.tokens += event.tokens;
+      if (event.kind == Event::Kind::extension) continue;
+      ++rung.moves;
+      if (event.proposed) ++rung.proposed;
+      if (event.accepted) ++rung.accepted;
+    }
+  }
+}
+
+void TemperingStatistics::visit_endpoints() {
+  int& at_bottom = direction_[replica_at_.front()];
+  if (at_bottom == 2) ++round_trips_;
+  at_bottom = 1;
+  int& at_top = direction_[replica_at_.back()];
+  if (at_top == 1) at_top = 2;
+}
+
+void TemperingStatistics::count_log_p0(std::span<const double> log_p0) {
+  for (std::size_t k = 0; k < edges_.size(); ++k)
+    add_terms(edges_[k], (powers_[k + 1] - powers_[k]) * log_p0[k], 1.0, 1);
+}
+
+void TemperingStatistics::add(const TemperingStatistics& other) {
+  for (std::size_t k = 0; k < rungs_.size(); ++k) {
+    rungs_[k].moves += other.rungs_[k].moves;
+    rungs_[k].proposed += other.rungs_[k].proposed;
+    rungs_[k].accepted += other.rungs_[k].accepted;
+    rungs_[k].tokens += other.rungs_[k].tokens;
+  }
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    edges_[k].attempts += other.edges_[k].attempts;
+    edges_[k].accepted += other.edges_[k].accepted;
+    add_terms(edges_[k], other.edges_[k].shift, other.edges_[k].sum, other.edges_[k].terms);
+  }
+  round_trips_ += other.round_trips_;
+}
+
+std::uint64_t TemperingStatistics::decode_tokens() const {
+  std::uint64_t tokens = 0;
+  for (const RungCounts& rung : rungs_) tokens += rung.tokens;
+  return tokens;
+}
+
+std::vector<double> TemperingStatistics::log_z_ratios() const {
+  std::vector<double> ratios;
+  for (const EdgeCounts& edge : edges_)
+    ratios.push_back(edge.terms == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                     : edge.shift + logarithm(edge.sum) -
+                                           logarithm(static_cast<double>(edge.terms)));
+  return ratios;
+}
+
+nlohmann::ordered_json TemperingStatistics::report() const {
+  nlohmann::ordered_json json;
+  json["decode_tokens"] = decode_tokens();
+  auto& rungs = json["rungs"] = nlohmann::ordered_json::array();
+  for (std::size_t k = 0; k < rungs_.size(); ++k)
+    rungs.push_back({{"power", powers_[k]},
+                     {"local_moves", rungs_[k].moves},
+                     {"proposed", rungs_[k].proposed},
+                     {"accepted", rungs_[k].accepted},
+                     {"acceptance", ratio(rungs_[k].accepted, rungs_[k].proposed)},
+                     {"decode_tokens", rungs_[k].tokens}});
+  auto& edges = json["edges"] = nlohmann::ordered_json::array();
+  const std::vector<double> log_z = log_z_ratios();
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    edges.push_back({{"powers", {powers_[k], powers_[k + 1]}},
+                     {"attempts", edges_[k].attempts},
+                     {"accepted", edges_[k].accepted},
+                     {"acceptance", ratio(edges_[k].accepted, edges_[k].attempts)}});
+    if (edges_[k].terms > 0) edges.back()["log_z_ratio"] = log_z[k];
+  }
+  json["round_trips"] = round_trips_;
+  return json;
+}
+
+nlohmann::json TemperingStatistics::state() const {
+  nlohmann::json json;
+  for (const RungCounts& rung : rungs_)
+    json["rungs"].push_back({rung.moves, rung.proposed, rung.accepted, rung.tokens});
+  json["edges"] = nlohmann::json::array();
+  for (const EdgeCounts& edge : edges_)
+    json["edges"].push_back(
+        {edge.attempts, edge.accepted, to_bits(edge.shift), to_bits(edge.sum), edge.terms});
+  json["replica_at"] = replica_at_;
+  json["direction"] = direction_;
+  json["round_trips"] = round_trips_;
+  return json;
+}
+
+void TemperingStatistics::restore(const nlohmann::json& state) {
+  for (std::size_t k = 0; k < rungs_.size(); ++k) {
+    const auto& rung = state.at("rungs").at(k);
+    rungs_[k] = {rung.at(0), rung.at(1), rung.at(2), rung.at(3)};
+  }
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    const auto& edge = state.at("edges").at(k);
+    edges_[k] = {edge.at(0), edge.at(1), from_bits(edge.at(2)), from_bits(edge.at(3)), edge.at(4)};
+  }
+  state.at("replica_at").get_to(replica_at_);
+  state.at("direction").get_to(direction_);
+  state.at("round_trips").get_to(round_trips_);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,29 @@
+#include "gpu/transformer/cache/page_pool.hpp"
+
+namespace tempera::gpu {
+
+std::uint32_t PagePool::take() {
+  if (free_.empty()) grow();
+  const auto page = free_.back();
+  free_.pop_back();
+  holders_[page] = 1;
+  return page;
+}
+
+void PagePool::release(std::uint32_t page) {
+  if (--holders_[page] == 0) free_.push_back(page);
+}
+
+void PagePool::grow() {
+  constexpr std::size_t fewest = 64;
+  const std::size_t old_pages = holders_.size();
+  const std::size_t new_pages = old_pages < fewest ? fewest : old_pages * 2;
+  free_.reserve(new_pages);  // so that release never throws
+  floats_.resize(new_pages * shape_.floats());
+  holders_.resize(new_pages);
+  for (std::size_t page = new_pages; page > old_pages; --page) {
+    free_.push_back(static_cast<std::uint32_t>(page - 1));
+  }
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/device/device_memory.hpp"
+#include "gpu/transformer/kernels/kernels.hpp"
+
+namespace tempera::gpu {
+
+/// The pages of all caches of one transformer, each with a count of the caches that hold it. The
+/// pool grows when no page is free.
+class PagePool {
+ public:
+  explicit PagePool(const PageShape& shape) : shape_(shape) {}
+
+  /// A free page, held once.
+  std::uint32_t take();
+  /// One more cache holds the page.
+  void hold(std::uint32_t page) { ++holders_[page]; }
+  /// One cache fewer holds it; at none it is free.
+  void release(std::uint32_t page);
+  bool is_shared(std::uint32_t page) const { return holders_[page] > 1; }
+
+  std::size_t pages() const { return holders_.size(); }
+  std::size_t free_pages() const { return free_.size(); }
+  /// Valid until the next take().
+  PageMemory memory() { return {floats_.data(), shape_}; }
+
+ private:
+  void grow();
+
+  PageShape shape_;
+  DeviceMemory<float> floats_;
+  std::vector<std::uint32_t> holders_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,162 @@
+#include "gpu/runs/run_folder.hpp"
+
+#include "tests/gpu/runs/sampling_runs.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+std::string file(const std::filesystem::path& path) { return path.string(); }
+
+}  // namespace
+
+TEST_CASE("a run folder is made with its config and never overwritten") {
+  const test::TemporaryFolder work;
+  {
+    const RunFolder folder = RunFolder::create(work / "run", ordered_json{{"seed", 1}});
+    CHECK(folder.config() == json{{"seed", 1}});
+    CHECK_FALSE(folder.checkpoint());
+    CHECK_FALSE(folder.finished());
+  }
+  require_bad_input([&] { RunFolder::create(work / "run", {}); },
+                    {file(work / "run") + ": exists already", "--resume"});
+  CHECK(RunFolder::open(work / "run").config() == json{{"seed", 1}});
+  std::ofstream(work / "file") << "mine";
+  require_bad_input([&] { RunFolder::create(work / "file", {}); }, {"exists already"});
+  CHECK(read_bytes(work / "file") == "mine");
+}
+
+TEST_CASE("a folder may be named with a slash behind it, and inside folders still to be made") {
+  const test::TemporaryFolder work;
+  RunFolder::create(file(work / "slash") + "/", ordered_json{{"seed", 2}});
+  CHECK(RunFolder::open(work / "slash").config() == json{{"seed", 2}});
+  RunFolder::create(work / "a" / "b", ordered_json{{"seed", 3}});
+  CHECK(RunFolder::open(work / "a" / "b").config() == json{{"seed", 3}});
+}
+
+TEST_CASE("what lies where the folder is prepared is not swept away") {
+  const test::TemporaryFolder work;
+  std::filesystem::create_directory(work / "run.new");
+  std::ofstream(work / "run.new" / "thesis.txt") << "mine";
+  require_bad_input([&] { RunFolder::create(work / "run", {}); },
+                    {file(work / "run.new") + ": is in the way"});
+  CHECK(read_bytes(work / "run.new" / "thesis.txt") == "mine");
+  CHECK_FALSE(std::filesystem::exists(work / "run"));
+  // A process that was killed while it prepared a folder leaves at most this.
+  std::filesystem::remove(work / "run.new" / "thesis.txt");
+  std::ofstream(work / "run.new" / "config.json.new") << "{";
+  RunFolder::create(work / "run", ordered_json{{"seed", 4}});
+  CHECK(RunFolder::open(work / "run").config() == json{{"seed", 4}});
+}
+
+TEST_CASE("a folder that cannot be made is refused and leaves nothing") {
+  const test::TemporaryFolder work;
+  std::ofstream(work / "file") << "mine";
+  require_bad_input([&] { RunFolder::create(work / "file" / "run", {}); }, {"cannot be made"});
+}
+
+TEST_CASE("what was appended after the last checkpoint is cut off") {
+  const test::TemporaryFolder work;
+  {
+    RunFolder folder = RunFolder::create(work / "run", {});
+    folder.append_event("one");
+    folder.append_sample("first");
+    folder.save_checkpoint(json{{"at", 1}});
+    folder.append_event("two");
+    folder.append_sample("second");
+  }
+  CHECK(read_bytes(work / "run" / "events.jsonl") == "one\ntwo\n");
+  RunFolder folder = RunFolder::open(work / "run");
+  CHECK(folder.checkpoint()->at("at") == 1);
+  CHECK(read_bytes(work / "run" / "events.jsonl") == "one\n");
+  CHECK(read_bytes(work / "run" / "samples.jsonl") == "first\n");
+  folder.append_event("three");
+  folder.save_checkpoint(json{{"at", 2}});
+  folder.finish(ordered_json{{"n", 2}});
+  CHECK(folder.finished());
+  CHECK(read_bytes(work / "run" / "events.jsonl") == "one\nthree\n");
+  CHECK(json::parse(read_bytes(work / "run" / "summary.json")) == json{{"n", 2}});
+}
+
+TEST_CASE("a folder that was never checkpointed begins again") {
+  const test::TemporaryFolder work;
+  {
+    RunFolder folder = RunFolder::create(work / "run", {});
+    folder.append_event("one");
+  }
+  std::filesystem::remove(work / "run" / "samples.jsonl");
+  RunFolder::open(work / "run");
+  CHECK(read_bytes(work / "run" / "events.jsonl").empty());
+}
+
+TEST_CASE("a damaged run folder is refused, the file named") {
+  const auto model = Transformer::random(small_config(), 4);
+  const test::TemporaryFolder work;
+  KilledModel killed(*model, 12);
+  CHECK_THROWS_AS(begin_run(killed, small_settings(), work / "run"), Killed);
+  const auto run = work / "run";
+  const std::string checkpoint = read_bytes(run / "checkpoint");
+  const std::string events = read_bytes(run / "events.jsonl");
+  const std::string config = read_bytes(run / "config.json");
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    std::ofstream(run / name, std::ios::binary | std::ios::trunc) << bytes;
+  };
+  const auto refuse = [&](const std::string& name) {
+    require_bad_input([&] { resume_run(*model, run); }, {file(run / name) + ": ", "; "});
+  };
+
+  SECTION("the checkpoint, cut anywhere") {
+    for (std::size_t size = 0; size < checkpoint.size(); size += 97) {
+      write("checkpoint", checkpoint.substr(0, size));
+      refuse("checkpoint");
+    }
+    write("checkpoint", checkpoint.substr(0, checkpoint.size() - 1));
+    refuse("checkpoint");
+  }
+  SECTION("the checkpoint, one byte changed anywhere") {
+    for (std::size_t at = 0; at < checkpoint.size(); at += 41) {
+      std::string garbled = checkpoint;
+      garbled[at] = garbled[at] == '7' ? '8' : '7';
+      write("checkpoint", garbled);
+      refuse("checkpoint");
+    }
+  }
+  SECTION("the checkpoint, something else") {
+    for (const char* text : {"", "{}", "null", "[]", "7", "\xFF\xFE", "{\"front\": -1}"}) {
+      write("checkpoint", text);
+      refuse("checkpoint");
+    }
+  }
+  SECTION("the config, something else or away") {
+    std::filesystem::rename(run / "checkpoint", run / "away");
+    for (const char* text : {"", "{", "{}", "null", "[]"}) {
+      write("config.json", text);
+      refuse("config.json");
+    }
+    std::filesystem::rename(run / "away", run / "checkpoint");
+    // Sound in itself, but not the settings that the checkpoint was made with.
+    auto other = small_settings();
+    other.powers = {1.0, 2.0};
+    write("config.json", other.to_json().dump(1) + "\n");
+    refuse("checkpoint");
+    std::filesystem::remove(run / "config.json");
+    require_bad_input([&] { RunFolder::open(run); }, {file(run), "no config.json"});
+  }
+  SECTION("the events, shorter than the checkpoint says or away") {
+    REQUIRE_FALSE(events.empty());
+    write("events.jsonl", events.substr(0, events.size() / 2));
+    refuse("events.jsonl");
+    std::filesystem::remove(run / "events.jsonl");
+    refuse("events.jsonl");
+    write("events.jsonl", events);
+  }
+  SECTION("nothing: the same folder goes on") { CHECK_NOTHROW(resume_run(*model, run)); }
+  SECTION("no folder at all") {
+    require_bad_input([&] { RunFolder::open(work / "nowhere"); }, {"no run folder"});
+    require_bad_input([&] { RunFolder::open(run / "config.json"); }, {"no run folder"});
+  }
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,139 @@
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "gpu/transformer/architectures/transformer.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/plain_forward.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// What transformers computed for a fixture, and the models to compare with it.
+struct Golden {
+  std::filesystem::path folder;
+  std::vector<TokenId> tokens;
+  std::vector<float> logits;  // [positions, vocabulary]
+
+  explicit Golden(const std::string& name) : folder(qwen3_fixtures / name) {
+    const auto list = nlohmann::json::parse(read_bytes(folder / "tokens.json"));
+    tokens = list.get<std::vector<TokenId>>();
+    const auto bytes = read_bytes(folder / "logits.bin");
+    logits.resize(bytes.size() / sizeof(float));
+    std::memcpy(logits.data(), bytes.data(), bytes.size());
+  }
+
+  /// How far two float32 evaluations of the same model may lie apart.
+  ///
+  /// u = 2^-24 is float32's unit roundoff. A dot product of n terms errs by at most n·u times the
+  /// product of the norms of its two vectors, and n <= 64 throughout these models (the longest: the
+  /// attention output). Each of a layer's two blocks is a chain of at most 4 such steps (norm,
+  /// queries/keys or gate/up, mixing over positions or the activation, output) that feeds a stream
+  /// which the next RMSNorm brings back to norm 1, so to first order the relative error grows by at
+  /// most 4·64·u per block and by 64·u in the head; each of the two evaluations makes it once, and
+  /// a logit's scale is that of the largest.
+  double tolerance(const TransformerConfig& config) const {
+    const double steps = 4.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
+    double scale = 0.0;
+    for (const float logit : logits) scale = std::max(scale, std::abs(double{logit}));
+    return 2.0 * steps * 64.0 * 0x1p-24 * scale;
+  }
+
+  template <class Row>
+  double distance(const std::vector<Row>& rows) const {
+    double worst = 0.0;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      const std::size_t vocabulary = logits.size() / tokens.size();
+      worst = std::max(worst, std::abs(double{logits[i]} -
+                                       static_cast<double>(rows[i / vocabulary][i % vocabulary])));
+    }
+    return worst;
+  }
+};
+
+std::vector<std::vector<float>> rows_of(Transformer& transformer,
+                                        const std::vector<TokenId>& tokens) {
+  DeviceMemory<float> memory;
+  transformer.logits_at_every_position(tokens, memory);
+  std::vector<std::vector<float>> rows;
+  for (std::size_t row = 0; row < tokens.size(); ++row) {
+    rows.push_back(
+        memory.download(row * transformer.vocabulary_size(), transformer.vocabulary_size()));
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("the logits are those of Hugging Face transformers to float32 rounding",
+          "[transformer]") {
+  const auto* name = GENERATE("untied_float32", "tied_bfloat16_sharded");
+  const Golden golden(name);
+  const auto transformer = Transformer::load(golden.folder);
+  REQUIRE(golden.logits.size() == golden.tokens.size() * transformer->vocabulary_size());
+  const double distance = golden.distance(rows_of(*transformer, golden.tokens));
+  INFO(name << ": distance " << distance << ", tolerance "
+            << golden.tolerance(transformer->config()));
+  CHECK(distance <= golden.tolerance(transformer->config()));
+}
+
+TEST_CASE("the golden comparison sees a defect of the architecture", "[transformer]") {
+  const auto* name = GENERATE("untied_float32", "tied_bfloat16_sharded");
+  const Golden golden(name);
+  const auto config = read_transformer_config(golden.folder);
+  const Checkpoint checkpoint(golden.folder);
+  const double tolerance = golden.tolerance(config);
+  const auto distance = [&](Defect defect) {
+    return golden.distance(PlainForward(config, checkpoint, defect).logits(golden.tokens));
+  };
+  CHECK(distance(Defect::none) <= tolerance);
+  for (const auto defect :
+       {Defect::query_norm_dropped, Defect::key_norm_dropped, Defect::norm_weight_ignored,
+        Defect::final_norm_dropped, Defect::keys_rotated_one_position_late,
+        Defect::neighbours_rotated_together, Defect::heads_share_keys_in_turn,
+        Defect::attention_not_scaled, Defect::own_token_not_attended, Defect::gate_and_up_exchanged,
+        Defect::residual_dropped}) {
+    INFO("defect " << static_cast<int>(defect));
+    CHECK(distance(defect) > 10 * tolerance);
+  }
+}
+
+TEST_CASE("the golden comparison sees a defect of the weights or the configuration",
+          "[transformer]") {
+  const ModelFolder folder("untied_float32");
+  const Golden golden("untied_float32");
+  SECTION("another base of the rotary positions") {
+    folder.edit_json("config.json",
+                     [](auto& config) { config["rope_parameters"]["rope_theta"] = 10000.0; });
+  }
+  SECTION("a wrong head is tied to the embedding") {
+    folder.edit_json("config.json", [](auto& config) { config["tie_word_embeddings"] = true; });
+  }
+  SECTION("one weight lost its sign") {
+    folder.edit_tensors([](auto& header, std::string& data) {
+      const auto begin =
+          header["model.layers.1.mlp.up_proj.weight"]["data_offsets"][0].template get<int>();
+      data[static_cast<std::size_t>(begin) + 3] ^= static_cast<char>(0x80);
+    });
+  }
+  const auto transformer = Transformer::load(folder.path());
+  CHECK(golden.distance(rows_of(*transformer, golden.tokens)) >
+        golden.tolerance(transformer->config()));
+}
+
+TEST_CASE("the terminal tokens are those of generation_config.json, else of config.json",
+          "[transformer]") {
+  const ModelFolder folder("untied_float32");
+  const auto terminal_tokens = [&] {
+    const auto tokens = Transformer::load(folder.path());
+    return std::vector<TokenId>(tokens->terminal_tokens().begin(), tokens->terminal_tokens().end());
+  };
+  CHECK(terminal_tokens() == std::vector<TokenId>{3, 49});
+  folder.write("generation_config.json", R"({"eos_token_id": 7})");
+  CHECK(terminal_tokens() == std::vector<TokenId>{7});
+  folder.write("generation_config.json", "{}");
+  CHECK(terminal_tokens() == std::vector<TokenId>{3, 49});
+}
+
+}  // namespace tempera::gpu
