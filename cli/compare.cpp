@@ -7,7 +7,8 @@
 #include "cli/progress_line.hpp"
 #include "cli/whole_number.hpp"
 #include "gpu/input/bad_input.hpp"
-#include "lab/sampler_comparison.hpp"
+#include "gpu/runs/sampler_comparison.hpp"
+#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -22,7 +23,7 @@ struct CompareOptions {
 };
 
 /// A bar of 40 places: the interval as a line, the share as a mark.
-std::string picture(const lab::ComparisonRow& row) {
+std::string picture(const gpu::ComparisonRow& row) {
   const auto place = [](double share) {
     return static_cast<std::size_t>(std::lround(share * 39.0));
   };
@@ -33,7 +34,7 @@ std::string picture(const lab::ComparisonRow& row) {
   return bar;
 }
 
-void print(const lab::ComparisonRow& row) {
+void print(const gpu::ComparisonRow& row) {
   const auto [low, high] = row.interval();
   std::printf("  %-30s %5.1f %%  [%4.1f, %4.1f]  |%s| %9.1f %6zu\n", row.sampler.c_str(),
               100.0 * row.accuracy(), 100.0 * low, 100.0 * high, picture(row).c_str(),
@@ -42,7 +43,7 @@ void print(const lab::ComparisonRow& row) {
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json to_json(const lab::ComparisonRow& row) {
+nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
   const auto [low, high] = row.interval();
   return {{"sampler", row.sampler},       {"problems", row.problems},
           {"solved", row.solved},         {"accuracy", row.accuracy()},
@@ -53,11 +54,11 @@ nlohmann::ordered_json to_json(const lab::ComparisonRow& row) {
 void run_compare(CompareOptions options) {
   if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
-  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
-  const lab::ComparisonSettings settings = lab::read_comparison(options.settings);
-  auto problems = lab::read_problems(options.problems);
+  const gpu::OpenedModel model = lab::open_model(options.model);
+  const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
+  auto problems = gpu::read_problems(options.problems);
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
-  lab::check_problems(model, problems, settings.horizon, options.problems);
+  gpu::check_problems(model, problems, settings.horizon, options.problems);
   if (!options.json) {
     std::printf(
         "%zu held-out problems of %s, one answer each, seed %llu; horizon %zu, block %zu, "
@@ -69,20 +70,20 @@ void run_compare(CompareOptions options) {
                 " 0 % … 100 %", "tokens", "open");
   }
   ProgressLine line;
-  const lab::ComparisonWatcher watcher{
+  const gpu::ComparisonWatcher watcher{
       [&](const std::string& sampler, const gpu::SamplingProgress& progress) {
         line.show(progress, sampler);
       },
-      [&](const lab::ComparisonRow& row) {
+      [&](const gpu::ComparisonRow& row) {
         line.clear();
         line.restart_clock();
         if (!options.json) print(row);
       }};
-  const auto rows = lab::compare_samplers(model, problems, settings, options.seed, watcher);
+  const auto rows = gpu::compare_samplers(model, problems, settings, options.seed, watcher);
   line.clear();
   if (options.json) {
     nlohmann::ordered_json json;
-    for (const lab::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
+    for (const gpu::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
     json["seed"] = options.seed;
     std::cout << json.dump() << '\n';
   } else {

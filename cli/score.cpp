@@ -5,8 +5,8 @@
 
 #include "cli/command.hpp"
 #include "cli/whole_number.hpp"
-#include "lab/opened_model.hpp"
-#include "lab/token_scores.hpp"
+#include "gpu/runs/token_scores.hpp"
+#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -19,7 +19,7 @@ struct ScoreOptions {
   bool json = false;
 };
 
-void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
+void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
            const ScoreOptions& options) {
   std::printf("%8s %12s", "token", "log p0");
   for (const double power : options.powers) std::printf("   log z_%-7g", power);
@@ -36,13 +36,13 @@ void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
+  const gpu::OpenedModel model = lab::open_model(options.model);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)
     model.check_prompt(scored.first(scored.size() - 1), 1,
                        options.text.empty() ? "--tokens" : "--text");
-  const lab::TokenScores scores = lab::score_tokens(model.model(), options.tokens, options.powers);
+  const gpu::TokenScores scores = gpu::score_tokens(model.model(), options.tokens, options.powers);
   if (options.json)
     std::cout << nlohmann::ordered_json{{"tokens", options.tokens},
                                         {"log_p", scores.log_p},

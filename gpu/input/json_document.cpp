@@ -1,5 +1,6 @@
 #include "gpu/input/json_document.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -48,6 +49,11 @@ class StrictParse {
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
   StrictParse strict(where);
+  // The parser takes a NUL byte for the end of the text.
+  if (const auto end = text.find('\0'); end != std::string_view::npos) {
+    throw BadInput(where, "not valid JSON in UTF-8 at byte " + std::to_string(end + 1),
+                   "download or export the file again");
+  }
   try {
     return nlohmann::json::parse(text.begin(), text.end(), std::ref(strict));
   } catch (const nlohmann::json::parse_error& error) {
@@ -58,12 +64,12 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
   }
 }
 
-std::string read_text_file(const std::filesystem::path& file) {
+std::string read_text_file(const std::filesystem::path& file, const std::string& remedy) {
+  std::error_code error;
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
-  if (std::filesystem::is_directory(file) || !stream || !(text << stream.rdbuf())) {
-    throw BadInput(file.string(), "cannot be read, or is empty",
-                   "give a folder in Hugging Face form that holds it");
+  if (std::filesystem::is_directory(file, error) || !stream || !(text << stream.rdbuf())) {
+    throw BadInput(file.string(), "cannot be read, or is empty", remedy);
   }
   return std::move(text).str();
 }
@@ -76,6 +82,16 @@ JsonObject::JsonObject(const nlohmann::json& value, std::string where)
     : value_(&value), where_(std::move(where)) {
   if (!value.is_object()) {
     throw BadInput(where_, "is not a JSON object", "give the file as its tool wrote it");
+  }
+}
+
+void JsonObject::only(std::initializer_list<std::string_view> known) const {
+  for (const auto& item : value_->items()) {
+    if (std::find(known.begin(), known.end(), item.key()) != known.end()) continue;
+    std::string keys;
+    for (const std::string_view key : known) keys += (keys.empty() ? "" : ", ") + std::string(key);
+    throw BadInput(where_, "key " + in_quotes(item.key()) + " is not known",
+                   "remove it, or write one of " + keys);
   }
 }
 
@@ -102,6 +118,22 @@ std::uint64_t JsonObject::whole_number(const std::string& key, std::uint64_t lea
                  "give one");
 }
 
+std::vector<std::uint64_t> JsonObject::whole_numbers(const std::string& key, std::uint64_t least,
+                                                     std::uint64_t greatest) const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& member : array(key)) {
+    if (!member.is_number_unsigned() || member.get<std::uint64_t>() < least ||
+        member.get<std::uint64_t>() > greatest) {
+      throw BadInput(where_,
+                     "key " + in_quotes(key) + " holds something else than whole numbers in " +
+                         std::to_string(least) + ".." + std::to_string(greatest),
+                     "give whole numbers alone");
+    }
+    numbers.push_back(member.get<std::uint64_t>());
+  }
+  return numbers;
+}
+
 double JsonObject::positive_number(const std::string& key) const {
   const auto& member = at(key);
   if (member.is_number()) {
@@ -109,6 +141,17 @@ double JsonObject::positive_number(const std::string& key) const {
     if (std::isfinite(number) && number > 0.0) return number;
   }
   throw BadInput(where_, "key " + in_quotes(key) + " is not a finite number above 0", "give one");
+}
+
+std::vector<double> JsonObject::positive_numbers(const std::string& key) const {
+  std::vector<double> numbers;
+  for (const auto& member : array(key)) {
+    if (!member.is_number() || !std::isfinite(member.get<double>()) || member.get<double>() <= 0.0)
+      throw BadInput(where_, "key " + in_quotes(key) + " holds something else than numbers above 0",
+                     "give finite numbers above 0 alone");
+    numbers.push_back(member.get<double>());
+  }
+  return numbers;
 }
 
 std::string JsonObject::text(const std::string& key) const {

@@ -33,6 +33,9 @@ const std::vector<float>& TableModel::row_after(const std::vector<TokenId>& pref
   if (known != known_.end()) return known->second;
   std::vector<float> row = row_(prefix);
   if (row.size() != vocabulary_size_) throw std::logic_error("a row of the wrong length");
+  // Rows are remembered for speed alone, so memory may be given back at any time.
+  constexpr std::size_t most_known = 1U << 16;
+  if (known_.size() >= most_known) known_.clear();
   return known_.emplace(prefix, std::move(row)).first->second;
 }
 

@@ -43,4 +43,30 @@ TEST_CASE("members are read with their type", "[json]") {
   require_bad_input([&] { object.at("z"); }, {"\"z\"", "missing"});
 }
 
+TEST_CASE("nothing behind a NUL byte is overlooked", "[json]") {
+  for (const std::string_view text : {std::string_view("{}\0{}", 5), std::string_view("[1]\0", 4)})
+    require_bad_input([&] { parse_json(text, "here"); },
+                      {"here: not valid JSON in UTF-8 at byte "});
+}
+
+TEST_CASE("unknown keys and numbers of another kind are refused by name", "[json]") {
+  const auto document = parse_json(
+      R"({"n": [1, 2], "x": [0.5, 2], "none": [], "f": [1, 2.0], "m": [-1], "t": ["1"]})", "here");
+  const JsonObject object(document, "here");
+  CHECK_NOTHROW(object.only({"t", "n", "x", "none", "f", "m"}));
+  require_bad_input(
+      [&] {
+        object.only({"n", "none", "f", "m", "t"});
+      },
+      {"here: key \"x\" is not known", "n, none, f, m, t"});
+  CHECK(object.whole_numbers("n", 1, 2) == std::vector<std::uint64_t>{1, 2});
+  CHECK(object.whole_numbers("none", 1, 2).empty());
+  CHECK(object.positive_numbers("x") == std::vector<double>{0.5, 2.0});
+  require_bad_input([&] { object.whole_numbers("n", 2, 9); }, {"here", "\"n\"", "2..9"});
+  require_bad_input([&] { object.whole_numbers("f", 0, 9); }, {"\"f\""});
+  require_bad_input([&] { object.whole_numbers("m", 0, 9); }, {"\"m\""});
+  require_bad_input([&] { object.positive_numbers("m"); }, {"\"m\""});
+  require_bad_input([&] { object.positive_numbers("t"); }, {"\"t\""});
+}
+
 }  // namespace tempera::gpu

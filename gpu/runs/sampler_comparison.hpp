@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "gpu/runs/opened_model.hpp"
 #include "gpu/runs/sampling_progress.hpp"
-#include "lab/opened_model.hpp"
 
-namespace tempera::lab {
+namespace tempera::gpu {
 
 /// One problem whose answer a program can check.
 struct Problem {
@@ -44,25 +44,25 @@ struct ComparisonRow {
 };
 
 /// Problems from a JSONL file of {"prompt", "answer"}.
-/// @throw gpu::BadInput naming file, line and remedy
+/// @throw BadInput naming file, line and remedy
 std::vector<Problem> read_problems(const std::string& file);
-/// @throw gpu::BadInput naming file, what is wrong in it and the remedy
+/// @throw BadInput naming file, what is wrong in it and the remedy
 ComparisonSettings read_comparison(const std::string& file);
 
-/// @throw gpu::BadInput naming `file` and the number of the first problem whose prompt the model
+/// @throw BadInput naming `file` and the number of the first problem whose prompt the model
 /// cannot take, or whose answer of `horizon` tokens it cannot hold
 void check_problems(const OpenedModel& model, const std::vector<Problem>& problems,
                     std::size_t horizon, const std::string& file);
 
 /// Whether an answer is right: it ends with a terminal token, and the characters after its last '='
 /// are the expected ones.
-bool is_solved(const OpenedModel& model, std::span<const gpu::TokenId> tokens, bool terminated,
+bool is_solved(const OpenedModel& model, std::span<const TokenId> tokens, bool terminated,
                const std::string& answer);
 
 /// Is told how the comparison goes on.
 struct ComparisonWatcher {
   /// While a sampler runs: its name and how far it is, at most ten times a second.
-  std::function<void(const std::string&, const gpu::SamplingProgress&)> progress;
+  std::function<void(const std::string&, const SamplingProgress&)> progress;
   std::function<void(const ComparisonRow&)> done;  ///< after each sampler
 };
 
@@ -74,4 +74,4 @@ std::vector<ComparisonRow> compare_samplers(const OpenedModel& model,
                                             const ComparisonSettings& settings, std::uint64_t seed,
                                             const ComparisonWatcher& watcher = {});
 
-}  // namespace tempera::lab
+}  // namespace tempera::gpu

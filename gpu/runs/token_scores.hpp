@@ -5,7 +5,7 @@
 
 #include "gpu/model/language_model.hpp"
 
-namespace tempera::lab {
+namespace tempera::gpu {
 
 /// What `tempera score` prints of tokens x_1 … x_n; index t − 2 holds position t = 2, …, n.
 struct TokenScores {
@@ -14,10 +14,10 @@ struct TokenScores {
 };
 
 /// Scores a sequence in the model's own arithmetic: float32 logits, then 2^-45.
-/// @throw gpu::BadInput for fewer than two tokens, tokens outside the vocabulary or of probability
+/// @throw BadInput for fewer than two tokens, tokens outside the vocabulary or of probability
 /// zero, powers <= 0
 /// @throw std::domain_error for logits that are no numbers
-TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId> tokens,
+TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
                          std::span<const double> powers);
 
-}  // namespace tempera::lab
+}  // namespace tempera::gpu

@@ -1,10 +1,9 @@
-#include "lab/token_scores.hpp"
+#include "gpu/runs/token_scores.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "gpu/model/table_model.hpp"
-#include "lab/opened_model.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
@@ -21,7 +20,7 @@ TEST_CASE("equal logits over four tokens have log p0 = -log 4 and log z = (1 - a
   gpu::TableModel model(4, [](std::span<const gpu::TokenId>) {
     return std::vector<float>{2.5F, 2.5F, 2.5F, 2.5F};
   });
-  const auto scores = lab::score_tokens(model, Tokens{0, 3, 1}, powers);
+  const auto scores = gpu::score_tokens(model, Tokens{0, 3, 1}, powers);
   REQUIRE(scores.log_p.size() == 2);
   REQUIRE(scores.log_z.size() == 2);
   for (std::size_t t = 0; t < 2; ++t) {
@@ -37,7 +36,7 @@ TEST_CASE("position t is scored after the tokens before it") {
   gpu::TableModel model(2, [](std::span<const gpu::TokenId> prefix) {
     return std::vector<float>{0.0F, static_cast<float>(prefix.size())};
   });
-  const auto scores = lab::score_tokens(model, Tokens{1, 0, 1, 0}, powers);
+  const auto scores = gpu::score_tokens(model, Tokens{1, 0, 1, 0}, powers);
   for (int t = 1; t < 4; ++t) {
     const double log_total = std::log1p(std::exp(static_cast<double>(t)));
     const double logit = t == 2 ? 2.0 : 0.0;
@@ -54,7 +53,7 @@ TEST_CASE("what cannot be scored is refused") {
   });
   const auto refuse = [&](const Tokens& tokens, const std::vector<double>& at,
                           const std::string& message) {
-    gpu::require_bad_input([&] { lab::score_tokens(model, tokens, at); }, {message});
+    gpu::require_bad_input([&] { gpu::score_tokens(model, tokens, at); }, {message});
   };
   refuse({}, {1.0}, "tokens: 0 given");
   refuse({1}, {1.0}, "tokens: 1 given");
@@ -67,5 +66,5 @@ TEST_CASE("what cannot be scored is refused") {
   gpu::TableModel broken(2, [](std::span<const gpu::TokenId>) {
     return std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 0.0F};
   });
-  CHECK_THROWS_AS(lab::score_tokens(broken, Tokens{1, 1}, powers), std::domain_error);
+  CHECK_THROWS_AS(gpu::score_tokens(broken, Tokens{1, 1}, powers), std::domain_error);
 }

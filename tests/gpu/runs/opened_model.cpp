@@ -1,9 +1,9 @@
-#include "lab/opened_model.hpp"
+#include "gpu/runs/opened_model.hpp"
 
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
-using lab::OpenedModel;
+using gpu::OpenedModel;
 using Tokens = std::vector<gpu::TokenId>;
 
 namespace {
@@ -11,30 +11,6 @@ namespace {
 const std::string toy_models = TEMPERA_SOURCE_DIR "/toy_models/";
 
 }  // namespace
-
-TEST_CASE("a finite model reads and writes its tokens by name") {
-  const OpenedModel model = OpenedModel::open(toy_models + "unequal_lengths.json");
-  CHECK(model.model().vocabulary_size() == 3);
-  CHECK(model.terminal() == Tokens{2});
-  CHECK(model.encode("b a", "prompt") == Tokens{1, 0});
-  CHECK(model.encode("", "prompt").empty());
-  CHECK(model.decode(Tokens{1, 0, 2}) == "b a e");
-  CHECK_NOTHROW(model.check_prompt(Tokens{}, 1000, "prompt"));
-  gpu::require_bad_input([&] { model.encode("b z", "prompt"); },
-                         {"prompt: 'z' is no token of ", "separated by spaces"});
-  gpu::require_bad_input([&] { model.encode("\xFF", "prompt"); }, {"prompt: "});
-  gpu::require_bad_input([&] { model.encode("b\a", "prompt"); }, {"prompt: "});
-  gpu::require_bad_input(
-      [&] {
-        model.check_prompt(Tokens{1, 2}, 2, "prompt");
-      },
-      {"prompt: token 2 of the prompt is the terminal 'e'"});
-  gpu::require_bad_input(
-      [&] {
-        model.check_prompt(Tokens{1, 3}, 2, "prompt");
-      },
-      {"prompt: token 2", "outside the vocabulary"});
-}
 
 TEST_CASE("a folder with a tokenizer reads and writes text") {
   const OpenedModel model = OpenedModel::open(toy_models + "worked_sum");
@@ -47,6 +23,9 @@ TEST_CASE("a folder with a tokenizer reads and writes text") {
   gpu::require_bad_input([&] { model.check_prompt(Tokens{}, 1, "prompt"); },
                          {"prompt: the prompt has no token"});
   gpu::require_bad_input([&] { model.encode("3+x?", "prompt"); }, {"prompt"});
+  CHECK(model.horizon_behind(16, 64) == 48);
+  CHECK(model.horizon_behind(16, 40) == 40);
+  CHECK(model.horizon_behind(99, 64) == 1);
 }
 
 TEST_CASE("a folder without a tokenizer reads and writes numbers") {
@@ -59,11 +38,16 @@ TEST_CASE("a folder without a tokenizer reads and writes numbers") {
   for (const std::string& word : {std::to_string(vocabulary), std::string("-1"), std::string("1x"),
                                   std::string("x"), std::string("99999999999999999999")})
     gpu::require_bad_input([&] { model.encode("5 " + word, "prompt"); },
-                           {"prompt: '" + word + "' is no token", "give token numbers below"});
+                           {"prompt: \"" + word + "\" is no token", "give token numbers below"});
 }
 
 TEST_CASE("what is no model is refused") {
   gpu::require_bad_input([] { OpenedModel::open("/nowhere"); }, {"/nowhere: does not exist"});
+  gpu::require_bad_input([] { OpenedModel::open(""); }, {"model: does not exist"});
+  gpu::require_bad_input([] { OpenedModel::open(std::string(5000, 'a')); },
+                         {"cannot be looked at (File name too long)"});
+  gpu::require_bad_input([] { OpenedModel::open(toy_models + "four_state.json"); },
+                         {"four_state.json: is a file"});
   const gpu::ModelFolder folder("untied_float32");
   std::filesystem::remove(folder.path() / "model.safetensors");
   gpu::require_bad_input([&] { OpenedModel::open(folder.path()); }, {"model.safetensors"});
