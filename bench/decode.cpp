@@ -30,10 +30,10 @@ double measured_bandwidth() {
 /// Draws `sequences` records of `horizon` tokens at power 1, no token terminal; tokens per second.
 double decode(const gpu::OpenedModel& model, std::size_t sequences, std::size_t batch,
               std::size_t horizon) {
-  gpu::DrawSettings settings{gpu::Ladder({1.0}),
-                             {gpu::make_stages(horizon, horizon, {0}, {0}, {0}),
-                              gpu::Schedule::adj, 0},
-                             {}};
+  gpu::DrawSettings settings{
+      gpu::Ladder({1.0}),
+      {gpu::make_stages(horizon, horizon, {0}, {0}, {0}), gpu::Schedule::adj, 0},
+      {}};
   settings.seed = 1;
   settings.samples = settings.in_flight = sequences;
   settings.largest_batch = batch;
@@ -49,18 +49,19 @@ double decode(const gpu::OpenedModel& model, std::size_t sequences, std::size_t 
 
 /// The plain loop: one sequence, one token at a time, without engine or coroutines.
 double plain_loop(const gpu::OpenedModel& model, std::size_t sequences, std::size_t horizon) {
-  const auto rows = gpu::make_device_row_lottery({1.0});
-  gpu::PhiloxLottery lottery(1);
+  const auto rows = gpu::make_device_row_lottery();
+  gpu::PhiloxLottery lottery;
+  const std::vector<double> powers{1.0};
   const std::vector<gpu::TokenId> prompt = model.encode("4+7+9+3+8+6+2+5?", "prompt");
   const double seconds = seconds_of([&] {
     for (std::uint32_t i = 0; i < sequences; ++i) {
       std::vector<gpu::TokenId> tokens = prompt;
       const auto cache = model.model().empty_cache();
       gpu::DeviceMemory<float> logits;
-      for (std::uint32_t t = 1; t <= horizon; ++t) {
+      for (std::uint32_t t = 0; t < horizon; ++t) {
         const gpu::Pass pass{cache.get(), tokens};
         model.model().next_logits(std::span(&pass, 1), logits);
-        const gpu::RowDraw draw{0, {i, 0, 0, t, gpu::Purpose::extension_token}};
+        const gpu::RowDraw draw{powers, 0, {1, {0, i, 0, 0, t, gpu::Purpose::extension_token}}};
         tokens.push_back(
             rows->draw(logits, model.model().vocabulary_size(), std::span(&draw, 1), lottery)
                 .front()

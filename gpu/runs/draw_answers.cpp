@@ -7,6 +7,7 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/sampler/score_record.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -35,12 +36,8 @@ class Waiting {
 
 /// A prompt while its samples are under way: computed once, forked by each of them.
 struct PromptUnderWay {
-  explicit PromptUnderWay(Context its_context) : context(std::move(its_context)) {}
   Context context;
-  std::unique_ptr<Cache> cache;
-  bool begun = false;
-  bool computed = false;
-  Waiting computing;
+  std::shared_ptr<Cache> cache;
   std::size_t samples_left = 0;  ///< those that a lane has taken and not ended
 };
 
@@ -53,8 +50,7 @@ class Assembly {
         sampler_(sampler),
         settings_(settings),
         observer_(observer),
-        rows_(make_device_row_lottery(settings.ladder.powers())),
-        lottery_(settings.seed),
+        rows_(make_device_row_lottery()),
         engine_(model, *rows_, lottery_, settings.largest_batch, settings.order),
         places_(prompts.size() * settings.samples),
         next_(settings.first),
@@ -74,9 +70,7 @@ class Assembly {
     while (next_ < places_) {
       const std::size_t place = next_++;
       const std::size_t p = place / settings_.samples;
-      const auto prompt =
-          under_way_.try_emplace(p, Context{prompts_[p].tokens, settings_.terminal}).first;
-      ++prompt->second.samples_left;
+      const auto prompt = take(p);
       while (place >= front_ + 4 * settings_.in_flight) co_await room_.wait();
       std::optional<Answer> answer = observer_.ended_before(place);
       if (!answer) co_await draw(place, prompt->second, answer.emplace());
@@ -86,11 +80,14 @@ class Assembly {
     }
   }
 
-  Task draw(std::size_t place, PromptUnderWay& prompt, Answer& answer);
-  Task compute(PromptUnderWay& prompt);
-  Record replica(const PromptUnderWay& prompt) const {
-    return {prompt.context, prompt.cache->fork(prompt.cache->length())};
+  /// The prompt, for one more sample.
+  std::map<std::size_t, PromptUnderWay>::iterator take(std::size_t p) {
+    const auto [prompt, is_new] = under_way_.try_emplace(p);
+    if (is_new) prompt->second = {{prompts_[p].tokens, settings_.terminal}, model_.empty_cache()};
+    ++prompt->second.samples_left;
+    return prompt;
   }
+  Task draw(std::size_t place, const PromptUnderWay& prompt, Answer& answer);
   void restore(const SavedProgress& saved, const PromptUnderWay& prompt, Progress& progress);
   Record rescored(const SavedProgress& saved, std::size_t rung, const PromptUnderWay& prompt);
   void leave(std::size_t place, Answer answer);
@@ -124,16 +121,14 @@ class Teller final : public Observer {
   std::size_t place_;
 };
 
-Task Assembly::draw(std::size_t place, PromptUnderWay& prompt, Answer& answer) {
-  if (!std::exchange(prompt.begun, true)) co_await compute(prompt);
-  while (!prompt.computed) co_await prompt.computing.wait();
+Task Assembly::draw(std::size_t place, const PromptUnderWay& prompt, Answer& answer) {
   Progress progress;
-  if (const auto saved = observer_.begun_before(place))
-    restore(*saved, prompt, progress);
-  else
-    for (Rung k = 0; k < settings_.ladder.rungs(); ++k)
-      progress.replicas.push_back(replica(prompt));
-  Run run{engine_, prompt.context, settings_.ladder, static_cast<std::uint32_t>(place), {}};
+  if (const auto saved = observer_.begun_before(place)) restore(*saved, prompt, progress);
+  const PromptNumber number = prompts_[place / settings_.samples].number;
+  Run run{engine_,           prompt.context,
+          settings_.ladder,  number.seed(settings_.seed),
+          number.in_address, static_cast<std::uint32_t>(place % settings_.samples),
+          prompt.cache};
   Teller teller(observer_, place);
   co_await sampler_(run, settings_.plan, progress, &teller);
   observer_.ended(place, progress);
@@ -141,24 +136,12 @@ Task Assembly::draw(std::size_t place, PromptUnderWay& prompt, Answer& answer) {
   answer = {record.token_ids(), record.log_p0(), record.terminated()};
 }
 
-Task Assembly::compute(PromptUnderWay& prompt) {
-  prompt.cache = model_.empty_cache();
-  if (!prompt.context.prompt.empty()) {
-    DeviceMemory<float> logits;
-    const Pass pass{prompt.cache.get(), prompt.context.prompt};
-    model_.next_logits(std::span(&pass, 1), logits);
-  }
-  prompt.computed = true;
-  prompt.computing.wake();
-  co_return;
-}
-
 void Assembly::restore(const SavedProgress& saved, const PromptUnderWay& prompt,
                        Progress& progress) {
   progress.stage = saved.stage;
   progress.extended = saved.extended;
   progress.round = saved.round;
-  progress.local_rounds = saved.local_rounds;
+  progress.local_moves = saved.local_moves;
   progress.sweeps = saved.sweeps;
   for (Rung k = 0; k < saved.replicas.size(); ++k)
     progress.replicas.push_back(rescored(saved, k, prompt));
@@ -170,7 +153,8 @@ Record Assembly::rescored(const SavedProgress& saved, std::size_t rung,
   const std::size_t horizon = settings_.plan.stages.at(saved.stage).horizon;
   std::optional<Record> record;
   try {
-    record = score_record(model_, *rows_, prompt.context, horizon, saved.replicas[rung]);
+    record = score_record(model_, *rows_, settings_.ladder, prompt.context, horizon,
+                          saved.replicas[rung]);
   } catch (const std::logic_error&) {
     // A token that the model now forbids, or that its record has no room for.
   }
@@ -196,7 +180,7 @@ SavedProgress saved(const Progress& progress, std::string where) {
   kept.stage = progress.stage;
   kept.extended = progress.extended;
   kept.round = progress.round;
-  kept.local_rounds = progress.local_rounds;
+  kept.local_moves = progress.local_moves;
   kept.sweeps = progress.sweeps;
   for (const Record& record : progress.replicas) {
     kept.replicas.push_back(record.token_ids());
@@ -208,9 +192,10 @@ SavedProgress saved(const Progress& progress, std::string where) {
 
 DrawTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts, Sampler sampler,
                         const DrawSettings& settings, DrawObserver& observer) {
-  if (settings.samples > most_samples)
-    throw BadInput("samples", "is " + std::to_string(settings.samples),
-                   "ask for at most " + std::to_string(most_samples) + " answers to a prompt");
+  if (settings.samples > addressable_samples)
+    throw BadInput(
+        "samples", "is " + std::to_string(settings.samples),
+        "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
   return Assembly(model, prompts, sampler, settings, observer).run();
 }
 

@@ -27,7 +27,7 @@ struct DrawSettings {
   Plan plan;
   std::vector<TokenId> terminal;  ///< E
   std::uint64_t seed = 0;
-  std::size_t samples = 1;  ///< answers to each prompt, at most most_samples
+  std::size_t samples = 1;  ///< answers to each prompt, at most addressable_samples
   std::size_t first = 0;    ///< the place to begin at; those before it are drawn already
   /// How many runs are under way at once. A run holds K caches of prompt and horizon, so this
   /// bounds the memory; more than largest_batch / K of them keep the batches full.
@@ -35,9 +35,6 @@ struct DrawSettings {
   std::size_t largest_batch = 64;
   WorkOrder order = WorkOrder::first_come;
 };
-
-/// How many samples of one prompt the address of a draw tells apart.
-inline constexpr std::size_t most_samples = std::size_t{1} << 20;
 
 /// One answer: the record at the output rung.
 struct Answer {
@@ -52,8 +49,8 @@ struct SavedProgress {
   std::size_t stage = 0;
   bool extended = false;
   std::size_t round = 0;
-  std::uint32_t local_rounds = 0;
-  std::uint32_t sweeps = 0;
+  std::size_t local_moves = 0;
+  std::size_t sweeps = 0;
   std::vector<std::vector<TokenId>> replicas;
   std::vector<std::uint64_t> log_p0;
   std::string where;  ///< what to name if the model no longer gives these records
@@ -89,8 +86,8 @@ struct DrawTotals {
 ///
 /// An answer is a function of model, settings, seed, the prompt with its number, and the sample:
 /// never of the other prompts and samples, nor of the layout of the work.
-/// @throw BadInput for more samples than most_samples, or if the model no longer gives the records
-/// that an earlier process left
+/// @throw BadInput for more samples than addressable_samples, or if the model no longer gives the
+/// records that an earlier process left
 /// @throw whatever model, sampler and observer throw
 DrawTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts, Sampler sampler,
                         const DrawSettings& settings, DrawObserver& observer);

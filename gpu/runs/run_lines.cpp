@@ -32,7 +32,7 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
   static constexpr const char* kinds[] = {"extension", "local_move", "swap"};
   nlohmann::ordered_json json = place_of(prompt, sample);
   json["kind"] = kinds[static_cast<int>(event.kind)];
-  json["round"] = event.round;
+  json["turn"] = event.turn;
   json["rung"] = event.rung + 1;
   if (event.kind == Event::Kind::local_move) json["r"] = event.restart;
   if (event.kind != Event::Kind::swap) json["tokens"] = event.tokens;
@@ -56,21 +56,20 @@ std::string answer_line(const SampledAnswer& sampled) {
 
 nlohmann::json to_json(const SavedProgress& progress) {
   return {{"stage", progress.stage},   {"extended", progress.extended},
-          {"round", progress.round},   {"local_rounds", progress.local_rounds},
+          {"round", progress.round},   {"local_moves", progress.local_moves},
           {"sweeps", progress.sweeps}, {"replicas", progress.replicas},
           {"log_p0", progress.log_p0}};
 }
 
 SavedProgress progress_of(const nlohmann::json& json, const std::string& where) {
   const JsonObject object(json, where);
-  object.only({"stage", "extended", "round", "local_rounds", "sweeps", "replicas", "log_p0"});
+  object.only({"stage", "extended", "round", "local_moves", "sweeps", "replicas", "log_p0"});
   SavedProgress progress;
   progress.stage = object.whole_number("stage", 0, longest_horizon);
   progress.extended = object.boolean("extended");
   progress.round = object.whole_number("round", 0, most);
-  progress.local_rounds =
-      static_cast<std::uint32_t>(object.whole_number("local_rounds", 0, most_of_32_bits));
-  progress.sweeps = static_cast<std::uint32_t>(object.whole_number("sweeps", 0, most_of_32_bits));
+  progress.local_moves = object.whole_number("local_moves", 0, addressable_turns);
+  progress.sweeps = object.whole_number("sweeps", 0, addressable_turns);
   for (const auto& replica : object.array("replicas"))
     progress.replicas.push_back(tokens_of(replica, where));
   progress.log_p0 = object.whole_numbers("log_p0", 0, most);

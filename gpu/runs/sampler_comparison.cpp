@@ -153,10 +153,10 @@ ComparisonSettings read_comparison(const std::string& file) {
   const JsonObject object(json, file);
   object.only({"horizon", "block", "powers", "rounds", "local_moves", "sweeps", "truncating_rounds",
                "matched_rounds"});
-  constexpr std::uint64_t most = std::uint64_t{1} << 32;
+  constexpr std::uint64_t most = addressable_turns;
   ComparisonSettings settings;
   settings.horizon = object.whole_number("horizon", 0, longest_horizon);
-  settings.block = object.whole_number("block", 1, most);
+  settings.block = object.whole_number("block", 1, longest_horizon);
   settings.powers = object.positive_numbers("powers");
   settings.rounds = object.whole_number("rounds", 0, most);
   settings.local_moves = object.whole_number("local_moves", 0, most);

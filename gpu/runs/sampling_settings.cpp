@@ -12,7 +12,7 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::uint64_t most_tokens = std::numeric_limits<TokenId>::max();
-constexpr std::uint64_t most_rounds = std::uint64_t{1} << 32;
+constexpr std::uint64_t most_rounds = addressable_turns;
 
 std::vector<TokenId> tokens_of(const JsonObject& config, const std::string& key) {
   const auto numbers = config.whole_numbers(key, 0, most_tokens);
@@ -75,7 +75,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.terminal = tokens_of(config, "terminal");
   settings.powers = config.positive_numbers("powers");
   settings.horizon = config.whole_number("horizon", 1, longest_horizon);
-  settings.block = config.whole_number("block", 1, most_rounds);
+  settings.block = config.whole_number("block", 1, most_tokens);
   settings.rounds = counts_of(config, "rounds");
   settings.local_moves = counts_of(config, "local_moves");
   settings.sweeps = counts_of(config, "sweeps");
@@ -84,7 +84,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
     throw BadInput(file, "key \"schedule\" is neither adj nor deo", "give one of the two");
   settings.schedule = schedule == "deo" ? Schedule::deo : Schedule::adj;
   settings.output = config.whole_number("output_rung", 1, 65535);
-  settings.samples = config.whole_number("samples", 1, most_samples);
+  settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
   return settings;
 }
@@ -95,9 +95,10 @@ Plan SamplingSettings::plan() const {
     throw BadInput("output rung", "is " + std::to_string(output),
                    "give one of the rungs 1 to " + std::to_string(ladder.rungs()));
   if (samples == 0) throw BadInput("samples", "is 0", "ask for at least 1");
-  if (samples > most_samples)
-    throw BadInput("samples", "is " + std::to_string(samples),
-                   "ask for at most " + std::to_string(most_samples) + " answers to a prompt");
+  if (samples > addressable_samples)
+    throw BadInput(
+        "samples", "is " + std::to_string(samples),
+        "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
   return {make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output - 1};
 }
 
