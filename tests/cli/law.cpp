@@ -68,6 +68,21 @@ TEST_CASE("law leaves out the difference from an irrational matrix") {
   CHECK(report["worst_entry"].is_null());
 }
 
+TEST_CASE("law has numbers, and no NaN, at both ends of the range of powers") {
+  for (const char* power : {"1048576", "0.00000095367431640625"}) {
+    CAPTURE(power);
+    const json report = answer(std::string("four_state.json --horizon 2 --power ") + power);
+    check_law(report, 3);
+  }
+  // Records of probability 2^-1000, whose power at the top of the range no floating point holds.
+  const TemporaryFile unlikely(R"({"name": "m", "vocabulary": ["a", "b"], "terminal": ["b"],
+                                  "default": {"a": "1/4294967296", "b": "4294967295/4294967296"}})");
+  const auto result =
+      run_command("law " + unlikely.path() + " --horizon 40 --power 1048576 --json");
+  REQUIRE(result.exit_code == 0);
+  check_law(json::parse(result.out), 41);
+}
+
 TEST_CASE("law takes a restart law and prints a table for people") {
   check_law(answer("four_state.json --horizon 2 --power 2 --restart 1/4,3/4"), 3);
   CHECK(answer("four_state.json --horizon 2 --power 2 --restart 1/2,1/2") ==
@@ -131,14 +146,16 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
   const Refusal refusals[] = {
       {"/nowhere.json --horizon 2 --power 2", "/nowhere.json: cannot be read"},
       {unequal.path() + " --horizon 2 --power 2", "sums to 1/2"},
-      {four + "--horizon 0 --power 2", "horizon: is 0"},
+      {four + "--horizon 0 --power 2", "--horizon: \"0\" is out of range"},
       {four + "--horizon -1 --power 2", "--horizon"},
       {four + "--horizon 1000000 --power 2", "above 1024"},
       {four + "--horizon 300 --power 2", "more than 256 records"},
       {four + "--horizon 20 --powers 1,2", "more than 256 joint states"},
-      {four + "--horizon 2 --power 0", "the power is 0"},
-      {four + "--horizon 2 --power -1", "the power is -1"},
-      {four + "--horizon 2 --power nan", "the power is nan"},
+      {four + "--horizon 2 --power 0", "--power: the power \"0\" is out of range"},
+      {four + "--horizon 2 --power 1e300", "--power: \"1e300\" is no power"},
+      {four + "--horizon 2 --power 1048577", "--power: the power \"1048577\" is out of range"},
+      {four + "--horizon 2 --power -1", "--power: \"-1\" is no power"},
+      {four + "--horizon 2 --power nan", "--power: \"nan\" is no power"},
       {four + "--horizon 2 --powers 2,1", "does not exceed the one before it"},
       {four + "--horizon 2 --powers 1,1", "does not exceed the one before it"},
       {four + "--horizon 2 --power 1 --powers 1,2", "--power"},
@@ -152,7 +169,7 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
       {four + "--horizon 2 --power 2 --restart 0,1", "restart law: the chain does not connect"},
       {four + "--horizon 2 --power 2 --other", "--other"},
       {four + "--horizon 2 --power 2 --tree .", "--tree"},
-      {"--horizon 2 --power 2", "model"},
+      {"--horizon 2 --power 2", "MODEL: is missing"},
       {"--tree /nowhere", "/nowhere/toy_models/models.json: cannot be read"},
   };
   for (const Refusal& refusal : refusals) {
