@@ -4,8 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/whole_number.hpp"
+#include "cli/standard_streams.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/sampler_comparison.hpp"
 #include "lab/finite_model_file.hpp"
@@ -40,7 +41,7 @@ void print(const gpu::ComparisonRow& row) {
               100.0 * row.accuracy(), 100.0 * low, 100.0 * high, picture(row).c_str(),
               static_cast<double>(row.decode_tokens) / static_cast<double>(row.problems),
               row.unfinished);
-  std::fflush(stdout);
+  flush_output();
 }
 
 nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
@@ -97,17 +98,23 @@ void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compare", "Base, tokenwise, truncating, fixed-horizon and PPT sampling on checked problems");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("model", options->model, "Hugging Face folder")->required();
-  command->add_option("--problems", options->problems,
-                      "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
-  command->add_option("--settings", options->settings,
-                      "JSON of horizon, block, powers, rounds … (default: comparison.json of the "
-                      "model)");
-  command->add_option("--most", options->most, "Use the first problems only (default: all)")
-      ->check(whole_number);
-  command->add_option("--seed", options->seed, "Seed")->check(whole_number)->capture_default_str();
+  CLI::Option* model = add_text(*command, "MODEL", options->model, "", "Hugging Face folder");
+  add_text(*command, "--problems", options->problems, "FILE",
+           "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
+  add_text(*command, "--settings", options->settings, "FILE",
+           "JSON of horizon, block, powers, rounds and so on (default: comparison.json of the "
+           "model)");
+  add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
+                   "Use the first problems only (default: all)");
+  add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
   command->add_flag("--json", options->json, "Print the table as JSON");
-  command->callback([options] { run_compare(*options); });
+  command->footer(
+      "Examples:\n  tempera compare toy_models/worked_sum --most 20\n"
+      "  tempera compare toy_models/worked_sum --json >comparison.json");
+  command->callback([options, model] {
+    require(*model, "name a Hugging Face folder with held_out.jsonl and comparison.json");
+    run_compare(*options);
+  });
 }
 
 }  // namespace tempera::cli

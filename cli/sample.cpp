@@ -9,9 +9,9 @@
 
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/summary_table.hpp"
-#include "cli/whole_number.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/prompt_file.hpp"
 #include "gpu/runs/sampling.hpp"
@@ -19,6 +19,16 @@
 
 namespace tempera::cli {
 namespace {
+
+// What a draw's address tells apart (gpu/lottery/draw_address.hpp).
+constexpr std::size_t most_rungs = 65535;
+
+constexpr const char* examples = R"(Examples:
+  tempera sample '4+7+9+3?' --model toy_models/worked_sum --horizon 28
+  tempera sample --prompt-file question.txt --model Qwen3-0.6B \
+    --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
+  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4 --out run
+  tempera sample --resume run --summary)";
 
 struct SampleOptions {
   std::string prompt;
@@ -197,87 +207,66 @@ void add_sample(CLI::App& app) {
   settings.rounds = {4};
   settings.local_moves = {1};
   settings.sweeps = {1};
-  CLI::Option* prompt = command->add_option("prompt", options->prompt,
-                                            "The prompt; else --prompt-file; else standard input");
-  CLI::Option* prompt_file =
-      command
-          ->add_option("--prompt-file", options->prompt_file,
-                       "File with the prompt; one newline at its end is left out")
-          ->excludes(prompt);
-  command
-      ->add_option(
-          "--prompts", options->prompts,
-          "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line; - is standard "
-          "input")
-      ->excludes(prompt)
-      ->excludes(prompt_file);
-  CLI::Option* model = command->add_option("--model", settings.model,
-                                           "Hugging Face folder (Qwen3), or finite model (JSON)");
-  command
-      ->add_option("--powers", settings.powers,
-                   "Powers of the rungs, strictly increasing; one power is a single chain "
-                   "(default: 1,2,4)")
-      ->delimiter(',');
+  CLI::Option* prompt =
+      command->add_option("PROMPT", options->prompt,
+                          "The prompt; else --prompt-file or --prompts; else standard input");
+  CLI::Option* prompt_file = add_text(*command, "--prompt-file", options->prompt_file, "FILE",
+                                      "File with the prompt; one newline at its end is left out");
+  CLI::Option* prompts =
+      add_text(*command, "--prompts", options->prompts, "FILE",
+               "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line; - is standard "
+               "input");
+  CLI::Option* model = add_text(*command, "--model", settings.model, "MODEL",
+                                "Hugging Face folder (Qwen3), or finite model (JSON)");
+  add_powers(*command, "--powers", settings.powers,
+             "Powers of the rungs, strictly increasing; one power is a single chain (default: "
+             "1,2,4)");
   CLI::Option* horizon =
-      command
-          ->add_option("--horizon", settings.horizon,
-                       "Horizon T: the longest answer, in tokens (default: 64, or what fits the "
-                       "model)")
-          ->check(whole_number);
-  command->add_option("--block", settings.block, "Block width B of the stages (default: T/4)")
-      ->check(whole_number);
-  command
-      ->add_option("--rounds", settings.rounds,
-                   "Rounds N_m: one number, or one for each stage (default: 4)")
-      ->check(whole_number)
-      ->delimiter(',');
-  command
-      ->add_option(
-          "--local-moves", settings.local_moves,
-          "Local moves of each rung in a round, n_local: one number, or one for each stage "
-          "(default: 1)")
-      ->check(whole_number)
-      ->delimiter(',');
-  command
-      ->add_option("--sweeps", settings.sweeps,
-                   "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)")
-      ->check(whole_number)
-      ->delimiter(',');
-  command
-      ->add_option("--schedule", options->schedule,
-                   "adj: ordered sweeps over all edges; deo: even and odd edges in turn")
-      ->check(CLI::IsMember({"adj", "deo"}))
-      ->capture_default_str();
-  command
-      ->add_option("--output-rung", settings.output,
-                   "Rung whose record is the answer, from 1 (default: the last)")
-      ->check(whole_number);
-  command->add_option("--samples", settings.samples, "Independent answers to each prompt")
-      ->check(whole_number)
-      ->capture_default_str();
-  command->add_option("--seed", settings.seed, "Seed: the same seed gives the same answers")
-      ->check(whole_number)
-      ->capture_default_str();
-  command->add_option("--out", options->out,
-                      "Run folder to make: config, events, samples, summary, checkpoint");
+      add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
+                       "Horizon T: the longest answer, in tokens (default: 64, or what fits behind "
+                       "the prompt)");
+  add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
+                   "Block width B of the stages (default: T/4)");
+  add_whole_numbers(*command, "--rounds", settings.rounds, {0, gpu::addressable_turns - 1},
+                    "Rounds N_m: one number, or one for each stage (default: 4)");
+  add_whole_numbers(*command, "--local-moves", settings.local_moves,
+                    {0, gpu::addressable_turns - 1},
+                    "Local moves of each rung in a round, n_local: one number, or one for each "
+                    "stage (default: 1)");
+  add_whole_numbers(*command, "--sweeps", settings.sweeps, {0, gpu::addressable_turns - 1},
+                    "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)");
+  add_choice(*command, "--schedule", options->schedule, {"adj", "deo"},
+             "adj: ordered sweeps over all edges; deo: even and odd edges in turn (default: adj)");
+  add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
+                   "Rung whose record is the answer, from 1 (default: the last)");
+  add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
+                   "Independent answers to each prompt (default: 1)");
+  add_seed(*command, settings.seed,
+           "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
+  add_text(*command, "--out", options->out, "FOLDER",
+           "Run folder to make: config, events, samples, summary, checkpoint");
   CLI::Option* resume =
-      command->add_option("--resume", options->resume,
-                          "Run folder of a run that was cut short: goes on to the same bits");
-  // The folder's config.json decides everything; a flag beside it would have no effect.
-  for (CLI::Option* option : command->get_options())
-    if (option != resume && option != command->get_help_ptr()) resume->excludes(option);
+      add_text(*command, "--resume", options->resume, "FOLDER",
+               "Run folder of a run that was cut short: goes on to the same bits; its config.json "
+               "decides everything, so no option but --json and --summary goes with it");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
-  command
-      ->add_flag("--summary", options->summary,
-                 "After the answers, print acceptance of each rung and pair, round trips and log Z "
-                 "as a table")
-      ->excludes(json);
-  command->callback([options, prompt, model, horizon] {
-    options->prompt_given = !prompt->empty();
-    options->horizon_given = !horizon->empty();
-    if (model->empty() && options->resume.empty())
-      throw CLI::RequiredError("sample: --model", CLI::ExitCodes::RequiredError);
+  CLI::Option* summary = command->add_flag("--summary", options->summary,
+                                           "After the answers, print acceptance of each rung and "
+                                           "pair, round trips and log Z as a table");
+  command->footer(examples);
+  command->callback([=] {
+    for (const CLI::Option* option : command->get_options())
+      if (option != resume && option != json && option != summary)
+        refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
+    refuse_beside(*prompt_file, *prompt, "give the prompt once");
+    refuse_beside(*prompts, *prompt, "give the prompts in one way");
+    refuse_beside(*prompts, *prompt_file, "give the prompts in one way");
+    refuse_beside(*summary, *json, "leave it out: --json holds the summary");
+    if (resume->count() == 0)
+      require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
+    options->prompt_given = prompt->count() > 0;
+    options->horizon_given = horizon->count() > 0;
     run_sample(*options);
   });
 }

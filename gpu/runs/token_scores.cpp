@@ -1,10 +1,10 @@
 #include "gpu/runs/token_scores.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/row_lottery.hpp"
+#include "gpu/sampler/ladder.hpp"
 
 namespace tempera::gpu {
 
@@ -18,9 +18,7 @@ TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
       throw BadInput("tokens, number " + std::to_string(t + 1),
                      std::to_string(tokens[t]) + " is outside the vocabulary",
                      "use numbers below " + std::to_string(model.vocabulary_size()));
-  for (const double power : powers)
-    if (!std::isfinite(power) || power <= 0.0)
-      throw BadInput("powers", "a power is not above 0", "give finite powers above 0");
+  for (const double power : powers) require_power(power, "powers");
   const auto rows = make_device_row_lottery();
   const auto cache = model.empty_cache();
   DeviceMemory<float> logits;
