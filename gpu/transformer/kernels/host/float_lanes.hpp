@@ -32,13 +32,22 @@ struct FloatLanes {
   FloatRegister parts[registers];
 };
 
+/// `register_lanes` copies of a float. (A loop over the lanes is compiled to as many insertions.)
+inline FloatRegister broadcast_register(float value) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(value);
+#elif defined(__FMA__)
+  return _mm256_set1_ps(value);
+#else
+  return FloatRegister{value, value, value, value};
+#endif
+}
+
 /// `Size` copies of a float.
 template <std::size_t Size>
 inline FloatLanes<Size> broadcast(float value) {
   FloatLanes<Size> result;
-  for (auto& part : result.parts) {
-    for (std::size_t lane = 0; lane < register_lanes; ++lane) part[lane] = value;
-  }
+  for (auto& part : result.parts) part = broadcast_register(value);
   return result;
 }
 
