@@ -1,71 +1,89 @@
 #include "gpu/input/json_document.hpp"
 
-#include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
-#include <vector>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "gpu/input/json_place.hpp"
+#include "gpu/input/nearest_word.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-constexpr int deepest_nesting = 64;
+constexpr std::size_t deepest_nesting = 64;
 
-/// Watches a parse for what the parser itself lets through.
-class StrictParse {
- public:
-  explicit StrictParse(const std::string& where) : where_(where) {}
+BadInput not_json(const std::string& where, std::size_t byte) {
+  return {where, "not valid JSON in UTF-8 at byte " + std::to_string(byte),
+          "correct it there, or download the file again"};
+}
 
-  bool operator()(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    if (depth > deepest_nesting) {
-      throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
-                     "give the file as its tool wrote it");
-    }
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys_.back().insert(key).second) {
-        throw BadInput(where_, "key " + in_quotes(key) + " occurs twice in one object",
-                       "remove one of the two");
-      }
-    }
-    return true;
-  }
+/// A value as an error names it, in one short line.
+std::string shown(const nlohmann::json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  if (value.is_string()) return in_quotes(value.get_ref<const std::string&>());
+  return value.dump();
+}
 
- private:
-  const std::string& where_;
-  std::vector<std::set<std::string>> keys_;
+[[noreturn]] void refuse(const std::string& file, const std::string& path,
+                         const nlohmann::json& value, const std::string& wanted) {
+  throw BadInput(file, "key " + path + " is " + shown(value) + ", not " + wanted, "give one");
+}
+
+/// Where a value stands, for errors.
+struct Place {
+  const std::string& file;
+  const std::string path;
 };
+
+std::uint64_t whole_number_of(const nlohmann::json& value, const Place& place, std::uint64_t least,
+                              std::uint64_t greatest) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (number >= least && number <= greatest) return number;
+  }
+  refuse(place.file, place.path, value,
+         "a whole number in " + std::to_string(least) + ".." + std::to_string(greatest));
+}
+
+double finite_number_of(const nlohmann::json& value, const Place& place) {
+  // The parser lets no infinity through, and JSON has no spelling of NaN.
+  if (!value.is_number()) refuse(place.file, place.path, value, "a finite number");
+  return value.get<double>();
+}
+
+std::string text_of(const nlohmann::json& value, const Place& place) {
+  if (!value.is_string()) refuse(place.file, place.path, value, "a string");
+  return value.get<std::string>();
+}
 
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
-  StrictParse strict(where);
+  // The parser would take a NUL for the end and what follows it for nothing.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+    throw not_json(where, nul + 1);
+  JsonPlace place;
+  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    if (!place.follow(event, parsed))
+      throw BadInput(where, "key " + place.path() + " occurs twice in one object",
+                     "remove one of the two");
+    if (place.depth() > deepest_nesting)
+      throw BadInput(where, "JSON is nested deeper than " + std::to_string(deepest_nesting),
+                     "give the file as its tool wrote it");
+    return true;
+  };
   try {
-    return nlohmann::json::parse(text.begin(), text.end(), std::ref(strict));
+    return nlohmann::json::parse(text.begin(), text.end(), watch);
   } catch (const nlohmann::json::parse_error& error) {
-    throw BadInput(where, "not valid JSON in UTF-8 at byte " + std::to_string(error.byte),
-                   "download or export the file again");
+    throw not_json(where, error.byte);
   } catch (const nlohmann::json::out_of_range&) {
-    throw BadInput(where, "a number is out of range", "download or export the file again");
+    throw BadInput(
+        where,
+        "the number at " + (place.depth() == 0 ? "the top" : place.path()) + " is out of range",
+        "give one between -1.7e308 and 1.7e308");
   }
-}
-
-std::string read_text_file(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (std::filesystem::is_directory(file) || !stream || !(text << stream.rdbuf())) {
-    throw BadInput(file.string(), "cannot be read, or is empty",
-                   "give a folder in Hugging Face form that holds it");
-  }
-  return std::move(text).str();
 }
 
 nlohmann::json read_json_file(const std::filesystem::path& file) {
@@ -73,10 +91,36 @@ nlohmann::json read_json_file(const std::filesystem::path& file) {
 }
 
 JsonObject::JsonObject(const nlohmann::json& value, std::string where)
-    : value_(&value), where_(std::move(where)) {
-  if (!value.is_object()) {
-    throw BadInput(where_, "is not a JSON object", "give the file as its tool wrote it");
+    : JsonObject(value, std::move(where), "") {}
+
+JsonObject::JsonObject(const nlohmann::json& value, std::string file, std::string path)
+    : value_(&value), file_(std::move(file)), path_(std::move(path)) {
+  if (!value.is_object())
+    throw BadInput(where(), "is " + shown(value) + ", not a JSON object",
+                   "give the file as its tool wrote it");
+}
+
+std::string JsonObject::where() const { return path_.empty() ? file_ : file_ + ", " + path_; }
+
+std::string JsonObject::path_of(const std::string& key) const {
+  return path_.empty() ? in_quotes(key) : path_ + "[" + in_quotes(key) + "]";
+}
+
+void JsonObject::check_keys(std::initializer_list<std::string_view> required,
+                            std::initializer_list<std::string_view> optional) const {
+  std::vector<std::string_view> known(required);
+  known.insert(known.end(), optional.begin(), optional.end());
+  for (const auto& member : value_->items()) {
+    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
+    std::string remedy = "known are";
+    if (const auto nearest = nearest_word(member.key(), known)) {
+      remedy = "did you mean " + in_quotes(*nearest) + "?";
+    } else {
+      for (const auto key : known) remedy += (key == known[0] ? " " : ", ") + in_quotes(key);
+    }
+    throw BadInput(file_, "key " + path_of(member.key()) + " is unknown", remedy);
   }
+  for (const auto key : required) at(std::string(key));
 }
 
 bool JsonObject::has(const std::string& key) const {
@@ -85,46 +129,33 @@ bool JsonObject::has(const std::string& key) const {
 }
 
 const nlohmann::json& JsonObject::at(const std::string& key) const {
-  if (!has(key)) throw BadInput(where_, "key " + in_quotes(key) + " is missing", "add it");
+  if (!has(key)) throw BadInput(file_, "key " + path_of(key) + " is missing", "add it");
   return *value_->find(key);
 }
 
 std::uint64_t JsonObject::whole_number(const std::string& key, std::uint64_t least,
                                        std::uint64_t greatest) const {
-  const auto& member = at(key);
-  if (member.is_number_unsigned()) {
-    const auto number = member.get<std::uint64_t>();
-    if (number >= least && number <= greatest) return number;
-  }
-  throw BadInput(where_,
-                 "key " + in_quotes(key) + " is not a whole number in " + std::to_string(least) +
-                     ".." + std::to_string(greatest),
-                 "give one");
+  return whole_number_of(at(key), {file_, path_of(key)}, least, greatest);
+}
+
+double JsonObject::finite_number(const std::string& key) const {
+  return finite_number_of(at(key), {file_, path_of(key)});
 }
 
 double JsonObject::positive_number(const std::string& key) const {
   const auto& member = at(key);
-  if (member.is_number()) {
-    const auto number = member.get<double>();
-    if (std::isfinite(number) && number > 0.0) return number;
-  }
-  throw BadInput(where_, "key " + in_quotes(key) + " is not a finite number above 0", "give one");
+  if (!member.is_number() || !(member.get<double>() > 0.0))
+    refuse(file_, path_of(key), member, "a finite number above 0");
+  return member.get<double>();
 }
 
 std::string JsonObject::text(const std::string& key) const {
-  const auto& member = at(key);
-  if (!member.is_string()) {
-    throw BadInput(where_, "key " + in_quotes(key) + " is not a string", "give one");
-  }
-  return member.get<std::string>();
+  return text_of(at(key), {file_, path_of(key)});
 }
 
 bool JsonObject::boolean(const std::string& key) const {
   const auto& member = at(key);
-  if (!member.is_boolean()) {
-    throw BadInput(where_, "key " + in_quotes(key) + " is not true or false",
-                   "give one of the two");
-  }
+  if (!member.is_boolean()) refuse(file_, path_of(key), member, "true or false");
   return member.get<bool>();
 }
 
@@ -133,15 +164,44 @@ bool JsonObject::boolean_or(const std::string& key, bool otherwise) const {
 }
 
 JsonObject JsonObject::object(const std::string& key) const {
-  return JsonObject(at(key), where_ + ", " + in_quotes(key));
+  return {at(key), file_, path_of(key)};
 }
 
 const nlohmann::json& JsonObject::array(const std::string& key) const {
   const auto& member = at(key);
-  if (!member.is_array()) {
-    throw BadInput(where_, "key " + in_quotes(key) + " is not an array", "give one");
-  }
+  if (!member.is_array()) refuse(file_, path_of(key), member, "a list");
   return member;
+}
+
+template <class Read>
+auto JsonObject::entries(const std::string& key, const Read& read) const {
+  std::vector<decltype(read(nlohmann::json(), Place{file_, ""}))> entries;
+  for (const auto& entry : array(key)) {
+    const std::string index = "[" + std::to_string(entries.size()) + "]";
+    entries.push_back(read(entry, Place{file_, path_of(key) + index}));
+  }
+  return entries;
+}
+
+std::vector<std::uint64_t> JsonObject::whole_numbers(const std::string& key, std::uint64_t least,
+                                                     std::uint64_t greatest) const {
+  return entries(key, [&](const nlohmann::json& entry, const Place& place) {
+    return whole_number_of(entry, place, least, greatest);
+  });
+}
+
+std::vector<double> JsonObject::finite_numbers(const std::string& key) const {
+  return entries(key, finite_number_of);
+}
+
+std::vector<std::string> JsonObject::texts(const std::string& key) const {
+  return entries(key, text_of);
+}
+
+std::vector<JsonObject> JsonObject::objects(const std::string& key) const {
+  return entries(key, [](const nlohmann::json& entry, const Place& place) {
+    return JsonObject(entry, place.file, place.path);
+  });
 }
 
 }  // namespace tempera::gpu
