@@ -101,7 +101,8 @@ TEST_CASE("the exact acceptances of a model have a best ladder too") {
             .acceptances[diagnose_ladder(space, best.ladder).weakest] == best.weakest);
   for (const auto& ladder : all_ladders(candidates, 3))
     CHECK(weakest_edge(ladder, exact) <= best.weakest);
-  CHECK(values(best.ladder) == std::vector<Rational>{1, 2, 6});
+  CHECK(values(best.ladder) == std::vector<Rational>{1, 3, 6});
+  CHECK(best.weakest == q("7/10"));
 }
 
 TEST_CASE("the best average is not the best weakest edge") {

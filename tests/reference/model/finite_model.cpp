@@ -99,17 +99,17 @@ TEST_CASE("each fault of rows is named with its place and remedy") {
        },
        "\"next\"[\"a b\"][\"a\"] is negative"},
       {[](auto& m) {
-         m.default_row = {{1, 1, -1}};
+         m.default_row = TokenRow{1, 1, -1};
        },
        "\"default\"[\"e\"] is negative"},
       {[](auto& m) { m.next[{}][0] = Rational(1, 3); }, "\"next\"[\"\"] sums to 5/6, not to 1"},
       {[](auto& m) {
-         m.default_row = {{0, 0, 0}};
+         m.default_row = TokenRow{0, 0, 0};
        },
        "\"default\" sums to 0, not to 1"},
       {[](auto& m) {
          m.default_row.reset();
-         m.next.erase({});
+         m.next.erase(std::vector<Token>{});
        },
        "has no row for the empty prefix"},
   };
@@ -162,8 +162,8 @@ TEST_CASE("each fault of a model file is named with file, place and remedy") {
       {with("\"name\": \"m\", ", ""), "the key \"name\" is missing"},
       {with("\"default\"", "\"restart\""), "the key \"restart\" is unknown; a finite model has"},
       {with("\"default\"", "\"defualt\""), "\"defualt\" is unknown; did you mean \"default\"?"},
-      {good + std::string(1, '\0'), "line 2, column 101: malformed JSON"},
-      {good + std::string("\0{}", 3), "line 2, column 101: malformed JSON"},
+      {good + std::string(1, '\0'), "line 2, column 103: malformed JSON"},
+      {good + std::string("\0{}", 3), "line 2, column 103: malformed JSON"},
       {with("{\"e\": 1}", std::string(40, '[') + std::string(40, ']')), "nested deeper than 32"},
       {with("\"next\": {", "\"next\": 3, \"x\": {"), "the key \"x\" is unknown"},
       {with("{\"e\": 1}", "3"), "\"next\"[\"a b\"] is not an object"},

@@ -22,5 +22,5 @@ TEST_CASE("tokens that a record could not be written with are refused") {
   refused({"a", "b", "a"}, "\"vocabulary\"[2] repeats the token \"a\"");
   for (const std::string text : {"", " ", "a b", "a|b", "a\t", "\x7f", "\n"})
     refused({"a", text}, "\"vocabulary\"[1] (");
-  refused({std::string("\0", 1)}, "\"vocabulary\"[0] (\"\\u0000\") is empty or has a space");
+  refused({std::string("\0", 1)}, "\"vocabulary\"[0] (");
 }

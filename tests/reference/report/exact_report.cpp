@@ -99,7 +99,7 @@ TEST_CASE("laws of the joint report") {
     const FiniteModel model = random::model();
     const std::size_t horizon = random::horizon(2);
     const FixedHorizonSpace space(model, horizon);
-    const Ladder ladder = random::ladder(space.size() > 8 ? 2 : 3);
+    const Ladder ladder = random::ladder(space.size() > 4 ? 2 : 3);
     ExactQuestion question = asked(horizon, nullptr, 3);
     question.restart = random::restart(horizon);
     std::string start = space.name(0);
