@@ -202,10 +202,10 @@ TEST_CASE("a model with too many row entries is refused") {
 
 TEST_CASE("too many rows are refused before they are looked at") {
   FiniteModelParts model = parts();
-  for (Token a = 0; a < 577; ++a)
-    for (Token b = 0; b < 577; ++b) model.next[{3 + a, 3 + b}];
+  for (Token a = 0; a < 578; ++a)
+    for (Token b = 0; b < 578; ++b) model.next[{3 + a, 3 + b}];
   CHECK_THROWS_WITH(FiniteModel(std::move(model), "rows"),
-                    Catch::Contains("332931 rows of 3 tokens, more than 1000000 entries"));
+                    Catch::Contains("334084 rows of 3 tokens, more than 1000000 entries"));
 }
 
 TEST_CASE("a model file that cannot be read is named") {
