@@ -1,5 +1,6 @@
 #include "gpu/input/json_document.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "gpu/input/bad_input.hpp"
@@ -50,6 +51,12 @@ std::uint64_t whole_number_of(const nlohmann::json& value, const Place& place, s
 double finite_number_of(const nlohmann::json& value, const Place& place) {
   // The parser lets no infinity through, and JSON has no spelling of NaN.
   if (!value.is_number()) refuse(place.file, place.path, value, "a finite number");
+  return value.get<double>();
+}
+
+double positive_number_of(const nlohmann::json& value, const Place& place) {
+  if (!value.is_number() || !(value.get<double>() > 0.0))
+    refuse(place.file, place.path, value, "a finite number above 0");
   return value.get<double>();
 }
 
@@ -106,20 +113,30 @@ std::string JsonObject::path_of(const std::string& key) const {
   return path_.empty() ? in_quotes(key) : path_ + "[" + in_quotes(key) + "]";
 }
 
+void JsonObject::require_known(std::span<const std::string_view> known) const {
+  for (const auto& member : value_->items()) {
+    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
+    std::string remedy;
+    if (const auto nearest = nearest_word(member.key(), known)) {
+      remedy = "did you mean " + in_quotes(*nearest) + "?";
+    } else {
+      for (const std::string_view key : known)
+        remedy += (remedy.empty() ? "" : ", ") + std::string(key);
+      remedy = "remove it, or write one of " + remedy;
+    }
+    throw BadInput(file_, "key " + path_of(member.key()) + " is not known", remedy);
+  }
+}
+
+void JsonObject::only(std::initializer_list<std::string_view> known) const {
+  require_known({known.begin(), known.size()});
+}
+
 void JsonObject::check_keys(std::initializer_list<std::string_view> required,
                             std::initializer_list<std::string_view> optional) const {
   std::vector<std::string_view> known(required);
   known.insert(known.end(), optional.begin(), optional.end());
-  for (const auto& member : value_->items()) {
-    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
-    std::string remedy = "known are";
-    if (const auto nearest = nearest_word(member.key(), known)) {
-      remedy = "did you mean " + in_quotes(*nearest) + "?";
-    } else {
-      for (const auto key : known) remedy += (key == known[0] ? " " : ", ") + in_quotes(key);
-    }
-    throw BadInput(file_, "key " + path_of(member.key()) + " is unknown", remedy);
-  }
+  require_known(known);
   for (const auto key : required) at(std::string(key));
 }
 
@@ -143,10 +160,7 @@ double JsonObject::finite_number(const std::string& key) const {
 }
 
 double JsonObject::positive_number(const std::string& key) const {
-  const auto& member = at(key);
-  if (!member.is_number() || !(member.get<double>() > 0.0))
-    refuse(file_, path_of(key), member, "a finite number above 0");
-  return member.get<double>();
+  return positive_number_of(at(key), {file_, path_of(key)});
 }
 
 std::string JsonObject::text(const std::string& key) const {
@@ -192,6 +206,10 @@ std::vector<std::uint64_t> JsonObject::whole_numbers(const std::string& key, std
 
 std::vector<double> JsonObject::finite_numbers(const std::string& key) const {
   return entries(key, finite_number_of);
+}
+
+std::vector<double> JsonObject::positive_numbers(const std::string& key) const {
+  return entries(key, positive_number_of);
 }
 
 std::vector<std::string> JsonObject::texts(const std::string& key) const {

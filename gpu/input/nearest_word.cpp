@@ -30,7 +30,7 @@ std::optional<std::string_view> nearest_word(std::string_view word,
   std::size_t least = 0;
   for (const std::string_view candidate : known) {
     const std::size_t longer = std::max(word.size(), candidate.size());
-    const std::size_t allowed = (longer + 2) / 3;
+    const std::size_t allowed = (longer + 1) / 3;
     // The difference in length is a lower bound, which keeps a long text from costing anything.
     if (longer - std::min(word.size(), candidate.size()) > allowed) continue;
     const std::size_t distance = edit_distance(word, candidate);

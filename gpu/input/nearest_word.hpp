@@ -11,7 +11,7 @@ namespace tempera::gpu {
 std::size_t edit_distance(std::string_view from, std::string_view to);
 
 /// The known word that `word` is most likely a misspelling of: the first of least edit distance, if
-/// that is at most a third of the longer word's bytes (rounded up).
+/// that is at most a third of the longer word's bytes (rounded).
 std::optional<std::string_view> nearest_word(std::string_view word,
                                              std::span<const std::string_view> known);
 

@@ -32,14 +32,14 @@ const char* remedy_of(int error) {
 
 }  // namespace
 
-void refuse_unreadable(const std::filesystem::path& file, int error) {
+void refuse_unreadable(const std::filesystem::path& file, int error, const std::string& remedy) {
   throw BadInput(file.string(), "cannot be read (" + std::generic_category().message(error) + ")",
-                 remedy_of(error));
+                 remedy.empty() ? remedy_of(error) : remedy);
 }
 
-std::string read_text_file(const std::filesystem::path& file) {
+std::string read_text_file(const std::filesystem::path& file, const std::string& remedy) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse_unreadable(file, errno);
+  if (descriptor < 0) refuse_unreadable(file, errno, remedy);
   std::string text;
   std::array<char, 1 << 16> chunk;
   int error = 0;
@@ -51,7 +51,7 @@ std::string read_text_file(const std::filesystem::path& file) {
     if (more) error = 0;
   }
   ::close(descriptor);
-  if (error != 0) refuse_unreadable(file, error);
+  if (error != 0) refuse_unreadable(file, error, remedy);
   return text;
 }
 

@@ -31,6 +31,8 @@ TEST_CASE("the nearest known word is found where one is near", "[nearest_word]")
   CHECK_FALSE(nearest_word("", known));
   CHECK_FALSE(nearest_word(std::string(100000, 'x'), known));
   CHECK_FALSE(nearest_word("x", {}));
+  CHECK_FALSE(nearest_word("x", std::array<std::string_view, 2>{"n", "m"}));
+  CHECK(nearest_word("at", std::array<std::string_view, 2>{"to", "t"}) == "t");
 }
 
 TEST_CASE("laws of the edit distance", "[nearest_word]") {
