@@ -28,11 +28,26 @@ TEST_CASE("what is not one JSON value is refused by its place", "[json]") {
     require_bad_input([&] { parse_json(text, "here"); }, {"here"});
   }
   require_bad_input([] { parse_json("[1, x]", "here"); }, {"here", "byte 5"});
-  require_bad_input([] { parse_json(R"({"a": {"b": 1, "b": 1}})", "here"); }, {"\"b\"", "twice"});
+  require_bad_input([] { parse_json(R"({"a": [0, {"b": 1, "b": 1}]})", "here"); },
+                    {"here: key \"a\"[1][\"b\"] occurs twice"});
+  require_bad_input([] { parse_json(R"({"a": [0, 1e999]})", "here"); },
+                    {"here: the number at \"a\"[1] is out of range"});
+  require_bad_input([] { parse_json("1e999", "here"); }, {"here: the number at the top"});
   CHECK_NOTHROW(parse_json(std::string(64, '[') + std::string(64, ']'), "here"));
   require_bad_input([] { parse_json(std::string(65, '[') + std::string(65, ']'), "here"); },
                     {"nested"});
   require_bad_input([] { parse_json(std::string(1000000, '['), "here"); }, {"nested"});
+}
+
+TEST_CASE("a NUL ends no document", "[json]") {
+  for (const std::string text : {"{}", "[1]", "7"}) {
+    for (const std::string rest : {"", " ", "trailing", "{}"}) {
+      require_bad_input([&] { parse_json(text + '\0' + rest, "here"); },
+                        {"here", "byte " + std::to_string(text.size() + 1)});
+    }
+  }
+  require_bad_input([] { parse_json(std::string("{\"a\": \"\0\"}", 10), "here"); },
+                    {"here", "byte 8"});
 }
 
 TEST_CASE("members are read with their type", "[json]") {
@@ -47,8 +62,11 @@ TEST_CASE("members are read with their type", "[json]") {
   CHECK(object.object("o").whole_number("n", 0, 9) == 1);
   CHECK(object.array("a").size() == 1);
   CHECK_FALSE(object.has("z"));
-  require_bad_input([&] { object.whole_number("n", 6, 9); }, {"here", "\"n\"", "6..9"});
-  require_bad_input([&] { object.whole_number("x", 0, 9); }, {"\"x\""});
+  CHECK(object.finite_number("x") == 0.5);
+  CHECK(object.finite_number("n") == 5);
+  require_bad_input([&] { object.whole_number("n", 6, 9); }, {"here", "\"n\" is 5", "6..9"});
+  require_bad_input([&] { object.whole_number("x", 0, 9); }, {"\"x\" is 0.5", "0..9"});
+  require_bad_input([&] { object.finite_number("t"); }, {"\"t\" is \"text\"", "finite"});
   require_bad_input([&] { object.positive_number("t"); }, {"\"t\""});
   require_bad_input([&] { object.text("n"); }, {"\"n\""});
   require_bad_input([&] { object.boolean("n"); }, {"\"n\""});
@@ -57,30 +75,58 @@ TEST_CASE("members are read with their type", "[json]") {
   require_bad_input([&] { object.at("z"); }, {"\"z\"", "missing"});
 }
 
-TEST_CASE("nothing behind a NUL byte is overlooked", "[json]") {
-  for (const std::string_view text : {std::string_view("{}\0{}", 5), std::string_view("[1]\0", 4)})
-    require_bad_input([&] { parse_json(text, "here"); },
-                      {"here: not valid JSON in UTF-8 at byte "});
+TEST_CASE("a whole number is whole as it is written", "[json]") {
+  for (const char* number : {"28.7", "28.0", "1e1", "-1", "-0", "1e300", "18446744073709551616",
+                             "\"28\"", "true", "null", "[28]"}) {
+    INFO(number);
+    const auto document = parse_json(std::string(R"({"n": )") + number + "}", "here");
+    require_bad_input([&] { JsonObject(document, "here").whole_number("n", 0, ~0ULL); },
+                      {"here", "\"n\""});
+  }
+  const auto largest = parse_json(R"({"n": 18446744073709551615})", "here");
+  CHECK(JsonObject(largest, "here").whole_number("n", 0, ~0ULL) == ~0ULL);
 }
 
-TEST_CASE("unknown keys and numbers of another kind are refused by name", "[json]") {
+TEST_CASE("entries of arrays are read with their type and refused by their place", "[json]") {
   const auto document = parse_json(
-      R"({"n": [1, 2], "x": [0.5, 2], "none": [], "f": [1, 2.0], "m": [-1], "t": ["1"]})", "here");
+      R"({"o": {"n": [1, 2], "x": [1, 0.5], "t": ["a", "b"], "o": [{"n": 1}, {"n": -2}], "m": [1, "b", {}]}})",
+      "here");
+  const JsonObject object = JsonObject(document, "here").object("o");
+  CHECK(object.whole_numbers("n", 1, 2) == std::vector<std::uint64_t>{1, 2});
+  CHECK(object.finite_numbers("x") == std::vector<double>{1, 0.5});
+  CHECK(object.texts("t") == std::vector<std::string>{"a", "b"});
+  CHECK(object.objects("o")[0].whole_number("n", 0, 9) == 1);
+  require_bad_input([&] { object.whole_numbers("n", 2, 9); }, {"here: key \"o\"[\"n\"][0] is 1"});
+  require_bad_input([&] { object.whole_numbers("x", 0, 9); }, {"\"o\"[\"x\"][1] is 0.5"});
+  require_bad_input([&] { object.finite_numbers("m"); }, {"\"o\"[\"m\"][1] is \"b\""});
+  require_bad_input([&] { object.texts("m"); }, {"\"o\"[\"m\"][0] is 1"});
+  require_bad_input([&] { object.objects("m"); }, {"here, \"o\"[\"m\"][0]: is 1"});
+  require_bad_input([&] { object.texts("none"); }, {"\"o\"[\"none\"] is missing"});
+  require_bad_input([&] { object.objects("o")[1].whole_number("n", 0, 9); },
+                    {"here: key \"o\"[\"o\"][1][\"n\"] is -2"});
+}
+
+TEST_CASE("keys that nobody reads are refused", "[json]") {
+  const auto document = parse_json(R"({"horizon": 1, "horzion": 2, "note": null})", "here");
   const JsonObject object(document, "here");
-  CHECK_NOTHROW(object.only({"t", "n", "x", "none", "f", "m"}));
+  CHECK_NOTHROW(object.check_keys({"horizon"}, {"horzion", "note", "other"}));
+  require_bad_input([&] { object.check_keys({"horizon"}, {"note"}); },
+                    {"here: key \"horzion\" is unknown", "did you mean \"horizon\"?"});
   require_bad_input(
       [&] {
-        object.only({"n", "none", "f", "m", "t"});
+        object.check_keys({"horizon", "horzion"}, {"block"});
       },
-      {"here: key \"x\" is not known", "n, none, f, m, t"});
-  CHECK(object.whole_numbers("n", 1, 2) == std::vector<std::uint64_t>{1, 2});
-  CHECK(object.whole_numbers("none", 1, 2).empty());
-  CHECK(object.positive_numbers("x") == std::vector<double>{0.5, 2.0});
-  require_bad_input([&] { object.whole_numbers("n", 2, 9); }, {"here", "\"n\"", "2..9"});
-  require_bad_input([&] { object.whole_numbers("f", 0, 9); }, {"\"f\""});
-  require_bad_input([&] { object.whole_numbers("m", 0, 9); }, {"\"m\""});
-  require_bad_input([&] { object.positive_numbers("m"); }, {"\"m\""});
-  require_bad_input([&] { object.positive_numbers("t"); }, {"\"t\""});
+      {"key \"note\" is unknown", "known are \"horizon\", \"horzion\", \"block\""});
+  require_bad_input(
+      [&] {
+        object.check_keys({"horizon", "horzion", "note"});
+      },
+      {"key \"note\" is missing"});
+  require_bad_input(
+      [&] {
+        object.check_keys({"horizon", "horzion", "rounds"}, {"note"});
+      },
+      {"key \"rounds\" is missing"});
 }
 
 }  // namespace tempera::gpu
