@@ -1,5 +1,6 @@
 #include "gpu/input/json_document.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -150,6 +151,12 @@ double finite_number_of(const nlohmann::json& value, const Place& place) {
   return value.get<double>();
 }
 
+double positive_number_of(const nlohmann::json& value, const Place& place) {
+  if (!value.is_number() || !(value.get<double>() > 0.0))
+    refuse(place.file, place.path, value, "a finite number above 0");
+  return value.get<double>();
+}
+
 std::string text_of(const nlohmann::json& value, const Place& place) {
   if (!value.is_string()) refuse(place.file, place.path, value, "a string");
   return value.get<std::string>();
@@ -186,20 +193,30 @@ std::string JsonObject::path_of(const std::string& key) const {
   return path_.empty() ? in_quotes(key) : path_ + "[" + in_quotes(key) + "]";
 }
 
+void JsonObject::require_known(std::span<const std::string_view> known) const {
+  for (const auto& member : value_->items()) {
+    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
+    std::string remedy;
+    if (const auto nearest = nearest_word(member.key(), known)) {
+      remedy = "did you mean " + in_quotes(*nearest) + "?";
+    } else {
+      for (const std::string_view key : known)
+        remedy += (remedy.empty() ? "" : ", ") + std::string(key);
+      remedy = "remove it, or write one of " + remedy;
+    }
+    throw BadInput(file_, "key " + path_of(member.key()) + " is not known", remedy);
+  }
+}
+
+void JsonObject::only(std::initializer_list<std::string_view> known) const {
+  require_known({known.begin(), known.size()});
+}
+
 void JsonObject::check_keys(std::initializer_list<std::string_view> required,
                             std::initializer_list<std::string_view> optional) const {
   std::vector<std::string_view> known(required);
   known.insert(known.end(), optional.begin(), optional.end());
-  for (const auto& member : value_->items()) {
-    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
-    std::string remedy = "known are";
-    if (const auto nearest = nearest_word(member.key(), known)) {
-      remedy = "did you mean " + in_quotes(*nearest) + "?";
-    } else {
-      for (const auto key : known) remedy += (key == known[0] ? " " : ", ") + in_quotes(key);
-    }
-    throw BadInput(file_, "key " + path_of(member.key()) + " is unknown", remedy);
-  }
+  require_known(known);
   for (const auto key : required) at(std::string(key));
 }
 
@@ -223,10 +240,7 @@ double JsonObject::finite_number(const std::string& key) const {
 }
 
 double JsonObject::positive_number(const std::string& key) const {
-  const auto& member = at(key);
-  if (!member.is_number() || !(member.get<double>() > 0.0))
-    refuse(file_, path_of(key), member, "a finite number above 0");
-  return member.get<double>();
+  return positive_number_of(at(key), {file_, path_of(key)});
 }
 
 std::string JsonObject::text(const std::string& key) const {
@@ -272,6 +286,10 @@ std::vector<std::uint64_t> JsonObject::whole_numbers(const std::string& key, std
 
 std::vector<double> JsonObject::finite_numbers(const std::string& key) const {
   return entries(key, finite_number_of);
+}
+
+std::vector<double> JsonObject::positive_numbers(const std::string& key) const {
+  return entries(key, positive_number_of);
 }
 
 std::vector<std::string> JsonObject::texts(const std::string& key) const {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +36,11 @@ class JsonObject {
   /// The file and the path of keys to the object.
   std::string where() const;
 
+  /// @throw BadInput unless every key is one of `known`, with the one that is nearest to it
+  void only(std::initializer_list<std::string_view> known) const;
   /// Checks that every required key is there with a value other than null and that every key is
   /// one of the two lists.
-  /// @throw BadInput otherwise, with the known key nearest to the unknown one
+  /// @throw BadInput otherwise, as only()
   void check_keys(std::initializer_list<std::string_view> required,
                   std::initializer_list<std::string_view> optional = {}) const;
 
@@ -62,10 +65,12 @@ class JsonObject {
   std::vector<std::uint64_t> whole_numbers(const std::string& key, std::uint64_t least,
                                            std::uint64_t greatest) const;
   std::vector<double> finite_numbers(const std::string& key) const;
+  std::vector<double> positive_numbers(const std::string& key) const;
   std::vector<std::string> texts(const std::string& key) const;
   std::vector<JsonObject> objects(const std::string& key) const;
 
  private:
+  void require_known(std::span<const std::string_view> known) const;
   JsonObject(const nlohmann::json& value, std::string file, std::string path);
   std::string path_of(const std::string& key) const;
   template <class Read>

@@ -89,7 +89,7 @@ TEST_CASE("a whole number is whole as it is written", "[json]") {
 
 TEST_CASE("entries of arrays are read with their type and refused by their place", "[json]") {
   const auto document = parse_json(
-      R"({"o": {"n": [1, 2], "x": [1, 0.5], "t": ["a", "b"], "o": [{"n": 1}, {"n": -2}], "m": [1, "b", {}]}})",
+      R"({"o": {"n": [1, 2], "x": [1, 0.5], "t": ["a", "b"], "o": [{"n": 1}, {"n": -2}], "m": [1, "b", {}], "z": [1, 0]}})",
       "here");
   const JsonObject object = JsonObject(document, "here").object("o");
   CHECK(object.whole_numbers("n", 1, 2) == std::vector<std::uint64_t>{1, 2});
@@ -99,6 +99,9 @@ TEST_CASE("entries of arrays are read with their type and refused by their place
   require_bad_input([&] { object.whole_numbers("n", 2, 9); }, {"here: key \"o\"[\"n\"][0] is 1"});
   require_bad_input([&] { object.whole_numbers("x", 0, 9); }, {"\"o\"[\"x\"][1] is 0.5"});
   require_bad_input([&] { object.finite_numbers("m"); }, {"\"o\"[\"m\"][1] is \"b\""});
+  CHECK(object.positive_numbers("x") == std::vector<double>{1, 0.5});
+  require_bad_input([&] { object.positive_numbers("z"); },
+                    {"here: key \"o\"[\"z\"][1] is 0, not a finite number above 0"});
   require_bad_input([&] { object.texts("m"); }, {"\"o\"[\"m\"][0] is 1"});
   require_bad_input([&] { object.objects("m"); }, {"here, \"o\"[\"m\"][0]: is 1"});
   require_bad_input([&] { object.texts("none"); }, {"\"o\"[\"none\"] is missing"});
@@ -110,13 +113,19 @@ TEST_CASE("keys that nobody reads are refused", "[json]") {
   const auto document = parse_json(R"({"horizon": 1, "horzion": 2, "note": null})", "here");
   const JsonObject object(document, "here");
   CHECK_NOTHROW(object.check_keys({"horizon"}, {"horzion", "note", "other"}));
+  CHECK_NOTHROW(object.only({"note", "horizon", "horzion", "other"}));
+  require_bad_input(
+      [&] {
+        object.only({"note", "horizon"});
+      },
+      {"here: key \"horzion\" is not known", "did you mean \"horizon\"?"});
   require_bad_input([&] { object.check_keys({"horizon"}, {"note"}); },
-                    {"here: key \"horzion\" is unknown", "did you mean \"horizon\"?"});
+                    {"here: key \"horzion\" is not known", "did you mean \"horizon\"?"});
   require_bad_input(
       [&] {
         object.check_keys({"horizon", "horzion"}, {"block"});
       },
-      {"key \"note\" is unknown", "known are \"horizon\", \"horzion\", \"block\""});
+      {"key \"note\" is not known", "remove it, or write one of horizon, horzion, block"});
   require_bad_input(
       [&] {
         object.check_keys({"horizon", "horzion", "note"});

@@ -29,10 +29,10 @@ TEST_CASE("what is no prompt is refused by file, line and remedy") {
   refuse("", "is empty");
   refuse("  \r", "is empty");
   refuse("x", "not valid JSON");
-  refuse("[1]", "is not a JSON object");
+  refuse("[1]", "not a JSON object");
   refuse(R"({"id": "c"})", "key \"prompt\" is missing");
   refuse(R"({"prompt": "c"})", "key \"id\" is missing");
-  refuse(R"({"id": 3, "prompt": "c"})", "key \"id\" is not a string");
+  refuse(R"({"id": 3, "prompt": "c"})", "key \"id\" is 3, not a string");
   refuse(R"({"id": "c", "promt": "c"})", "key \"promt\" is not known");
   refuse(R"({"id": "c", "prompt": "c", "more": 1})", "key \"more\" is not known");
   refuse(R"({"id": "c", "id": "d", "prompt": "c"})", "key \"id\" occurs twice");
