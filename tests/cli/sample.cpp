@@ -185,7 +185,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {four + "a --horizon 1000001", "horizon: is 1000001"},
       {four + "a --block -1", "--block"},
       {four + "a --rounds -1", "--rounds"},
-      {four + "a --rounds 4294967296", "local moves: the run has more than 2^32"},
+      {four + "a --rounds 16777217", "rounds: the run has more than 2^24"},
       {four + "a --rounds 1,2,3", "rounds: 3 numbers for 4 stages"},
       {four + "a --samples 0", "samples: is 0"},
       {four + "a --output-rung 4", "output rung: is 4"},
