@@ -5,19 +5,11 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
-#include "gpu/input/json_place.hpp"
 #include "gpu/input/nearest_word.hpp"
 
 namespace tempera::gpu {
 
 namespace {
-
-constexpr std::size_t deepest_nesting = 64;
-
-BadInput not_json(const std::string& where, std::size_t byte) {
-  return {where, "not valid JSON in UTF-8 at byte " + std::to_string(byte),
-          "correct it there, or download the file again"};
-}
 
 /// A value as an error names it, in one short line.
 std::string shown(const nlohmann::json& value) {
@@ -66,32 +58,6 @@ std::string text_of(const nlohmann::json& value, const Place& place) {
 }
 
 }  // namespace
-
-nlohmann::json parse_json(std::string_view text, const std::string& where) {
-  // The parser would take a NUL for the end and what follows it for nothing.
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    throw not_json(where, nul + 1);
-  JsonPlace place;
-  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    if (!place.follow(event, parsed))
-      throw BadInput(where, "key " + place.path() + " occurs twice in one object",
-                     "remove one of the two");
-    if (place.depth() > deepest_nesting)
-      throw BadInput(where, "JSON is nested deeper than " + std::to_string(deepest_nesting),
-                     "give the file as its tool wrote it");
-    return true;
-  };
-  try {
-    return nlohmann::json::parse(text.begin(), text.end(), watch);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw not_json(where, error.byte);
-  } catch (const nlohmann::json::out_of_range&) {
-    throw BadInput(
-        where,
-        "the number at " + (place.depth() == 0 ? "the top" : place.path()) + " is out of range",
-        "give one between -1.7e308 and 1.7e308");
-  }
-}
 
 nlohmann::json read_json_file(const std::filesystem::path& file) {
   return parse_json(read_text_file(file), file.string());
