@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "reference/bad_input.hpp"
 #include "reference/in_quotes.hpp"
@@ -23,59 +22,82 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-// Refuses while the parser reads what it would let through: a key given twice, and nesting that
-// only an attack has.
-class Guard {
- public:
-  explicit Guard(const std::string& source) : source_(source) {}
+BadInput malformed(std::string_view text, const std::string& source, std::size_t byte) {
+  return {source + ", " + line_and_column(text, byte), "malformed JSON",
+          "correct the syntax there"};
+}
 
-  void meet(json::parse_event_t event, const json& value) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-      case json::parse_event_t::array_start:
-        open_.emplace_back();
-        if (open_.size() > deepest)
-          throw BadInput(source_, "is nested deeper than " + std::to_string(deepest) + " levels",
-                         "nest as docs/exact.md shows");
-        break;
-      case json::parse_event_t::object_end:
-      case json::parse_event_t::array_end:
-        open_.pop_back();
-        break;
-      case json::parse_event_t::key:
-        enter(value.get_ref<const std::string&>());
-        break;
-      case json::parse_event_t::value:
-        break;
-    }
+// Puts the document together from what the parser reports. The library's own callbacks look at all
+// members of an object again with each of them, which a model of many rows would not survive.
+class Assembly final : public nlohmann::json_sax<json> {
+ public:
+  Assembly(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  json document;
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t&) override { return put(value); }
+  bool string(string_t& value) override { return put(value); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return enter(json::object()); }
+  bool start_array(std::size_t) override { return enter(json::array()); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+
+  bool key(string_t& name) override {
+    if (around_.back()->contains(name))
+      throw BadInput(source_, "the key " + in_quotes(name) + " is given twice in " + place(),
+                     "keep one of the two");
+    keys_.back() = name;
+    return true;
+  }
+
+  bool parse_error(std::size_t byte, const std::string&, const json::exception& error) override {
+    if (dynamic_cast<const json::out_of_range*>(&error))
+      throw BadInput(source_, "a JSON number is too large to read",
+                     "write probabilities as strings such as \"3/8\"");
+    throw malformed(text_, source_, byte);
   }
 
  private:
-  struct Open {
-    std::set<std::string> keys;
-    std::string last;
-  };
+  json* insert(json value) {
+    if (around_.empty()) return &(document = std::move(value));
+    if (around_.back()->is_array()) return &around_.back()->emplace_back(std::move(value));
+    return &((*around_.back())[keys_.back()] = std::move(value));
+  }
+  bool put(json value) { return insert(std::move(value)) != nullptr; }
 
-  void enter(const std::string& key) {
-    if (!open_.back().keys.insert(key).second)
-      throw BadInput(source_, "the key " + in_quotes(key) + " is given twice in " + place(),
-                     "keep one of the two");
-    open_.back().last = key;
+  bool enter(json value) {
+    if (around_.size() == deepest)
+      throw BadInput(source_, "is nested deeper than " + std::to_string(deepest) + " levels",
+                     "nest as docs/exact.md shows");
+    around_.push_back(insert(std::move(value)));
+    keys_.emplace_back();
+    return true;
+  }
+  bool leave() {
+    around_.pop_back();
+    keys_.pop_back();
+    return true;
   }
 
   // Keys of the objects around the innermost one; positions in arrays are left out.
   std::string place() const {
     std::string keys;
-    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
-      if (open_[i].keys.empty()) continue;
-      const std::string key = in_quotes(open_[i].last);
+    for (std::size_t i = 0; i + 1 < around_.size(); ++i) {
+      if (around_[i]->is_array()) continue;
+      const std::string key = in_quotes(keys_[i]);
       keys += keys.empty() ? key : "[" + key + "]";
     }
     return keys.empty() ? "one object" : keys;
   }
 
+  std::string_view text_;
   const std::string& source_;
-  std::vector<Open> open_;
+  std::vector<json*> around_;
+  std::vector<std::string> keys_;  // of each of them, the one whose value is being read
 };
 
 std::string shown(const json& value) {
@@ -98,25 +120,12 @@ std::uint64_t whole(const json& value, const std::string& source, const std::str
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& source) {
-  const auto malformed = [&](std::size_t byte) {
-    return BadInput(source + ", " + line_and_column(text, byte), "malformed JSON",
-                    "correct the syntax there");
-  };
   // To the parser a NUL is the end of its input.
-  if (const auto nul = text.find('\0'); nul != std::string_view::npos) throw malformed(nul + 1);
-  Guard guard(source);
-  try {
-    return json::parse(text.begin(), text.end(),
-                       [&guard](int, json::parse_event_t event, json& value) {
-                         guard.meet(event, value);
-                         return true;
-                       });
-  } catch (const json::parse_error& error) {
-    throw malformed(error.byte);
-  } catch (const json::out_of_range&) {
-    throw BadInput(source, "a JSON number is too large to read",
-                   "write probabilities as strings such as \"3/8\"");
-  }
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos)
+    throw malformed(text, source, nul + 1);
+  Assembly assembly(text, source);
+  json::sax_parse(text.begin(), text.end(), &assembly);
+  return std::move(assembly.document);
 }
 
 JsonObject::JsonObject(const json& value, std::string source, std::string place, std::string form)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
@@ -11,110 +10,6 @@
 namespace tempera::gpu {
 
 namespace {
-
-constexpr std::size_t deepest_nesting = 64;
-
-BadInput not_json(const std::string& where, std::size_t byte) {
-  return {where, "not valid JSON in UTF-8 at byte " + std::to_string(byte),
-          "correct it there, or download the file again"};
-}
-
-/// Builds the value of a text from the events of its parse, and refuses what the parser would let
-/// through. (The library's own way to watch a parse walks over all that an object already holds
-/// with each of its members: quadratic in the tensors of a header.)
-class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit StrictParse(const std::string& where) : where_(where) {}
-  nlohmann::json take() { return std::move(root_); }
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(number_integer_t value) override { return add(value); }
-  bool number_unsigned(number_unsigned_t value) override { return add(value); }
-  bool number_float(number_float_t value, const string_t&) override { return add(value); }
-  bool string(string_t& value) override { return add(std::move(value)); }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
-  bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
-  bool end_array() override { return close(); }
-
-  bool key(string_t& name) override {
-    auto& members = open_.back().value->get_ref<nlohmann::json::object_t&>();
-    const auto [member, is_new] = members.emplace(std::move(name), nullptr);
-    if (!is_new) {
-      throw BadInput(where_,
-                     "key " + path_of(in_quotes(member->first)) + " occurs twice in one object",
-                     "remove one of the two");
-    }
-    open_.back().member = &member->second;
-    open_.back().key = &member->first;
-    return true;
-  }
-
-  bool parse_error(std::size_t byte, const std::string&,
-                   const nlohmann::json::exception& error) override {
-    if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) == nullptr)
-      throw not_json(where_, byte);
-    throw BadInput(
-        where_,
-        "the number at " + (open_.empty() ? "the top" : path_of_next()) + " is out of range",
-        "give one between -1.7e308 and 1.7e308");
-  }
-
- private:
-  /// Puts a value where the parse stands; the result stays where it is until it is closed.
-  nlohmann::json& place(nlohmann::json value) {
-    if (open_.empty()) return root_ = std::move(value);
-    Open& open = open_.back();
-    if (open.value->is_array()) return open.value->emplace_back(std::move(value));
-    return *open.member = std::move(value);
-  }
-  /// The member or entry that comes next, as "a"["b"][2].
-  std::string path_of_next() const {
-    const Open& open = open_.back();
-    return path_of(open.value->is_array() ? std::to_string(open.value->size())
-                                          : in_quotes(*open.key));
-  }
-  /// The same for `step` in the innermost object or array.
-  std::string path_of(const std::string& step) const {
-    std::string path;
-    const auto add_step = [&](const Open& open, const std::string& name) {
-      path += path.empty() && open.value->is_object() ? name : "[" + name + "]";
-    };
-    for (std::size_t i = 0; i + 1 < open_.size(); ++i)
-      add_step(open_[i], open_[i].value->is_array() ? std::to_string(open_[i].value->size() - 1)
-                                                    : in_quotes(*open_[i].key));
-    add_step(open_.back(), step);
-    return path;
-  }
-  bool add(nlohmann::json value) {
-    place(std::move(value));
-    return true;
-  }
-  bool open(nlohmann::json value) {
-    if (open_.size() == deepest_nesting) {
-      throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
-                     "give the file as its tool wrote it");
-    }
-    open_.push_back({&place(std::move(value))});
-    return true;
-  }
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  struct Open {
-    nlohmann::json* value;
-    nlohmann::json* member = nullptr;  // whose key came last
-    const std::string* key = nullptr;
-  };
-
-  const std::string& where_;
-  nlohmann::json root_;
-  std::vector<Open> open_;  // the objects and arrays around the place of the parse
-};
 
 /// A value as an error names it, in one short line.
 std::string shown(const nlohmann::json& value) {
@@ -163,15 +58,6 @@ std::string text_of(const nlohmann::json& value, const Place& place) {
 }
 
 }  // namespace
-
-nlohmann::json parse_json(std::string_view text, const std::string& where) {
-  // The parser would take a NUL for the end and what follows it for nothing.
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    throw not_json(where, nul + 1);
-  StrictParse strict(where);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
-  return strict.take();
-}
 
 nlohmann::json read_json_file(const std::filesystem::path& file) {
   return parse_json(read_text_file(file), file.string());

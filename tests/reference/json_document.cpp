@@ -59,6 +59,15 @@ TEST_CASE("a key given twice is named with its object") {
   CHECK(parse_json(R"([{"a": 1}, {"a": 2}, {"b": {"a": 3}, "a": 4}])", "m.json").size() == 3);
 }
 
+TEST_CASE("a document of many members is read in time that grows with them") {
+  std::string text = "{";
+  for (int i = 0; i < 100'000; ++i)
+    text += (i ? ", \"" : "\"") + std::to_string(i) + R"(": {"a": "1/2", "e": ["1/2"]})";
+  const auto document = parse_json(text + "}", "m.json");
+  CHECK(document.size() == 100'000);
+  CHECK(document["99999"]["e"][0] == "1/2");
+}
+
 TEST_CASE("keys are known, required and led to what they meant") {
   const auto document = parse_json(R"({"o": {"file": 1, "horzion": 2}})", "m.json");
   const JsonObject object(document["o"], "m.json", "\"o\"", "write it so");

@@ -33,10 +33,22 @@ TEST_CASE("what is not one JSON value is refused by its place", "[json]") {
   require_bad_input([] { parse_json(R"({"a": [0, 1e999]})", "here"); },
                     {"here: the number at \"a\"[1] is out of range"});
   require_bad_input([] { parse_json("1e999", "here"); }, {"here: the number at the top"});
+  require_bad_input([] { parse_json(R"([{"a": 1}, [[], {"b c": {"d": -1e999}}]])", "here"); },
+                    {"here: the number at [1][1][\"b c\"][\"d\"] is out of range"});
+  require_bad_input([] { parse_json(R"({"a": {"b": 0, "c": [1]}, "d": 1, "a": 2})", "here"); },
+                    {"here: key \"a\" occurs twice"});
   CHECK_NOTHROW(parse_json(std::string(64, '[') + std::string(64, ']'), "here"));
   require_bad_input([] { parse_json(std::string(65, '[') + std::string(65, ']'), "here"); },
                     {"nested"});
   require_bad_input([] { parse_json(std::string(1000000, '['), "here"); }, {"nested"});
+}
+
+TEST_CASE("an object of many members is read in time that grows with them", "[json]") {
+  // A parse that walks over its siblings with each of these would take minutes.
+  std::string text = "{";
+  for (int i = 0; i < 100'000; ++i)
+    text += (i ? ", \"" : "\"") + std::to_string(i) + R"(": {"shape": [1, 2], "offset": 3})";
+  CHECK(parse_json(text + "}", "here").size() == 100'000);
 }
 
 TEST_CASE("a NUL ends no document", "[json]") {
