@@ -93,7 +93,7 @@ TEST_CASE("a batch takes as many requests as it may") {
 }
 
 TEST_CASE("a prompt is computed once for all samples and replicas that begin with it") {
-  const auto model = Transformer::random(small_config(5), 2);
+  const auto model = random_qwen3(small_config(5), 2);
   const std::vector<Context> contexts{{{2, 3, 4, 3}, {0}}, {{4, 4}, {0}}};
   const std::vector<Stage> stages{{1, 0, 1, 1}};  // one token of each record, and no move
   for (const std::size_t largest : {1, 3, 64}) {
@@ -122,7 +122,7 @@ TEST_CASE("a prompt is computed once for all samples and replicas that begin wit
 }
 
 TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and change nothing") {
-  const auto model = Transformer::random(small_config(), 2);
+  const auto model = random_qwen3(small_config(), 2);
   const std::vector<Context> contexts{{{2, 3, 4, 3}, {0}}, {{4, 4}, {0, 1}}};
   const std::vector<Ladder> ladders{Ladder({1.0, 2.0, 3.0}), Ladder({2.0}), Ladder({0.5, 4.0})};
   const Plan plan{make_stages(6, 3, {2}, {1}, {1}), Schedule::deo, 0};
