@@ -9,7 +9,7 @@
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/disk.hpp"
 #include "gpu/text/tokenizer.hpp"
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
 
 namespace tempera::gpu {
 namespace {

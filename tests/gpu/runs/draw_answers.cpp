@@ -68,7 +68,7 @@ class Beginnings final : public LanguageModel {
 }  // namespace
 
 TEST_CASE("answers leave in order, and do not depend on how the work is laid out") {
-  const auto model = Transformer::random(small_config(), 5);
+  const auto model = random_qwen3(small_config(), 5);
   const auto answers = answers_of(*model, three_prompts, few_settings(4));
   REQUIRE(answers.size() == 12);
   CHECK(std::set(answers.begin(), answers.end()).size() > 6);
@@ -85,7 +85,7 @@ TEST_CASE("answers leave in order, and do not depend on how the work is laid out
 }
 
 TEST_CASE("the answers of a prompt do not depend on which others are drawn, nor on their number") {
-  const auto model = Transformer::random(small_config(), 5);
+  const auto model = random_qwen3(small_config(), 5);
   const auto answers = answers_of(*model, three_prompts, few_settings(4));
   for (std::size_t p = 0; p < 3; ++p) {
     CAPTURE(p);
@@ -99,7 +99,7 @@ TEST_CASE("the answers of a prompt do not depend on which others are drawn, nor 
 }
 
 TEST_CASE("either half of a prompt's number tells its draws apart") {
-  const auto model = Transformer::random(small_config(), 5);
+  const auto model = random_qwen3(small_config(), 5);
   std::set<std::vector<std::vector<TokenId>>> seen;
   for (const PromptNumber number : {PromptNumber{0, 0}, PromptNumber{1, 0}, PromptNumber{0, 1}}) {
     const Prompt prompt{{2, 3, 4}, number};
@@ -109,7 +109,7 @@ TEST_CASE("either half of a prompt's number tells its draws apart") {
 }
 
 TEST_CASE("a prompt is computed once for all its samples and replicas") {
-  const auto model = Transformer::random(small_config(), 5);
+  const auto model = random_qwen3(small_config(), 5);
   for (const std::size_t in_flight : {1, 3, 64}) {
     Beginnings counting(*model);
     DrawSettings settings = few_settings(5);
