@@ -11,6 +11,7 @@
 #include "cli/interruption.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/summary_table.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/prompt_file.hpp"
@@ -91,7 +92,7 @@ class AnswerPrinter {
       std::cout << line_of(sampled).dump() << '\n';
     else
       std::cout << sampled.shown << '\n';
-    std::cout.flush();
+    flush_output();
   }
 
   void end(const nlohmann::ordered_json& summary) {
@@ -102,7 +103,7 @@ class AnswerPrinter {
       std::cout << "\n],\"summary\":" << summary.dump() << "}\n";
     else if (options_.summary)
       std::cout << '\n' << summary_table(summary);
-    std::cout.flush();
+    flush_output();
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "gpu/runs/run_folder.hpp"
 
+#include <cerrno>
+
 #include "tests/gpu/runs/sampling_runs.hpp"
 
 namespace tempera::gpu {

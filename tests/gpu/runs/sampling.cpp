@@ -234,4 +234,34 @@ TEST_CASE("settings that make no run are refused") {
   refuse([](SamplingSettings& s) { s.powers = {2.0, 1.0}; }, "powers, rung 2");
 }
 
+TEST_CASE("prompts of config.json have their ids, and no two share their draws") {
+  SamplingSettings settings = small_settings();
+  settings.prompts = {{"a", {3}}, {"b", {4, 5}}};
+  const json config = json::parse(settings.to_json().dump());
+  CHECK(config["prompts"][1] == json{{"id", "b"}, {"tokens", {4, 5}}});
+  CHECK_FALSE(config.contains("prompt"));
+  CHECK(SamplingSettings::from_json(config, "c").to_json() == settings.to_json());
+  const auto numbered = settings.numbered_prompts();
+  REQUIRE(numbered.size() == 2);
+  CHECK(numbered[1].number == prompt_number("b"));
+  CHECK(small_settings().numbered_prompts().front().number == PromptNumber{});
+  // The same id stands for two ids with the same number: no such pair is known.
+  settings.prompts[1].id = "a";
+  require_bad_input([&] { settings.numbered_prompts(); },
+                    {"prompts: the ids", "share their draws"});
+  const auto refuse = [&](const std::function<void(json&)>& change, const std::string& what) {
+    json changed = config;
+    change(changed);
+    require_bad_input([&] { SamplingSettings::from_json(changed, "c"); }, {"c", what});
+  };
+  refuse([](json& c) { c["prompt"] = {1}; }, "\"prompt\"");
+  refuse([](json& c) { c["prompts"] = json::array(); }, "prompt");
+  refuse([](json& c) { c["prompts"][0]["text"] = "x"; }, "\"text\"");
+  refuse([](json& c) { c["rounds"] = {1e300}; }, "\"rounds\"");
+  refuse([](json& c) { c["block"] = -1; }, "\"block\"");
+  refuse([](json& c) { c["samples"] = -1; }, "\"samples\"");
+  refuse([](json& c) { c["horizon"] = 1.5; }, "\"horizon\"");
+  refuse([](json& c) { c["seeed"] = 1; }, "\"seeed\"");
+}
+
 }  // namespace tempera::gpu
