@@ -170,6 +170,10 @@ TEST_CASE("what has been written cannot be edited unseen") {
       std::ofstream(run / name, std::ios::binary) << bytes << "more\n";
       CHECK_THROWS_AS(RunFolder::open(run), BadInput);
     }
+    if (name.ends_with(".jsonl")) {
+      std::filesystem::remove(run / name);
+      CHECK_THROWS_AS(RunFolder::open(run), BadInput);
+    }
     std::ofstream(run / name, std::ios::binary) << bytes;
   }
   CHECK_NOTHROW(RunFolder::open(run));
@@ -222,7 +226,7 @@ TEST_CASE("a damaged run folder is refused, the file named") {
   CHECK_THROWS_AS(begin_run(killed, small_settings(), work / "run"), Killed);
   const auto run = work / "run";
   const std::string checkpoint = read_bytes(run / "checkpoint");
-  const std::string events = read_bytes(run / "events.jsonl");
+  const std::string events = read_bytes(run / "waiting-0.jsonl");
   const std::string config = read_bytes(run / "config.json");
   const auto write = [&](const std::string& name, const std::string& bytes) {
     std::ofstream(run / name, std::ios::binary | std::ios::trunc) << bytes;
@@ -270,11 +274,13 @@ TEST_CASE("a damaged run folder is refused, the file named") {
   }
   SECTION("the events, shorter than the checkpoint says or away") {
     REQUIRE_FALSE(events.empty());
-    write("events.jsonl", events.substr(0, events.size() / 2));
-    refuse("events.jsonl");
+    write("waiting-0.jsonl", events.substr(0, events.size() / 2));
+    refuse("waiting-0.jsonl");
+    std::filesystem::remove(run / "waiting-0.jsonl");
+    refuse("waiting-0.jsonl");
+    write("waiting-0.jsonl", events);
     std::filesystem::remove(run / "events.jsonl");
     refuse("events.jsonl");
-    write("events.jsonl", events);
   }
   SECTION("nothing: the same folder goes on") { CHECK_NOTHROW(resume_run(*model, run)); }
   SECTION("no folder at all") {

@@ -132,6 +132,7 @@ TEST_CASE("a checkpoint gives back the same bits") {
 TEST_CASE("the estimate of log Z finds the four-state example's") {
   TableModel model(2, [](std::span<const TokenId>) { return std::vector<float>{0.0F, 0.0F}; });
   SamplingSettings settings;
+  settings.prompts.emplace_back();
   settings.terminal = {1};
   settings.powers = {1.0, 2.0};
   settings.horizon = settings.block = 2;
