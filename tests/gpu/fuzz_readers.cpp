@@ -210,9 +210,9 @@ TEST_CASE("the fuzzer sees a reader that fails in another way", "[fuzz]") {
     };
     CHECK(try_mutations({file}, read, 1, 60).failure != "");
   }
-  SECTION("it repeats a line's end from the file") {
+  SECTION("but not one that repeats the file: BadInput makes one line of whatever it is given") {
     const auto read = [](const std::string& bytes) { throw BadInput("file", bytes, "mend it"); };
-    CHECK(try_mutations({file}, read, 1, 60).failure != "");
+    CHECK(try_mutations({file}, read, 1, 60).failure == "");
   }
 }
 
