@@ -182,7 +182,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {four + "a --powers x", "--powers"},
       {four + "a --horizon 0", "horizon: is 0"},
       {four + "a --horizon -3", "--horizon"},
-      {four + "a --horizon 1000001", "horizon: is 1000001"},
+      {four + "a --horizon 1048577", "horizon: is 1048577"},
       {four + "a --block -1", "--block"},
       {four + "a --rounds -1", "--rounds"},
       {four + "a --rounds 16777217", "rounds: the run has more than 2^24"},
