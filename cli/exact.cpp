@@ -6,8 +6,8 @@
 
 #include "cli/command.hpp"
 #include "cli/exact_output.hpp"
+#include "cli/option_values.hpp"
 #include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
 #include "reference/model/finite_model.hpp"
 
 namespace tempera::cli {
@@ -20,11 +20,14 @@ constexpr const char* description =
     "(--powers) on a finite model, as rationals";
 
 constexpr const char* footer = R"(Examples:
-  tempera exact toy_models/four_state.json --horizon 2 --power 2 --kernel truncating --start "a a"
-  tempera exact toy_models/four_state.json --horizon 2 --powers 1,2 --schedule adj --start "e|a a"
+  tempera exact toy_models/four_state.json --horizon 2 --power 2
+  tempera exact toy_models/four_state.json --horizon 2 --power 2 \
+    --kernel truncating --start "a a"
+  tempera exact toy_models/four_state.json --horizon 2 --powers 1,2 \
+    --schedule deo --start "e|a a"
 
 Without --start there is no total-variation curve ("tv" is empty in --json).
-Exit code 0; 2 when the input is wrong, with one line that says where and what to do.)";
+Exit code 0; 2 when the input is wrong, with one line that says where.)";
 
 // Everything stays text until it is checked, so that a wrong flag ends in one line.
 struct ExactFlags {
@@ -32,19 +35,7 @@ struct ExactFlags {
   bool json = false;
 };
 
-std::size_t whole_number(const std::string& text, const std::string& flag, std::size_t least,
-                         std::size_t most) {
-  const bool digits = !text.empty() && text.size() <= 9 &&
-                      text.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || std::stoul(text) < least || std::stoul(text) > most) {
-    throw BadInput(
-        flag, reference::in_quotes(text) + " is out of range",
-        "give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return std::stoul(text);
-}
-
-void refuse_beside(const std::string& value, const char* flag, const char* other) {
+void refuse_with(const std::string& value, const char* flag, const char* other) {
   if (!value.empty()) {
     throw BadInput(flag, std::string("has no meaning with ") + other, "leave one of the two out");
   }
@@ -53,7 +44,7 @@ void refuse_beside(const std::string& value, const char* flag, const char* other
 reference::ExactQuestion question(const ExactFlags& flags) {
   reference::ExactQuestion asked;
   if (flags.horizon.empty()) throw BadInput("--horizon", "is missing", "give --horizon T");
-  asked.horizon = whole_number(flags.horizon, "--horizon", 1, 1'000'000);
+  asked.horizon = parse_whole_number(flags.horizon, "--horizon", {1, 1'000'000});
   if (flags.power.empty() == flags.powers.empty()) {
     throw BadInput("--power", "exactly one of --power and --powers is needed",
                    "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
@@ -62,8 +53,9 @@ reference::ExactQuestion question(const ExactFlags& flags) {
     throw BadInput("--steps", "has no effect without --start", "give --start \"RECORD\"");
   }
   if (!flags.start.empty()) asked.start = {flags.start, "--start"};
-  if (!flags.steps.empty()) asked.steps = whole_number(flags.steps, "--steps", 0, 10'000);
+  if (!flags.steps.empty()) asked.steps = parse_whole_number(flags.steps, "--steps", {0, 10'000});
   if (!flags.restart.empty()) {
+    parse_fractions(flags.restart, "--restart");
     asked.restart = reference::parse_restart_law(flags.restart, asked.horizon, "--restart");
   }
   return asked;
@@ -72,14 +64,11 @@ reference::ExactQuestion question(const ExactFlags& flags) {
 void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
 
 void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
-  refuse_beside(flags.schedule, "--schedule", "--power");
-  const auto power = reference::parse_power(flags.power, "--power");
+  refuse_with(flags.schedule, "--schedule", "--power");
+  const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
   const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
-  if (kernel != "fixed" && kernel != "truncating")
-    throw BadInput("--kernel", reference::in_quotes(kernel) + " is unknown",
-                   "give fixed or truncating");
   if (kernel == "truncating")
-    refuse_beside(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
+    refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
@@ -89,11 +78,10 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
 }
 
 void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
-  refuse_beside(flags.kernel, "--kernel", "--powers");
+  refuse_with(flags.kernel, "--kernel", "--powers");
+  parse_fractions(flags.powers, "--powers");
   const auto ladder = reference::parse_ladder(flags.powers, "--powers");
   const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
-  if (schedule != "adj" && schedule != "deo")
-    throw BadInput("--schedule", reference::in_quotes(schedule) + " is unknown", "give adj or deo");
   const auto model = reference::load_finite_model(flags.model);
   const auto report = reference::report_joint(
       model, ladder,
@@ -113,26 +101,30 @@ void add_exact(CLI::App& app) {
   auto flags = std::make_shared<ExactFlags>();
   CLI::App* command = app.add_subcommand("exact", description);
   command->footer(footer);
-  command->add_option("MODEL", flags->model, "finite model, a JSON file (docs/exact.md)")
-      ->required();
-  command->add_option("--horizon", flags->horizon, "horizon T, at least 1");
-  command->add_option("--power", flags->power, "one rung: its power, such as 2 or 3/2");
-  command->add_option("--kernel", flags->kernel,
-                      "one rung: fixed (horizon, default) or truncating (restart and "
-                      "regeneration capped by the current length)");
-  command->add_option("--powers", flags->powers,
-                      "joint chain: the ladder, increasing, such as 1,2,4");
-  command->add_option("--schedule", flags->schedule,
-                      "joint chain: adj (local sweep, then ordered sweep; default) or deo (local "
-                      "sweep, then one parity layer, odd edges first)");
-  command->add_option("--restart", flags->restart,
-                      "restart law over positions 1..T, such as 1/2,1/4,1/4 (default uniform)");
-  command->add_option("--start", flags->start,
-                      "record to start the total-variation curve from, tokens joined by one "
-                      "space; with --powers one record per rung, joined by '|'");
-  command->add_option("--steps", flags->steps, "steps N of the curve (default 10)");
-  command->add_flag("--json", flags->json, "print JSON, rationals in lowest terms");
-  command->callback([flags] { run_exact(*flags); });
+  CLI::Option* model =
+      add_text(*command, "MODEL", flags->model, "", "Finite model, a JSON file (docs/exact.md)");
+  add_text(*command, "--horizon", flags->horizon, "N", "Horizon T, at least 1");
+  add_text(*command, "--power", flags->power, "P", "One rung: its power, such as 2 or 3/2");
+  add_choice(*command, "--kernel", flags->kernel, {"fixed", "truncating"},
+             "One rung: fixed (horizon, default) or truncating (restart and regeneration capped by "
+             "the current length)");
+  add_text(*command, "--powers", flags->powers, "P[,P...]",
+           "Joint chain: the ladder, increasing, such as 1,2,4");
+  add_choice(
+      *command, "--schedule", flags->schedule, {"adj", "deo"},
+      "Joint chain: adj (local sweep, then ordered sweep; default) or deo (local sweep, then "
+      "one parity layer, odd edges first)");
+  add_text(*command, "--restart", flags->restart, "P,P...",
+           "Restart law over positions 1..T, such as 1/2,1/4,1/4 (default: uniform)");
+  add_text(*command, "--start", flags->start, "RECORD",
+           "Record to start the total-variation curve from, tokens joined by one space; with "
+           "--powers one record for each rung, joined by '|'");
+  add_text(*command, "--steps", flags->steps, "N", "Steps N of the curve (default: 10)");
+  command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
+  command->callback([flags, model] {
+    require(*model, "name a finite model, such as toy_models/four_state.json");
+    run_exact(*flags);
+  });
 }
 
 }  // namespace tempera::cli

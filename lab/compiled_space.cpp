@@ -1,5 +1,6 @@
 #include "lab/compiled_space.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -113,9 +114,12 @@ std::vector<Real> CompiledSpace::own_target(double power) const {
 }
 
 std::vector<Real> power_of(const std::vector<Real>& weights, double power) {
+  // Over the largest, whose power is 1: however high the power, the sum is not 0.
+  const Real largest = *std::max_element(weights.begin(), weights.end());
   std::vector<Real> law;
   Real sum = 0;
-  for (const Real& weight : weights) sum += law.emplace_back(pow(weight, Real(power)));
+  for (const Real& weight : weights)
+    sum += law.emplace_back(pow(Real(weight / largest), Real(power)));
   for (Real& probability : law) probability /= sum;
   return law;
 }
