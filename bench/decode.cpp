@@ -31,20 +31,24 @@ double measured_bandwidth() {
 double decode(const lab::OpenedModel& model, std::size_t sequences, std::size_t batch,
               std::size_t horizon) {
   const gpu::Ladder ladder({1.0});
-  const auto rows = gpu::make_device_row_lottery(ladder.powers());
-  gpu::PhiloxLottery lottery(1);
+  const auto rows = gpu::make_device_row_lottery();
+  gpu::PhiloxLottery lottery;
   gpu::Engine engine(model.model(), *rows, lottery, batch);
   const gpu::Context context{model.encode("4+7+9+3+8+6+2+5?", "prompt"), {}};
+  const std::shared_ptr<gpu::Cache> prompt_cache = model.model().empty_cache();
+  gpu::DeviceMemory<float> logits;
+  const gpu::Pass prompt{prompt_cache.get(), context.prompt};
+  model.model().next_logits(std::span(&prompt, 1), logits);
   std::vector<gpu::Run> runs;
-  std::vector<std::vector<gpu::Record>> records;
+  std::vector<gpu::Record> records;
   std::vector<gpu::Task> tasks;
   runs.reserve(sequences);
   records.reserve(sequences);
   for (std::size_t i = 0; i < sequences; ++i) {
-    runs.push_back({engine, context, ladder, static_cast<std::uint32_t>(i), {}});
-    records.push_back(runs[i].empty_replicas());
-    tasks.push_back(gpu::extend(records[i].front(),
-                                gpu::Turn(runs[i], 0, 0, gpu::Purpose::extension_token), horizon));
+    runs.push_back({engine, context, ladder, 1, 0, static_cast<std::uint32_t>(i), prompt_cache});
+    records.emplace_back(context, prompt_cache->fork(context.prompt.size()));
+    tasks.push_back(
+        gpu::extend(records[i], gpu::Turn(runs[i], 0, 0, gpu::Purpose::extension_token), horizon));
   }
   const double seconds = seconds_of([&] { engine.run(tasks); });
   return static_cast<double>(engine.decode_tokens()) / seconds;
@@ -52,18 +56,19 @@ double decode(const lab::OpenedModel& model, std::size_t sequences, std::size_t 
 
 /// The plain loop: one sequence, one token at a time, without engine or coroutines.
 double plain_loop(const lab::OpenedModel& model, std::size_t sequences, std::size_t horizon) {
-  const auto rows = gpu::make_device_row_lottery({1.0});
-  gpu::PhiloxLottery lottery(1);
+  const auto rows = gpu::make_device_row_lottery();
+  gpu::PhiloxLottery lottery;
+  const std::vector<double> powers{1.0};
   const std::vector<gpu::TokenId> prompt = model.encode("4+7+9+3+8+6+2+5?", "prompt");
   const double seconds = seconds_of([&] {
     for (std::uint32_t i = 0; i < sequences; ++i) {
       std::vector<gpu::TokenId> tokens = prompt;
       const auto cache = model.model().empty_cache();
       gpu::DeviceMemory<float> logits;
-      for (std::uint32_t t = 1; t <= horizon; ++t) {
+      for (std::uint32_t t = 0; t < horizon; ++t) {
         const gpu::Pass pass{cache.get(), tokens};
         model.model().next_logits(std::span(&pass, 1), logits);
-        const gpu::RowDraw draw{0, {i, 0, 0, t, gpu::Purpose::extension_token}};
+        const gpu::RowDraw draw{powers, 0, {1, {0, i, 0, 0, t, gpu::Purpose::extension_token}}};
         tokens.push_back(
             rows->draw(logits, model.model().vocabulary_size(), std::span(&draw, 1), lottery)
                 .front()

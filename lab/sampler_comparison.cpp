@@ -60,8 +60,8 @@ ComparisonRow run(const OpenedModel& model, const std::vector<Problem>& problems
                   const ComparisonWatcher& watcher) {
   const auto begin = std::chrono::steady_clock::now();
   const gpu::Ladder ladder(contestant.powers);
-  const auto rows = gpu::make_device_row_lottery(ladder.powers());
-  gpu::PhiloxLottery lottery(seed);
+  const auto rows = gpu::make_device_row_lottery();
+  gpu::PhiloxLottery lottery;
   gpu::Engine engine(model.model(), *rows, lottery);
   const gpu::Plan plan{contestant.stages, gpu::Schedule::adj, ladder.rungs() - 1};
   std::vector<gpu::Context> contexts;
@@ -89,8 +89,7 @@ ComparisonRow run(const OpenedModel& model, const std::vector<Problem>& problems
   runs.reserve(problems.size());
   for (std::size_t i = 0; i < problems.size(); ++i) counters.emplace_back(ladder, report);
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    runs.push_back({engine, contexts[i], ladder, static_cast<std::uint32_t>(i), {}});
-    progress[i].replicas = runs[i].empty_replicas();
+    runs.push_back({engine, contexts[i], ladder, seed, static_cast<std::uint32_t>(i)});
     tasks.push_back(contestant.truncating
                         ? gpu::truncating_power_sampling(runs[i], plan, progress[i], &counters[i])
                         : gpu::parallel_power_tempering(runs[i], plan, progress[i], &counters[i]));

@@ -21,7 +21,7 @@ TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId
   for (const double power : powers)
     if (!std::isfinite(power) || power <= 0.0)
       throw gpu::BadInput("powers", "a power is not above 0", "give finite powers above 0");
-  const auto rows = gpu::make_device_row_lottery({powers.begin(), powers.end()});
+  const auto rows = gpu::make_device_row_lottery();
   const auto cache = model.empty_cache();
   gpu::DeviceMemory<float> logits;
   TokenScores scores;
@@ -32,9 +32,10 @@ TokenScores score_tokens(gpu::LanguageModel& model, std::span<const gpu::TokenId
       throw gpu::BadInput("tokens, number " + std::to_string(t + 1),
                           std::to_string(tokens[t]) + " has probability zero after those before it",
                           "score a sequence that the model can produce");
+    const gpu::RowToken token{powers, tokens[t]};
     scores.log_p.push_back(
-        rows->score(logits, model.vocabulary_size(), tokens.subspan(t, 1)).front().log_p);
-    scores.log_z.push_back(rows->log_normalizers(logits, model.vocabulary_size(), 1));
+        rows->score(logits, model.vocabulary_size(), std::span(&token, 1)).front().log_p);
+    scores.log_z.push_back(rows->log_normalizers(logits, model.vocabulary_size(), 1, powers));
   }
   return scores;
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "gpu/input/bad_input.hpp"
+#include "gpu/sampler/score_record.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -19,7 +20,7 @@ std::string line_of(std::size_t sample, const Event& event) {
   static constexpr const char* kinds[] = {"extension", "local_move", "swap"};
   nlohmann::ordered_json json{{"sample", sample},
                               {"kind", kinds[static_cast<int>(event.kind)]},
-                              {"round", event.round},
+                              {"turn", event.turn},
                               {"rung", event.rung + 1}};
   if (event.kind == Event::Kind::local_move) json["r"] = event.restart;
   if (event.kind != Event::Kind::swap) json["tokens"] = event.tokens;
@@ -57,7 +58,7 @@ struct Sampling::Sample final : Observer {
 
   void take_snapshot(const Progress& now) {
     snapshot = {{"stage", now.stage},   {"extended", now.extended},
-                {"round", now.round},   {"local_rounds", now.local_rounds},
+                {"round", now.round},   {"local_moves", now.local_moves},
                 {"sweeps", now.sweeps}, {"statistics", statistics.state()}};
     for (const Record& record : now.replicas)
       snapshot["replicas"].push_back(
@@ -70,7 +71,7 @@ struct Sampling::Sample final : Observer {
     progress.stage = snapshot.at("stage");
     progress.extended = snapshot.at("extended");
     progress.round = snapshot.at("round");
-    progress.local_rounds = snapshot.at("local_rounds");
+    progress.local_moves = snapshot.at("local_moves");
     progress.sweeps = snapshot.at("sweeps");
     state.at("pending").get_to(pending);
     done = state.at("done");
@@ -88,7 +89,8 @@ struct Sampling::Sample final : Observer {
     const std::size_t horizon = sampling.plan_.stages[progress.stage].horizon;
     std::optional<Record> record;
     try {
-      record = score_record(sampling.model_, rows, sampling.context_, horizon, tokens);
+      record =
+          score_record(sampling.model_, rows, sampling.ladder_, sampling.context_, horizon, tokens);
     } catch (const std::domain_error&) {
       // A token that the model now forbids.
     }
@@ -125,8 +127,8 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
 Sampling::~Sampling() = default;
 
 std::vector<Answer> Sampling::run() {
-  const auto rows = make_device_row_lottery(ladder_.powers());
-  PhiloxLottery lottery(settings_.seed);
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
   Engine engine(model_, *rows, lottery);
   engine_ = &engine;
   for (std::size_t i = 0; i < settings_.samples; ++i)
@@ -134,13 +136,14 @@ std::vector<Answer> Sampling::run() {
   const auto checkpoint = folder_ == nullptr ? std::nullopt : folder_->checkpoint();
   if (checkpoint) restore(*checkpoint, *rows);
 
+  const std::shared_ptr<Cache> prompt_cache = model_.empty_cache();
   std::vector<Run> runs;
   runs.reserve(settings_.samples);
   std::vector<Task> tasks;
   for (const auto& sample : samples_) {
-    runs.push_back(Run{engine, context_, ladder_, static_cast<std::uint32_t>(sample->index), {}});
+    runs.push_back(Run{engine, context_, ladder_, settings_.seed, 0,
+                       static_cast<std::uint32_t>(sample->index), prompt_cache});
     if (sample->done) continue;
-    if (sample->progress.replicas.empty()) sample->progress.replicas = runs.back().empty_replicas();
     tasks.push_back(parallel_power_tempering(runs.back(), plan_, sample->progress, sample.get()));
   }
   engine.run(tasks);

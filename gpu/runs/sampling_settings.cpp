@@ -47,6 +47,9 @@ Plan SamplingSettings::plan() const {
     throw BadInput("output rung", "is " + std::to_string(output),
                    "give one of the rungs 1 to " + std::to_string(ladder.rungs()));
   if (samples == 0) throw BadInput("samples", "is 0", "ask for at least 1");
+  if (samples > addressable_samples)
+    throw BadInput("samples", "is " + std::to_string(samples),
+                   "ask for at most " + std::to_string(addressable_samples));
   return {make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output - 1};
 }
 

@@ -24,14 +24,14 @@ enum class Schedule {
   deo,  ///< deterministic even–odd: one parity layer a sweep, odd edges first
 };
 
-/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `round` counts sweeps from
-/// 0.
+/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `number` counts the
+/// run's sweeps from 0, through all stages.
 template <class Rules = PaperRules>
-void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::uint32_t round) {
+void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number) {
   const bool layered = schedule == Schedule::deo;
-  const Rung first = layered ? round % 2 : 0;
+  const Rung first = layered ? number % 2 : 0;
   for (Rung k = first; k + 1 < replicas.size(); k += layered ? 2 : 1)
-    attempt_swap<Rules>(replicas, Turn(run, k, round, Purpose::swap));
+    attempt_swap<Rules>(replicas, Turn(run, k, number, Purpose::swap));
 }
 
 }  // namespace tempera::gpu

@@ -19,8 +19,8 @@ std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std:
 #endif
   const auto model = small_transformer(19, 3);
   const gpu::Ladder ladder({1.0, 1.7, 3.0});
-  const auto rows = gpu::make_device_row_lottery(ladder.powers());
-  gpu::PhiloxLottery lottery(11);
+  const auto rows = gpu::make_device_row_lottery();
+  gpu::PhiloxLottery lottery;
   gpu::Engine engine(*model, *rows, lottery, batch, order);
   const gpu::Plan plan{gpu::make_stages(20, 5, {3}, {2}, {1}), gpu::Schedule::adj, 2};
   const std::vector<gpu::Context> contexts{{{5, 6}, {0}}, {{7}, {0}}, {{9, 8, 7}, {0}}};
@@ -29,8 +29,7 @@ std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std:
   std::vector<gpu::Task> tasks;
   runs.reserve(contexts.size());
   for (std::size_t i = 0; i < contexts.size(); ++i) {
-    runs.push_back({engine, contexts[i], ladder, static_cast<std::uint32_t>(i), {}});
-    progress[i].replicas = runs[i].empty_replicas();
+    runs.push_back({engine, contexts[i], ladder, 11, static_cast<std::uint32_t>(i)});
     tasks.push_back(gpu::parallel_power_tempering(runs[i], plan, progress[i]));
   }
   engine.run(tasks);

@@ -78,12 +78,12 @@ void compare_rows(std::size_t vocabulary, std::size_t count, Tally& tally) {
   for (std::uint32_t row = 0; row < count; ++row) {
     for (std::uint32_t i = 0; i < vocabulary; ++i) logits.push_back(logit_of(i, row, 11));
     const auto rung = static_cast<std::uint16_t>(row % powers.size());
-    draws.push_back({rung, {row, rung, 3, 1, Purpose::proposal_token}});
+    draws.push_back({powers, rung, {2026, {row, 5, rung, 3, 1, Purpose::proposal_token}}});
   }
   const DeviceMemory<float> memory{std::span<const float>(logits)};
-  PhiloxLottery lottery(2026);
-  const auto on_device = make_device_row_lottery(powers)->draw(memory, vocabulary, draws, lottery);
-  const auto on_host = make_host_row_lottery(powers)->draw(memory, vocabulary, draws, lottery);
+  PhiloxLottery lottery;
+  const auto on_device = make_device_row_lottery()->draw(memory, vocabulary, draws, lottery);
+  const auto on_host = make_host_row_lottery()->draw(memory, vocabulary, draws, lottery);
   for (std::size_t row = 0; row < count; ++row) tally.compare(on_device[row], on_host[row]);
 }
 
@@ -97,11 +97,11 @@ std::vector<Record> tempered_run(RowLottery& rows, const Ladder& ladder, const C
     for (std::uint32_t i = 0; i < vocabulary; ++i) logits.push_back(logit_of(i, row, 17) / 4.0F);
     return logits;
   });
-  PhiloxLottery lottery(seed);
+  PhiloxLottery lottery;
   Engine engine(model, rows, lottery);
-  Run run{engine, context, ladder, 0, {}};
+  Run run{engine, context, ladder, seed};
   const Plan plan{make_stages(16, 4, {8}, {2}, {1}), Schedule::adj, ladder.rungs() - 1};
-  Progress progress{run.empty_replicas()};
+  Progress progress;
   std::vector<Task> tasks;
   tasks.push_back(parallel_power_tempering(run, plan, progress));
   engine.run(tasks);
@@ -111,8 +111,8 @@ std::vector<Record> tempered_run(RowLottery& rows, const Ladder& ladder, const C
 void compare_runs(Tally& tally) {
   const Ladder ladder({1.0, 1.6, 2.5, 4.0});
   const Context context{{}, {4}};
-  const auto device_rows = make_device_row_lottery(ladder.powers());
-  const auto host_rows = make_host_row_lottery(ladder.powers());
+  const auto device_rows = make_device_row_lottery();
+  const auto host_rows = make_host_row_lottery();
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     const auto on_device = tempered_run(*device_rows, ladder, context, seed);
     const auto on_host = tempered_run(*host_rows, ladder, context, seed);
