@@ -1,40 +1,17 @@
 #include "gpu/device/instruction_set.hpp"
 
-#include <stdlib.h>
-
 #include <cstdio>
 #include <iostream>
 #include <sstream>
 #include <vector>
 
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "tests/gpu/device/with_environment.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 
 namespace {
-
-/// Sets TEMPERA_ISA, or takes it away, and puts back what was there.
-class WithEnvironment {
- public:
-  explicit WithEnvironment(const char* value) {
-    if (const char* before = getenv("TEMPERA_ISA")) before_ = before;
-    set(value);
-  }
-  WithEnvironment(const WithEnvironment&) = delete;
-  WithEnvironment& operator=(const WithEnvironment&) = delete;
-  ~WithEnvironment() { set(before_ ? before_->c_str() : nullptr); }
-
- private:
-  static void set(const char* value) {
-    if (value == nullptr) {
-      unsetenv("TEMPERA_ISA");
-    } else {
-      setenv("TEMPERA_ISA", value, 1);
-    }
-  }
-  std::optional<std::string> before_;
-};
 
 std::string names_of_symbols(const std::string& file) {
   const std::string command = "nm --defined-only '" + file + "'";
