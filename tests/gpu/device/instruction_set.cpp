@@ -23,8 +23,9 @@ std::string names_of_symbols(const std::string& file) {
   return text;
 }
 
-/// Of the output of nm: what other objects may define too, the linker keeping one definition, and
-/// whose name says nothing of the instruction set.
+/// Of the output of nm: the functions (kind W; V and u are data, which hold no instructions) that
+/// other objects may define too, the linker keeping one definition, and whose name says nothing of
+/// the instruction set.
 std::vector<std::string> shared_with_other_objects(const std::string& symbols,
                                                    const std::string& set) {
   std::vector<std::string> shared;
@@ -35,8 +36,7 @@ std::vector<std::string> shared_with_other_objects(const std::string& symbols,
     std::string kind;
     std::string name;
     words >> address >> kind >> name;
-    const bool may_be_shared = kind == "W" || kind == "V" || kind == "u";
-    if (may_be_shared && name.find(set) == std::string::npos) shared.push_back(name);
+    if (kind == "W" && name.find(set) == std::string::npos) shared.push_back(name);
   }
   return shared;
 }
