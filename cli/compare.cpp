@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/whole_number.hpp"
+#include "cli/standard_streams.hpp"
 #include "gpu/input/bad_input.hpp"
-#include "lab/sampler_comparison.hpp"
+#include "gpu/runs/sampler_comparison.hpp"
+#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -22,7 +24,7 @@ struct CompareOptions {
 };
 
 /// A bar of 40 places: the interval as a line, the share as a mark.
-std::string picture(const lab::ComparisonRow& row) {
+std::string picture(const gpu::ComparisonRow& row) {
   const auto place = [](double share) {
     return static_cast<std::size_t>(std::lround(share * 39.0));
   };
@@ -33,16 +35,16 @@ std::string picture(const lab::ComparisonRow& row) {
   return bar;
 }
 
-void print(const lab::ComparisonRow& row) {
+void print(const gpu::ComparisonRow& row) {
   const auto [low, high] = row.interval();
   std::printf("  %-30s %5.1f %%  [%4.1f, %4.1f]  |%s| %9.1f %6zu\n", row.sampler.c_str(),
               100.0 * row.accuracy(), 100.0 * low, 100.0 * high, picture(row).c_str(),
               static_cast<double>(row.decode_tokens) / static_cast<double>(row.problems),
               row.unfinished);
-  std::fflush(stdout);
+  flush_output();
 }
 
-nlohmann::ordered_json to_json(const lab::ComparisonRow& row) {
+nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
   const auto [low, high] = row.interval();
   return {{"sampler", row.sampler},       {"problems", row.problems},
           {"solved", row.solved},         {"accuracy", row.accuracy()},
@@ -53,11 +55,11 @@ nlohmann::ordered_json to_json(const lab::ComparisonRow& row) {
 void run_compare(CompareOptions options) {
   if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
-  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
-  const lab::ComparisonSettings settings = lab::read_comparison(options.settings);
-  auto problems = lab::read_problems(options.problems);
+  const gpu::OpenedModel model = lab::open_model(options.model);
+  const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
+  auto problems = gpu::read_problems(options.problems);
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
-  lab::check_problems(model, problems, settings.horizon, options.problems);
+  gpu::check_problems(model, problems, settings.horizon, options.problems);
   if (!options.json) {
     std::printf(
         "%zu held-out problems of %s, one answer each, seed %llu; horizon %zu, block %zu, "
@@ -69,20 +71,20 @@ void run_compare(CompareOptions options) {
                 " 0 % … 100 %", "tokens", "open");
   }
   ProgressLine line;
-  const lab::ComparisonWatcher watcher{
+  const gpu::ComparisonWatcher watcher{
       [&](const std::string& sampler, const gpu::SamplingProgress& progress) {
         line.show(progress, sampler);
       },
-      [&](const lab::ComparisonRow& row) {
+      [&](const gpu::ComparisonRow& row) {
         line.clear();
         line.restart_clock();
         if (!options.json) print(row);
       }};
-  const auto rows = lab::compare_samplers(model, problems, settings, options.seed, watcher);
+  const auto rows = gpu::compare_samplers(model, problems, settings, options.seed, watcher);
   line.clear();
   if (options.json) {
     nlohmann::ordered_json json;
-    for (const lab::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
+    for (const gpu::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
     json["seed"] = options.seed;
     std::cout << json.dump() << '\n';
   } else {
@@ -96,17 +98,23 @@ void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compare", "Base, tokenwise, truncating, fixed-horizon and PPT sampling on checked problems");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("model", options->model, "Hugging Face folder")->required();
-  command->add_option("--problems", options->problems,
-                      "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
-  command->add_option("--settings", options->settings,
-                      "JSON of horizon, block, powers, rounds … (default: comparison.json of the "
-                      "model)");
-  command->add_option("--most", options->most, "Use the first problems only (default: all)")
-      ->check(whole_number);
-  command->add_option("--seed", options->seed, "Seed")->check(whole_number)->capture_default_str();
+  CLI::Option* model = add_text(*command, "MODEL", options->model, "", "Hugging Face folder");
+  add_text(*command, "--problems", options->problems, "FILE",
+           "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
+  add_text(*command, "--settings", options->settings, "FILE",
+           "JSON of horizon, block, powers, rounds and so on (default: comparison.json of the "
+           "model)");
+  add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
+                   "Use the first problems only (default: all)");
+  add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
   command->add_flag("--json", options->json, "Print the table as JSON");
-  command->callback([options] { run_compare(*options); });
+  command->footer(
+      "Examples:\n  tempera compare toy_models/worked_sum --most 20\n"
+      "  tempera compare toy_models/worked_sum --json >comparison.json");
+  command->callback([options, model] {
+    require(*model, "name a Hugging Face folder with held_out.jsonl and comparison.json");
+    run_compare(*options);
+  });
 }
 
 }  // namespace tempera::cli

@@ -1,12 +1,13 @@
 // The command `tempera exact`: rational laws and matrices of a finite model.
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/command.hpp"
-#include "cli/exact_report.hpp"
+#include "cli/exact_output.hpp"
+#include "cli/option_values.hpp"
 #include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
 #include "reference/model/finite_model.hpp"
 
 namespace tempera::cli {
@@ -19,11 +20,14 @@ constexpr const char* description =
     "(--powers) on a finite model, as rationals";
 
 constexpr const char* footer = R"(Examples:
-  tempera exact toy_models/four_state.json --horizon 2 --power 2 --kernel truncating --start "a a"
-  tempera exact toy_models/four_state.json --horizon 2 --powers 1,2 --schedule adj --start "e|a a"
+  tempera exact toy_models/four_state.json --horizon 2 --power 2
+  tempera exact toy_models/four_state.json --horizon 2 --power 2 \
+    --kernel truncating --start "a a"
+  tempera exact toy_models/four_state.json --horizon 2 --powers 1,2 \
+    --schedule deo --start "e|a a"
 
 Without --start there is no total-variation curve ("tv" is empty in --json).
-Exit code 0; 2 when the input is wrong, with one line that says where and what to do.)";
+Exit code 0; 2 when the input is wrong, with one line that says where.)";
 
 // Everything stays text until it is checked, so that a wrong flag ends in one line.
 struct ExactFlags {
@@ -31,28 +35,16 @@ struct ExactFlags {
   bool json = false;
 };
 
-std::size_t whole_number(const std::string& text, const std::string& flag, std::size_t least,
-                         std::size_t most) {
-  const bool digits = !text.empty() && text.size() <= 9 &&
-                      text.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || std::stoul(text) < least || std::stoul(text) > most) {
-    throw BadInput(
-        flag, reference::in_quotes(text) + " is out of range",
-        "give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return std::stoul(text);
-}
-
-void refuse_beside(const std::string& value, const char* flag, const char* other) {
+void refuse_with(const std::string& value, const char* flag, const char* other) {
   if (!value.empty()) {
     throw BadInput(flag, std::string("has no meaning with ") + other, "leave one of the two out");
   }
 }
 
-ExactQuestion question(const ExactFlags& flags) {
-  ExactQuestion asked;
+reference::ExactQuestion question(const ExactFlags& flags) {
+  reference::ExactQuestion asked;
   if (flags.horizon.empty()) throw BadInput("--horizon", "is missing", "give --horizon T");
-  asked.horizon = whole_number(flags.horizon, "--horizon", 1, 1'000'000);
+  asked.horizon = parse_whole_number(flags.horizon, "--horizon", {1, 1'000'000});
   if (flags.power.empty() == flags.powers.empty()) {
     throw BadInput("--power", "exactly one of --power and --powers is needed",
                    "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
@@ -60,45 +52,47 @@ ExactQuestion question(const ExactFlags& flags) {
   if (flags.start.empty() && !flags.steps.empty()) {
     throw BadInput("--steps", "has no effect without --start", "give --start \"RECORD\"");
   }
-  if (!flags.start.empty()) asked.start = flags.start;
-  if (!flags.steps.empty()) asked.steps = whole_number(flags.steps, "--steps", 0, 10'000);
+  if (!flags.start.empty()) asked.start = {flags.start, "--start"};
+  if (!flags.steps.empty()) asked.steps = parse_whole_number(flags.steps, "--steps", {0, 10'000});
   if (!flags.restart.empty()) {
+    parse_fractions(flags.restart, "--restart");
     asked.restart = reference::parse_restart_law(flags.restart, asked.horizon, "--restart");
   }
   return asked;
 }
 
+void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
+
+void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
+  refuse_with(flags.schedule, "--schedule", "--power");
+  const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
+  const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
+  if (kernel == "truncating")
+    refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
+  const auto model = reference::load_finite_model(flags.model);
+  const RungHeading heading{model.name(), asked.horizon, power, kernel};
+  const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
+                                        : reference::report_truncating(model, power, asked);
+  if (flags.json) return print(exact_json(heading, report));
+  print_exact(std::cout, heading, report);
+}
+
+void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
+  refuse_with(flags.kernel, "--kernel", "--powers");
+  parse_fractions(flags.powers, "--powers");
+  const auto ladder = reference::parse_ladder(flags.powers, "--powers");
+  const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
+  const auto model = reference::load_finite_model(flags.model);
+  const auto report = reference::report_joint(
+      model, ladder,
+      schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd, asked);
+  if (flags.json) return print(exact_json(report));
+  print_exact(std::cout, {model.name(), asked.horizon, ladder, schedule}, report);
+}
+
 void run_exact(const ExactFlags& flags) {
-  const ExactQuestion asked = question(flags);
-  ExactReport report;
-  if (!flags.power.empty()) {
-    refuse_beside(flags.schedule, "--schedule", "--power");
-    const auto power = reference::parse_power(flags.power, "--power");
-    if (flags.kernel.empty() || flags.kernel == "fixed") {
-      report = report_fixed_horizon(reference::load_finite_model(flags.model), power, asked);
-    } else if (flags.kernel == "truncating") {
-      refuse_beside(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
-      report = report_truncating(reference::load_finite_model(flags.model), power, asked);
-    } else {
-      throw BadInput("--kernel", reference::in_quotes(flags.kernel) + " is unknown",
-                     "give fixed or truncating");
-    }
-  } else {
-    refuse_beside(flags.kernel, "--kernel", "--powers");
-    const auto ladder = reference::parse_ladder(flags.powers, "--powers");
-    const bool ordered = flags.schedule.empty() || flags.schedule == "adj";
-    if (!ordered && flags.schedule != "deo") {
-      throw BadInput("--schedule", reference::in_quotes(flags.schedule) + " is unknown",
-                     "give adj or deo");
-    }
-    report = report_joint(reference::load_finite_model(flags.model), ladder,
-                          ordered ? Schedule::ordered : Schedule::even_odd, asked);
-  }
-  if (flags.json) {
-    std::cout << report.json.dump() << '\n';
-  } else {
-    print_tables(std::cout, report);
-  }
+  const reference::ExactQuestion asked = question(flags);
+  flags.power.empty() ? report_joint(flags, asked) : report_rung(flags, asked);
 }
 
 }  // namespace
@@ -107,26 +101,30 @@ void add_exact(CLI::App& app) {
   auto flags = std::make_shared<ExactFlags>();
   CLI::App* command = app.add_subcommand("exact", description);
   command->footer(footer);
-  command->add_option("MODEL", flags->model, "finite model, a JSON file (docs/exact.md)")
-      ->required();
-  command->add_option("--horizon", flags->horizon, "horizon T, at least 1");
-  command->add_option("--power", flags->power, "one rung: its power, such as 2 or 3/2");
-  command->add_option("--kernel", flags->kernel,
-                      "one rung: fixed (horizon, default) or truncating (restart and "
-                      "regeneration capped by the current length)");
-  command->add_option("--powers", flags->powers,
-                      "joint chain: the ladder, increasing, such as 1,2,4");
-  command->add_option("--schedule", flags->schedule,
-                      "joint chain: adj (local sweep, then ordered sweep; default) or deo (local "
-                      "sweep, then one parity layer, odd edges first)");
-  command->add_option("--restart", flags->restart,
-                      "restart law over positions 1..T, such as 1/2,1/4,1/4 (default uniform)");
-  command->add_option("--start", flags->start,
-                      "record to start the total-variation curve from, tokens joined by one "
-                      "space; with --powers one record per rung, joined by '|'");
-  command->add_option("--steps", flags->steps, "steps N of the curve (default 10)");
-  command->add_flag("--json", flags->json, "print JSON, rationals in lowest terms");
-  command->callback([flags] { run_exact(*flags); });
+  CLI::Option* model =
+      add_text(*command, "MODEL", flags->model, "", "Finite model, a JSON file (docs/exact.md)");
+  add_text(*command, "--horizon", flags->horizon, "N", "Horizon T, at least 1");
+  add_text(*command, "--power", flags->power, "P", "One rung: its power, such as 2 or 3/2");
+  add_choice(*command, "--kernel", flags->kernel, {"fixed", "truncating"},
+             "One rung: fixed (horizon, default) or truncating (restart and regeneration capped by "
+             "the current length)");
+  add_text(*command, "--powers", flags->powers, "P[,P...]",
+           "Joint chain: the ladder, increasing, such as 1,2,4");
+  add_choice(
+      *command, "--schedule", flags->schedule, {"adj", "deo"},
+      "Joint chain: adj (local sweep, then ordered sweep; default) or deo (local sweep, then "
+      "one parity layer, odd edges first)");
+  add_text(*command, "--restart", flags->restart, "P,P...",
+           "Restart law over positions 1..T, such as 1/2,1/4,1/4 (default: uniform)");
+  add_text(*command, "--start", flags->start, "RECORD",
+           "Record to start the total-variation curve from, tokens joined by one space; with "
+           "--powers one record for each rung, joined by '|'");
+  add_text(*command, "--steps", flags->steps, "N", "Steps N of the curve (default: 10)");
+  command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
+  command->callback([flags, model] {
+    require(*model, "name a finite model, such as toy_models/four_state.json");
+    run_exact(*flags);
+  });
 }
 
 }  // namespace tempera::cli

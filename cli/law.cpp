@@ -8,18 +8,23 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/whole_number.hpp"
 #include "lab/shipped_laws.hpp"
 
 namespace tempera::cli {
 namespace {
 
+constexpr const char* examples = R"(Examples:
+  tempera law
+  tempera law toy_models/four_state.json --horizon 2 --power 2
+  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json)";
+
 struct LawOptions {
   std::string model;
   std::size_t horizon = 0;
   std::vector<double> powers;
-  std::vector<std::string> restart;
+  std::string restart;
   std::string tree = TEMPERA_SOURCE_DIR;
   bool json = false;
 };
@@ -64,7 +69,7 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
   else
     std::cout
         << "  largest difference of an entry from reference/   not computed: a power is not an "
-           "integer\n";
+           "integer up to 1024\n";
   std::cout << "stationary law:\n";
   for (std::size_t s = 0; s < report.states.size(); ++s)
     std::cout << "  " << lab::to_scientific(lab::to_real(report.stationary[s])) << "  "
@@ -74,9 +79,10 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
 void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   lab::LawQuestion question{options.horizon, options.powers, {}};
-  for (const std::string& probability : options.restart)
-    question.restart.push_back(reference::parse_rational(probability, "--restart"));
-  if (!question.restart.empty()) reference::RestartLaw(question.restart, "--restart");
+  if (!options.restart.empty()) {
+    question.restart = parse_fractions(options.restart, "--restart");
+    reference::RestartLaw(question.restart, "--restart");
+  }
   const reference::FiniteModel model = reference::load_finite_model(options.model);
   const lab::FiniteLogits logits(model);
   const lab::LawReport report = lab::compiled_law(logits.enumerable(), &model, question);
@@ -146,45 +152,42 @@ void run_shipped(const LawOptions& options) {
   if (held != laws.size() || laws.empty()) throw CLI::RuntimeError(1);
 }
 
-void require(bool given, const char* what) {
-  if (!given) throw CLI::RequiredError(what, CLI::ExitCodes::RequiredError);
-}
-
 }  // namespace
 
 void add_law(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "law", "The exact law of the compiled sampler on a finite model, by enumerating every draw");
   auto options = std::make_shared<LawOptions>();
-  CLI::Option* model = command->add_option(
-      "model", options->model,
+  CLI::Option* model = add_text(
+      *command, "MODEL", options->model, "",
       "Finite model (JSON); without one, every use in toy_models/models.json, a line each");
-  CLI::Option* horizon = command->add_option("--horizon", options->horizon, "Horizon T in tokens")
-                             ->check(whole_number)
-                             ->needs(model);
-  CLI::Option* power = command
-                           ->add_option("--power", options->powers,
-                                        "Power of a single chain: its local move is enumerated")
-                           ->needs(model);
-  command
-      ->add_option("--powers", options->powers,
-                   "Powers of the ladder, such as 1,2: a local sweep and one ordered sweep are")
-      ->delimiter(',')
-      ->excludes(power)
-      ->needs(model);
-  command
-      ->add_option("--restart", options->restart,
-                   "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)")
-      ->delimiter(',')
-      ->needs(model);
-  command->add_option("--tree", options->tree, "Source tree of tempera, for the shipped models")
-      ->capture_default_str()
-      ->excludes(model);
+  CLI::Option* horizon = add_whole_number(*command, "--horizon", options->horizon, {1, 1'000'000},
+                                          "Horizon T in tokens");
+  CLI::Option* power = add_power(*command, "--power", options->powers,
+                                 "Power of a single chain: its local move is enumerated");
+  CLI::Option* powers =
+      add_powers(*command, "--powers", options->powers,
+                 "Powers of the ladder, such as 1,2: a local sweep and one ordered sweep are");
+  CLI::Option* restart =
+      add_text(*command, "--restart", options->restart, "P,P...",
+               "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
+  CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER",
+                               "Source tree of tempera, for the shipped models (default: the one "
+                               "that this command was built from)");
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
-  command->callback([options, horizon] {
-    if (options->model.empty()) return run_shipped(*options);
-    require(horizon->count() > 0, "law: --horizon T");
-    require(!options->powers.empty(), "law: --power A or --powers A,B,...");
+  command->footer(examples);
+  command->callback([=] {
+    if (model->count() == 0) {
+      for (const CLI::Option* option : {horizon, power, powers, restart})
+        if (option->count() > 0)
+          require(*model, "give the finite model that " + option->get_name() +
+                              " is for: tempera law MODEL ...");
+      return run_shipped(*options);
+    }
+    refuse_beside(*tree, *model, "leave one of the two out");
+    refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
+    require(*horizon, "give --horizon T");
+    if (power->count() == 0) require(*powers, "give --power A or --powers A,B,...");
     run_law(*options);
   });
 }

@@ -7,8 +7,7 @@
 #include <string>
 
 #include "cli/command.hpp"
-#include "reference/bad_input.hpp"
-#include "reference/numbers/list.hpp"
+#include "cli/option_values.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -17,17 +16,15 @@ constexpr const char* description =
     "Expected round trip of one tagged replica under the ordered (adj) and even-odd (deo) "
     "schedules: from the chains, by exact elimination, and from the formulas";
 
-constexpr const char* footer = R"(Example:
+constexpr const char* footer = R"(Examples:
   tempera round-trip --acceptance 1/2,1/3
+  tempera round-trip --acceptance 0.9,0.9,0.9 --json
 
 adj counts complete ordered sweeps, deo counts parity layers.)";
 
 void run_round_trip(const std::string& text, bool as_json) {
   using namespace reference;
-  if (text.empty()) {
-    throw BadInput("--acceptance", "is missing", "give one acceptance per edge, such as 1/2,1/3");
-  }
-  const EdgeAcceptances acceptances = parse_rationals(text, "--acceptance");
+  const EdgeAcceptances acceptances = parse_fractions(text, "--acceptance");
   check_acceptances(acceptances, "--acceptance");
   const RoundTrip adj = ordered_round_trip(acceptances);
   const RoundTrip deo = even_odd_round_trip(acceptances);
@@ -66,10 +63,13 @@ void add_round_trip(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("round-trip", description);
   command->footer(footer);
-  command->add_option("--acceptance", flags->acceptance,
-                      "swap acceptance of each edge, in (0, 1], such as 1/2,1/3");
-  command->add_flag("--json", flags->json, "print JSON, rationals in lowest terms");
-  command->callback([flags] { run_round_trip(flags->acceptance, flags->json); });
+  CLI::Option* acceptance = add_text(*command, "--acceptance", flags->acceptance, "P[,P...]",
+                                     "Swap acceptance of each edge, in (0, 1], such as 1/2,1/3");
+  command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
+  command->callback([flags, acceptance] {
+    require(*acceptance, "give one acceptance for each edge, such as 1/2,1/3");
+    run_round_trip(flags->acceptance, flags->json);
+  });
 }
 
 }  // namespace tempera::cli

@@ -4,12 +4,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "cli/whole_number.hpp"
-#include "lab/opened_model.hpp"
-#include "lab/token_scores.hpp"
+#include "cli/option_values.hpp"
+#include "gpu/runs/token_scores.hpp"
+#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
+
+constexpr const char* examples = R"(Examples:
+  tempera score --model toy_models/worked_sum --text '4+7?' --powers 1,2,4
+  tempera score --model toy_models/worked_sum --tokens 4,11,10,12 --json
+  tempera score --model toy_models/four_state.json --text 'a a e')";
 
 struct ScoreOptions {
   std::string model;
@@ -19,7 +24,7 @@ struct ScoreOptions {
   bool json = false;
 };
 
-void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
+void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
            const ScoreOptions& options) {
   std::printf("%8s %12s", "token", "log p0");
   for (const double power : options.powers) std::printf("   log z_%-7g", power);
@@ -36,13 +41,13 @@ void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
+  const gpu::OpenedModel model = lab::open_model(options.model);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)
     model.check_prompt(scored.first(scored.size() - 1), 1,
                        options.text.empty() ? "--tokens" : "--text");
-  const lab::TokenScores scores = lab::score_tokens(model.model(), options.tokens, options.powers);
+  const gpu::TokenScores scores = gpu::score_tokens(model.model(), options.tokens, options.powers);
   if (options.json)
     std::cout << nlohmann::ordered_json{{"tokens", options.tokens},
                                         {"log_p", scores.log_p},
@@ -59,26 +64,22 @@ void add_score(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "score", "log p0 of each token of a sequence, and log z of every power at its position");
   auto options = std::make_shared<ScoreOptions>();
-  command->add_option("--model", options->model, "Hugging Face folder, or finite model (JSON)")
-      ->required();
-  CLI::Option* tokens =
-      command
-          ->add_option(
-              "--tokens", options->tokens,
-              "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those "
-              "after it are scored")
-          ->check(whole_number)
-          ->delimiter(',');
-  CLI::Option* text =
-      command->add_option("--text", options->text, "The sequence as text")->excludes(tokens);
-  command->add_option("--powers", options->powers, "Powers whose log z to print (default: 1)")
-      ->delimiter(',');
+  CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
+                                "Hugging Face folder, or finite model (JSON)");
+  CLI::Option* tokens = add_token_numbers(
+      *command, "--tokens", options->tokens,
+      "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those after it are "
+      "scored");
+  CLI::Option* text = add_text(*command, "--text", options->text, "TEXT", "The sequence as text");
+  add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
                     "each token after the first");
-  command->callback([options, tokens, text] {
-    if (tokens->empty() && text->empty())
-      throw CLI::RequiredError("score: --tokens or --text", CLI::ExitCodes::RequiredError);
+  command->footer(examples);
+  command->callback([=] {
+    refuse_beside(*text, *tokens, "give the sequence once");
+    require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
+    if (text->count() == 0) require(*tokens, "give --tokens or --text");
     run_score(*options);
   });
 }

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/standard_streams.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/claim.hpp"
 #include "lab/defect_gallery/gallery.hpp"
@@ -69,7 +71,7 @@ void print(const Line& line) {
               line.claim.kind.c_str(), line.seconds, line.claim.statement.c_str(),
               line.claim.label.c_str(), line.verdict.detail.c_str(),
               line.claim.theorem ? ("; proof " + *line.claim.theorem).c_str() : "");
-  std::fflush(stdout);
+  flush_output();
 }
 
 nlohmann::ordered_json to_json(const Line& line) {
@@ -150,10 +152,14 @@ void add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "verify", "Decide every claim of proofs/claims.json now; non-zero exit if one fails");
   auto options = std::make_shared<VerifyOptions>();
-  command->add_option("--tree", options->tree, "Source tree of tempera, for claims and models")
-      ->capture_default_str();
-  command->add_option("--only", options->only, "One claim's id, or one check's name");
+  add_text(*command, "--tree", options->tree, "FOLDER",
+           "Source tree of tempera, for claims and models (default: the one that this command was "
+           "built from)");
+  add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
   command->add_flag("--json", options->json, "Print the table as JSON");
+  command->footer(
+      "Examples:\n  tempera verify\n  tempera verify --only four_state_tv\n  tempera verify "
+      "--json");
   command->callback([options] { run_verify(*options); });
 }
 

@@ -61,7 +61,7 @@ std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& mode
                                               const LawQuestion& question) {
   std::vector<reference::Power> powers;
   for (const double power : question.powers) {
-    if (power != static_cast<double>(static_cast<unsigned>(power)) || power > 1024.0)
+    if (power > 1024.0 || power != static_cast<double>(static_cast<unsigned>(power)))
       return std::nullopt;
     powers.emplace_back(Rational(static_cast<unsigned>(power)));
   }

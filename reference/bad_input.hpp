@@ -9,8 +9,9 @@ namespace tempera::reference {
 /// remedy. The command prints it on stderr and exits with code 2.
 class BadInput : public std::runtime_error {
  public:
-  BadInput(const std::string& where, const std::string& what, const std::string& remedy)
-      : std::runtime_error(where + ": " + what + "; " + remedy) {}
+  /// "where: what; remedy", each part through one_line: whatever text of the user's is in them, the
+  /// message is one short line without control characters.
+  BadInput(const std::string& where, const std::string& what, const std::string& remedy);
 };
 
 }  // namespace tempera::reference

@@ -7,7 +7,10 @@ namespace tempera::gpu {
 void Engine::run(std::span<Task> samplers) {
   waiting_.clear();
   for (Task& sampler : samplers) sampler.start();
-  while (!waiting_.empty()) answer_batch();
+  do {
+    for (const Task& sampler : samplers) sampler.rethrow();
+    if (!waiting_.empty()) answer_batch();
+  } while (!waiting_.empty());
   for (const Task& sampler : samplers) sampler.rethrow();
 }
 

@@ -211,7 +211,8 @@ class RowLotteryOn final : public RowLottery {
           break;
         case RowStatus::not_a_number:
           throw std::domain_error("a logit is NaN or +infinity (row " + std::to_string(row) +
-                                  " of the batch): the model's weights or activations overflow");
+                                  " of the batch): the model's weights or activations overflow; "
+                                  "check the model's weights");
         case RowStatus::nothing_allowed:
           throw std::domain_error("every logit of row " + std::to_string(row) +
                                   " is -infinity: no token is allowed after this prefix");

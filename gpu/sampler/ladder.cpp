@@ -1,11 +1,18 @@
 #include "gpu/sampler/ladder.hpp"
 
-#include <cmath>
 #include <sstream>
 
 #include "gpu/input/bad_input.hpp"
 
 namespace tempera::gpu {
+
+void require_power(double power, const std::string& where) {
+  // A NaN is in no range.
+  if (power >= least_power && power <= largest_power) return;
+  std::ostringstream value;
+  value << power;
+  throw BadInput(where, "the power is " + value.str(), "give a power from 2^-20 to 2^20 (1048576)");
+}
 
 Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
   if (powers_.empty())
@@ -14,8 +21,7 @@ Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
     std::ostringstream value;
     value << powers_[k];
     const std::string place = "powers, rung " + std::to_string(k + 1);
-    if (!std::isfinite(powers_[k]) || powers_[k] <= 0.0)
-      throw BadInput(place, "the power is " + value.str(), "give a finite power above 0");
+    require_power(powers_[k], place);
     if (k > 0 && powers_[k] <= powers_[k - 1])
       throw BadInput(place, "the power " + value.str() + " does not exceed the one before it",
                      "list the powers from the flattest rung to the sharpest, strictly increasing");

@@ -9,7 +9,8 @@
 
 namespace tempera::gpu {
 
-/// One stage m: refinement at the horizon T_m.
+/// One stage m: refinement at the horizon T_m, which preserves Π_m (`eq:theory-stage-targets`,
+/// `eq:stage-joint-target`).
 struct Stage {
   std::size_t horizon = 0;      ///< T_m = min(mB, T)
   std::size_t rounds = 0;       ///< N_m refinement rounds: n_local,m local moves of each rung, then

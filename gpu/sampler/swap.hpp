@@ -6,7 +6,8 @@
 
 namespace tempera::gpu {
 
-/// Attempts the exchange of rungs k and k + 1: the kernel W_k, `eq:implementation-swap-general`.
+/// Attempts the exchange of rungs k and k + 1: the kernel W_k, `eq:implementation-swap-general`,
+/// `eq:swap-accept-llm`.
 /// No model call: the records carry their scores and caches.
 template <class Rules = PaperRules>
 void attempt_swap(std::vector<Record>& replicas, Turn turn) {

@@ -73,8 +73,9 @@ TEST_CASE("what cannot be compared ends in one line and exit code 2") {
       {sums + " --problems " + unknown.path(), unknown.path() + ", problem 1"},
       {sums + " --problems " + broken.path(), broken.path() + ", line 2"},
       {sums + " --most x", "--most"},
+      {sums + " --most 0", "--most: \"0\" is out of range"},
       {sums + " --other", "--other"},
-      {"", "model"},
+      {"", "MODEL: is missing"},
   };
   for (const Refusal& refusal : refusals) {
     for (const char* form : {"", " --json"})

@@ -30,6 +30,15 @@ inline CommandResult run_command(const std::string& arguments, const std::string
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, bytes_of(out.path()), bytes_of(err.path())};
 }
 
+/// Runs the built command with its standard output sent to `target`, as a shell writes it.
+inline CommandResult run_command_to(const std::string& target, const std::string& arguments) {
+  const TemporaryFile err("");
+  const std::string line = std::string(TEMPERA_BINARY) + " " + arguments + " >" + target + " 2>" +
+                           err.path() + " </dev/null";
+  const int status = std::system(line.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, "", bytes_of(err.path())};
+}
+
 /// Whether a refusal is what it must be: exit code 2, silence on stdout, and one line on stderr.
 inline bool is_refusal(const CommandResult& result) {
   return result.exit_code == 2 && result.out.empty() && result.err.rfind("tempera: ", 0) == 0 &&

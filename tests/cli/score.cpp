@@ -70,6 +70,16 @@ TEST_CASE("score reads finite models too") {
   CHECK_THAT(table.out, Catch::Contains("-0.693147") && Catch::Contains("-1.386294"));
 }
 
+TEST_CASE("score has finite numbers at both ends of the range of powers") {
+  const json report =
+      answer(worked_sum + "--tokens 4,11,10 --powers 0.00000095367431640625,1,1048576");
+  for (const json& position : report["log_z"])
+    for (const json& log_z : position) {
+      REQUIRE(log_z.is_number());
+      CHECK(std::isfinite(log_z.get<double>()));
+    }
+}
+
 TEST_CASE("what cannot be scored ends in one line and exit code 2") {
   const std::string four = toy_models + "four_state.json ";
   const Refusal refusals[] = {
@@ -78,16 +88,21 @@ TEST_CASE("what cannot be scored ends in one line and exit code 2") {
       {worked_sum + "--tokens 4,-1", "--tokens"},
       {worked_sum + "--tokens 4,x", "--tokens"},
       {worked_sum + "--tokens 4", "tokens: 1 given"},
-      {worked_sum + "--text ''", "tokens: 0 given"},
+      {worked_sum + "--text ''", "--text: \"\" is empty"},
+      {worked_sum + "--tokens ''", "--tokens: \"\" is no whole number"},
+      {worked_sum + "--tokens 4,010", "--tokens: \"010\" is no whole number"},
+      {worked_sum + "--tokens 4,,11", "--tokens: \"\" is no whole number"},
+      {worked_sum + "--tokens 4,11 --powers 1.7e308", "--powers: \"1.7e308\" is no power"},
+      {worked_sum + "--tokens 4,11 --powers 1048577", "--powers: the power \"1048577\" is out"},
       {worked_sum + "--text 3+x", "--text"},
       {worked_sum + "--text \"$(printf '3\\377')\"", "--text: byte 1 is not UTF-8"},
       {worked_sum + "--tokens 4,11 --text 3+", "--text"},
-      {worked_sum, "--tokens or --text"},
+      {worked_sum, "--tokens: is missing; give --tokens or --text"},
       {worked_sum + "--tokens 4,11 --powers 0", "powers"},
       {worked_sum + "--tokens 4,11 --powers nan", "powers"},
       {worked_sum + "--tokens 4,11 --powers 1,x", "--powers"},
       {worked_sum + "--text " + std::string(65, '1'), "64"},
-      {four + "--text 'a z'", "--text: 'z' is no token"},
+      {four + "--text 'a z'", "--text: \"z\" is no token"},
       {four + "--text 'a e a'", "--text: token 2"},
       {four + "--tokens 0,1,0", "--tokens: token 2"},
       {four + "--tokens 7,0", "outside the vocabulary"},

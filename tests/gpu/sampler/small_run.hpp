@@ -8,7 +8,7 @@
 #include "gpu/model/table_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/sampler/score_record.hpp"
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/random_transformer.hpp"
 
 namespace tempera::gpu {
 

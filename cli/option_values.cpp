@@ -1,0 +1,189 @@
+#include "cli/option_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <limits>
+
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "gpu/sampler/ladder.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using gpu::BadInput;
+using gpu::in_quotes;
+
+bool all_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_canonical(std::string_view digits) {
+  return all_digits(digits) && (digits.size() == 1 || digits.front() != '0');
+}
+
+bool is_decimal(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return is_canonical(text);
+  return is_canonical(text.substr(0, point)) && all_digits(text.substr(point + 1));
+}
+
+/// With a sign: that a number must be positive is for those to say who know what it is.
+bool is_fraction(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return is_decimal(text);
+  return is_canonical(text.substr(0, slash)) && is_canonical(text.substr(slash + 1));
+}
+
+std::string one_of(WholeNumbers range) {
+  return "give a whole number from " + std::to_string(range.least) + " to " +
+         std::to_string(range.most);
+}
+
+/// The parts between commas, empty ones included: "1,,2" has three.
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts{""};
+  for (const char c : list) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+void require_text(const std::string& text, const std::string& flag, const std::string& remedy) {
+  if (text.empty()) throw BadInput(flag, "\"\" is empty", remedy);
+}
+
+CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& placeholder,
+                 const std::string& help, std::function<void(const std::string&)> read) {
+  return command.add_option_function<std::string>(flag, std::move(read), help)
+      ->type_name(placeholder);
+}
+
+template <class Value>
+std::function<void(const std::string&)> read_list(std::vector<Value>& values, std::string flag,
+                                                  WholeNumbers each) {
+  return [&values, flag = std::move(flag), each](const std::string& list) {
+    values.clear();
+    for (const std::string& part : parts_of(list))
+      values.push_back(static_cast<Value>(parse_whole_number(part, flag, each)));
+  };
+}
+
+}  // namespace
+
+std::uint64_t parse_whole_number(const std::string& text, const std::string& flag,
+                                 WholeNumbers range) {
+  if (!is_canonical(text))
+    throw BadInput(flag, in_quotes(text) + " is no whole number",
+                   one_of(range) + ", in digits and without leading zeros");
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < range.least || value > range.most)
+    throw BadInput(flag, in_quotes(text) + " is out of range", one_of(range));
+  return value;
+}
+
+double parse_power(const std::string& text, const std::string& flag) {
+  constexpr const char* remedy =
+      "give a decimal such as 2 or 0.75, from 2^-20 to 2^20 (1048576); a list has commas and no "
+      "spaces";
+  if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no power", remedy);
+  double power = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), power);
+  if (error != std::errc() || power < gpu::least_power || power > gpu::largest_power)
+    throw BadInput(flag, "the power " + in_quotes(text) + " is out of range", remedy);
+  return power;
+}
+
+reference::Rational parse_fraction(const std::string& text, const std::string& flag) {
+  if (!is_fraction(text))
+    throw BadInput(flag, in_quotes(text) + " is not a number",
+                   "write a fraction such as 3/8 or a decimal such as 0.25, without leading zeros; "
+                   "a list has commas and no spaces");
+  return reference::parse_rational(text, flag);
+}
+
+std::vector<reference::Rational> parse_fractions(const std::string& list, const std::string& flag) {
+  std::vector<reference::Rational> values;
+  for (const std::string& part : parts_of(list)) values.push_back(parse_fraction(part, flag));
+  return values;
+}
+
+CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
+                              WholeNumbers range, const std::string& help) {
+  return add(command, flag, "N", help, [&value, flag, range](const std::string& text) {
+    value = parse_whole_number(text, flag, range);
+  });
+}
+
+CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
+                               std::vector<std::size_t>& values, WholeNumbers each,
+                               const std::string& help) {
+  return add(command, flag, "N[,N...]", help, read_list(values, flag, each));
+}
+
+CLI::Option* add_token_numbers(CLI::App& command, const std::string& flag,
+                               std::vector<std::uint32_t>& values, const std::string& help) {
+  return add(command, flag, "N,N...", help,
+             read_list(values, flag, {0, std::numeric_limits<std::uint32_t>::max()}));
+}
+
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& value, const std::string& help) {
+  return add(command, "--seed", "N", help,
+             [&value](const std::string& text) { value = parse_whole_number(text, "--seed", {}); });
+}
+
+CLI::Option* add_power(CLI::App& command, const std::string& flag, std::vector<double>& values,
+                       const std::string& help) {
+  return add(command, flag, "A", help,
+             [&values, flag](const std::string& text) { values = {parse_power(text, flag)}; });
+}
+
+CLI::Option* add_powers(CLI::App& command, const std::string& flag, std::vector<double>& values,
+                        const std::string& help) {
+  return add(command, flag, "A[,A...]", help, [&values, flag](const std::string& list) {
+    values.clear();
+    for (const std::string& part : parts_of(list)) values.push_back(parse_power(part, flag));
+  });
+}
+
+CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value,
+                      const std::string& what, const std::string& help) {
+  return add(command, flag, what, help, [&value, flag, what](const std::string& text) {
+    require_text(text, flag, "give " + flag + " " + what + ", or leave it out");
+    value = text;
+  });
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,
+                        const std::vector<std::string>& names, const std::string& help) {
+  std::string placeholder;
+  std::string remedy = "give ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    placeholder += (i == 0 ? "" : "|") + names[i];
+    remedy += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return add(command, flag, placeholder, help,
+             [&value, flag, names, remedy](const std::string& text) {
+               if (std::find(names.begin(), names.end(), text) == names.end())
+                 throw BadInput(flag, in_quotes(text) + " is unknown", remedy);
+               value = text;
+             });
+}
+
+void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why) {
+  if (one.count() > 0 && other.count() > 0)
+    throw BadInput(one.get_name(), "has no effect beside " + other.get_name(), why);
+}
+
+void require(const CLI::Option& one, const std::string& remedy) {
+  if (one.count() == 0) throw BadInput(one.get_name(), "is missing", remedy);
+}
+
+}  // namespace tempera::cli
