@@ -82,7 +82,8 @@ TEST_CASE("law has numbers, and no NaN, at both ends of the range of powers") {
     const json report = answer(std::string("four_state.json --horizon 2 --power ") + power);
     check_law(report, 3);
   }
-  // Records of probability down to 2^-1280, whose power at the top of the range no floating point holds.
+  // Records of probability down to 2^-1280, whose power at the top of the range no floating point
+  // holds.
   const TemporaryFile unlikely(R"({"name": "m", "vocabulary": ["a", "b"], "terminal": ["b"],
                                   "default": {"a": "1/4294967296", "b": "4294967295/4294967296"}})");
   const auto result =
