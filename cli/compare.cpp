@@ -67,7 +67,7 @@ void run_compare(CompareOptions options) {
         settings.horizon, settings.block, settings.rounds);
     for (const double power : settings.powers) std::printf(" %g", power);
     std::printf("\n  %-30s %7s  %-12s  %-42s %9s %6s\n", "sampler", "solved", "95 %",
-                " 0 % … 100 %", "tokens", "open");
+                " 0 % to 100 %", "tokens", "open");
   }
   ProgressLine line;
   const lab::ComparisonWatcher watcher{

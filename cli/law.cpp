@@ -13,6 +13,7 @@
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/shipped_tree.hpp"
+#include "gpu/input/in_quotes.hpp"
 #include "lab/shipped_laws.hpp"
 
 namespace tempera::cli {
@@ -68,7 +69,9 @@ std::string list_of(const std::vector<double>& powers) {
 }
 
 void print(const lab::LawReport& report, const LawOptions& options, double seconds) {
-  std::printf("the compiled sampler on %s\n", fitted(options.model, table_columns - 24).c_str());
+  std::printf(
+      "%s\n",
+      wrapped("the compiled sampler on " + gpu::one_line(options.model), table_columns, 2).c_str());
   std::printf(
       "  %s\n",
       wrapped("horizon " + std::to_string(options.horizon) + ", powers " + list_of(options.powers) +
@@ -147,8 +150,9 @@ std::string row_of(const lab::ShippedLaw& law) {
 }
 
 void print(const std::vector<lab::ShippedLaw>& laws, const std::string& folder, std::size_t held) {
-  std::printf("the compiled sampler on every model of %s\n",
-              fitted(folder, table_columns - 39).c_str());
+  std::printf("%s\n", wrapped("the compiled sampler on every model of " + gpu::one_line(folder),
+                              table_columns, 2)
+                          .c_str());
   std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "model", "T", "powers", "states",
               "TV target", "own TV", "own, one step");
   std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "to be below", "", "", "",

@@ -12,6 +12,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/shipped_tree.hpp"
 #include "cli/standard_streams.hpp"
+#include "gpu/input/in_quotes.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/claims/claim.hpp"
 #include "lab/defect_gallery/gallery.hpp"
@@ -75,10 +76,10 @@ class Referee {
 /// Verdict, kind, seconds, id and what was found; with --long below it the statement, its label in
 /// the paper, the theorem and what the two do not cover.
 void print(const Line& line, bool in_full) {
-  constexpr std::size_t detail_begins = 58;
+  constexpr std::size_t detail_begins = 61;
   constexpr std::size_t long_begins = 8;
   const lab::Claim& claim = line.claim;
-  char row[64];
+  char row[256];
   std::snprintf(row, sizeof row, "%-5s %-11s %8.3f s  %-28s",
                 line.verdict.holds ? "holds" : "FAILS", claim.kind.c_str(), line.seconds,
                 fitted(claim.id, 28).c_str());
@@ -162,7 +163,9 @@ void run_verify(const VerifyOptions& options) {
         "use an id of " + file);
   for (const lab::Claim& claim : asked) referee.require_check(claim);
   if (!options.json)
-    std::printf("the claims of %s, each decided now\n", fitted(file, table_columns - 31).c_str());
+    std::printf("%s\n", wrapped("the claims of " + gpu::one_line(file) + ", each decided now",
+                                table_columns, 2)
+                            .c_str());
   std::vector<Line> lines;
   {
     ProgressLine progress;
