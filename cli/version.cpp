@@ -1,5 +1,7 @@
 #include "cli/version.hpp"
 
+#include "gpu/device/instruction_set.hpp"
+
 namespace tempera::cli {
 namespace {
 
@@ -14,22 +16,13 @@ constexpr const char* device_system =
     "C++, one thread";
 #endif
 
-/// The widest vectors that this binary was compiled for.
-constexpr const char* instruction_set =
-#if defined(__AVX512F__)
-    "AVX-512";
-#elif defined(__AVX2__)
-    "AVX2";
-#else
-    "baseline";
-#endif
-
 }  // namespace
 
 std::string version_text() {
   return std::string("tempera " TEMPERA_VERSION "\ncommit          " TEMPERA_COMMIT
                      "\ndevice system   ") +
-         device_system + "\ninstruction set " + instruction_set + '\n';
+         device_system + "\ninstruction set " +
+         std::string(gpu::name_of(gpu::chosen_instruction_set())) + '\n';
 }
 
 }  // namespace tempera::cli

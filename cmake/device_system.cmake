@@ -19,11 +19,9 @@ if(TEMPERA_DEVICE STREQUAL "CUDA")
   set(CMAKE_CUDA_STANDARD 20)
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(tempera_device INTERFACE CUDA::cudart_static)
-  # -march=native stays away: this binary is carried to another machine, whose processor has fused
-  # multiply-add (x86-64-v3) but is otherwise unknown.
+  string(JOIN "," host_options ${TEMPERA_BASELINE} -ffp-contract=off -Wall)
   target_compile_options(tempera_device INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>
-    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --extended-lambda -Xcompiler=-march=x86-64-v3,-ffp-contract=off,-Wall>)
+    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --extended-lambda -Xcompiler=${host_options}>)
 elseif(TEMPERA_DEVICE STREQUAL "TBB")
   find_package(TBB REQUIRED)
   target_link_libraries(tempera_device INTERFACE TBB::tbb)

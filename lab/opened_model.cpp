@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "gpu/input/bad_input.hpp"
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 
 namespace tempera::lab {
 

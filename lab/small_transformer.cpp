@@ -3,7 +3,7 @@
 namespace tempera::lab {
 
 std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std::uint64_t seed) {
-  gpu::TransformerConfig config;
+  gpu::Qwen3Config config;
   config.vocab_size = vocabulary;
   config.hidden_size = 16;
   config.intermediate_size = 32;
@@ -12,7 +12,7 @@ std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std:
   config.num_key_value_heads = 2;
   config.head_dim = 8;
   config.max_position_embeddings = 64;
-  return gpu::Transformer::random(config, seed);
+  return gpu::random_qwen3(config, seed);
 }
 
 }  // namespace tempera::lab

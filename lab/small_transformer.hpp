@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 
 namespace tempera::lab {
 

@@ -9,7 +9,15 @@
 #define TEMPERA_HOST_DEVICE
 #endif
 
-namespace tempera::gpu {
+// The instruction set that this source is being compiled for. Sources named *.each_set.cpp are
+// compiled once per set, and whatever inline function they share with others lives in a namespace
+// of its set: were it one function, the linker would keep one of its copies, perhaps the one with
+// instructions that the machine lacks. Types and what is compiled once stay outside.
+#if !defined(TEMPERA_INSTRUCTION_SET)
+#define TEMPERA_INSTRUCTION_SET plain
+#endif
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// a·b + c with one rounding, on host and device.
 TEMPERA_HOST_DEVICE inline double fused_multiply_add(double a, double b, double c) {
@@ -43,4 +51,4 @@ TEMPERA_HOST_DEVICE inline std::uint64_t to_bits(double value) {
   return bits;
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

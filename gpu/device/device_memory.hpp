@@ -24,6 +24,10 @@ class DeviceMemory {
   std::size_t size() const;
   /// Keeps the contents up to the smaller size; new elements are zero.
   void resize(std::size_t size);
+  /// As resize, where it is shorter.
+  void ensure_size(std::size_t size) {
+    if (this->size() < size) resize(size);
+  }
   /// A device pointer: kernels may follow it, host code may not.
   T* data();
   const T* data() const;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <vector>
 
@@ -14,48 +13,85 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr int deepest_nesting = 64;
+constexpr std::size_t deepest_nesting = 64;
 
-/// Watches a parse for what the parser itself lets through.
-class StrictParse {
+/// Builds the value of a text from the events of its parse, and refuses what the parser would let
+/// through. (The library's own way to watch a parse walks over all that an object already holds
+/// with each of its members: quadratic in the tensors of a header.)
+class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit StrictParse(const std::string& where) : where_(where) {}
+  nlohmann::json take() { return std::move(root_); }
 
-  bool operator()(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    if (depth > deepest_nesting) {
-      throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
-                     "give the file as its tool wrote it");
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    auto& members = open_.back()->get_ref<nlohmann::json::object_t&>();
+    const auto [member, is_new] = members.emplace(std::move(name), nullptr);
+    if (!is_new) {
+      throw BadInput(where_, "key " + in_quotes(member->first) + " occurs twice in one object",
+                     "remove one of the two");
     }
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys_.back().insert(key).second) {
-        throw BadInput(where_, "key " + in_quotes(key) + " occurs twice in one object",
-                       "remove one of the two");
-      }
-    }
+    member_ = &member->second;
     return true;
   }
 
+  bool parse_error(std::size_t byte, const std::string&,
+                   const nlohmann::json::exception& error) override {
+    const bool is_out_of_range =
+        dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr;
+    throw BadInput(where_,
+                   is_out_of_range ? "a number is out of range"
+                                   : "not valid JSON in UTF-8 at byte " + std::to_string(byte),
+                   "download or export the file again");
+  }
+
  private:
+  /// Puts a value where the parse stands; the result stays where it is until it is closed.
+  nlohmann::json& place(nlohmann::json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(value));
+    return *member_ = std::move(value);
+  }
+  bool add(nlohmann::json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(nlohmann::json value) {
+    if (open_.size() == deepest_nesting) {
+      throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
+                     "give the file as its tool wrote it");
+    }
+    open_.push_back(&place(std::move(value)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
   const std::string& where_;
-  std::vector<std::set<std::string>> keys_;
+  nlohmann::json root_;
+  std::vector<nlohmann::json*> open_;  // the objects and arrays around the place of the parse
+  nlohmann::json* member_ = nullptr;   // of the innermost object, whose key came last
 };
 
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
   StrictParse strict(where);
-  try {
-    return nlohmann::json::parse(text.begin(), text.end(), std::ref(strict));
-  } catch (const nlohmann::json::parse_error& error) {
-    throw BadInput(where, "not valid JSON in UTF-8 at byte " + std::to_string(error.byte),
-                   "download or export the file again");
-  } catch (const nlohmann::json::out_of_range&) {
-    throw BadInput(where, "a number is out of range", "download or export the file again");
-  }
+  nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
+  return strict.take();
 }
 
 std::string read_text_file(const std::filesystem::path& file) {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "gpu/text/tokenizer.hpp"
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
@@ -147,7 +147,7 @@ TEST_CASE("every config.json is read or refused", "[fuzz]") {
   fuzz("config.json",
        {fixture("qwen3/untied_float32/config.json"),
         fixture("qwen3/tied_bfloat16_sharded/config.json")},
-       [](const std::string& bytes) { parse_transformer_config(bytes, "config.json"); });
+       [](const std::string& bytes) { parse_qwen3_config(bytes, "config.json"); });
 }
 
 TEST_CASE("every safetensors file is read or refused", "[fuzz]") {

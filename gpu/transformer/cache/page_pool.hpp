@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
-#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/cache/page_part.hpp"
 
 namespace tempera::gpu {
 
@@ -13,7 +13,8 @@ namespace tempera::gpu {
 /// pool grows when no page is free.
 class PagePool {
  public:
-  explicit PagePool(const PageShape& shape) : shape_(shape) {}
+  /// page_floats: the length of a page.
+  explicit PagePool(std::size_t page_floats) : page_floats_(page_floats) {}
 
   /// A free page, held once.
   std::uint32_t take();
@@ -26,12 +27,12 @@ class PagePool {
   std::size_t pages() const { return holders_.size(); }
   std::size_t free_pages() const { return free_.size(); }
   /// Valid until the next take().
-  PageMemory memory() { return {floats_.data(), shape_}; }
+  PageMemory memory() { return {floats_.data(), page_floats_}; }
 
  private:
   void grow();
 
-  PageShape shape_;
+  std::size_t page_floats_;
   DeviceMemory<float> floats_;
   std::vector<std::uint32_t> holders_;
   std::vector<std::uint32_t> free_;

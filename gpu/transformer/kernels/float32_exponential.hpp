@@ -5,7 +5,7 @@
 
 #include "gpu/device/arithmetic.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// e^x in float32, the same bits on every host and device; free of branches, so that loops over it
 /// vectorise.
@@ -42,4 +42,4 @@ TEMPERA_HOST_DEVICE inline float float32_exponential(float x) {
   return p * scale;
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -52,7 +52,7 @@ template <class Stored>
 void require_finite(const StoredTensor& tensor, Stored value, std::size_t index) {
   if (!is_finite(float32_bits(value))) {
     throw BadInput(place(tensor), "element " + std::to_string(index) + " is NaN or infinite",
-                   "download the file again, or choose another checkpoint");
+                   "download the file again, or choose another model");
   }
 }
 
@@ -78,6 +78,13 @@ void pack(const StoredTensor& matrix, std::size_t in, Packed* packed) {
 }
 
 }  // namespace
+
+MatrixView PackedMatrix::view() const {
+  if (const auto* bfloat16 = std::get_if<DeviceMemory<std::uint16_t>>(&weights)) {
+    return {in, out, nullptr, bfloat16->data()};
+  }
+  return {in, out, std::get<DeviceMemory<float>>(weights).data(), nullptr};
+}
 
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices) {
   PackedMatrix result;

@@ -6,30 +6,26 @@
 #include <variant>
 #include <vector>
 
-#include "gpu/device/arithmetic.hpp"
 #include "gpu/device/device_memory.hpp"
+#include "gpu/transformer/weights/matrix_view.hpp"
 #include "gpu/transformer/weights/safetensors.hpp"
 
 namespace tempera::gpu {
 
-/// How many output features lie side by side in a packed matrix, and how many tokens in a page of
-/// the cache: the floats of one 512-bit register.
-constexpr std::size_t lanes = 16;
-
 /// The least multiple of `lanes` that is at least `size`.
-TEMPERA_HOST_DEVICE constexpr std::size_t padded(std::size_t size) {
-  return (size + lanes - 1) / lanes * lanes;
-}
+constexpr std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
 
 /// The weights of a linear map R^in -> R^out in device memory, in the dtype of the file (bfloat16
-/// as its 16 bits), packed [out / lanes, in, lanes]: the weight of (output o, input i) lies at
-/// ((o / lanes) * in + i) * lanes + o % lanes. Neighbouring outputs are neighbours in memory, so
+/// as its 16 bits), packed as MatrixView says. Neighbouring outputs are neighbours in memory, so
 /// that a vector register or a warp carries one output per lane and each output keeps its own order
 /// of summation. Missing outputs of the last block have weight 0.
 struct PackedMatrix {
   std::size_t in = 0;
   std::size_t out = 0;  // with the padding
   std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>> weights;
+
+  /// Valid as long as the matrix is neither moved nor gone.
+  MatrixView view() const;
 };
 
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. The

@@ -176,7 +176,7 @@ std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> 
   return tensors;
 }
 
-Checkpoint::Checkpoint(const std::filesystem::path& folder) {
+TensorFiles::TensorFiles(const std::filesystem::path& folder) {
   const auto single = folder / "model.safetensors";
   const auto index = folder / "model.safetensors.index.json";
   if (!std::filesystem::exists(single) && std::filesystem::exists(index)) {
@@ -188,7 +188,7 @@ Checkpoint::Checkpoint(const std::filesystem::path& folder) {
   }
 }
 
-void Checkpoint::map_file(const std::filesystem::path& file) {
+void TensorFiles::map_file(const std::filesystem::path& file) {
   files_.emplace_back(file);
   for (auto& [name, tensor] : read_safetensors(files_.back().bytes(), file.string())) {
     const auto [twin, is_new] = tensors_.emplace(name, std::move(tensor));
@@ -199,8 +199,8 @@ void Checkpoint::map_file(const std::filesystem::path& file) {
   }
 }
 
-void Checkpoint::map_index(const std::filesystem::path& folder,
-                           const std::filesystem::path& index) {
+void TensorFiles::map_index(const std::filesystem::path& folder,
+                            const std::filesystem::path& index) {
   const auto document = read_json_file(index);
   const JsonObject json(document, index.string());
   const auto map = json.object("weight_map");
@@ -229,8 +229,8 @@ void Checkpoint::map_index(const std::filesystem::path& folder,
   }
 }
 
-const StoredTensor& Checkpoint::tensor(const std::string& name,
-                                       std::span<const std::uint64_t> shape) const {
+const StoredTensor& TensorFiles::tensor(const std::string& name,
+                                        std::span<const std::uint64_t> shape) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
     throw BadInput(file_ + ", tensor " + in_quotes(name), "is missing",

@@ -35,11 +35,11 @@ std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> 
 
 /// The tensors of a model folder: those of model.safetensors, or else those of the files that
 /// model.safetensors.index.json lists. The files stay mapped as long as this object lives.
-class Checkpoint {
+class TensorFiles {
  public:
   /// Throws BadInput as read_safetensors does, if the folder holds neither file, or if an index and
   /// its files disagree.
-  explicit Checkpoint(const std::filesystem::path& folder);
+  explicit TensorFiles(const std::filesystem::path& folder);
 
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
   /// The file that names all tensors: the index, or the only file.

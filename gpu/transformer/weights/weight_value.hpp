@@ -5,7 +5,7 @@
 
 #include "gpu/device/arithmetic.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// A stored weight as float32; exact for both dtypes.
 TEMPERA_HOST_DEVICE inline float weight_value(float stored) { return stored; }
@@ -18,4 +18,4 @@ TEMPERA_HOST_DEVICE inline float weight_value(std::uint16_t stored) {
   return value;
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -93,7 +93,7 @@ TEST_CASE("a batch takes as many requests as it may") {
 }
 
 TEST_CASE("score_record computes what the sampler has kept, on a table and on a transformer") {
-  const auto transformer = Transformer::random(small_config(5), 2);
+  const auto transformer = random_qwen3(small_config(5), 2);
   TableModel table = scattered_table(5, 2);
   for (LanguageModel* model :
        {static_cast<LanguageModel*>(transformer.get()), static_cast<LanguageModel*>(&table)}) {

@@ -9,6 +9,18 @@ TEST_CASE("one JSON value in UTF-8 is read", "[json]") {
   CHECK(parse_json("null", "here").is_null());
 }
 
+TEST_CASE("a value is the one that the library's own parser reads", "[json]") {
+  for (const char* text :
+       {"-1", "18446744073709551615", "-9223372036854775808", "0.1", "1e300", "\"\\u00e9\\n\"",
+        "true", "[]", "{}",
+        "[[], [[1], {}], {\"a\": [{\"b\": null}, \"c\"], \"d\": {\"e\": [2]}}, 3]",
+        R"({"b": {"a": 1}, "a": {"b": 2}, "": [{"a": 3}, {"a": 4}]})"}) {
+    INFO(text);
+    CHECK(parse_json(text, "here") == nlohmann::json::parse(text));
+    CHECK(parse_json(text, "here").dump() == nlohmann::json::parse(text).dump());
+  }
+}
+
 TEST_CASE("what is not one JSON value is refused by its place", "[json]") {
   for (const char* text :
        {"", "{", "1 2", "{\"a\": 1,}", "\"\xC3(\"", "1e999", "{'a': 1}", "NaN"}) {
@@ -18,6 +30,8 @@ TEST_CASE("what is not one JSON value is refused by its place", "[json]") {
   require_bad_input([] { parse_json("[1, x]", "here"); }, {"here", "byte 5"});
   require_bad_input([] { parse_json(R"({"a": {"b": 1, "b": 1}})", "here"); }, {"\"b\"", "twice"});
   CHECK_NOTHROW(parse_json(std::string(64, '[') + std::string(64, ']'), "here"));
+  require_bad_input([] { parse_json(std::string(65, '[') + std::string(65, ']'), "here"); },
+                    {"nested"});
   require_bad_input([] { parse_json(std::string(1000000, '['), "here"); }, {"nested"});
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("a folder that was never checkpointed begins again") {
 }
 
 TEST_CASE("a damaged run folder is refused, the file named") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   KilledModel killed(*model, 12);
   CHECK_THROWS_AS(begin_run(killed, small_settings(), work / "run"), Killed);

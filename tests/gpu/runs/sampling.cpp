@@ -49,7 +49,7 @@ std::size_t passes_of(LanguageModel& model, const SamplingSettings& settings) {
 }  // namespace
 
 TEST_CASE("a run folder holds settings, events, answers and summary") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const SamplingSettings settings = small_settings();
   const auto answers = begin_run(*model, settings, work / "run");
@@ -95,7 +95,7 @@ TEST_CASE("a run folder holds settings, events, answers and summary") {
 }
 
 TEST_CASE("with or without a folder, and at any pace of checkpoints, the answers are the same") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const SamplingSettings settings = small_settings();
   const auto answers = Sampling(*model, settings, numbers_of).run();
@@ -112,7 +112,7 @@ TEST_CASE("with or without a folder, and at any pace of checkpoints, the answers
 }
 
 TEST_CASE("a run killed at any forward pass is taken up to the same bytes") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   SamplingSettings settings = small_settings();
   settings.samples = 2;
@@ -136,7 +136,7 @@ TEST_CASE("a run killed at any forward pass is taken up to the same bytes") {
 }
 
 TEST_CASE("a run killed again and again is taken up to the same bytes") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   SamplingSettings settings = small_settings();
   settings.horizon = 16;
@@ -164,7 +164,7 @@ TEST_CASE("a run killed again and again is taken up to the same bytes") {
 }
 
 TEST_CASE("a finished run that is resumed stays as it is") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const auto answers = begin_run(*model, small_settings(), work / "run");
   const Left whole(work / "run");
@@ -177,11 +177,11 @@ TEST_CASE("a finished run that is resumed stays as it is") {
 }
 
 TEST_CASE("a run is not taken up with another model") {
-  const auto model = Transformer::random(small_config(), 4);
+  const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   KilledModel killed(*model, 12);
   CHECK_THROWS_AS(begin_run(killed, small_settings(), work / "run"), Killed);
-  const auto other = Transformer::random(small_config(), 5);
+  const auto other = random_qwen3(small_config(), 5);
   require_bad_input([&] { resume_run(*other, work / "run"); },
                     {"/run: the model no longer gives the probabilities of the checkpoint"});
   TableModel forbidding(23, [](std::span<const TokenId>) {

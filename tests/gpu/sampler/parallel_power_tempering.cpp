@@ -51,7 +51,7 @@ Finished run(Transformer& model, const std::vector<double>& powers, const Plan& 
 }  // namespace
 
 TEST_CASE("Algorithm 1 makes the moves of its plan, each once") {
-  const auto model = Transformer::random(small_config(), 3);
+  const auto model = random_qwen3(small_config(), 3);
   for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     const Plan plan{make_stages(9, 4, {2, 0, 3}, {2, 1, 1}, {1, 1, 2}), schedule, 2};
     const Finished finished = run(*model, {1.0, 2.0, 4.0}, plan, 11);
@@ -73,7 +73,7 @@ TEST_CASE("Algorithm 1 makes the moves of its plan, each once") {
 }
 
 TEST_CASE("one rung, and stages without sweeps, are a plain fixed-horizon chain") {
-  const auto model = Transformer::random(small_config(), 3);
+  const auto model = random_qwen3(small_config(), 3);
   const Plan plan{make_stages(8, 8, {5}, {1}, {3}), Schedule::adj, 0};
   const Witness alone = run(*model, {2.0}, plan, 12).witness;
   CHECK(alone.count(Event::Kind::swap) == 0);
@@ -91,7 +91,7 @@ TEST_CASE("one rung, and stages without sweeps, are a plain fixed-horizon chain"
 // move, and the prefix before r is in the cache that was forked: n − 1 tokens go through the
 // layers. A block extension first computes the record's last token, unless the record is empty.
 TEST_CASE("a run computes no retained token twice") {
-  const auto model = Transformer::random(small_config(), 3);
+  const auto model = random_qwen3(small_config(), 3);
   const std::vector<double> powers{1.0, 2.0, 4.0};
   const Plan plan{make_stages(14, 5, {4}, {2}, {1}), Schedule::adj, 2};
   PhiloxLottery lottery(13);
@@ -116,7 +116,7 @@ TEST_CASE("a run computes no retained token twice") {
 }
 
 TEST_CASE("a run that was cut between rounds goes on to the same records") {
-  const auto model = Transformer::random(small_config(), 3);
+  const auto model = random_qwen3(small_config(), 3);
   const std::vector<double> powers{1.0, 3.0};
   const Plan plan{make_stages(9, 3, {2}, {1}, {1}), Schedule::deo, 1};
   const Finished whole = run(*model, powers, plan, 14);

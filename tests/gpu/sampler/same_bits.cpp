@@ -81,7 +81,7 @@ const std::vector<std::uint64_t> pinned{0x285558FD1CD65B17U, 0x8E4365F2ED4C3412U
 }  // namespace
 
 TEST_CASE("the records of a run do not depend on how its work is laid out") {
-  const auto model = Transformer::random(small_config(), 5);
+  const auto model = random_qwen3(small_config(), 5);
   for (const std::size_t largest_batch : {1, 2, 3, 64})
     for (const WorkOrder order : {WorkOrder::first_come, WorkOrder::last_come})
       for (const bool together : {true, false}) {
@@ -100,7 +100,7 @@ TEST_CASE("the records of a run do not depend on the number of threads") {
     const int before = omp_get_max_threads();
     omp_set_num_threads(threads);
 #endif
-    const auto model = Transformer::random(small_config(), 5);
+    const auto model = random_qwen3(small_config(), 5);
     CHECK(digests(*model, {}) == pinned);
 #if defined(TEMPERA_DEVICE_OMP)
     omp_set_num_threads(before);
@@ -109,7 +109,7 @@ TEST_CASE("the records of a run do not depend on the number of threads") {
 }
 
 TEST_CASE("a seed, a prompt and a model of one's own make records of one's own") {
-  const auto model = Transformer::random(small_config(), 6);
+  const auto model = random_qwen3(small_config(), 6);
   const auto values = digests(*model, {});
   for (std::size_t i = 0; i < values.size(); ++i) {
     CHECK(values[i] != pinned[i]);

@@ -7,13 +7,13 @@
 
 #include "gpu/model/table_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 
 namespace tempera::gpu {
 
 /// Tokens 0 and 1 are its terminal ones.
-inline TransformerConfig small_config(std::size_t vocabulary = 23) {
-  TransformerConfig config;
+inline Qwen3Config small_config(std::size_t vocabulary = 23) {
+  Qwen3Config config;
   config.vocab_size = vocabulary;
   config.hidden_size = 16;
   config.intermediate_size = 24;

@@ -33,7 +33,7 @@ std::vector<float> logits_through(LanguageModel& model, Cache& cache, const Reco
 }  // namespace
 
 TEST_CASE("an accepted exchange moves complete records, caches included") {
-  const auto model = Transformer::random(small_config(5), 8);
+  const auto model = random_qwen3(small_config(5), 8);
   TapeLottery tape({0});
   SmallRun small(*model, context, {1.0, 4.0}, tape);
   const std::vector<TokenId> at_0{2, 3, 4}, at_1{4, 1};

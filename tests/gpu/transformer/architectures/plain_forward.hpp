@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/transformer/architectures/transformer_config.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/weights/safetensors.hpp"
 
 namespace tempera::gpu {
@@ -35,8 +35,8 @@ class PlainForward {
  public:
   using Vector = std::vector<double>;
 
-  PlainForward(const TransformerConfig& config, const Checkpoint& checkpoint, Defect defect)
-      : config_(config), checkpoint_(checkpoint), defect_(defect) {}
+  PlainForward(const Qwen3Config& config, const TensorFiles& files, Defect defect)
+      : config_(config), files_(files), defect_(defect) {}
 
   /// [position][token] logits.
   std::vector<Vector> logits(const std::vector<std::uint32_t>& tokens) const {
@@ -60,7 +60,7 @@ class PlainForward {
   using Matrix = std::vector<Vector>;
 
   Vector values(const std::string& name) const {
-    const auto& tensor = checkpoint_.tensors().at(name);
+    const auto& tensor = files_.tensors().at(name);
     const std::size_t size = tensor.dtype == "BF16" ? 2 : 4;
     Vector result;
     for (std::size_t begin = 0; begin < tensor.bytes.size(); begin += size) {
@@ -74,7 +74,7 @@ class PlainForward {
   }
   Matrix matrix(const std::string& name) const {
     const auto flat = values(name);
-    const auto columns = static_cast<std::ptrdiff_t>(checkpoint_.tensors().at(name).shape.at(1));
+    const auto columns = static_cast<std::ptrdiff_t>(files_.tensors().at(name).shape.at(1));
     Matrix rows;
     for (auto row = flat.begin(); row != flat.end(); row += columns) {
       rows.emplace_back(row, row + columns);
@@ -190,8 +190,8 @@ class PlainForward {
     for (std::size_t i = 0; i < x.size(); ++i) to[i] += x[i];
   }
 
-  TransformerConfig config_;
-  const Checkpoint& checkpoint_;
+  Qwen3Config config_;
+  const TensorFiles& files_;
   Defect defect_;
 };
 

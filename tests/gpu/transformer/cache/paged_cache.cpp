@@ -2,13 +2,14 @@
 
 #include <stdexcept>
 
+#include "gpu/transformer/cache/page_shape.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-const PageShape small{1, 1, 2, 3};
+const std::size_t small = PageShape{1, 1, 2, 3}.floats();
 
 std::size_t used(const PagePool& pool) { return pool.pages() - pool.free_pages(); }
 
@@ -24,13 +25,14 @@ void extend(PagedCache& cache, std::size_t length, std::size_t expected_copies) 
 
 TEST_CASE("a page has room for all keys, values and hidden states", "[cache]") {
   const PageShape shape{3, 2, 4, 10};
-  CHECK(shape.key_offset(0, 0) == 0);
-  CHECK(shape.key_offset(0, 1) == 64);
-  CHECK(shape.value_offset(0, 0) == 128);
-  CHECK(shape.key_offset(1, 0) == 256);
-  CHECK(shape.hidden_offset(0) == 768);
-  CHECK(shape.hidden_offset(15) == 918);
+  std::vector<float> floats(2 * shape.floats());
+  const PageMemory memory{floats.data(), shape.floats()};
+  CHECK(shape.keys(memory, 0).begin == 0);
+  CHECK(shape.values(memory, 0).begin == 128);
+  CHECK(shape.keys(memory, 1).begin == 256);
+  CHECK(shape.hidden_states(memory).begin == 768);
   CHECK(shape.floats() == 928);
+  CHECK(part_of_page(shape.values(memory, 1), 1) == floats.data() + 928 + 384);
 }
 
 TEST_CASE("a fork shares whole pages and copies the partial one when it grows", "[cache]") {

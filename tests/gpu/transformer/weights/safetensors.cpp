@@ -101,10 +101,27 @@ TEST_CASE("bytes that belong to no tensor or to two are refused", "[safetensors]
   require_refused(two("[0, 8]", "[8, 16]", 15), {"\"b\"", "outside", "truncated"});
 }
 
+TEST_CASE("a header of very many tensors is read", "[safetensors]") {
+  // No clock decides this: where each tensor costs a look at those before it, 10^5 of them ask for
+  // 5·10^9 looks, minutes that nobody would wait for; near-linear reading takes a blink.
+  constexpr std::size_t count = 100'000;
+  std::string header = "{";
+  for (std::size_t i = 0; i < count; ++i) {
+    header += (i == 0 ? "" : ",") + std::string(R"("layers.)") + std::to_string(i) +
+              R"(.weight":{"dtype":"BF16","shape":[1,2],"data_offsets":[)" + std::to_string(4 * i) +
+              "," + std::to_string(4 * i + 4) + "]}";
+  }
+  const auto tensors = read(safetensors_bytes(header + "}", std::string(4 * count, '\0')));
+  CHECK(tensors.size() == count);
+  CHECK(tensors.at("layers.99999.weight").bytes.data() -
+            tensors.at("layers.0.weight").bytes.data() ==
+        4 * (count - 1));
+}
+
 TEST_CASE("a folder of one file or of many gives its tensors", "[safetensors]") {
-  const Checkpoint single(qwen3_fixtures / "untied_float32");
+  const TensorFiles single(qwen3_fixtures / "untied_float32");
   CHECK(single.tensors().size() == 36);
-  const Checkpoint sharded(qwen3_fixtures / "tied_bfloat16_sharded");
+  const TensorFiles sharded(qwen3_fixtures / "tied_bfloat16_sharded");
   CHECK(sharded.tensors().size() == 24);
 }
 
@@ -113,7 +130,7 @@ TEST_CASE("an index that its files do not bear out is refused", "[safetensors]")
   const std::string index = "model.safetensors.index.json";
   const std::string norm = "model.norm.weight";
   const std::string third = "model-00003-of-00003.safetensors";
-  const auto read_folder = [&] { const Checkpoint checkpoint(folder.path()); };
+  const auto read_folder = [&] { const TensorFiles files(folder.path()); };
   SECTION("a file is missing") {
     std::filesystem::remove(folder.path() / third);
     require_bad_input(read_folder, {third, "cannot be read"});
@@ -152,10 +169,10 @@ TEST_CASE("an index that its files do not bear out is refused", "[safetensors]")
 TEST_CASE("a folder without weights is refused", "[safetensors]") {
   const ModelFolder folder("untied_float32");
   std::filesystem::remove(folder.path() / "model.safetensors");
-  require_bad_input([&] { const Checkpoint checkpoint(folder.path()); },
+  require_bad_input([&] { const TensorFiles files(folder.path()); },
                     {"model.safetensors", "cannot be read"});
   std::filesystem::create_directory(folder.path() / "model.safetensors");
-  require_bad_input([&] { const Checkpoint checkpoint(folder.path()); }, {"model.safetensors"});
+  require_bad_input([&] { const TensorFiles files(folder.path()); }, {"model.safetensors"});
 }
 
 }  // namespace tempera::gpu

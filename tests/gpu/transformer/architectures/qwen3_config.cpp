@@ -1,21 +1,20 @@
-#include "gpu/transformer/architectures/transformer_config.hpp"
-
+#include "gpu/transformer/architectures/qwen3.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-TransformerConfig read_with(const std::function<void(nlohmann::json&)>& edit) {
+Qwen3Config read_with(const std::function<void(nlohmann::json&)>& edit) {
   const ModelFolder folder("untied_float32");
   folder.edit_json("config.json", edit);
-  return read_transformer_config(folder.path());
+  return read_qwen3_config(folder.path());
 }
 
 }  // namespace
 
 TEST_CASE("config.json is read in both spellings of the rotary positions", "[config]") {
-  const auto newer = read_transformer_config(qwen3_fixtures / "untied_float32");
+  const auto newer = read_qwen3_config(qwen3_fixtures / "untied_float32");
   CHECK(newer.vocab_size == 50);
   CHECK(newer.hidden_size == 32);
   CHECK(newer.intermediate_size == 48);
@@ -28,7 +27,7 @@ TEST_CASE("config.json is read in both spellings of the rotary positions", "[con
   CHECK(newer.rope_theta == 1000.0);
   CHECK_FALSE(newer.tie_word_embeddings);
   CHECK(newer.eos_token_ids == std::vector<std::uint32_t>{3, 49});
-  const auto older = read_transformer_config(qwen3_fixtures / "tied_bfloat16_sharded");
+  const auto older = read_qwen3_config(qwen3_fixtures / "tied_bfloat16_sharded");
   CHECK(older.rope_theta == 1000.0);
   CHECK(older.tie_word_embeddings);
 }
@@ -91,7 +90,7 @@ TEST_CASE("a configuration that the architecture does not compute is refused by 
 
 TEST_CASE("a config.json that is not one JSON object is refused", "[config]") {
   const ModelFolder folder("untied_float32");
-  const auto read = [&] { read_transformer_config(folder.path()); };
+  const auto read = [&] { read_qwen3_config(folder.path()); };
   for (const char* text : {"", "[]", "{", "{}x", "{\"model_type\": \"\xFF\"}", "nul", "1e999"}) {
     INFO(text);
     folder.write("config.json", text);
@@ -110,7 +109,7 @@ TEST_CASE("a config.json that is not one JSON object is refused", "[config]") {
 TEST_CASE("a broken generation_config.json is refused by its own name", "[config]") {
   const ModelFolder folder("untied_float32");
   folder.write("generation_config.json", R"({"eos_token_id": 999})");
-  require_bad_input([&] { read_transformer_config(folder.path()); },
+  require_bad_input([&] { read_qwen3_config(folder.path()); },
                     {"generation_config.json", "eos_token_id"});
 }
 

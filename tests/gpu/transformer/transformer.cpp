@@ -1,4 +1,4 @@
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/transformer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
 #if defined(TEMPERA_DEVICE_TBB)
 #include <tbb/global_control.h>
@@ -20,8 +23,8 @@ using Text = std::vector<TokenId>;
 using Row = std::vector<std::uint32_t>;  // the bits of the logits, so that == is bitwise
 
 /// No size is a multiple of the lanes, so that every edge of a tile occurs.
-TransformerConfig odd_config() {
-  TransformerConfig config;
+Qwen3Config odd_config() {
+  Qwen3Config config;
   config.vocab_size = 5;
   config.hidden_size = 21;
   config.intermediate_size = 35;
@@ -67,7 +70,7 @@ rc::Gen<Text> texts(int longest) {
 }  // namespace
 
 TEST_CASE("a row does not depend on its batch", "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 1);
+  const auto transformer = random_qwen3(odd_config(), 1);
   law("each row of a batch has the bits of its text alone", [&] {
     const auto batch = *rc::gen::container<std::vector<Text>>(texts(40));
     std::vector<std::unique_ptr<Cache>> caches;
@@ -84,7 +87,7 @@ TEST_CASE("a row does not depend on its batch", "[transformer]") {
 }
 
 TEST_CASE("a row does not depend on how its text was split over passes", "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 2);
+  const auto transformer = random_qwen3(odd_config(), 2);
   law("all at once, token by token and anything between give the same bits", [&] {
     const auto text = *texts(40);
     const auto cache = transformer->empty_cache();
@@ -103,7 +106,7 @@ TEST_CASE("a row does not depend on how its text was split over passes", "[trans
 TEST_CASE("a prompt longer than one launch has the bits of its pieces", "[transformer]") {
   auto config = odd_config();
   config.max_position_embeddings = 700;
-  const auto transformer = Transformer::random(config, 3);
+  const auto transformer = random_qwen3(config, 3);
   Text text;
   for (TokenId i = 0; i < 700; ++i) text.push_back(i * i % 5);
   const auto cache = transformer->empty_cache();
@@ -112,7 +115,7 @@ TEST_CASE("a prompt longer than one launch has the bits of its pieces", "[transf
 }
 
 TEST_CASE("any history of forks and batches leaves every cache to its own text", "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 4);
+  const auto transformer = random_qwen3(odd_config(), 4);
   std::map<Text, Row> expected;
   const auto expect = [&](const Text& text) -> const Row& {
     const auto found = expected.find(text);
@@ -166,7 +169,7 @@ TEST_CASE("any history of forks and batches leaves every cache to its own text",
 
 TEST_CASE("the bitwise comparisons would see a token, a page or a thread out of place",
           "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 5);
+  const auto transformer = random_qwen3(odd_config(), 5);
   const Text text = {0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2, 3, 4, 4, 4, 2, 1, 0, 2, 3};
   const auto row = fresh(*transformer, text);
   SECTION("each single token changes the bits") {
@@ -188,7 +191,7 @@ TEST_CASE("the bitwise comparisons would see a token, a page or a thread out of 
 }
 
 TEST_CASE("no retained token is computed twice", "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 6);
+  const auto transformer = random_qwen3(odd_config(), 6);
   const Text text = {0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2, 3, 4, 4, 4, 2, 1, 0, 2, 3};
   const auto cache = transformer->empty_cache();
   for (std::size_t length = 1; length <= text.size(); ++length) {
@@ -206,7 +209,10 @@ TEST_CASE("no retained token is computed twice", "[transformer]") {
 
 TEST_CASE("random weights and the arithmetic have the same bits everywhere", "[transformer]") {
   // FNV-1a over the bits of all logits. Whatever changes it changes what every seeded run draws.
-  const auto transformer = Transformer::random(odd_config(), 7);
+  const Kernels& kernels = *GENERATE(from_range(forms_of_the_kernels()));
+  CAPTURE(kernels.name());
+  const auto transformer = random_qwen3(odd_config(), 7, kernels);
+  REQUIRE(&transformer->kernels() == &kernels);
   Text text;
   for (TokenId i = 0; i < 40; ++i) text.push_back(i * i % 5);
   DeviceMemory<float> memory;
@@ -220,7 +226,7 @@ TEST_CASE("random weights and the arithmetic have the same bits everywhere", "[t
 
 #if defined(TEMPERA_DEVICE_TBB)
 TEST_CASE("a row does not depend on the number of threads", "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 8);
+  const auto transformer = random_qwen3(odd_config(), 8);
   Text text;
   for (TokenId i = 0; i < 60; ++i) text.push_back(i * i % 5);
   const auto row = fresh(*transformer, text);
@@ -233,7 +239,7 @@ TEST_CASE("a row does not depend on the number of threads", "[transformer]") {
 
 TEST_CASE("a text that the model cannot take is refused before anything is computed",
           "[transformer]") {
-  const auto transformer = Transformer::random(odd_config(), 9);
+  const auto transformer = random_qwen3(odd_config(), 9);
   const auto cache = transformer->empty_cache();
   const auto ask = [&](const Text& text) { next(*transformer, {{cache.get(), text}}); };
   require_bad_input([&] { ask({}); }, {"at least one token"});
@@ -244,7 +250,7 @@ TEST_CASE("a text that the model cannot take is refused before anything is compu
   CHECK(transformer->tokens_computed() == 0);
   ask(Text(80));
 
-  const auto other = Transformer::random(odd_config(), 9);
+  const auto other = random_qwen3(odd_config(), 9);
   const Text short_text = {1};
   const Text long_text(81 - 1);
   CHECK_THROWS_AS(next(*other, {{cache.get(), long_text}}), std::invalid_argument);

@@ -7,17 +7,14 @@
 #include <vector>
 
 #include "gpu/model/language_model.hpp"
-#include "gpu/transformer/architectures/transformer_config.hpp"
-#include "gpu/transformer/architectures/weights.hpp"
+#include "gpu/transformer/architectures/architecture.hpp"
 #include "gpu/transformer/cache/page_pool.hpp"
 #include "gpu/transformer/cache/paged_cache.hpp"
-#include "gpu/transformer/kernels/kernels.hpp"
 
 namespace tempera::gpu {
 
-/// A decoder of the Qwen3 architecture: token embedding; per layer grouped-query attention with
-/// RMSNorm on every head's query and key and rotary positions, then SwiGLU; final RMSNorm and head.
-/// All arithmetic is float32 in a fixed order, whatever the dtype of the weights.
+/// A transformer of any architecture as a LanguageModel: checks texts, keeps their pages, cuts
+/// batches into launches and has the architecture compute what no cache holds yet.
 ///
 /// Calls on one transformer and its caches must not overlap; a call itself runs in parallel.
 class Transformer : public LanguageModel {
@@ -25,17 +22,18 @@ class Transformer : public LanguageModel {
   /// The model of a folder in Hugging Face form: config.json, generation_config.json where it is
   /// there, and model.safetensors or model.safetensors.index.json with its files.
   /// Throws BadInput naming file, place and remedy.
-  static std::unique_ptr<Transformer> load(const std::filesystem::path& folder);
-  /// A model with the weights of random_weights(config, seed), the same bits everywhere.
-  static std::unique_ptr<Transformer> random(const TransformerConfig& config, std::uint64_t seed);
+  static std::unique_ptr<Transformer> load(const std::filesystem::path& folder,
+                                           const Kernels& kernels = default_kernels());
+  explicit Transformer(std::unique_ptr<Architecture> architecture);
 
-  const TransformerConfig& config() const { return config_; }
+  /// The form of the kernels that it computes with.
+  const Kernels& kernels() const { return architecture_->kernels(); }
   /// The tokens that end a text, ascending; may be empty.
-  std::span<const TokenId> terminal_tokens() const { return config_.eos_token_ids; }
+  std::span<const TokenId> terminal_tokens() const { return architecture_->terminal_tokens(); }
   /// The longest text, in tokens.
-  std::size_t max_position() const { return config_.max_position_embeddings; }
+  std::size_t max_position() const { return architecture_->max_position(); }
 
-  std::size_t vocabulary_size() const override { return config_.vocab_size; }
+  std::size_t vocabulary_size() const override { return architecture_->vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override;
 
   /// As LanguageModel says. A token already in a cache is not computed again: where all of them
@@ -60,39 +58,23 @@ class Transformer : public LanguageModel {
     PagedCache* cache;
     std::span<const TokenId> tokens;
   };
-  /// A cached token whose final hidden state the head reads.
-  struct HeadRow {
+  /// Where a cached token lies.
+  struct CachedToken {
     std::uint32_t page;
     std::uint32_t slot;
   };
 
-  Transformer(TransformerConfig config, TransformerWeights weights);
   void require_valid(std::span<const TokenId> tokens) const;
   Extension extension_of(const Pass& pass) const;
   /// Computes the uncached tokens of every extension into its cache.
   void extend(std::span<const Extension> extensions);
   void make_room(std::span<const Extension> extensions);
-  void ensure_rotary_tables(std::size_t positions);
-  /// Runs the layers over rows whose plan is uploaded.
-  void run_layers(const TokenRows& batch);
-  void run_head(std::span<const HeadRow> head_rows, DeviceMemory<float>& rows);
+  void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
-  TransformerConfig config_;
-  TransformerWeights weights_;
+  std::unique_ptr<Architecture> architecture_;
   std::shared_ptr<PagePool> pool_;
   std::uint64_t tokens_computed_ = 0;
-
-  std::size_t rotary_positions_ = 0;
-  DeviceMemory<float> cosines_;  // [rotary_positions_, head_dim / 2]
-  DeviceMemory<float> sines_;    // [rotary_positions_, head_dim / 2]
-
-  // Room for one launch, kept between calls; [rows of the largest launch so far, ...].
-  DeviceMemory<std::uint32_t> plan_;
-  DeviceMemory<float> states_;           // hidden_size
-  DeviceMemory<float> normed_;           // hidden_size
-  DeviceMemory<float> query_key_value_;  // AttentionShape::row_floats
-  DeviceMemory<float> attended_;         // query_size
-  DeviceMemory<float> gated_;            // intermediate_size
+  DeviceMemory<std::uint32_t> launch_;  // what one launch needs to know, kept between calls
 };
 
 }  // namespace tempera::gpu

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/architectures/plain_forward.hpp"
 
@@ -33,7 +33,7 @@ struct Golden {
   /// which the next RMSNorm brings back to norm 1, so to first order the relative error grows by at
   /// most 4·64·u per block and by 64·u in the head; each of the two evaluations makes it once, and
   /// a logit's scale is that of the largest.
-  double tolerance(const TransformerConfig& config) const {
+  double tolerance(const Qwen3Config& config) const {
     const double steps = 4.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
     double scale = 0.0;
     for (const float logit : logits) scale = std::max(scale, std::abs(double{logit}));
@@ -73,19 +73,19 @@ TEST_CASE("the logits are those of Hugging Face transformers to float32 rounding
   const auto transformer = Transformer::load(golden.folder);
   REQUIRE(golden.logits.size() == golden.tokens.size() * transformer->vocabulary_size());
   const double distance = golden.distance(rows_of(*transformer, golden.tokens));
-  INFO(name << ": distance " << distance << ", tolerance "
-            << golden.tolerance(transformer->config()));
-  CHECK(distance <= golden.tolerance(transformer->config()));
+  const double tolerance = golden.tolerance(read_qwen3_config(golden.folder));
+  INFO(name << ": distance " << distance << ", tolerance " << tolerance);
+  CHECK(distance <= tolerance);
 }
 
 TEST_CASE("the golden comparison sees a defect of the architecture", "[transformer]") {
   const auto* name = GENERATE("untied_float32", "tied_bfloat16_sharded");
   const Golden golden(name);
-  const auto config = read_transformer_config(golden.folder);
-  const Checkpoint checkpoint(golden.folder);
+  const auto config = read_qwen3_config(golden.folder);
+  const TensorFiles files(golden.folder);
   const double tolerance = golden.tolerance(config);
   const auto distance = [&](Defect defect) {
-    return golden.distance(PlainForward(config, checkpoint, defect).logits(golden.tokens));
+    return golden.distance(PlainForward(config, files, defect).logits(golden.tokens));
   };
   CHECK(distance(Defect::none) <= tolerance);
   for (const auto defect :
@@ -119,7 +119,7 @@ TEST_CASE("the golden comparison sees a defect of the weights or the configurati
   }
   const auto transformer = Transformer::load(folder.path());
   CHECK(golden.distance(rows_of(*transformer, golden.tokens)) >
-        golden.tolerance(transformer->config()));
+        golden.tolerance(read_qwen3_config(folder.path())));
 }
 
 TEST_CASE("the terminal tokens are those of generation_config.json, else of config.json",

@@ -1,8 +1,8 @@
-#include "gpu/transformer/architectures/weights.hpp"
+#include "gpu/transformer/weights/tensor_source.hpp"
 
 #include <cmath>
 
-#include "gpu/transformer/architectures/transformer.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
@@ -98,7 +98,7 @@ TEST_CASE("parts of different dtype are stacked without loss", "[weights]") {
 }
 
 TEST_CASE("random weights depend on their seed and on nothing else", "[weights]") {
-  TransformerConfig config;
+  Qwen3Config config;
   config.vocab_size = 3;
   config.hidden_size = 8;
   config.intermediate_size = 8;
@@ -108,7 +108,7 @@ TEST_CASE("random weights depend on their seed and on nothing else", "[weights]"
   config.head_dim = 4;
   config.max_position_embeddings = 16;
   const auto row = [&](std::uint64_t seed) {
-    const auto transformer = Transformer::random(config, seed);
+    const auto transformer = random_qwen3(config, seed);
     DeviceMemory<float> rows;
     transformer->logits_at_every_position(std::vector<TokenId>{0, 1, 2, 2, 1}, rows);
     return rows.download(0, rows.size());

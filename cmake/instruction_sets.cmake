@@ -1,0 +1,34 @@
+# The instruction sets that sources named *.each_set.cpp are compiled for, each into objects of its
+# own; gpu/device/instruction_set.hpp chooses among them at run time.
+set(TEMPERA_INSTRUCTION_SETS plain)
+set(TEMPERA_OPTIONS_plain)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND TEMPERA_INSTRUCTION_SETS avx2)
+  set(TEMPERA_OPTIONS_avx2 -mavx2 -mfma)
+  # GCC 13.2 (Ubuntu 24.04) misaligns 64-byte vectors on the stack under AddressSanitizer, and the
+  # tests of the transformer crash; with 32-byte ones they pass.
+  if(NOT TEMPERA_SANITIZE)
+    list(APPEND TEMPERA_INSTRUCTION_SETS avx512)
+    set(TEMPERA_OPTIONS_avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+  endif()
+endif()
+
+# Adds the sources to the target once per instruction set. The objects of a set are also the object
+# library ${target}_${set}, whose symbols tests/gpu/device/instruction_set.cpp looks at.
+function(tempera_each_set_sources target)
+  foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
+    add_library(${target}_${set} OBJECT ${ARGN})
+    target_link_libraries(${target}_${set} PRIVATE tempera_options tempera_device)
+    target_compile_options(${target}_${set} PRIVATE
+      ${TEMPERA_OPTIONS_${set}} ${TEMPERA_DEVICE_OPTIMISATION})
+    target_compile_definitions(${target}_${set} PRIVATE TEMPERA_INSTRUCTION_SET=${set})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${set}>)
+  endforeach()
+endfunction()
+
+# Tells sources which forms there are to choose from: TEMPERA_HAS_PLAIN, TEMPERA_HAS_AVX2, ...
+function(tempera_choosing_sources)
+  list(TRANSFORM TEMPERA_INSTRUCTION_SETS PREPEND TEMPERA_HAS_ OUTPUT_VARIABLE forms)
+  string(TOUPPER "${forms}" forms)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS "${forms}")
+endfunction()

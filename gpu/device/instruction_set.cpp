@@ -1,0 +1,104 @@
+#include "gpu/device/instruction_set.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+bool is_built(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::plain:
+      return true;
+    case InstructionSet::avx2:
+#if defined(TEMPERA_HAS_AVX2)
+      return true;
+#else
+      return false;
+#endif
+    case InstructionSet::avx512:
+#if defined(TEMPERA_HAS_AVX512)
+      return true;
+#else
+      return false;
+#endif
+  }
+  return false;
+}
+
+bool processor_has(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::plain:
+      return true;
+#if defined(__x86_64__)
+    case InstructionSet::avx2:
+      return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+    case InstructionSet::avx512:
+      return processor_has(InstructionSet::avx2) && __builtin_cpu_supports("avx512f") != 0 &&
+             __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+             __builtin_cpu_supports("avx512vl") != 0;
+#endif
+    default:
+      return false;
+  }
+}
+
+/// "plain" or "plain, avx2", ...
+std::string available_names() {
+  std::string names;
+  for (const auto set : instruction_sets) {
+    if (!why_missing(set).empty()) continue;
+    if (!names.empty()) names += ", ";
+    names += name_of(set);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view name_of(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::plain:
+      return "plain";
+    case InstructionSet::avx2:
+      return "avx2";
+    case InstructionSet::avx512:
+      return "avx512";
+  }
+  return "";
+}
+
+std::string why_missing(InstructionSet set) {
+  if (!is_built(set)) return "this build has no forms for it";
+  if (!processor_has(set)) return "this processor does not have its instructions";
+  return "";
+}
+
+InstructionSet choose_instruction_set(const char* requested) {
+  if (requested == nullptr || *requested == '\0') {
+    return *std::find_if(instruction_sets.rbegin(), instruction_sets.rend(),
+                         [](InstructionSet set) { return why_missing(set).empty(); });
+  }
+  const std::string remedy = "leave it out or give one of: " + available_names();
+  const auto* found = std::find_if(instruction_sets.begin(), instruction_sets.end(),
+                                   [&](InstructionSet set) { return name_of(set) == requested; });
+  if (found == instruction_sets.end()) {
+    throw BadInput("environment, TEMPERA_ISA",
+                   in_quotes(requested) + " is not the name of an instruction set", remedy);
+  }
+  if (const auto why = why_missing(*found); !why.empty()) {
+    throw BadInput("environment, TEMPERA_ISA", in_quotes(requested) + " cannot be used: " + why,
+                   remedy);
+  }
+  return *found;
+}
+
+InstructionSet chosen_instruction_set() {
+  return choose_instruction_set(std::getenv("TEMPERA_ISA"));
+}
+
+}  // namespace tempera::gpu

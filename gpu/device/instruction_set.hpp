@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace tempera::gpu {
+
+/// The instruction sets that the host's forms of kernels are compiled for, narrowest first. They
+/// choose instructions and never bits.
+enum class InstructionSet {
+  plain,   ///< what the whole build may use: x86-64-v2, or another architecture as it comes
+  avx2,    ///< AVX2 and FMA: 8 floats at a time
+  avx512,  ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
+};
+
+inline constexpr std::array instruction_sets{InstructionSet::plain, InstructionSet::avx2,
+                                             InstructionSet::avx512};
+
+/// "plain", "avx2" or "avx512".
+std::string_view name_of(InstructionSet set);
+
+/// Why forms for this set cannot run here: the processor lacks its instructions or this build its
+/// forms. Empty where they can.
+std::string why_missing(InstructionSet set);
+
+/// The set that `requested` names, or the widest that can run where it is null or empty.
+/// @throw BadInput for an unknown name and for a set that cannot run here
+InstructionSet choose_instruction_set(const char* requested);
+
+/// The set that the environment's TEMPERA_ISA names, or the widest that can run.
+/// @throw BadInput as choose_instruction_set
+InstructionSet chosen_instruction_set();
+
+}  // namespace tempera::gpu

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "gpu/transformer/kernels/kernels.hpp"
+
+namespace tempera::gpu {
+
+/// What makes one transformer differ from another: its forward pass over rows of tokens, and what
+/// it keeps of a token in a page of the cache. Everything else (texts, batches, caches, launches)
+/// is Transformer's and the same for all.
+class Architecture {
+ public:
+  virtual ~Architecture() = default;
+
+  virtual const Kernels& kernels() const = 0;
+  virtual std::size_t vocabulary_size() const = 0;
+  /// The longest text, in tokens.
+  virtual std::size_t max_position() const = 0;
+  /// The tokens that end a text, ascending; may be empty.
+  virtual std::span<const std::uint32_t> terminal_tokens() const = 0;
+
+  /// The length of a page, page_tokens tokens wide, in floats; its layout is the architecture's
+  /// own.
+  virtual std::size_t page_floats() const = 0;
+  /// Computes the rows and writes what is kept of them into their pages.
+  virtual void forward(const TokenRows& batch, const PageMemory& memory) = 0;
+  /// logits[row, token], [rows, vocabulary_size], after each of these tokens, from the pages alone.
+  virtual void logits(const CachedRows& batch, const PageMemory& memory, float* logits) = 0;
+};
+
+/// The model of a folder in Hugging Face form, of the architecture that the `model_type` of its
+/// config.json names. Throws BadInput naming file, place and remedy; for an unknown model_type,
+/// what it may be.
+std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& folder,
+                                                const Kernels& kernels);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gpu/input/json_document.hpp"
+
+// What the config.json of Hugging Face says in the same words whatever the architecture. All throw
+// BadInput naming file, key and remedy.
+
+namespace tempera::gpu {
+
+/// The `model_type` of `folder`/config.json.
+std::string read_model_type(const std::filesystem::path& folder);
+
+/// The key is there and says `only`.
+void require_text(const JsonObject& config, const std::string& key, const std::string& only);
+
+/// The key is missing, null or false.
+void require_false(const JsonObject& config, const std::string& key);
+
+/// Weights are F32 or BF16, and every layer attends to the whole text.
+void require_unquantised(const JsonObject& config);
+void require_full_attention(const JsonObject& config);
+
+/// The base of the rotary positions, in both spellings (`rope_parameters.rope_theta`, or the older
+/// `rope_theta`); refuses scaled ones.
+double read_rope_theta(const JsonObject& config);
+
+/// The tokens that end a text: `eos_token_id`, one or a list, ascending, without repetition; empty
+/// where the key is missing.
+std::vector<std::uint32_t> read_terminal_tokens(const JsonObject& config,
+                                                std::size_t vocabulary_size);
+
+/// Those of `folder`/generation_config.json where it is there and names any, else `otherwise`.
+std::vector<std::uint32_t> read_generation_terminal_tokens(const std::filesystem::path& folder,
+                                                           std::size_t vocabulary_size,
+                                                           std::vector<std::uint32_t> otherwise);
+
+}  // namespace tempera::gpu

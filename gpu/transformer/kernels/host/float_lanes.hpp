@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
+#include "gpu/device/arithmetic.hpp"
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+// Why not loops over arrays: compilers vectorise those well or ten times slower depending on what
+// surrounds them. The element-wise meaning is the same for every register width.
+#if defined(__AVX512F__)
+constexpr std::size_t register_lanes = 16;
+#elif defined(__AVX__)
+constexpr std::size_t register_lanes = 8;
+#else
+constexpr std::size_t register_lanes = 4;
+#endif
+typedef float FloatRegister __attribute__((vector_size(4 * register_lanes)));
+typedef std::uint32_t BitsRegister __attribute__((vector_size(4 * register_lanes)));
+typedef std::uint16_t HalfRegister __attribute__((vector_size(2 * register_lanes)));
+
+/// `Size` floats side by side, in as few registers as the instruction set allows.
+template <std::size_t Size>
+struct FloatLanes {
+  static_assert(Size % register_lanes == 0);
+  static constexpr std::size_t registers = Size / register_lanes;
+  FloatRegister parts[registers];
+};
+
+/// `register_lanes` copies of a float. (A loop over the lanes is compiled to as many insertions.)
+inline FloatRegister broadcast_register(float value) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(value);
+#elif defined(__FMA__)
+  return _mm256_set1_ps(value);
+#else
+  return FloatRegister{value, value, value, value};
+#endif
+}
+
+/// `Size` copies of a float.
+template <std::size_t Size>
+inline FloatLanes<Size> broadcast(float value) {
+  FloatLanes<Size> result;
+  for (auto& part : result.parts) part = broadcast_register(value);
+  return result;
+}
+
+/// memory[0 .. Size), not necessarily aligned.
+template <std::size_t Size>
+inline FloatLanes<Size> load(const float* memory) {
+  FloatLanes<Size> result;
+  memcpy(&result, memory, sizeof result);
+  return result;
+}
+
+/// As above, of bfloat16s: the upper halves of float32s, so the result is exact.
+template <std::size_t Size>
+inline FloatLanes<Size> load(const std::uint16_t* memory) {
+  FloatLanes<Size> result;
+  for (std::size_t i = 0; i < FloatLanes<Size>::registers; ++i) {
+    HalfRegister halves;
+    memcpy(&halves, memory + i * register_lanes, sizeof halves);
+    const BitsRegister bits = __builtin_convertvector(halves, BitsRegister) << 16;
+    memcpy(&result.parts[i], &bits, sizeof bits);
+  }
+  return result;
+}
+
+template <std::size_t Size>
+inline void store(const FloatLanes<Size>& value, float* memory) {
+  memcpy(memory, &value, sizeof value);
+}
+
+/// a·b + c with one rounding in every lane.
+inline FloatRegister fused_multiply_add_register(FloatRegister a, FloatRegister b,
+                                                 FloatRegister c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#else
+  for (std::size_t lane = 0; lane < register_lanes; ++lane) {
+    c[lane] = fused_multiply_add(a[lane], b[lane], c[lane]);
+  }
+  return c;
+#endif
+}
+
+template <std::size_t Size>
+inline FloatLanes<Size> fused_multiply_add(const FloatLanes<Size>& a, const FloatLanes<Size>& b,
+                                           const FloatLanes<Size>& c) {
+  FloatLanes<Size> result;
+  for (std::size_t i = 0; i < FloatLanes<Size>::registers; ++i) {
+    result.parts[i] = fused_multiply_add_register(a.parts[i], b.parts[i], c.parts[i]);
+  }
+  return result;
+}
+
+template <std::size_t Size>
+inline FloatLanes<Size> operator+(const FloatLanes<Size>& a, const FloatLanes<Size>& b) {
+  FloatLanes<Size> result;
+  for (std::size_t i = 0; i < FloatLanes<Size>::registers; ++i) {
+    result.parts[i] = a.parts[i] + b.parts[i];
+  }
+  return result;
+}
+
+template <std::size_t Size>
+inline FloatLanes<Size> operator*(const FloatLanes<Size>& a, const FloatLanes<Size>& b) {
+  FloatLanes<Size> result;
+  for (std::size_t i = 0; i < FloatLanes<Size>::registers; ++i) {
+    result.parts[i] = a.parts[i] * b.parts[i];
+  }
+  return result;
+}
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -1,0 +1,134 @@
+// Compiled once per instruction set. Nothing that this source shares with others may be emitted
+// from it (see gpu/device/arithmetic.hpp), so it includes nothing of the standard library's
+// templates.
+#include "gpu/transformer/kernels/host/host_kernels.hpp"
+
+#include <math.h>
+
+#include "gpu/device/host_threads.hpp"
+#include "gpu/transformer/kernels/host/attend.hpp"
+#include "gpu/transformer/kernels/host/multiply.hpp"
+#include "gpu/transformer/kernels/row_kernels.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+constexpr InstructionSet compiled_for =
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+    InstructionSet::avx512;
+#elif defined(__AVX2__) && defined(__FMA__)
+    InstructionSet::avx2;
+#else
+    InstructionSet::plain;
+#endif
+static_assert(compiled_for == InstructionSet::TEMPERA_INSTRUCTION_SET,
+              "the flags of this object are not those of the set that it is named after");
+
+class HostKernels final : public Kernels {
+ public:
+  const char* name() const override {
+    return compiled_for == InstructionSet::avx512 ? "host, avx512"
+           : compiled_for == InstructionSet::avx2 ? "host, avx2"
+                                                  : "host, plain";
+  }
+
+  void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override {
+    if (embedding.bfloat16 != nullptr) {
+      on_host_threads(batch.rows,
+                      Embed<std::uint16_t>{embedding.bfloat16, batch.tokens, embedding.in, states});
+    } else {
+      on_host_threads(batch.rows,
+                      Embed<float>{embedding.float32, batch.tokens, embedding.in, states});
+    }
+  }
+
+  void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
+                 float epsilon, float* normed) const override {
+    on_host_threads(rows, Normalize{states, weight, size, epsilon, normed});
+  }
+
+  void normalize_into_pages(const float* states, const float* weight, const TokenRows& batch,
+                            std::size_t size, float epsilon,
+                            const PagePart& target) const override {
+    on_host_threads(batch.rows, NormalizeIntoPages{states, weight, size, epsilon, batch, target});
+  }
+
+  void multiply(const MatrixView& matrix, const float* inputs, std::size_t rows, std::size_t out,
+                float* outputs) const override {
+    run_multiply<Store>(matrix, inputs, rows, out, outputs);
+  }
+
+  void multiply_and_add(const MatrixView& matrix, const float* inputs, std::size_t rows,
+                        std::size_t out, float* outputs) const override {
+    run_multiply<Add>(matrix, inputs, rows, out, outputs);
+  }
+
+  void multiply_gated(const MatrixView& gate_up, const float* inputs, std::size_t rows,
+                      std::size_t out, float* gated) const override {
+    if (gate_up.bfloat16 != nullptr) {
+      run_gated(gate_up.bfloat16, gate_up, inputs, rows, out, gated);
+    } else {
+      run_gated(gate_up.float32, gate_up, inputs, rows, out, gated);
+    }
+  }
+
+  void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
+                         const float* key_norm, float epsilon, const RotaryTables& tables,
+                         const TokenRows& batch, const PagePart& keys, const PagePart& values,
+                         float* query_key_value) const override {
+    const RotateIntoPages kernel{shape, query_norm, key_norm, epsilon,        tables,
+                                 batch, keys,       values,   query_key_value};
+    on_host_threads(kernel.items(), kernel);
+  }
+
+  void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
+              const PagePart& keys, const PagePart& values, float* attended) const override {
+    const float scale = 1.0f / sqrtf(static_cast<float>(shape.head_dim));
+    on_host_threads(batch.rows * shape.heads,
+                    Attend{shape, scale, query_key_value, batch, keys, values, attended});
+  }
+
+  void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
+                         float* gathered) const override {
+    on_host_threads(batch.rows, GatherFromPages{batch, size, source, gathered});
+  }
+
+  void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
+                  const PageMemory& memory) const override {
+    const CopyPages kernel{sources, targets, memory};
+    on_host_threads(copies * kernel.pieces_per_page(), kernel);
+  }
+
+ private:
+  template <class Finish>
+  static void run_multiply(const MatrixView& matrix, const float* inputs, std::size_t rows,
+                           std::size_t out, float* outputs) {
+    const Tiling tiling{rows, matrix.in, out};
+    if (matrix.bfloat16 != nullptr) {
+      on_host_threads(tiling.items(),
+                      Multiply<std::uint16_t, Finish>{tiling, matrix.bfloat16, inputs, outputs});
+    } else {
+      on_host_threads(tiling.items(),
+                      Multiply<float, Finish>{tiling, matrix.float32, inputs, outputs});
+    }
+  }
+
+  template <class Weight>
+  static void run_gated(const Weight* weights, const MatrixView& gate_up, const float* inputs,
+                        std::size_t rows, std::size_t out, float* gated) {
+    const Tiling tiling{rows, gate_up.in, out};
+    const Weight* up = weights + gate_up.out / 2 * gate_up.in;
+    on_host_threads(tiling.items(), MultiplyGated<Weight>{tiling, weights, up, inputs, gated});
+  }
+};
+
+}  // namespace
+
+template <>
+const Kernels& host_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
+  static const HostKernels kernels;
+  return kernels;
+}
+
+}  // namespace tempera::gpu

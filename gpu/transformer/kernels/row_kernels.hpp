@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cmath>
+
+#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/tree_sum.hpp"
+#include "gpu/transformer/weights/weight_value.hpp"
+
+// The steps that are one loop over a row, written once for every form: call operator()(item) for
+// every item.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// An item is a row.
+template <class Weight>
+struct Embed {
+  const Weight* embedding;      // packed [vocabulary / lanes, size, lanes]
+  const std::uint32_t* tokens;  // [rows]
+  std::size_t size;
+  float* states;  // [rows, size]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    const std::size_t token = tokens[row];
+    const Weight* column = embedding + token / lanes * size * lanes + token % lanes;
+    for (std::size_t i = 0; i < size; ++i) states[row * size + i] = weight_value(column[i * lanes]);
+  }
+};
+
+TEMPERA_HOST_DEVICE inline void normalize_row(const float* states, const float* weight,
+                                              std::size_t size, float epsilon, float* normed) {
+  const float mean = sum_of_squares(states, size) / static_cast<float>(size);
+  const float factor = 1.0f / sqrtf(mean + epsilon);
+  for (std::size_t i = 0; i < size; ++i) normed[i] = weight[i] * (states[i] * factor);
+}
+
+/// An item is a row.
+struct Normalize {
+  const float* states;  // [rows, size]
+  const float* weight;  // [size]
+  std::size_t size;
+  float epsilon;
+  float* normed;  // [rows, size]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    normalize_row(states + row * size, weight, size, epsilon, normed + row * size);
+  }
+};
+
+/// The page that the token of a row belongs to.
+TEMPERA_HOST_DEVICE inline std::size_t page_of_row(const TokenRows& batch, std::size_t row) {
+  return batch.page_table[batch.first_page[row] + batch.positions[row] / page_tokens];
+}
+
+/// An item is a row.
+struct NormalizeIntoPages {
+  const float* states;  // [rows, size]
+  const float* weight;  // [size]
+  std::size_t size;
+  float epsilon;
+  TokenRows batch;
+  PagePart target;  // [page_tokens, size]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    normalize_row(
+        states + row * size, weight, size, epsilon,
+        part_of_page(target, page_of_row(batch, row)) + batch.positions[row] % page_tokens * size);
+  }
+};
+
+/// An item is a row.
+struct GatherFromPages {
+  CachedRows batch;
+  std::size_t size;
+  PagePart source;  // [page_tokens, size]
+  float* gathered;  // [rows, size]
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
+    const float* token = part_of_page(source, batch.pages[row]) + batch.slots[row] * size;
+    for (std::size_t i = 0; i < size; ++i) gathered[row * size + i] = token[i];
+  }
+};
+
+/// An item is a piece of a page.
+struct CopyPages {
+  static constexpr std::size_t piece_floats = 1024;
+
+  const std::uint32_t* sources;  // [copies]
+  const std::uint32_t* targets;  // [copies]
+  PageMemory memory;
+
+  TEMPERA_HOST_DEVICE std::size_t pieces_per_page() const {
+    return (memory.page_floats + piece_floats - 1) / piece_floats;
+  }
+  TEMPERA_HOST_DEVICE void operator()(std::size_t item) const {
+    const std::size_t copy = item / pieces_per_page();
+    const std::size_t size = memory.page_floats;
+    const std::size_t begin = item % pieces_per_page() * piece_floats;
+    const std::size_t end = begin + piece_floats < size ? begin + piece_floats : size;
+    const float* source = memory.floats + sources[copy] * size;
+    float* target = memory.floats + targets[copy] * size;
+    for (std::size_t i = begin; i < end; ++i) target[i] = source[i];
+  }
+};
+
+/// An item is one head of one row: its queries first, then its keys, then its values.
+struct RotateIntoPages {
+  AttentionShape shape;
+  const float* query_norm;  // [head_dim]
+  const float* key_norm;    // [head_dim]
+  float epsilon;
+  RotaryTables tables;
+  TokenRows batch;
+  PagePart keys;           // [key_value_heads, head_dim, page_tokens]
+  PagePart values;         // [key_value_heads, page_tokens, head_dim]
+  float* query_key_value;  // [rows, shape.row_floats]
+
+  TEMPERA_HOST_DEVICE std::size_t items() const { return batch.rows * heads_per_row(); }
+  TEMPERA_HOST_DEVICE std::size_t heads_per_row() const {
+    return shape.heads + 2 * shape.key_value_heads;
+  }
+
+  TEMPERA_HOST_DEVICE void operator()(std::size_t item) const {
+    const std::size_t row = item / heads_per_row();
+    std::size_t head = item % heads_per_row();
+    const std::size_t position = batch.positions[row];
+    const std::size_t slot = position % page_tokens;
+    float* buffer = query_key_value + row * shape.row_floats;
+    if (head < shape.heads) {
+      float* query = buffer + head * shape.head_dim;
+      rotate(query, query_norm, position, query, 1);
+      return;
+    }
+    const std::size_t page = page_of_row(batch, row);
+    const std::size_t head_floats = shape.head_dim * page_tokens;
+    head -= shape.heads;
+    if (head < shape.key_value_heads) {
+      rotate(buffer + shape.key_begin + head * shape.head_dim, key_norm, position,
+             part_of_page(keys, page) + head * head_floats + slot, page_tokens);
+      return;
+    }
+    head -= shape.key_value_heads;
+    const float* value = buffer + shape.value_begin + head * shape.head_dim;
+    float* target = part_of_page(values, page) + head * head_floats + slot * shape.head_dim;
+    for (std::size_t d = 0; d < shape.head_dim; ++d) target[d] = value[d];
+  }
+
+  /// Element d of the result goes to result[d * stride]; it may overwrite the input.
+  TEMPERA_HOST_DEVICE void rotate(const float* vector, const float* norm, std::size_t position,
+                                  float* result, std::size_t stride) const {
+    const std::size_t half = shape.head_dim / 2;
+    const float mean = sum_of_squares(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
+    const float factor = 1.0f / sqrtf(mean + epsilon);
+    for (std::size_t d = 0; d < half; ++d) {
+      const float low = norm[d] * (vector[d] * factor);
+      const float high = norm[d + half] * (vector[d + half] * factor);
+      const float cosine = tables.cosines[position * half + d];
+      const float sine = tables.sines[position * half + d];
+      result[d * stride] = fused_multiply_add(low, cosine, -(high * sine));
+      result[(d + half) * stride] = fused_multiply_add(high, cosine, low * sine);
+    }
+  }
+};
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -1,0 +1,191 @@
+#include "gpu/transformer/transformer.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "gpu/input/bad_input.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// Rows that go through the layers together; more only costs memory.
+constexpr std::size_t largest_launch = 512;
+
+/// What one launch needs to know of its rows, laid out as TokenRows in one upload.
+struct LaunchRows {
+  std::vector<std::uint32_t> tokens;
+  std::vector<std::uint32_t> positions;
+  std::vector<std::uint32_t> first_page;
+  std::vector<std::uint32_t> page_table;
+
+  std::size_t rows() const { return tokens.size(); }
+
+  void add(std::span<const TokenId> text, std::size_t begin, std::size_t end,
+           std::span<const std::uint32_t> pages) {
+    const auto first = static_cast<std::uint32_t>(page_table.size());
+    page_table.insert(page_table.end(), pages.begin(), pages.end());
+    for (std::size_t position = begin; position < end; ++position) {
+      tokens.push_back(text[position]);
+      positions.push_back(static_cast<std::uint32_t>(position));
+      first_page.push_back(first);
+    }
+  }
+
+  TokenRows upload(DeviceMemory<std::uint32_t>& memory) const {
+    std::vector<std::uint32_t> all;
+    all.reserve(3 * rows() + page_table.size());
+    for (const auto* part : {&tokens, &positions, &first_page, &page_table}) {
+      all.insert(all.end(), part->begin(), part->end());
+    }
+    memory.ensure_size(all.size());
+    memory.upload(all);
+    const std::uint32_t* start = memory.data();
+    const std::size_t context =
+        std::size_t{*std::max_element(positions.begin(), positions.end())} + 1;
+    return {rows(), context, start, start + rows(), start + 2 * rows(), start + 3 * rows()};
+  }
+};
+
+}  // namespace
+
+Transformer::Transformer(std::unique_ptr<Architecture> architecture)
+    : architecture_(std::move(architecture)),
+      pool_(std::make_shared<PagePool>(architecture_->page_floats())) {}
+
+std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
+                                               const Kernels& kernels) {
+  return std::make_unique<Transformer>(load_architecture(folder, kernels));
+}
+
+std::unique_ptr<Cache> Transformer::empty_cache() const {
+  return std::make_unique<PagedCache>(pool_);
+}
+
+void Transformer::require_valid(std::span<const TokenId> tokens) const {
+  if (tokens.empty()) {
+    throw BadInput("tokens", "there are none", "give the model a prompt of at least one token");
+  }
+  if (tokens.size() > max_position()) {
+    throw BadInput("tokens",
+                   "a text of " + std::to_string(tokens.size()) +
+                       " tokens is longer than the model's max_position_embeddings of " +
+                       std::to_string(max_position()),
+                   "shorten the prompt or the horizon");
+  }
+  const auto wrong = std::find_if(tokens.begin(), tokens.end(),
+                                  [&](TokenId token) { return token >= vocabulary_size(); });
+  if (wrong != tokens.end()) {
+    throw BadInput("tokens",
+                   "token " + std::to_string(*wrong) + " at position " +
+                       std::to_string(wrong - tokens.begin()) + " is outside the vocabulary of " +
+                       std::to_string(vocabulary_size()),
+                   "use the tokenizer that belongs to the model");
+  }
+}
+
+Transformer::Extension Transformer::extension_of(const Pass& pass) const {
+  auto* cache = dynamic_cast<PagedCache*>(pass.cache);
+  if (cache == nullptr || cache->pool() != pool_) {
+    throw std::invalid_argument("a pass has no cache, or that of another model");
+  }
+  if (cache->length() > pass.tokens.size()) {
+    throw std::invalid_argument("a cache is longer than the text of its pass");
+  }
+  require_valid(pass.tokens);
+  return {cache, pass.tokens};
+}
+
+void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) {
+  std::vector<Extension> extensions;
+  std::vector<const Cache*> caches;
+  extensions.reserve(passes.size());
+  for (const auto& pass : passes) {
+    extensions.push_back(extension_of(pass));
+    caches.push_back(pass.cache);
+  }
+  std::sort(caches.begin(), caches.end());
+  if (std::adjacent_find(caches.begin(), caches.end()) != caches.end()) {
+    throw std::invalid_argument("a cache occurs in two passes");
+  }
+  extend(extensions);
+  std::vector<CachedToken> cached;
+  cached.reserve(extensions.size());
+  for (const auto& [cache, tokens] : extensions) {
+    const std::size_t last = tokens.size() - 1;
+    cached.push_back({cache->page_of(last), static_cast<std::uint32_t>(last % page_tokens)});
+  }
+  run_head(cached, rows);
+}
+
+void Transformer::logits_at_every_position(std::span<const TokenId> tokens,
+                                           DeviceMemory<float>& rows) {
+  require_valid(tokens);
+  PagedCache cache(pool_);
+  const Extension extension{&cache, tokens};
+  extend({&extension, 1});
+  std::vector<CachedToken> cached;
+  cached.reserve(tokens.size());
+  for (std::size_t token = 0; token < tokens.size(); ++token) {
+    cached.push_back({cache.page_of(token), static_cast<std::uint32_t>(token % page_tokens)});
+  }
+  run_head(cached, rows);
+}
+
+void Transformer::extend(std::span<const Extension> extensions) {
+  make_room(extensions);
+  LaunchRows launch;
+  const auto run = [&] {
+    if (launch.rows() == 0) return;
+    architecture_->forward(launch.upload(launch_), pool_->memory());
+    tokens_computed_ += launch.rows();
+    launch = LaunchRows();
+  };
+  for (const auto& [cache, tokens] : extensions) {
+    for (std::size_t begin = cache->length(); begin < tokens.size();) {
+      const std::size_t end = std::min(tokens.size(), begin + largest_launch - launch.rows());
+      launch.add(tokens, begin, end, cache->pages());
+      if (launch.rows() == largest_launch) run();
+      begin = end;
+    }
+  }
+  run();
+  for (const auto& [cache, tokens] : extensions) cache->hold(tokens);
+}
+
+void Transformer::make_room(std::span<const Extension> extensions) {
+  std::vector<PagedCache::PageCopy> copies;
+  for (const auto& [cache, tokens] : extensions) {
+    cache->reserve(tokens.size(), copies);
+  }
+  if (copies.empty()) return;
+  std::vector<std::uint32_t> pages(2 * copies.size());
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    pages[i] = copies[i].source;
+    pages[copies.size() + i] = copies[i].target;
+  }
+  launch_.ensure_size(pages.size());
+  launch_.upload(pages);
+  kernels().copy_pages(launch_.data(), launch_.data() + copies.size(), copies.size(),
+                       pool_->memory());
+}
+
+void Transformer::run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows) {
+  rows.ensure_size(tokens.size() * vocabulary_size());
+  for (std::size_t begin = 0; begin < tokens.size(); begin += largest_launch) {
+    const auto part = tokens.subspan(begin, std::min(largest_launch, tokens.size() - begin));
+    std::vector<std::uint32_t> places(2 * part.size());
+    for (std::size_t row = 0; row < part.size(); ++row) {
+      places[row] = part[row].page;
+      places[part.size() + row] = part[row].slot;
+    }
+    launch_.ensure_size(places.size());
+    launch_.upload(places);
+    architecture_->logits({part.size(), launch_.data(), launch_.data() + part.size()},
+                          pool_->memory(), rows.data() + begin * vocabulary_size());
+  }
+}
+
+}  // namespace tempera::gpu

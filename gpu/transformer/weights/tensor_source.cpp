@@ -1,0 +1,81 @@
+#include "gpu/transformer/weights/tensor_source.hpp"
+
+#include <algorithm>
+
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// A bijection of 64-bit words whose output passes for random (the finaliser of SplitMix64).
+std::uint64_t scramble(std::uint64_t word) {
+  word += 0x9E3779B97F4A7C15ULL;
+  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  word = (word ^ (word >> 27)) * 0x94D049BB133111EBULL;
+  return word ^ (word >> 31);
+}
+
+}  // namespace
+
+DeviceMemory<float> TensorSource::vector(const std::string& name, std::size_t size) {
+  DeviceMemory<float> result(std::span<const float>(read_vector(tensor(name, {size}))));
+  release();
+  return result;
+}
+
+PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std::size_t in) {
+  return stacked({{name, out}}, in);
+}
+
+PackedMatrix TensorSource::stacked(std::initializer_list<Part> parts, std::size_t in) {
+  std::vector<const StoredTensor*> matrices;
+  for (const auto& part : parts) matrices.push_back(&tensor(part.name, {part.out, in}));
+  auto result = pack_matrices(matrices);
+  release();
+  return result;
+}
+
+const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
+  used_.insert(name);
+  return files_.tensor(name, shape);
+}
+
+void FolderTensors::require_all_used(
+    const std::function<bool(const std::string& name)>& is_redundant) const {
+  for (const auto& [name, tensor] : files_.tensors()) {
+    if (!used_.contains(name) && !is_redundant(name)) {
+      throw BadInput(tensor.file + ", tensor " + in_quotes(name),
+                     "is not one that the model of config.json would use",
+                     "use the config.json that belongs to these weights");
+    }
+  }
+}
+
+RandomTensors::RandomTensors(std::uint64_t seed) : key_(scramble(seed)) {}
+
+const StoredTensor& RandomTensors::tensor(const std::string& name, const Shape& shape) {
+  key_ = scramble(key_);
+  const bool is_vector = shape.size() == 1;
+  std::size_t size = 1;
+  for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
+  // A power of two near 2 / sqrt(inputs): a variance between 1/3 and 4/3 of 1 / inputs.
+  float scale = 1.0f;
+  if (!is_vector) {
+    for (std::uint64_t inputs = shape[1]; inputs > 4; inputs /= 4) scale *= 0.5f;
+  }
+  auto& made = made_.emplace_back();
+  made.values.resize(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    // A whole number in [-2^23, 2^23), which a float32 holds exactly.
+    const auto word = static_cast<std::int64_t>(scramble(key_ + i) >> 40) - (std::int64_t{1} << 23);
+    const float unit = static_cast<float>(word) * 0x1p-23f;
+    made.values[i] = is_vector ? 1.0f + 0.5f * unit : scale * unit;
+  }
+  made.tensor = {name, "F32", shape, std::as_bytes(std::span<const float>(made.values)),
+                 "random weights"};
+  return made.tensor;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gpu/device/device_memory.hpp"
+#include "gpu/transformer/weights/packed_matrix.hpp"
+#include "gpu/transformer/weights/safetensors.hpp"
+
+namespace tempera::gpu {
+
+/// Where an architecture gets its weights from, by name and shape, in device memory.
+class TensorSource {
+ public:
+  virtual ~TensorSource() = default;
+  /// A vector of `size` elements.
+  DeviceMemory<float> vector(const std::string& name, std::size_t size);
+  /// A linear map R^in -> R^out, stored [out, in].
+  PackedMatrix matrix(const std::string& name, std::size_t out, std::size_t in);
+
+  struct Part {
+    std::string name;
+    std::size_t out;
+  };
+  /// Linear maps from the same inputs, each padded to a multiple of `lanes` outputs, in one matrix.
+  PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in);
+
+ protected:
+  using Shape = std::vector<std::uint64_t>;
+  /// The tensor of this name and shape; it stays until release().
+  virtual const StoredTensor& tensor(const std::string& name, const Shape& shape) = 0;
+  virtual void release() {}
+};
+
+/// The tensors of a model folder. BadInput for one that is missing, has the wrong shape or dtype,
+/// or holds NaN or infinity.
+class FolderTensors final : public TensorSource {
+ public:
+  explicit FolderTensors(const TensorFiles& files) : files_(files) {}
+  /// Throws BadInput for a tensor that nobody asked for and that is not redundant either: its
+  /// effect would silently be lost.
+  void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const;
+
+ private:
+  const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+
+  const TensorFiles& files_;
+  std::set<std::string> used_;
+};
+
+/// Tensors made of integers alone, one key for each in the order in which they are asked for: the
+/// same bits everywhere for the same seed and calls. Matrix elements are uniform on a grid with a
+/// variance of one to four thirds of 1 / inputs, those of vectors uniform in (1/2, 3/2).
+class RandomTensors final : public TensorSource {
+ public:
+  explicit RandomTensors(std::uint64_t seed);
+
+ private:
+  struct Made {
+    std::vector<float> values;
+    StoredTensor tensor;
+  };
+  const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+  void release() override { made_.clear(); }
+
+  std::uint64_t key_;
+  std::list<Made> made_;
+};
+
+}  // namespace tempera::gpu

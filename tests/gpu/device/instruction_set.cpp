@@ -1,0 +1,133 @@
+#include "gpu/device/instruction_set.hpp"
+
+#include <stdlib.h>
+
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <vector>
+
+#include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// Sets TEMPERA_ISA, or takes it away, and puts back what was there.
+class WithEnvironment {
+ public:
+  explicit WithEnvironment(const char* value) {
+    if (const char* before = getenv("TEMPERA_ISA")) before_ = before;
+    set(value);
+  }
+  WithEnvironment(const WithEnvironment&) = delete;
+  WithEnvironment& operator=(const WithEnvironment&) = delete;
+  ~WithEnvironment() { set(before_ ? before_->c_str() : nullptr); }
+
+ private:
+  static void set(const char* value) {
+    if (value == nullptr) {
+      unsetenv("TEMPERA_ISA");
+    } else {
+      setenv("TEMPERA_ISA", value, 1);
+    }
+  }
+  std::optional<std::string> before_;
+};
+
+std::string names_of_symbols(const std::string& file) {
+  const std::string command = "nm --defined-only '" + file + "'";
+  FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) text += static_cast<char>(c);
+  REQUIRE(pclose(pipe) == 0);
+  return text;
+}
+
+/// Of the output of nm: what other objects may define too, the linker keeping one definition, and
+/// whose name says nothing of the instruction set.
+std::vector<std::string> shared_with_other_objects(const std::string& symbols,
+                                                   const std::string& set) {
+  std::vector<std::string> shared;
+  std::istringstream lines(symbols);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string address;
+    std::string kind;
+    std::string name;
+    words >> address >> kind >> name;
+    const bool may_be_shared = kind == "W" || kind == "V" || kind == "u";
+    if (may_be_shared && name.find(set) == std::string::npos) shared.push_back(name);
+  }
+  return shared;
+}
+
+}  // namespace
+
+TEST_CASE("TEMPERA_ISA names the form that runs, and what cannot run is refused", "[device]") {
+  for (const auto set : instruction_sets) {
+    const std::string name(name_of(set));
+    CAPTURE(name);
+    const WithEnvironment environment(name.c_str());
+    if (const auto why = why_missing(set); !why.empty()) {
+      std::cout << "SKIPPED: TEMPERA_ISA=" << name << ": " << why << '\n';
+      require_bad_input([] { default_kernels(); }, {"TEMPERA_ISA", name, why, "plain"});
+      CHECK_THROWS_AS(host_kernels(set), std::invalid_argument);
+      continue;
+    }
+    CHECK(chosen_instruction_set() == set);
+    CHECK(default_kernels().name() == "host, " + name);
+  }
+  for (const char* wrong : {"AVX2", "avx", "native", " plain", "avx2,plain", "\n"}) {
+    CAPTURE(wrong);
+    const WithEnvironment environment(wrong);
+    require_bad_input([] { default_kernels(); }, {"TEMPERA_ISA", "one of: plain"});
+  }
+}
+
+TEST_CASE("without TEMPERA_ISA the widest form that the processor has runs", "[device]") {
+  for (const char* nothing : {static_cast<const char*>(nullptr), ""}) {
+    const WithEnvironment environment(nothing);
+    const auto chosen = chosen_instruction_set();
+    for (const auto set : instruction_sets) {
+      CHECK((set <= chosen || !why_missing(set).empty()));
+    }
+    CHECK(default_kernels().name() == "host, " + std::string(name_of(chosen)));
+  }
+}
+
+TEST_CASE("no object with wide instructions defines what others define too", "[device]") {
+  // Were an inline function emitted from it under a shared name, the linker might keep that copy
+  // for the whole program, and a machine without the instructions would stop there.
+  const std::string objects = TEMPERA_EACH_SET_OBJECTS;  // set:file, separated by |
+  std::istringstream entries(objects);
+  std::size_t looked_at = 0;
+  for (std::string entry; std::getline(entries, entry, '|');) {
+    const auto colon = entry.find(':');
+    const std::string set = entry.substr(0, colon);
+    const std::string file = entry.substr(colon + 1);
+    CAPTURE(set, file);
+    CHECK(shared_with_other_objects(names_of_symbols(file), set).empty());
+    ++looked_at;
+  }
+  std::size_t built = 0;
+  for (const auto set : instruction_sets) {
+    if (set != InstructionSet::plain && why_missing(set) != "this build has no forms for it")
+      ++built;
+  }
+  CHECK(looked_at >= built);
+}
+
+TEST_CASE("the search for shared symbols finds those of an ordinary program", "[device]") {
+  CHECK(
+      shared_with_other_objects("0000 T main\n0000 W _ZN7tempera3gpu4avx21fEv\n", "avx2").empty());
+  CHECK(shared_with_other_objects("0000 W _ZNSt6vectorIfE4sizeEv\n", "avx2").size() == 1);
+  CHECK_FALSE(
+      shared_with_other_objects(
+          names_of_symbols(std::filesystem::read_symlink("/proc/self/exe").string()), "avx2")
+          .empty());
+}
+
+}  // namespace tempera::gpu
