@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/sampler/local_move.hpp"
-#include "lab/opened_model.hpp"
+#include "gpu/runs/draw_answers.hpp"
+#include "gpu/runs/opened_model.hpp"
 
 using namespace tempera;
 using bench::seconds_of;
@@ -28,42 +28,40 @@ double measured_bandwidth() {
 }
 
 /// Draws `sequences` records of `horizon` tokens at power 1, no token terminal; tokens per second.
-double decode(const lab::OpenedModel& model, std::size_t sequences, std::size_t batch,
+double decode(const gpu::OpenedModel& model, std::size_t sequences, std::size_t batch,
               std::size_t horizon) {
-  const gpu::Ladder ladder({1.0});
-  const auto rows = gpu::make_device_row_lottery(ladder.powers());
-  gpu::PhiloxLottery lottery(1);
-  gpu::Engine engine(model.model(), *rows, lottery, batch);
-  const gpu::Context context{model.encode("4+7+9+3+8+6+2+5?", "prompt"), {}};
-  std::vector<gpu::Run> runs;
-  std::vector<std::vector<gpu::Record>> records;
-  std::vector<gpu::Task> tasks;
-  runs.reserve(sequences);
-  records.reserve(sequences);
-  for (std::size_t i = 0; i < sequences; ++i) {
-    runs.push_back({engine, context, ladder, static_cast<std::uint32_t>(i), {}});
-    records.push_back(runs[i].empty_replicas());
-    tasks.push_back(gpu::extend(records[i].front(),
-                                gpu::Turn(runs[i], 0, 0, gpu::Purpose::extension_token), horizon));
-  }
-  const double seconds = seconds_of([&] { engine.run(tasks); });
-  return static_cast<double>(engine.decode_tokens()) / seconds;
+  gpu::DrawSettings settings{
+      gpu::Ladder({1.0}),
+      {gpu::make_stages(horizon, horizon, {0}, {0}, {0}), gpu::Schedule::adj, 0},
+      {}};
+  settings.seed = 1;
+  settings.samples = settings.in_flight = sequences;
+  settings.largest_batch = batch;
+  const gpu::Prompt prompt{model.encode("4+7+9+3+8+6+2+5?", "prompt"), {}};
+  gpu::DrawObserver nobody;
+  gpu::DrawTotals totals;
+  const double seconds = seconds_of([&] {
+    totals = gpu::draw_answers(model.model(), std::span(&prompt, 1), gpu::parallel_power_tempering,
+                               settings, nobody);
+  });
+  return static_cast<double>(totals.decode_tokens) / seconds;
 }
 
 /// The plain loop: one sequence, one token at a time, without engine or coroutines.
-double plain_loop(const lab::OpenedModel& model, std::size_t sequences, std::size_t horizon) {
-  const auto rows = gpu::make_device_row_lottery({1.0});
-  gpu::PhiloxLottery lottery(1);
+double plain_loop(const gpu::OpenedModel& model, std::size_t sequences, std::size_t horizon) {
+  const auto rows = gpu::make_device_row_lottery();
+  gpu::PhiloxLottery lottery;
+  const std::vector<double> powers{1.0};
   const std::vector<gpu::TokenId> prompt = model.encode("4+7+9+3+8+6+2+5?", "prompt");
   const double seconds = seconds_of([&] {
     for (std::uint32_t i = 0; i < sequences; ++i) {
       std::vector<gpu::TokenId> tokens = prompt;
       const auto cache = model.model().empty_cache();
       gpu::DeviceMemory<float> logits;
-      for (std::uint32_t t = 1; t <= horizon; ++t) {
+      for (std::uint32_t t = 0; t < horizon; ++t) {
         const gpu::Pass pass{cache.get(), tokens};
         model.model().next_logits(std::span(&pass, 1), logits);
-        const gpu::RowDraw draw{0, {i, 0, 0, t, gpu::Purpose::extension_token}};
+        const gpu::RowDraw draw{powers, 0, {1, {0, i, 0, 0, t, gpu::Purpose::extension_token}}};
         tokens.push_back(
             rows->draw(logits, model.model().vocabulary_size(), std::span(&draw, 1), lottery)
                 .front()
@@ -77,8 +75,8 @@ double plain_loop(const lab::OpenedModel& model, std::size_t sequences, std::siz
 }  // namespace
 
 int main() {
-  const lab::OpenedModel model =
-      lab::OpenedModel::open(TEMPERA_SOURCE_DIR "/toy_models/worked_sum");
+  const gpu::OpenedModel model =
+      gpu::OpenedModel::open(TEMPERA_SOURCE_DIR "/toy_models/worked_sum");
   constexpr std::size_t horizon = 40;
   constexpr double weight_bytes = 445632.0 * 4.0;
   const double bandwidth = measured_bandwidth();

@@ -1,10 +1,11 @@
 // The command `tempera exact`: rational laws and matrices of a finite model.
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/command.hpp"
-#include "cli/exact_report.hpp"
+#include "cli/exact_output.hpp"
 #include "cli/option_values.hpp"
 #include "reference/bad_input.hpp"
 #include "reference/model/finite_model.hpp"
@@ -40,8 +41,8 @@ void refuse_with(const std::string& value, const char* flag, const char* other) 
   }
 }
 
-ExactQuestion question(const ExactFlags& flags) {
-  ExactQuestion asked;
+reference::ExactQuestion question(const ExactFlags& flags) {
+  reference::ExactQuestion asked;
   if (flags.horizon.empty()) throw BadInput("--horizon", "is missing", "give --horizon T");
   asked.horizon = parse_whole_number(flags.horizon, "--horizon", {1, 1'000'000});
   if (flags.power.empty() == flags.powers.empty()) {
@@ -51,7 +52,7 @@ ExactQuestion question(const ExactFlags& flags) {
   if (flags.start.empty() && !flags.steps.empty()) {
     throw BadInput("--steps", "has no effect without --start", "give --start \"RECORD\"");
   }
-  if (!flags.start.empty()) asked.start = flags.start;
+  if (!flags.start.empty()) asked.start = {flags.start, "--start"};
   if (!flags.steps.empty()) asked.steps = parse_whole_number(flags.steps, "--steps", {0, 10'000});
   if (!flags.restart.empty()) {
     parse_fractions(flags.restart, "--restart");
@@ -60,31 +61,38 @@ ExactQuestion question(const ExactFlags& flags) {
   return asked;
 }
 
+void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
+
+void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
+  refuse_with(flags.schedule, "--schedule", "--power");
+  const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
+  const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
+  if (kernel == "truncating")
+    refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
+  const auto model = reference::load_finite_model(flags.model);
+  const RungHeading heading{model.name(), asked.horizon, power, kernel};
+  const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
+                                        : reference::report_truncating(model, power, asked);
+  if (flags.json) return print(exact_json(heading, report));
+  print_exact(std::cout, heading, report);
+}
+
+void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
+  refuse_with(flags.kernel, "--kernel", "--powers");
+  parse_fractions(flags.powers, "--powers");
+  const auto ladder = reference::parse_ladder(flags.powers, "--powers");
+  const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
+  const auto model = reference::load_finite_model(flags.model);
+  const auto report = reference::report_joint(
+      model, ladder,
+      schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd, asked);
+  if (flags.json) return print(exact_json(report));
+  print_exact(std::cout, {model.name(), asked.horizon, ladder, schedule}, report);
+}
+
 void run_exact(const ExactFlags& flags) {
-  const ExactQuestion asked = question(flags);
-  ExactReport report;
-  if (!flags.power.empty()) {
-    refuse_with(flags.schedule, "--schedule", "--power");
-    const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
-    if (flags.kernel == "truncating") {
-      refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
-      report = report_truncating(reference::load_finite_model(flags.model), power, asked);
-    } else {
-      report = report_fixed_horizon(reference::load_finite_model(flags.model), power, asked);
-    }
-  } else {
-    refuse_with(flags.kernel, "--kernel", "--powers");
-    parse_fractions(flags.powers, "--powers");
-    const auto ladder = reference::parse_ladder(flags.powers, "--powers");
-    const bool ordered = flags.schedule.empty() || flags.schedule == "adj";
-    report = report_joint(reference::load_finite_model(flags.model), ladder,
-                          ordered ? Schedule::ordered : Schedule::even_odd, asked);
-  }
-  if (flags.json) {
-    std::cout << report.json.dump() << '\n';
-  } else {
-    print_tables(std::cout, report);
-  }
+  const reference::ExactQuestion asked = question(flags);
+  flags.power.empty() ? report_joint(flags, asked) : report_rung(flags, asked);
 }
 
 }  // namespace

@@ -1,29 +1,27 @@
 // `tempera exact` for a terminal.
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
 
-#include "cli/exact_report.hpp"
-#include "reference/numbers/rational.hpp"
+#include "cli/exact_output.hpp"
 
 namespace tempera::cli {
 namespace {
+
+using namespace reference;
+using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t widest_matrix = 12;
 constexpr std::size_t longest_fraction = 24;
 constexpr unsigned decimals = 10;
 
-std::string decimal(const std::string& fraction) {
-  return reference::to_decimal(reference::Rational(fraction), decimals);
-}
-
 // A fraction that fits its column, else its decimal expansion.
-std::string cell(const std::string& fraction) {
+std::string cell(const Rational& value) {
+  std::string fraction = to_string(value);
   return fraction.size() <= longest_fraction ? fraction
-                                             : std::string("~").append(decimal(fraction));
+                                             : std::string("~").append(to_decimal(value, decimals));
 }
 
-void print_rows(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
+void print_rows(std::ostream& out, const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -40,59 +38,79 @@ void print_rows(std::ostream& out, const std::vector<std::vector<std::string>>& 
   out << '\n';
 }
 
-const char* verdict(const nlohmann::ordered_json& value) {
-  return value.get<bool>() ? "yes" : "no";
+void print_laws(std::ostream& out, const RungReport& report) {
+  Rows rows{{"state", "p0", "target"}};
+  for (std::size_t x = 0; x < report.states.size(); ++x)
+    rows.push_back({report.states[x], cell(report.base[x]), cell(report.target[x])});
+  print_rows(out, rows);
 }
 
-void print_states(std::ostream& out, const nlohmann::ordered_json& json) {
-  const auto states = json["states"].get<std::vector<std::string>>();
-  out << states.size() << " states\n";
-  if (!json.contains("matrix")) return;
-  std::vector<std::vector<std::string>> rows{{"state", "p0", "target"}};
-  for (std::size_t x = 0; x < states.size(); ++x) {
-    rows.push_back({states[x], cell(json["base"][x].get<std::string>()),
-                    cell(json["target"][x].get<std::string>())});
-  }
-  print_rows(out, rows);
+void print_matrix(std::ostream& out, const RungReport& report) {
+  const auto& states = report.states;
   if (states.size() > widest_matrix) {
     out << "matrix: too wide for a terminal; see --json\n\n";
     return;
   }
   out << "matrix, from row to column\n";
-  rows.assign(1, {""});
+  Rows rows{{""}};
   rows[0].insert(rows[0].end(), states.begin(), states.end());
   for (std::size_t x = 0; x < states.size(); ++x) {
     rows.push_back({states[x]});
-    for (const auto& entry : json["matrix"][x]) rows.back().push_back(cell(entry));
+    for (std::size_t y = 0; y < states.size(); ++y)
+      rows.back().push_back(cell(report.kernel(x, y)));
+  }
+  print_rows(out, rows);
+}
+
+const char* yes_or_no(bool holds) { return holds ? "yes" : "no"; }
+
+void print_verdict(std::ostream& out, const ChainVerdict& verdict) {
+  out << "target invariant: " << yes_or_no(verdict.invariant())
+      << "\nreversible:       " << yes_or_no(verdict.reversible())
+      << "\nirreducible:      " << yes_or_no(verdict.irreducible) << '\n';
+  if (const auto& moved = verdict.moved)
+    out << "  not invariant: one step changes the mass of (" << moved->state << ") from "
+        << to_string(moved->before) << " to " << to_string(moved->after) << '\n';
+  if (const auto& pair = verdict.unbalanced)
+    out << "  not reversible: (" << pair->from << ") -> (" << pair->to << ") flows "
+        << to_string(pair->forward_flow) << ", back " << to_string(pair->reverse_flow) << '\n';
+}
+
+void print_curve(std::ostream& out, const std::vector<Rational>& total_variation) {
+  if (total_variation.empty()) return;
+  out << '\n';
+  Rows rows{{"N", "total variation to the target"}};
+  for (const Rational& distance : total_variation) {
+    rows.push_back({std::to_string(rows.size() - 1), to_decimal(distance, decimals)});
+    if (const std::string fraction = cell(distance); fraction.front() != '~')
+      rows.back().push_back(fraction);
   }
   print_rows(out, rows);
 }
 
 }  // namespace
 
-void print_tables(std::ostream& out, const ExactReport& report) {
-  const auto& json = report.json;
-  out << report.title << '\n';
-  print_states(out, json);
-  if (json.contains("swap_acceptance")) {
-    std::vector<std::vector<std::string>> rows{{"edge", "swap acceptance at equilibrium"}};
-    for (const auto& rate : json["swap_acceptance"]) {
-      rows.push_back({std::to_string(rows.size()), cell(rate), decimal(rate)});
-    }
-    print_rows(out, rows);
-  }
-  out << "target invariant: " << verdict(json["invariant"]) << "\nreversible:       "
-      << verdict(json[json.contains("reversible") ? "reversible" : "detailed_balance"])
-      << "\nirreducible:      " << verdict(json["irreducible"]) << '\n';
-  for (const std::string& finding : report.findings) out << "  " << finding << '\n';
-  if (json["tv"].empty()) return;
-  out << '\n';
-  std::vector<std::vector<std::string>> rows{{"N", "total variation to the target"}};
-  for (const auto& distance : json["tv"]) {
-    rows.push_back({std::to_string(rows.size() - 1), decimal(distance), cell(distance)});
-    if (rows.back()[2].front() == '~') rows.back().pop_back();
-  }
+void print_exact(std::ostream& out, const RungHeading& heading, const RungReport& report) {
+  out << heading.model << ", horizon " << heading.horizon << ", power "
+      << to_string(heading.power.value()) << ", " << heading.kernel << " kernel\n"
+      << report.states.size() << " states\n";
+  print_laws(out, report);
+  print_matrix(out, report);
+  print_verdict(out, report.verdict);
+  print_curve(out, report.total_variation);
+}
+
+void print_exact(std::ostream& out, const JointHeading& heading, const JointReport& report) {
+  out << heading.model << ", horizon " << heading.horizon << ", powers ";
+  for (std::size_t k = 0; k < heading.ladder.rungs(); ++k)
+    out << (k > 0 ? "," : "") << to_string(heading.ladder[k].value());
+  out << ", schedule " << heading.schedule << '\n' << report.records.size() << " states\n";
+  Rows rows{{"edge", "swap acceptance at equilibrium"}};
+  for (const Rational& rate : report.swap_acceptance)
+    rows.push_back({std::to_string(rows.size()), cell(rate), to_decimal(rate, decimals)});
   print_rows(out, rows);
+  print_verdict(out, report.verdict);
+  print_curve(out, report.total_variation);
 }
 
 }  // namespace tempera::cli

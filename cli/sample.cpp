@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -7,34 +8,38 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/interruption.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/summary_table.hpp"
 #include "gpu/input/bad_input.hpp"
+#include "gpu/runs/prompt_file.hpp"
 #include "gpu/runs/sampling.hpp"
-#include "lab/opened_model.hpp"
+#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
 
 // What a draw's address tells apart (gpu/lottery/draw_address.hpp).
-constexpr std::size_t most_rounds = std::size_t{1} << 24;
-constexpr std::size_t most_samples = std::size_t{1} << 20;
 constexpr std::size_t most_rungs = 65535;
 
 constexpr const char* examples = R"(Examples:
   tempera sample '4+7+9+3?' --model toy_models/worked_sum --horizon 28
   tempera sample --prompt-file question.txt --model Qwen3-0.6B \
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
+  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4
   tempera sample --resume run --summary)";
 
 struct SampleOptions {
   std::string prompt;
   std::string prompt_file;
+  std::string prompts;
   std::string schedule = "adj";
   std::string out;
   std::string resume;
   bool prompt_given = false;
+  bool horizon_given = false;
   bool json = false;
   bool summary = false;
   gpu::SamplingSettings settings;
@@ -46,76 +51,149 @@ std::string read_all(std::istream& in) {
   return text;
 }
 
-/// The prompt and where it comes from, for messages.
-std::pair<std::string, std::string> read_prompt(const SampleOptions& options) {
-  if (options.prompt_given) return {options.prompt, "prompt"};
+/// The one prompt and where it comes from, for messages.
+gpu::PromptLine read_prompt(const SampleOptions& options) {
+  if (options.prompt_given) return {"", options.prompt, "prompt"};
   if (!options.prompt_file.empty()) {
+    std::error_code error;
     std::ifstream file(options.prompt_file, std::ios::binary);
-    if (!file)
+    if (!file || std::filesystem::is_directory(options.prompt_file, error))
       throw gpu::BadInput(options.prompt_file, "cannot be read",
                           "give a file that holds the prompt");
-    return {read_all(file), options.prompt_file};
+    return {"", read_all(file), options.prompt_file};
   }
   if (isatty(STDIN_FILENO) == 1)
     throw gpu::BadInput("prompt", "none given",
-                        "give it as an argument, with --prompt-file, or on standard input");
-  return {read_all(std::cin), "standard input"};
+                        "give it as an argument, with --prompt-file or --prompts, or on standard "
+                        "input");
+  return {"", read_all(std::cin), "standard input"};
 }
 
-void print(const std::vector<gpu::Answer>& answers, const nlohmann::ordered_json& summary,
-           const lab::OpenedModel& model, const SampleOptions& options) {
-  if (options.json) {
-    nlohmann::ordered_json json{{"settings", options.settings.to_json()}};
-    for (const gpu::Answer& answer : answers)
-      json["answers"].push_back({{"tokens", answer.tokens},
-                                 {"text", model.decode(answer.tokens)},
-                                 {"log_p0", answer.log_p0},
-                                 {"terminated", answer.terminated}});
-    json["summary"] = summary;
-    std::cout << json.dump() << '\n';
-    return;
+std::vector<gpu::PromptLine> read_prompts(const SampleOptions& options) {
+  if (options.prompts.empty()) return {read_prompt(options)};
+  if (options.prompts == "-") return gpu::read_prompts(std::cin, "standard input");
+  return gpu::read_prompt_file(options.prompts);
+}
+
+/// Prints the answers as they come: for people their text, one after the other; of a file of
+/// prompts, one JSON object a line; with --json, one JSON document with a line for each.
+class AnswerPrinter {
+ public:
+  AnswerPrinter(const SampleOptions& options, ProgressLine& line)
+      : options_(options), line_(line) {}
+
+  void print(const gpu::SampledAnswer& sampled) {
+    const WholeLines whole;
+    line_.clear();
+    begin();
+    if (options_.json)
+      std::cout << (printed_++ == 0 ? "\n" : ",\n") << document_of(sampled).dump();
+    else if (sampled.prompt.id)
+      std::cout << line_of(sampled).dump() << '\n';
+    else
+      std::cout << sampled.shown << '\n';
+    flush_output();
   }
-  for (const gpu::Answer& answer : answers) {
-    std::span<const gpu::TokenId> shown = answer.tokens;
-    if (answer.terminated) shown = shown.first(shown.size() - 1);
-    std::cout << model.decode(shown) << '\n';
+
+  void end(const nlohmann::ordered_json& summary) {
+    const WholeLines whole;
+    line_.clear();
+    begin();
+    if (options_.json)
+      std::cout << "\n],\"summary\":" << summary.dump() << "}\n";
+    else if (options_.summary)
+      std::cout << '\n' << summary_table(summary);
+    flush_output();
   }
-  if (options.summary) std::cout << '\n' << summary_table(summary);
+
+ private:
+  void begin() {
+    if (options_.json && !begun_)
+      std::cout << "{\"settings\":" << options_.settings.to_json().dump() << ",\"answers\":[";
+    begun_ = true;
+  }
+  static nlohmann::ordered_json line_of(const gpu::SampledAnswer& sampled) {
+    return {{"id", *sampled.prompt.id},
+            {"sample", sampled.sample},
+            {"answer", sampled.shown},
+            {"log_p0", sampled.answer.log_p0},
+            {"terminated", sampled.answer.terminated}};
+  }
+  static nlohmann::ordered_json document_of(const gpu::SampledAnswer& sampled) {
+    nlohmann::ordered_json json;
+    if (sampled.prompt.id) json = {{"id", *sampled.prompt.id}, {"sample", sampled.sample}};
+    json["tokens"] = sampled.answer.tokens;
+    json["text"] = sampled.text;
+    json["log_p0"] = sampled.answer.log_p0;
+    json["terminated"] = sampled.answer.terminated;
+    return json;
+  }
+
+  const SampleOptions& options_;
+  ProgressLine& line_;
+  bool begun_ = false;
+  std::size_t printed_ = 0;
+};
+
+std::string way_to_resume(const std::string& folder) {
+  return "tempera: interrupted; go on with: tempera sample --resume " + folder;
+}
+
+/// Fills in what the user left open, and checks that the run can be made.
+void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
+  gpu::SamplingSettings& settings = options.settings;
+  const auto prompts = read_prompts(options);
+  for (const gpu::PromptLine& prompt : prompts) {
+    gpu::SamplePrompt& encoded = settings.prompts.emplace_back();
+    if (!options.prompts.empty()) encoded.id = prompt.id;
+    encoded.tokens = model.encode(prompt.text, prompt.where);
+    if (!options.horizon_given)
+      settings.horizon = model.horizon_behind(encoded.tokens.size(), settings.horizon);
+  }
+  std::error_code error;
+  const auto path = std::filesystem::absolute(settings.model, error);
+  settings.model_path = error ? settings.model : path.lexically_normal().string();
+  settings.terminal = model.terminal();
+  settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+  if (settings.output == 0) settings.output = settings.powers.size();
+  if (settings.block == 0) settings.block = std::max<std::size_t>(1, (settings.horizon + 3) / 4);
+  settings.plan();
+  settings.numbered_prompts();
+  for (std::size_t i = 0; i < prompts.size(); ++i)
+    model.check_prompt(settings.prompts[i].tokens, settings.horizon, prompts[i].where);
 }
 
 void run_sample(SampleOptions options) {
+  end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
+  ProgressLine line;
+  AnswerPrinter printer(options, line);
+  const auto print = [&](const gpu::SampledAnswer& answer) { printer.print(answer); };
   std::optional<gpu::RunFolder> folder;
   if (!options.resume.empty()) {
     folder = gpu::RunFolder::open(options.resume);
     options.settings =
         gpu::SamplingSettings::from_json(folder->config(), options.resume + "/config.json");
+    if (folder->finished()) {
+      gpu::for_each_answer(*folder, options.settings, print);
+      printer.end(folder->summary());
+      return;
+    }
   }
-  const lab::OpenedModel model = lab::OpenedModel::open(options.settings.model);
-  if (options.resume.empty()) {
-    const auto [prompt, where] = read_prompt(options);
-    gpu::SamplingSettings& settings = options.settings;
-    settings.prompt = model.encode(prompt, where);
-    settings.terminal = model.terminal();
-    settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
-    if (settings.output == 0) settings.output = settings.powers.size();
-    if (settings.block == 0) settings.block = std::max<std::size_t>(1, (settings.horizon + 3) / 4);
-    settings.plan();
-    model.check_prompt(settings.prompt, settings.horizon, where);
-    if (!options.out.empty()) folder = gpu::RunFolder::create(options.out, settings.to_json());
+  const bool is_new = options.resume.empty();
+  const gpu::OpenedModel model =
+      lab::open_model(is_new ? options.settings.model : options.settings.model_path);
+  if (is_new) resolve(options, model);
+  if (is_new && !options.out.empty()) {
+    folder = gpu::RunFolder::create(options.out, options.settings.to_json());
+    end_on_interrupt(way_to_resume(options.out));
   }
-  std::vector<gpu::Answer> answers;
-  nlohmann::ordered_json summary;
-  {
-    ProgressLine line;
-    gpu::Sampling sampling(
-        model.model(), options.settings,
-        [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); },
-        folder ? &*folder : nullptr,
-        [&](const gpu::SamplingProgress& progress) { line.show(progress); });
-    answers = sampling.run();
-    summary = sampling.summary();
-  }
-  print(answers, summary, model, options);
+  gpu::Sampling sampling(
+      model.model(), options.settings,
+      [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); },
+      folder ? &*folder : nullptr,
+      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }});
+  sampling.run();
+  printer.end(sampling.summary());
 }
 
 }  // namespace
@@ -130,32 +208,40 @@ void add_sample(CLI::App& app) {
   settings.rounds = {4};
   settings.local_moves = {1};
   settings.sweeps = {1};
-  CLI::Option* prompt = command->add_option("PROMPT", options->prompt,
-                                            "The prompt; else --prompt-file; else standard input");
+  CLI::Option* prompt =
+      command->add_option("PROMPT", options->prompt,
+                          "The prompt; else --prompt-file or --prompts; else standard input");
   CLI::Option* prompt_file = add_text(*command, "--prompt-file", options->prompt_file, "FILE",
                                       "File with the prompt; one newline at its end is left out");
+  CLI::Option* prompts =
+      add_text(*command, "--prompts", options->prompts, "FILE",
+               "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line; - is standard "
+               "input");
   CLI::Option* model = add_text(*command, "--model", settings.model, "MODEL",
                                 "Hugging Face folder (Qwen3), or finite model (JSON)");
   add_powers(*command, "--powers", settings.powers,
              "Powers of the rungs, strictly increasing; one power is a single chain (default: "
              "1,2,4)");
-  add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
-                   "Horizon T: the longest answer, in tokens (default: 64)");
+  CLI::Option* horizon =
+      add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
+                       "Horizon T: the longest answer, in tokens (default: 64, or what fits behind "
+                       "the prompt)");
   add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
                    "Block width B of the stages (default: T/4)");
-  add_whole_numbers(*command, "--rounds", settings.rounds, {0, most_rounds},
+  add_whole_numbers(*command, "--rounds", settings.rounds, {0, gpu::addressable_turns - 1},
                     "Rounds N_m: one number, or one for each stage (default: 4)");
-  add_whole_numbers(*command, "--local-moves", settings.local_moves, {0, most_rounds},
+  add_whole_numbers(*command, "--local-moves", settings.local_moves,
+                    {0, gpu::addressable_turns - 1},
                     "Local moves of each rung in a round, n_local: one number, or one for each "
                     "stage (default: 1)");
-  add_whole_numbers(*command, "--sweeps", settings.sweeps, {0, most_rounds},
+  add_whole_numbers(*command, "--sweeps", settings.sweeps, {0, gpu::addressable_turns - 1},
                     "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)");
   add_choice(*command, "--schedule", options->schedule, {"adj", "deo"},
              "adj: ordered sweeps over all edges; deo: even and odd edges in turn (default: adj)");
   add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
                    "Rung whose record is the answer, from 1 (default: the last)");
-  add_whole_number(*command, "--samples", settings.samples, {1, most_samples},
-                   "Independent answers to draw (default: 1)");
+  add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
+                   "Independent answers to each prompt (default: 1)");
   add_seed(*command, settings.seed,
            "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
   add_text(*command, "--out", options->out, "FOLDER",
@@ -175,10 +261,13 @@ void add_sample(CLI::App& app) {
       if (option != resume && option != json && option != summary)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
+    refuse_beside(*prompts, *prompt, "give the prompts in one way");
+    refuse_beside(*prompts, *prompt_file, "give the prompts in one way");
     refuse_beside(*summary, *json, "leave it out: --json holds the summary");
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     options->prompt_given = prompt->count() > 0;
+    options->horizon_given = horizon->count() > 0;
     run_sample(*options);
   });
 }

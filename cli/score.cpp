@@ -7,8 +7,8 @@
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/option_values.hpp"
-#include "lab/opened_model.hpp"
-#include "lab/token_scores.hpp"
+#include "gpu/runs/token_scores.hpp"
+#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -27,7 +27,7 @@ struct ScoreOptions {
 };
 
 /// Four powers fill a line beside token, log p0 and text; more go into tables of their own.
-void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
+void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
            const ScoreOptions& options) {
   constexpr std::size_t powers_in_line = 4;
   const std::size_t powers = options.powers.size();
@@ -51,13 +51,13 @@ void print(const lab::TokenScores& scores, const lab::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const lab::OpenedModel model = lab::OpenedModel::open(options.model);
+  const gpu::OpenedModel model = lab::open_model(options.model);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)
     model.check_prompt(scored.first(scored.size() - 1), 1,
                        options.text.empty() ? "--tokens" : "--text");
-  const lab::TokenScores scores = lab::score_tokens(model.model(), options.tokens, options.powers);
+  const gpu::TokenScores scores = gpu::score_tokens(model.model(), options.tokens, options.powers);
   if (options.json)
     std::cout << nlohmann::ordered_json{{"tokens", options.tokens},
                                         {"log_p", scores.log_p},

@@ -2,7 +2,8 @@
 # everywhere else, so that host and device run one text.
 add_library(tempera_device INTERFACE)
 find_package(Threads REQUIRED)
-target_link_libraries(tempera_device INTERFACE Threads::Threads)
+# What an installed tempera::gpu links; everything else here stays in this build.
+set(TEMPERA_DEVICE_LIBRARIES Threads::Threads)
 target_compile_definitions(tempera_device INTERFACE
   THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_CPP
   THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${TEMPERA_DEVICE}
@@ -18,19 +19,20 @@ if(TEMPERA_DEVICE STREQUAL "CUDA")
   endif()
   set(CMAKE_CUDA_STANDARD 20)
   find_package(CUDAToolkit REQUIRED)
-  target_link_libraries(tempera_device INTERFACE CUDA::cudart_static)
+  list(APPEND TEMPERA_DEVICE_LIBRARIES CUDA::cudart_static)
   string(JOIN "," host_options ${TEMPERA_BASELINE} -ffp-contract=off -Wall)
   target_compile_options(tempera_device INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --extended-lambda -Xcompiler=${host_options}>)
 elseif(TEMPERA_DEVICE STREQUAL "TBB")
   find_package(TBB REQUIRED)
-  target_link_libraries(tempera_device INTERFACE TBB::tbb)
+  list(APPEND TEMPERA_DEVICE_LIBRARIES TBB::tbb)
 elseif(TEMPERA_DEVICE STREQUAL "OMP")
   find_package(OpenMP REQUIRED)
-  target_link_libraries(tempera_device INTERFACE OpenMP::OpenMP_CXX)
+  list(APPEND TEMPERA_DEVICE_LIBRARIES OpenMP::OpenMP_CXX)
 elseif(NOT TEMPERA_DEVICE STREQUAL "CPP")
   message(FATAL_ERROR "TEMPERA_DEVICE is ${TEMPERA_DEVICE}; it must be TBB, OMP, CPP or CUDA")
 endif()
+target_link_libraries(tempera_device INTERFACE ${TEMPERA_DEVICE_LIBRARIES})
 
 # Debian's Thrust lies on the system include path; nvcc brings its own.
 function(tempera_cuda_sources target)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/score_record.hpp"
 #include "gpu/sampler/swap.hpp"
 #include "lab/compiled_space.hpp"
 #include "lab/tree_lottery.hpp"
@@ -26,8 +27,8 @@ struct StaleRecord {
 /// Lets every draw through as it is: the door of production.
 struct OpenDoor {
   static std::size_t draw(gpu::Lottery& lottery, std::span<const std::uint64_t> tickets,
-                          const gpu::DrawAddress& address) {
-    return lottery.draw(tickets, address);
+                          const gpu::Draw& draw) {
+    return lottery.draw(tickets, draw);
   }
 };
 
@@ -45,10 +46,11 @@ class CompiledKernel {
       : space_(space),
         ladder_(std::move(ladder)),
         restart_law_(std::move(restart_law)),
-        rows_(gpu::make_device_row_lottery(ladder_.powers())) {
+        rows_(gpu::make_device_row_lottery()) {
     for (std::size_t s = 0; s < space.size(); ++s)
-      canonical_.push_back(gpu::score_record(space.model().model, *rows_, space.model().context,
-                                             space.horizon(), space.tokens(s)));
+      canonical_.push_back(gpu::score_record(space.model().model, *rows_, ladder_,
+                                             space.model().context, space.horizon(),
+                                             space.tokens(s)));
   }
 
   /// L_k of rung k: [|S|, |S|].
@@ -135,9 +137,8 @@ class CompiledKernel {
   class DoorLottery final : public gpu::Lottery {
    public:
     explicit DoorLottery(gpu::Lottery& tree) : tree_(tree) {}
-    std::size_t draw(std::span<const std::uint64_t> tickets,
-                     const gpu::DrawAddress& address) override {
-      return Door::draw(tree_, tickets, address);
+    std::size_t draw(std::span<const std::uint64_t> tickets, const gpu::Draw& draw) override {
+      return Door::draw(tree_, tickets, draw);
     }
 
    private:
@@ -148,7 +149,7 @@ class CompiledKernel {
   void run(gpu::Lottery& tree, Step&& step) {
     DoorLottery lottery(tree);
     gpu::Engine engine(space_.model().model, *rows_, lottery);
-    gpu::Run run{engine, space_.model().context, ladder_, 0, {}};
+    gpu::Run run{engine, space_.model().context, ladder_};
     step(run);
   }
 

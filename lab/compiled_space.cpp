@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "gpu/model/table_model.hpp"
 #include "reference/bad_input.hpp"
@@ -10,14 +11,29 @@
 namespace tempera::lab {
 namespace {
 
-std::vector<float> logits_of(const reference::FiniteModel& model,
-                             std::span<const gpu::TokenId> prefix) {
+std::vector<float> logits_of(const reference::TokenRow& row) {
   std::vector<float> logits;
-  for (const reference::Rational& p : model.token_row(prefix))
+  for (const reference::Rational& p : row)
     logits.push_back(p == 0 ? -std::numeric_limits<float>::infinity()
                             : log(to_real(p)).convert_to<float>());
   return logits;
 }
+
+// A model and the logits of its rows, each computed when it is first met.
+class RowLogits {
+ public:
+  explicit RowLogits(const reference::FiniteModel& model) : model_(model) {}
+  const std::vector<float>& after(std::span<const gpu::TokenId> prefix) {
+    const reference::TokenRow& row = model_.token_row(prefix);
+    const auto [known, is_new] = logits_.try_emplace(&row);
+    if (is_new) known->second = logits_of(row);
+    return known->second;
+  }
+
+ private:
+  const reference::FiniteModel model_;
+  std::unordered_map<const reference::TokenRow*, std::vector<float>> logits_;
+};
 
 }  // namespace
 
@@ -35,7 +51,9 @@ std::vector<float> logits_after(const EnumerableModel& model,
 std::unique_ptr<gpu::LanguageModel> finite_table(const reference::FiniteModel& model) {
   return std::make_unique<gpu::TableModel>(
       model.vocabulary_size(),
-      [model](std::span<const gpu::TokenId> prefix) { return logits_of(model, prefix); });
+      [rows = std::make_shared<RowLogits>(model)](std::span<const gpu::TokenId> prefix) {
+        return rows->after(prefix);
+      });
 }
 
 std::vector<gpu::TokenId> terminal_tokens(const reference::FiniteModel& model) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/engine/engine.hpp"
+#include "gpu/sampler/record.hpp"
 #include "lab/real.hpp"
 #include "reference/model/finite_model.hpp"
 

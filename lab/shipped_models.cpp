@@ -1,9 +1,9 @@
 #include "lab/shipped_models.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "reference/bad_input.hpp"
+#include "reference/json_document.hpp"
+#include "reference/text_file.hpp"
 
 namespace tempera::lab {
 
@@ -20,26 +20,27 @@ reference::RestartLaw ShippedUse::restart_law() const {
 std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
   const std::string folder = tree + "/toy_models/";
   const std::string file = folder + "models.json";
-  std::ifstream in(file);
-  if (!in)
-    throw reference::BadInput(file, "cannot be read", "name the tree of tempera with --tree");
+  const nlohmann::json document = reference::parse_json(
+      reference::read_text_file(file, "name the tree of tempera with --tree"), file);
+  constexpr std::uint64_t largest = 1'000'000;
   std::vector<ShippedUse> uses;
-  try {
-    for (const auto& entry : nlohmann::json::parse(in)) {
-      const std::string name = entry.at("file");
-      ShippedUse use{name,
-                     reference::load_finite_model(folder + name),
-                     entry.at("horizon"),
-                     entry.at("power"),
-                     entry.at("powers").get<std::vector<unsigned>>(),
-                     {}};
-      if (entry.contains("restart"))
-        for (const std::string weight : entry.at("restart"))
-          use.restart.push_back(reference::parse_rational(weight, file));
-      uses.push_back(std::move(use));
-    }
-  } catch (const nlohmann::json::exception& error) {
-    throw reference::BadInput(file, error.what(), "see toy_models/README.md for its form");
+  for (const auto& entry :
+       reference::objects_of(document, file, "see toy_models/README.md for its form")) {
+    entry.check_keys({"file", "horizon", "power", "powers"}, {"restart"});
+    const std::string name = entry.text("file");
+    ShippedUse use{name,
+                   reference::load_finite_model(folder + name),
+                   entry.whole_number("horizon", 1, largest),
+                   static_cast<unsigned>(entry.whole_number("power", 1, largest)),
+                   {},
+                   {}};
+    for (const std::uint64_t power : entry.whole_numbers("powers", 1, largest))
+      use.powers.push_back(static_cast<unsigned>(power));
+    if (entry.has("restart"))
+      for (const std::string& weight : entry.texts("restart"))
+        use.restart.push_back(
+            reference::parse_rational(weight, file + ": " + entry.place_of("restart")));
+    uses.push_back(std::move(use));
   }
   return uses;
 }

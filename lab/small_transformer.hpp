@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/random_transformer.hpp"
 
 namespace tempera::lab {
 

@@ -21,7 +21,7 @@ using reference::Rational;
 /// 2^-128 grain of a Philox word is left out.
 class TreeLottery final : public gpu::Lottery {
  public:
-  std::size_t draw(std::span<const std::uint64_t> tickets, const gpu::DrawAddress&) override;
+  std::size_t draw(std::span<const std::uint64_t> tickets, const gpu::Draw&) override;
   /// Of the path just run.
   Rational probability() const;
   /// Moves to the next path; false when all have been run.

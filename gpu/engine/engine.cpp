@@ -7,42 +7,51 @@ namespace tempera::gpu {
 void Engine::run(std::span<Task> samplers) {
   waiting_.clear();
   for (Task& sampler : samplers) sampler.start();
-  while (!waiting_.empty()) answer_batch();
+  do {
+    for (const Task& sampler : samplers) sampler.rethrow();
+    if (!waiting_.empty()) answer_batch();
+  } while (!waiting_.empty());
   for (const Task& sampler : samplers) sampler.rethrow();
 }
 
-void Engine::answer_batch() {
-  const std::size_t size = std::min(largest_batch_, waiting_.size());
+std::vector<Engine::Request*> Engine::take_batch() {
+  const auto size = static_cast<std::ptrdiff_t>(std::min(largest_batch_, waiting_.size()));
   if (order_ == WorkOrder::last_come) std::reverse(waiting_.begin(), waiting_.end());
-  const std::vector<NextToken*> batch(waiting_.begin(),
-                                      waiting_.begin() + static_cast<std::ptrdiff_t>(size));
-  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
-
-  std::vector<Pass> passes;
-  std::vector<RowDraw> draws;
-  for (NextToken* request : batch) {
-    passes.push_back({&request->record_.cache(), request->record_.history()});
-    draws.push_back(request->draw_);
-  }
-  model_.next_logits(passes, logits_);
-  std::vector<ScoredToken> tokens = rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
-  decode_tokens_ += size;
-  ++batches_;
-  for (std::size_t i = 0; i < size; ++i) batch[i]->token_ = std::move(tokens[i]);
-  for (NextToken* request : batch) request->waiting_.resume();
+  std::vector<Request*> batch(waiting_.begin(), waiting_.begin() + size);
+  waiting_.erase(waiting_.begin(), waiting_.begin() + size);
+  return batch;
 }
 
-Record score_record(LanguageModel& model, RowLottery& rows, const Context& context,
-                    std::size_t horizon, std::span<const TokenId> tokens) {
-  Record record(context, model.empty_cache());
-  record.raise_horizon(horizon);
-  DeviceMemory<float> logits;
-  for (const TokenId token : tokens) {
-    const Pass pass{&record.cache(), record.history()};
-    model.next_logits(std::span(&pass, 1), logits);
-    record.append(rows.score(logits, model.vocabulary_size(), std::span(&token, 1)).front());
+void Engine::answer_batch() {
+  const std::vector<Request*> batch = take_batch();
+  std::vector<Pass> passes;
+  std::vector<RowDraw> draws;
+  for (const Request* request : batch) {
+    if (!request->draw_) continue;
+    passes.push_back(request->pass_);
+    draws.push_back(*request->draw_);
   }
-  return record;
+  // Behind the rows that are drawn from: the logits that follow a prefix are not asked for.
+  for (const Request* request : batch) {
+    if (request->draw_ || request->is_computed()) continue;
+    const bool is_shared =
+        std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
+                    [&](const Pass& pass) { return pass.cache == request->pass_.cache; });
+    if (!is_shared) passes.push_back(request->pass_);
+  }
+  if (!passes.empty()) {
+    model_.next_logits(passes, logits_);
+    ++batches_;
+  }
+  if (!draws.empty()) {
+    std::vector<ScoredToken> tokens =
+        rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+    auto token = tokens.begin();
+    for (Request* request : batch)
+      if (request->draw_) request->token_ = std::move(*token++);
+    decode_tokens_ += draws.size();
+  }
+  for (Request* request : batch) request->waiting_.resume();
 }
 
 }  // namespace tempera::gpu

@@ -3,13 +3,14 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gpu/engine/task.hpp"
 #include "gpu/lottery/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
-#include "gpu/sampler/record.hpp"
 
 namespace tempera::gpu {
 
@@ -18,7 +19,8 @@ namespace tempera::gpu {
 enum class WorkOrder { first_come, last_come };
 
 /// Answers the requests of samplers: collects all that wait, runs them through the model in one
-/// forward pass, draws the tokens and lets the samplers go on.
+/// forward pass, draws the tokens and lets the samplers go on. A request carries its ladder and its
+/// seed, so those of different prompts, ladders, seeds and samplers share a batch.
 class Engine {
  public:
   /// The arguments must outlive the engine. Range: largest_batch >= 1.
@@ -30,30 +32,61 @@ class Engine {
         largest_batch_(largest_batch),
         order_(order) {}
 
-  /// A request for the next token of a record at a rung: awaited by a sampler, answered in a batch.
-  class NextToken {
+  /// What waits for the engine: a sampler, and the pass that it needs.
+  class Request {
    public:
-    NextToken(Engine& engine, Record& record, const RowDraw& draw)
-        : engine_(engine), record_(record), draw_(draw) {}
-    bool await_ready() const noexcept { return false; }
+    Request(Engine& engine, const Pass& pass, std::optional<RowDraw> draw = {})
+        : engine_(engine), pass_(pass), draw_(draw) {}
     void await_suspend(std::coroutine_handle<> waiting) {
       waiting_ = waiting;
       engine_.waiting_.push_back(this);
     }
-    ScoredToken await_resume() { return std::move(token_); }
+
+   protected:
+    bool is_computed() const { return pass_.cache->length() >= pass_.tokens.size(); }
+    ScoredToken answer() { return std::move(token_); }
 
    private:
     friend class Engine;
     Engine& engine_;
-    Record& record_;
-    RowDraw draw_;
+    Pass pass_;
+    std::optional<RowDraw> draw_;  ///< where a token is asked for
     ScoredToken token_;
     std::coroutine_handle<> waiting_;
   };
 
-  NextToken next_token(Record& record, const RowDraw& draw) { return {*this, record, draw}; }
-  std::size_t draw(std::span<const std::uint64_t> tickets, const DrawAddress& address) {
-    return lottery_.draw(tickets, address);
+  /// Asks for the token that follows: awaited by a sampler, answered with the token, ℓ_t, and ζ_t
+  /// of all rungs.
+  class NextToken : public Request {
+   public:
+    NextToken(Engine& engine, const Pass& pass, const RowDraw& draw)
+        : Request(engine, pass, draw) {}
+    bool await_ready() const { return false; }
+    ScoredToken await_resume() { return answer(); }
+  };
+
+  /// Asks for a prefix to be computed into its cache. Those who ask for the same cache share one
+  /// pass; one whose cache holds the prefix already does not wait.
+  class Prefix : public Request {
+   public:
+    Prefix(Engine& engine, const Pass& pass) : Request(engine, pass) {}
+    bool await_ready() const { return is_computed(); }
+    void await_resume() const {}
+  };
+
+  /// The token that follows `tokens`, of which `cache` holds the first ones. What the request
+  /// points to must not change before it is answered, and no two that wait may share a cache.
+  NextToken next_token(Cache& cache, std::span<const TokenId> tokens, const RowDraw& draw) {
+    return {*this, {&cache, tokens}, draw};
+  }
+  /// Computes the tokens that `cache` does not hold yet: a prompt, once for all that begin with it.
+  Prefix compute(Cache& cache, std::span<const TokenId> tokens) {
+    return {*this, {&cache, tokens}};
+  }
+  /// Index i wins with probability tickets[i] / Σ tickets.
+  /// @throw std::domain_error if no ticket was sold
+  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) {
+    return lottery_.draw(tickets, draw);
   }
   /// Starts the samplers and answers their requests until all have ended.
   /// @throw whatever a sampler, the model or the lottery throws; then the run is over
@@ -67,23 +100,17 @@ class Engine {
 
  private:
   void answer_batch();
+  std::vector<Request*> take_batch();
 
   LanguageModel& model_;
   RowLottery& rows_;
   Lottery& lottery_;
   std::size_t largest_batch_;
   WorkOrder order_;
-  std::vector<NextToken*> waiting_;
+  std::vector<Request*> waiting_;
   DeviceMemory<float> logits_;
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;
 };
-
-/// The record of these tokens, computed from the prompt on and scored as the sampler scores what it
-/// draws: what a run that is resumed, or an enumeration that starts somewhere, begins with.
-/// @throw std::domain_error if a token has probability zero
-/// @throw std::logic_error if a token follows a terminal one or the horizon
-Record score_record(LanguageModel& model, RowLottery& rows, const Context& context,
-                    std::size_t horizon, std::span<const TokenId> tokens);
 
 }  // namespace tempera::gpu

@@ -6,23 +6,18 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
+#include "gpu/input/text_file.hpp"
 
 namespace tempera::gpu {
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const auto refuse = [&](int error) {
-    throw BadInput(file.string(), std::string("cannot be read (") + std::strerror(error) + ")",
-                   "give a folder in Hugging Face form that holds it");
-  };
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(errno);
+  if (descriptor < 0) refuse_unreadable(file, errno);
   struct stat status {};
   int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;
-  if (error == 0 && !S_ISREG(status.st_mode)) error = EISDIR;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
   void* start = nullptr;
   const auto size = static_cast<std::size_t>(status.st_size);
   if (error == 0 && size > 0) {
@@ -30,7 +25,7 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
     if (start == MAP_FAILED) error = errno;
   }
   ::close(descriptor);
-  if (error != 0) refuse(error);
+  if (error != 0) refuse_unreadable(file, error);
   if (size > 0) bytes_ = {static_cast<const std::byte*>(start), size};
 }
 

@@ -9,7 +9,7 @@ namespace tempera::gpu {
 /// A file mapped into memory for reading, for as long as this object lives.
 class MappedFile {
  public:
-  /// Throws BadInput if the file cannot be read.
+  /// @throw BadInput if the file cannot be read
   explicit MappedFile(const std::filesystem::path& file);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

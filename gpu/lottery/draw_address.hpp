@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 
 #include "gpu/lottery/philox.hpp"
 
@@ -15,27 +16,44 @@ enum class Purpose : std::uint16_t {
   swap,                 ///< an adjacent exchange, `eq:implementation-swap-general`
 };
 
-/// Where in the run a draw stands. The word of a draw is a function of the seed and of this alone:
-/// never of batch slot, thread or time.
-///
-/// `round` counts, from the start of the run, local moves for their draws, sweeps for swaps, and
-/// stages for block extension. `rung` is the edge for a swap. `position` is the token's position t,
-/// and 0 for the other draws.
+/// How many of each an address tells apart. Whoever plans a run refuses what is beyond them.
+inline constexpr std::uint64_t addressable_prompts = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t addressable_samples = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t addressable_turns = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t addressable_positions = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t addressable_rungs = std::uint64_t{1} << 16;
+
+/// Where a draw stands among all that one run can do. The word of a draw is a function of the seed
+/// and of this alone: never of batch slot, thread or time.
 struct DrawAddress {
-  std::uint32_t prompt = 0;
-  std::uint16_t rung = 0;
-  std::uint32_t round = 0;
-  std::uint32_t position = 0;
+  std::uint32_t prompt_index = 0;
+  std::uint32_t sample_index = 0;  ///< below 2^20
+  std::uint16_t rung = 0;          ///< of the move; the edge's lower rung for a swap
+  /// Below 2^24; counted from the start of the run: the stage of a block extension, a rung's local
+  /// moves, the run's sweeps.
+  std::uint32_t turn = 0;
+  std::uint32_t position = 0;  ///< t − 1 for the token x_t, below 2^20; 0 for the other draws
   Purpose purpose = Purpose::extension_token;
 
   friend bool operator==(const DrawAddress&, const DrawAddress&) = default;
 };
 
-/// The Philox counter of an address: an injection, since the five fields fill 128 bits.
-TEMPERA_HOST_DEVICE inline Word counter_of(const DrawAddress& address) {
+/// One draw: all that its word depends on.
+struct Draw {
+  std::uint64_t seed = 0;  ///< Philox's key
+  DrawAddress address;     ///< Philox's counter
+};
+
+/// The Philox counter of an address: an injection, since the fields fill 128 bits side by side.
+/// @throw std::out_of_range if a field is beyond its width, so that no address passes for another
+inline Word counter_of(const DrawAddress& address) {
+  if (address.sample_index >= addressable_samples || address.turn >= addressable_turns ||
+      address.position >= addressable_positions)
+    throw std::out_of_range("a draw lies outside the addresses of a run");
   const auto purpose = static_cast<std::uint32_t>(address.purpose);
-  return {{address.position, address.round, address.prompt,
-           (static_cast<std::uint32_t>(address.rung) << 16) | purpose}};
+  return {{address.prompt_index, address.sample_index | address.turn << 20,
+           address.turn >> 12 | address.position << 12,
+           static_cast<std::uint32_t>(address.rung) << 16 | purpose}};
 }
 
 }  // namespace tempera::gpu

@@ -14,13 +14,12 @@ std::uint64_t total_of(std::span<const std::uint64_t> tickets) {
   return total;
 }
 
-std::size_t PhiloxLottery::draw(std::span<const std::uint64_t> tickets,
-                                const DrawAddress& address) {
-  const Word word = philox(counter_of(address), seed_);
+std::size_t PhiloxLottery::draw(std::span<const std::uint64_t> tickets, const Draw& draw) {
+  const Word word = philox(counter_of(draw.address), draw.seed);
   return winner_of(tickets.data(), tickets.size(), threshold_of(word, total_of(tickets)));
 }
 
-std::size_t TapeLottery::draw(std::span<const std::uint64_t> tickets, const DrawAddress&) {
+std::size_t TapeLottery::draw(std::span<const std::uint64_t> tickets, const Draw&) {
   if (at_end()) throw std::out_of_range("the tape ends before the run does");
   const std::size_t winner = winners_[next_++];
   if (winner >= tickets.size() || tickets[winner] == 0)

@@ -22,11 +22,15 @@ enum class RowStatus : std::uint32_t {
   forbidden = 3
 };
 
-/// The request of one row.
+/// The request of one row. Its powers, sums of tickets and ζ lie behind those of the rows before
+/// it, since every row has a ladder of its own length.
 struct RowRequest {
-  std::uint32_t rung = 0;  ///< index into the powers
+  std::uint64_t first_rung = 0;  ///< rungs of all rows before it
+  std::uint32_t rungs = 0;       ///< of its own ladder
+  std::uint32_t rung = 0;        ///< whose power it is drawn at, index into its own ladder
   Decision decision = Decision::word;
   Word counter = {};            ///< for Decision::word
+  std::uint64_t seed = 0;       ///< for Decision::word
   std::uint64_t threshold = 0;  ///< for Decision::threshold; the token for Decision::given
 };
 
@@ -37,24 +41,27 @@ struct RowBatch {
 
   std::uint64_t rows = 0;
   std::uint64_t vocabulary = 0;
-  std::uint64_t chunks = 0;  ///< per row: ceil(vocabulary / chunk)
-  std::uint64_t rungs = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t chunks = 0;              ///< per row: ceil(vocabulary / chunk)
   const float* logits = nullptr;         ///< [rows, vocabulary]
-  const double* powers = nullptr;        ///< [rungs]
+  const double* powers = nullptr;        ///< [rungs of all rows]
   const RowRequest* requests = nullptr;  ///< [rows]
   float* chunk_largest = nullptr;        ///< [rows, chunks]; NaN where a logit is NaN or +inf
   float* largest = nullptr;              ///< [rows]
-  std::uint64_t* ticket_sums = nullptr;  ///< [rows, chunks, rungs]
+  std::uint64_t* ticket_sums = nullptr;  ///< per row [chunks, its rungs]
   GrainSum* grain_sums = nullptr;        ///< [rows, chunks]
   std::uint32_t* status = nullptr;       ///< [rows]
   std::uint64_t* token = nullptr;        ///< [rows]
   double* log_p = nullptr;               ///< [rows]
-  double* log_z = nullptr;               ///< [rows, rungs]
+  double* log_z = nullptr;               ///< [rungs of all rows]
 
   TEMPERA_HOST_DEVICE std::uint64_t begin_of(std::uint64_t c) const { return c * chunk; }
   TEMPERA_HOST_DEVICE std::uint64_t end_of(std::uint64_t c) const {
     return (c + 1) * chunk < vocabulary ? (c + 1) * chunk : vocabulary;
+  }
+  /// The sums of tickets of a row's chunk: [its rungs].
+  TEMPERA_HOST_DEVICE std::uint64_t* ticket_sums_of(const RowRequest& request,
+                                                    std::uint64_t c) const {
+    return ticket_sums + request.first_rung * chunks + c * request.rungs;
   }
 };
 
@@ -108,11 +115,14 @@ struct SumTickets {
     const std::uint64_t c = item % batch.chunks;
     const float* logits = batch.logits + row * batch.vocabulary;
     const float largest = batch.largest[row];
-    std::uint64_t* ticket_sums = batch.ticket_sums + item * batch.rungs;
-    for (std::uint64_t k = 0; k < batch.rungs; ++k) {
+    const RowRequest& request = batch.requests[row];
+    const double* powers = batch.powers + request.first_rung;
+    std::uint64_t* ticket_sums = batch.ticket_sums_of(request, c);
+    for (std::uint64_t k = 0; k < request.rungs; ++k) {
+      const double power = powers[k];
       std::uint64_t sum = 0;
       for (std::uint64_t v = batch.begin_of(c); v < batch.end_of(c); ++v)
-        sum += tickets_of(logits[v], largest, batch.powers[k]);
+        sum += tickets_of(logits[v], largest, power);
       ticket_sums[k] = sum;
     }
     GrainSum grains;
@@ -131,11 +141,12 @@ struct DrawWinner {
     if (batch.status[row] != 0) return;
     const RowRequest& request = batch.requests[row];
     const float* logits = batch.logits + row * batch.vocabulary;
+    const double* powers = batch.powers + request.first_rung;
     const float largest = batch.largest[row];
     const std::uint64_t token =
         request.decision == Decision::given ? request.threshold : winner(row, request);
     const float logit = logits[token];
-    if (tickets_of(logit, largest, batch.powers[request.rung]) == 0) {
+    if (tickets_of(logit, largest, powers[request.rung]) == 0) {
       batch.status[row] = static_cast<std::uint32_t>(RowStatus::forbidden);
       return;
     }
@@ -146,17 +157,16 @@ struct DrawWinner {
         (static_cast<double>(logit) - static_cast<double>(largest)) - log_of_grains(grains);
     batch.token[row] = token;
     batch.log_p[row] = log_p;
-    for (std::uint64_t k = 0; k < batch.rungs; ++k) {
-      const std::uint64_t tickets = tickets_of(logit, largest, batch.powers[k]);
-      batch.log_z[row * batch.rungs + k] =
-          batch.powers[k] * log_p - log_share(tickets, total(row, k));
+    for (std::uint64_t k = 0; k < request.rungs; ++k) {
+      const std::uint64_t tickets = tickets_of(logit, largest, powers[k]);
+      batch.log_z[request.first_rung + k] =
+          powers[k] * log_p - log_share(tickets, total(request, k));
     }
   }
 
-  TEMPERA_HOST_DEVICE std::uint64_t total(std::uint64_t row, std::uint64_t k) const {
+  TEMPERA_HOST_DEVICE std::uint64_t total(const RowRequest& request, std::uint64_t k) const {
     std::uint64_t sum = 0;
-    for (std::uint64_t c = 0; c < batch.chunks; ++c)
-      sum += batch.ticket_sums[(row * batch.chunks + c) * batch.rungs + k];
+    for (std::uint64_t c = 0; c < batch.chunks; ++c) sum += batch.ticket_sums_of(request, c)[k];
     return sum;
   }
 
@@ -164,16 +174,15 @@ struct DrawWinner {
     std::uint64_t threshold =
         request.decision == Decision::threshold
             ? request.threshold
-            : threshold_of(philox(request.counter, batch.seed), total(row, request.rung));
+            : threshold_of(philox(request.counter, request.seed), total(request, request.rung));
     std::uint64_t c = 0;
     for (;; ++c) {
-      const std::uint64_t sum =
-          batch.ticket_sums[(row * batch.chunks + c) * batch.rungs + request.rung];
+      const std::uint64_t sum = batch.ticket_sums_of(request, c)[request.rung];
       if (sum > threshold) break;
       threshold -= sum;
     }
     const float* logits = batch.logits + row * batch.vocabulary;
-    const double power = batch.powers[request.rung];
+    const double power = batch.powers[request.first_rung + request.rung];
     std::uint64_t prefix_sum = 0;
     std::uint64_t v = batch.begin_of(c);
     for (;; ++v) {
@@ -189,20 +198,24 @@ struct WriteTickets {
   std::uint64_t* tickets;  ///< [rows, vocabulary]
   TEMPERA_HOST_DEVICE void operator()(std::uint64_t item) const {
     const std::uint64_t row = item / batch.vocabulary;
-    tickets[item] = batch.status[row] != 0 ? 0
-                                           : tickets_of(batch.logits[item], batch.largest[row],
-                                                        batch.powers[batch.requests[row].rung]);
+    const RowRequest& request = batch.requests[row];
+    tickets[item] = batch.status[row] != 0
+                        ? 0
+                        : tickets_of(batch.logits[item], batch.largest[row],
+                                     batch.powers[request.first_rung + request.rung]);
   }
 };
 
 /// log z_α of each row for every power, to full precision (`eq:theory-token-normalizer`): what
-/// score prints. The sampler's own ζ carries the rounding of its tickets instead.
+/// score prints. The sampler's own ζ carries the rounding of its tickets instead. All rows have
+/// `rungs` powers.
 struct ScoreNormalizers {
   RowBatch batch;
+  std::uint64_t rungs;
   TEMPERA_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const std::uint64_t row = item / batch.rungs;
+    const std::uint64_t row = item / rungs;
     if (batch.status[row] != 0) return;
-    const double power = batch.powers[item % batch.rungs];
+    const double power = batch.powers[item];
     const float* logits = batch.logits + row * batch.vocabulary;
     const double largest = static_cast<double>(batch.largest[row]);
     GrainSum base;

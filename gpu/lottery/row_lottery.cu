@@ -41,51 +41,70 @@ class RowLotteryOn final : public RowLottery {
   using Vector = typename System::template Vector<T>;
 
  public:
-  explicit RowLotteryOn(std::vector<double> powers) : powers_(powers.begin(), powers.end()) {}
-
   std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                 std::span<const RowDraw> draws, Lottery& lottery) override {
-    std::vector<RowRequest> requests(draws.size());
-    const std::uint64_t* seed = lottery.philox_seed();
-    for (std::size_t row = 0; row < draws.size(); ++row) {
-      requests[row].rung = static_cast<std::uint32_t>(draws[row].rung);
-      requests[row].counter = counter_of(draws[row].address);
+    const bool by_word = lottery.draws_by_philox();
+    Rows rows;
+    for (const RowDraw& row : draws) {
+      if (row.rung >= row.powers.size())
+        throw std::out_of_range("a row is drawn at no rung of its ladder");
+      RowRequest& request = rows.add(row.powers);
+      request.rung = static_cast<std::uint32_t>(row.rung);
+      if (by_word) {
+        request.counter = counter_of(row.draw.address);
+        request.seed = row.draw.seed;
+      }
     }
-    RowBatch batch = prepare(logits, vocabulary, requests);
-    if (seed != nullptr) {
-      batch.seed = *seed;
-    } else {
-      ask(lottery, batch, draws, requests);
-      thrust::copy(requests.begin(), requests.end(), requests_.begin());
+    const RowBatch batch = prepare(logits, vocabulary, rows);
+    if (!by_word) {
+      ask(lottery, batch, draws, rows.requests);
+      thrust::copy(rows.requests.begin(), rows.requests.end(), requests_.begin());
     }
-    return finish(batch);
+    return finish(batch, rows);
   }
 
   std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
-                                 std::span<const std::uint32_t> tokens) override {
-    std::vector<RowRequest> requests(tokens.size());
-    for (std::size_t row = 0; row < tokens.size(); ++row) {
-      if (tokens[row] >= vocabulary)
-        throw std::domain_error("token " + std::to_string(tokens[row]) +
+                                 std::span<const RowToken> tokens) override {
+    Rows rows;
+    for (const RowToken& row : tokens) {
+      if (row.token >= vocabulary)
+        throw std::domain_error("token " + std::to_string(row.token) +
                                 " is outside the vocabulary of " + std::to_string(vocabulary));
-      requests[row].decision = Decision::given;
-      requests[row].threshold = tokens[row];
+      RowRequest& request = rows.add(row.powers);
+      request.decision = Decision::given;
+      request.threshold = row.token;
     }
-    return finish(prepare(logits, vocabulary, requests));
+    return finish(prepare(logits, vocabulary, rows), rows);
   }
 
   std::vector<double> log_normalizers(const DeviceMemory<float>& logits, std::size_t vocabulary,
-                                      std::size_t rows) override {
-    const RowBatch batch = prepare(logits, vocabulary, std::vector<RowRequest>(rows));
-    each(rows * batch.rungs, ScoreNormalizers{batch});
+                                      std::size_t count, std::span<const double> powers) override {
+    Rows rows;
+    for (std::size_t row = 0; row < count; ++row) rows.add(powers);
+    const RowBatch batch = prepare(logits, vocabulary, rows);
+    each(rows.powers.size(), ScoreNormalizers{batch, powers.size()});
     check(batch);
-    std::vector<double> log_z(rows * batch.rungs);
+    std::vector<double> log_z(rows.powers.size());
     thrust::copy(log_z_.begin(), log_z_.begin() + static_cast<std::ptrdiff_t>(log_z.size()),
                  log_z.begin());
     return log_z;
   }
 
  private:
+  /// The requests of a batch and their powers, laid out one behind the other.
+  struct Rows {
+    std::vector<RowRequest> requests;
+    std::vector<double> powers;
+
+    RowRequest& add(std::span<const double> ladder) {
+      RowRequest request;
+      request.first_rung = powers.size();
+      request.rungs = static_cast<std::uint32_t>(ladder.size());
+      powers.insert(powers.end(), ladder.begin(), ladder.end());
+      return requests.emplace_back(request);
+    }
+  };
+
   template <class Kernel>
   static void each(std::uint64_t items, const Kernel& kernel) {
     thrust::for_each(System::policy(), thrust::counting_iterator<std::uint64_t>(0),
@@ -101,28 +120,27 @@ class RowLotteryOn final : public RowLottery {
   }
 
   /// Everything up to the sums of tickets.
-  RowBatch prepare(const DeviceMemory<float>& logits, std::size_t vocabulary,
-                   const std::vector<RowRequest>& requests) {
+  RowBatch prepare(const DeviceMemory<float>& logits, std::size_t vocabulary, const Rows& rows) {
     if (vocabulary == 0 || vocabulary > largest_vocabulary)
       throw std::domain_error("a vocabulary of " + std::to_string(vocabulary) +
                               " tokens; the lottery takes 1 to 2^18");
     RowBatch batch;
-    batch.rows = requests.size();
+    batch.rows = rows.requests.size();
     batch.vocabulary = vocabulary;
     batch.chunks = (vocabulary + RowBatch::chunk - 1) / RowBatch::chunk;
-    batch.rungs = powers_.size();
     batch.logits = System::read(logits, batch.rows * vocabulary, logits_);
-    batch.powers = thrust::raw_pointer_cast(powers_.data());
+    batch.powers = grow(powers_, rows.powers.size());
+    thrust::copy(rows.powers.begin(), rows.powers.end(), powers_.begin());
     batch.requests = grow(requests_, batch.rows);
-    thrust::copy(requests.begin(), requests.end(), requests_.begin());
+    thrust::copy(rows.requests.begin(), rows.requests.end(), requests_.begin());
     batch.chunk_largest = grow(chunk_largest_, batch.rows * batch.chunks);
     batch.largest = grow(largest_, batch.rows);
-    batch.ticket_sums = grow(ticket_sums_, batch.rows * batch.chunks * batch.rungs);
+    batch.ticket_sums = grow(ticket_sums_, batch.chunks * rows.powers.size());
     batch.grain_sums = grow(grain_sums_, batch.rows * batch.chunks);
     batch.status = grow(status_, batch.rows);
     batch.token = grow(token_, batch.rows);
     batch.log_p = grow(log_p_, batch.rows);
-    batch.log_z = grow(log_z_, batch.rows * batch.rungs);
+    batch.log_z = grow(log_z_, rows.powers.size());
     each(batch.rows * batch.chunks, FindChunkLargest{batch});
     each(batch.rows, FindLargest{batch});
     each(batch.rows * batch.chunks, SumTickets{batch});
@@ -141,7 +159,7 @@ class RowLotteryOn final : public RowLottery {
                  tickets.begin());
     for (std::size_t row = 0; row < draws.size(); ++row) {
       const auto row_tickets = std::span(tickets).subspan(row * batch.vocabulary, batch.vocabulary);
-      const std::size_t winner = lottery.draw(row_tickets, draws[row].address);
+      const std::size_t winner = lottery.draw(row_tickets, draws[row].draw);
       std::uint64_t threshold = 0;
       for (std::size_t i = 0; i < winner; ++i) threshold += row_tickets[i];
       requests[row].decision = Decision::threshold;
@@ -149,23 +167,22 @@ class RowLotteryOn final : public RowLottery {
     }
   }
 
-  std::vector<ScoredToken> finish(const RowBatch& batch) {
+  std::vector<ScoredToken> finish(const RowBatch& batch, const Rows& rows) {
     each(batch.rows, DrawWinner{batch});
     check(batch);
-    const auto rows = static_cast<std::ptrdiff_t>(batch.rows);
-    const auto rungs = static_cast<std::ptrdiff_t>(batch.rungs);
+    const auto count = static_cast<std::ptrdiff_t>(batch.rows);
     std::vector<std::uint64_t> token(batch.rows);
     std::vector<double> log_p(batch.rows);
-    std::vector<double> log_z(batch.rows * batch.rungs);
-    thrust::copy(token_.begin(), token_.begin() + rows, token.begin());
-    thrust::copy(log_p_.begin(), log_p_.begin() + rows, log_p.begin());
-    thrust::copy(log_z_.begin(), log_z_.begin() + rows * rungs, log_z.begin());
+    std::vector<double> log_z(rows.powers.size());
+    thrust::copy(token_.begin(), token_.begin() + count, token.begin());
+    thrust::copy(log_p_.begin(), log_p_.begin() + count, log_p.begin());
+    thrust::copy(log_z_.begin(), log_z_.begin() + static_cast<std::ptrdiff_t>(log_z.size()),
+                 log_z.begin());
     std::vector<ScoredToken> drawn(batch.rows);
-    for (std::ptrdiff_t row = 0; row < rows; ++row) {
-      const auto r = static_cast<std::size_t>(row);
-      drawn[r] = {
-          static_cast<std::uint32_t>(token[r]), log_p[r],
-          std::vector<double>(log_z.begin() + row * rungs, log_z.begin() + (row + 1) * rungs)};
+    for (std::size_t row = 0; row < drawn.size(); ++row) {
+      const RowRequest& request = rows.requests[row];
+      const auto own = std::span(log_z).subspan(request.first_rung, request.rungs);
+      drawn[row] = {static_cast<std::uint32_t>(token[row]), log_p[row], {own.begin(), own.end()}};
     }
     return drawn;
   }
@@ -208,12 +225,12 @@ class RowLotteryOn final : public RowLottery {
 
 }  // namespace
 
-std::unique_ptr<RowLottery> make_device_row_lottery(std::vector<double> powers) {
-  return std::make_unique<RowLotteryOn<DeviceSystem>>(std::move(powers));
+std::unique_ptr<RowLottery> make_device_row_lottery() {
+  return std::make_unique<RowLotteryOn<DeviceSystem>>();
 }
 
-std::unique_ptr<RowLottery> make_host_row_lottery(std::vector<double> powers) {
-  return std::make_unique<RowLotteryOn<HostSystem>>(std::move(powers));
+std::unique_ptr<RowLottery> make_host_row_lottery() {
+  return std::make_unique<RowLotteryOn<HostSystem>>();
 }
 
 }  // namespace tempera::gpu

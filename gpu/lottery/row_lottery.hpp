@@ -20,10 +20,18 @@ struct ScoredToken {
   friend bool operator==(const ScoredToken&, const ScoredToken&) = default;
 };
 
-/// One row of a batch: the rung whose power it is drawn at, and where in the run the draw stands.
+/// One row of a batch that a token is drawn from. Rows of one batch may have different ladders,
+/// rungs, seeds and addresses.
 struct RowDraw {
-  std::size_t rung = 0;
-  DrawAddress address;
+  std::span<const double> powers;  ///< of all rungs of the row's ladder, in order, each > 0
+  std::size_t rung = 0;            ///< whose power the row is drawn at, below powers.size()
+  Draw draw;
+};
+
+/// One row of a batch whose token is given.
+struct RowToken {
+  std::span<const double> powers;  ///< of all rungs that it is scored for, not empty, each > 0
+  std::uint32_t token = 0;
 };
 
 /// Turns rows of logits into tickets and draws one token from each: the vocabulary-wide end of the
@@ -31,15 +39,14 @@ struct RowDraw {
 /// other lottery is shown each row's tickets on the host, and its winner is then found by the same
 /// kernel from the threshold that the winner implies.
 ///
-/// Bitwise: a row's token and scores depend on its logits, its address, its rung and the powers
-/// alone.
+/// Bitwise: a row's token and scores depend on its logits and its own RowDraw alone.
 class RowLottery {
  public:
   virtual ~RowLottery() = default;
 
   /// Draws one token from each row.
   ///
-  /// logits: [rows, vocabulary], device memory. draws: [rows].
+  /// logits: [rows, vocabulary] or longer, device memory. draws: [rows].
   /// @throw std::domain_error for a row that holds NaN or +infinity, or allows no token
   virtual std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                         std::span<const RowDraw> draws, Lottery& lottery) = 0;
@@ -49,19 +56,20 @@ class RowLottery {
   /// logits: [rows, vocabulary], device memory. tokens: [rows].
   /// @throw std::domain_error as draw does, and for a token that its row forbids
   virtual std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
-                                         std::span<const std::uint32_t> tokens) = 0;
+                                         std::span<const RowToken> tokens) = 0;
 
   /// log z_α of each row for every power, `eq:theory-token-normalizer`, to full precision.
   ///
-  /// Returns [rows, powers].
+  /// powers: each > 0. Returns [rows, powers].
   virtual std::vector<double> log_normalizers(const DeviceMemory<float>& logits,
-                                              std::size_t vocabulary, std::size_t rows) = 0;
+                                              std::size_t vocabulary, std::size_t rows,
+                                              std::span<const double> powers) = 0;
 };
 
-/// On Thrust's device system. powers: of all rungs, in order, each > 0.
-std::unique_ptr<RowLottery> make_device_row_lottery(std::vector<double> powers);
+/// On Thrust's device system.
+std::unique_ptr<RowLottery> make_device_row_lottery();
 
 /// On one host thread, whatever the device: what ./gpu-check holds the device against.
-std::unique_ptr<RowLottery> make_host_row_lottery(std::vector<double> powers);
+std::unique_ptr<RowLottery> make_host_row_lottery();
 
 }  // namespace tempera::gpu

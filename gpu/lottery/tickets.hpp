@@ -16,7 +16,7 @@ TEMPERA_HOST_DEVICE inline std::uint64_t round_to_integer(double x) {
   return static_cast<std::uint64_t>(x);
 }
 
-/// The tickets of a token at power α, `eq:proposal` as integers:
+/// The tickets of a token at power α, `eq:proposal` (`eq:theory-tokenwise-proposal`) as integers:
 ///   w = max(1, round(2^44 · exp(α(ℓ − max ℓ)))), and 0 for a forbidden token (ℓ = −infinity).
 ///
 /// max(1, ·) keeps the full support that `thm:fixed-horizon-convergence` needs; a rounded ticket is

@@ -28,20 +28,13 @@ std::unique_ptr<Cache> TableModel::empty_cache() const {
   return std::make_unique<TokenCache>(std::vector<TokenId>{});
 }
 
-const std::vector<float>& TableModel::row_after(const std::vector<TokenId>& prefix) {
-  const auto known = known_.find(prefix);
-  if (known != known_.end()) return known->second;
-  std::vector<float> row = row_(prefix);
-  if (row.size() != vocabulary_size_) throw std::logic_error("a row of the wrong length");
-  return known_.emplace(prefix, std::move(row)).first->second;
-}
-
 void TableModel::next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) {
   std::vector<float> logits;
   logits.reserve(passes.size() * vocabulary_size_);
   for (const Pass& pass : passes) {
     auto& cache = dynamic_cast<TokenCache&>(*pass.cache);
-    const std::vector<float>& row = row_after(cache.extend_to(pass.tokens));
+    const std::vector<float> row = row_(cache.extend_to(pass.tokens));
+    if (row.size() != vocabulary_size_) throw std::logic_error("a row of the wrong length");
     logits.insert(logits.end(), row.begin(), row.end());
   }
   if (rows.size() < logits.size()) rows.resize(logits.size());

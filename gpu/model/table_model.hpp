@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <vector>
 
 #include "gpu/model/language_model.hpp"
@@ -13,7 +12,8 @@ namespace tempera::gpu {
 /// gives it the wrong row too.
 class TableModel final : public LanguageModel {
  public:
-  /// The logits that follow a prefix, |V| of them; -infinity forbids a token.
+  /// The logits that follow a prefix, |V| of them; -infinity forbids a token. It is asked again
+  /// each time: a table of every prefix that was met would grow with the square of the horizon.
   using Row = std::function<std::vector<float>(std::span<const TokenId> prefix)>;
 
   TableModel(std::size_t vocabulary_size, Row row)
@@ -23,11 +23,8 @@ class TableModel final : public LanguageModel {
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
  private:
-  const std::vector<float>& row_after(const std::vector<TokenId>& prefix);
-
   std::size_t vocabulary_size_;
   Row row_;
-  std::map<std::vector<TokenId>, std::vector<float>> known_;
 };
 
 }  // namespace tempera::gpu

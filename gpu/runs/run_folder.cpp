@@ -1,180 +1,290 @@
 #include "gpu/runs/run_folder.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iomanip>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <sstream>
 
 #include "gpu/input/bad_input.hpp"
+#include "gpu/input/json_document.hpp"
 
 namespace tempera::gpu {
 namespace {
 
 namespace fs = std::filesystem;
 
-void check(bool good, const fs::path& file, const std::string& what) {
-  if (!good) throw BadInput(file.string(), what, "check the disk's space and the permissions");
+constexpr const char* start_elsewhere =
+    "the folder was changed by another program; start the run again elsewhere";
+
+std::string waiting_name(std::size_t sample) {
+  return "waiting-" + std::to_string(sample) + ".jsonl";
 }
 
-/// Forces a file's bytes to the disk, so that a rename after it never shows a half-written file.
-void force_to_disk(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY);
-  check(descriptor >= 0, file, "cannot be opened again");
-  const int failed = ::fsync(descriptor);
-  ::close(descriptor);
-  check(failed == 0, file, "cannot be written");
+bool is_waiting_name(const std::string& name) {
+  return name.starts_with("waiting-") && name.ends_with(".jsonl") &&
+         name.find('/') == std::string::npos;
 }
 
-/// Writes a file beside its place and moves it there: it is there whole, or as it was before.
-void replace_file(const fs::path& file, const std::string& content) {
-  const fs::path beside = file.string() + ".new";
-  {
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    out << content;
-    out.flush();
-    check(out.good(), beside, "cannot be written");
-  }
-  force_to_disk(beside);
-  fs::rename(beside, file);
+std::string hexadecimal(const Seal& seal) {
+  std::ostringstream text;
+  text << std::hex << std::setfill('0') << std::setw(16) << seal.value();
+  return text.str();
 }
 
-std::string read_bytes(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream content;
-  content << in.rdbuf();
-  if (!in) throw BadInput(file.string(), "cannot be read", "give a folder that a run has made");
-  return content.str();
+/// The line that a checkpoint begins with: the seal of the run's config.json and of the text below.
+std::string seal_line(const std::string& config, std::string_view text) {
+  Seal seal;
+  seal.take(config);
+  seal.take(text);
+  return hexadecimal(seal) + '\n';
 }
 
-nlohmann::json parse(const std::string& text, const fs::path& file) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw BadInput(file.string(), "byte " + std::to_string(error.byte) + ": is not JSON",
-                   "the folder was changed by another program; start the run again elsewhere");
-  }
-}
-
-/// The line that a checkpoint begins with: FNV-1a, 64 bits, of the run's config.json and the
-/// checkpoint's state. It tells a checkpoint that was cut, garbled or brought from another run.
-std::string seal_of(const std::string& config, const std::string& state) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const std::string* text : {&config, &state}) {
-    for (const char byte : *text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-  }
-  std::ostringstream line;
-  line << std::hex << std::setfill('0') << std::setw(16) << hash << '\n';
-  return line.str();
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(entry->path().filename());
+  if (error)
+    throw BadInput(folder.string(), "cannot be read (" + error.message() + ")",
+                   "give a folder that you may read");
+  return names;
 }
 
 /// Whether a folder holds nothing but what create, killed halfway, can have left in it.
-bool is_half_made(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return false;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const fs::path name = entry.path().filename();
-    if (name != "config.json" && name != "config.json.new") return false;
-  }
-  return true;
+bool is_unused(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return false;
+  const auto names = names_in(folder);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == "config.json.new" ||
+           (name == "events.jsonl" && fs::file_size(folder / name, error) == 0);
+  });
+}
+
+[[noreturn]] void refuse_to_overwrite(const fs::path& path) {
+  throw BadInput(path.string(), "exists already, and a run folder is never overwritten",
+                 "choose another folder, or go on with --resume " + path.string());
 }
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {}
+RunFolder::RunFolder(fs::path path, Disk& disk) : path_(std::move(path)), disk_(&disk) {
+  files_["events.jsonl"];
+  files_["samples.jsonl"];
+}
 
-RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json& config) {
+RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json& config,
+                            Disk& disk) {
   const fs::path path = named.has_filename() ? named : named.parent_path();
-  if (fs::exists(path))
-    throw BadInput(path.string(), "exists already, and a run folder is never overwritten",
-                   "choose another folder, or go on with --resume " + path.string());
-  const fs::path beside = path.string() + ".new";
-  if (fs::exists(beside) && !is_half_made(beside))
-    throw BadInput(beside.string(), "is in the way: the run folder is prepared there",
-                   "move it away, or choose another folder");
-  std::error_code error;
-  fs::create_directories(beside, error);
-  check(!error, beside, "cannot be made");
-  replace_file(beside / "config.json", config.dump(1) + "\n");
-  fs::rename(beside, path, error);
-  check(!error, path, "cannot be made");
-  RunFolder folder(path);
-  folder.open_files(0, 0);
+  const bool there = is_there(path);
+  if (there && !is_unused(path)) refuse_to_overwrite(path);
+  if (!there) {
+    const fs::path above = path.parent_path();
+    std::error_code error;
+    if (!above.empty()) fs::create_directories(above, error);
+    if (error)
+      throw BadInput(path.string(), "cannot be made (" + error.message() + ")",
+                     "check the name, the permissions and the disk's space");
+    disk.make_folder(path);
+  }
+  RunFolder folder(path, disk);
+  try {
+    folder.lock(true);
+    // Another process can have begun a run here before the lock was had.
+    if (!is_unused(path)) refuse_to_overwrite(path);
+    folder.config_ = config.dump(1) + "\n";
+    disk.replace(path / "config.json", folder.config_);
+    folder.take_up();
+  } catch (...) {
+    folder.unmake(!there);
+    throw;
+  }
   return folder;
 }
 
-RunFolder RunFolder::open(const fs::path& path) {
-  if (!fs::exists(path / "config.json"))
+RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
+  if (!is_there(path / "config.json"))
     throw BadInput(path.string(), "holds no config.json, so it is no run folder",
                    "give the folder that --out made");
-  RunFolder folder(path);
-  const auto checkpoint = folder.checkpoint();
-  if (checkpoint)
-    folder.open_files(checkpoint->at("events_bytes"), checkpoint->at("samples_bytes"));
-  else
-    folder.open_files(0, 0);
+  RunFolder folder(path, disk);
+  folder.lock(!is_there(path / "checkpoint"));
+  folder.config_ = read_whole(path / "config.json");
+  folder.read_checkpoint();
+  const bool finished = folder.summary_ && is_there(path / "summary.json");
+  // Any number of processes may read a finished run.
+  if (finished) ::flock(folder.lock_.descriptor(), LOCK_SH | LOCK_NB);
+  folder.verify();
+  if (!finished) folder.take_up();
   return folder;
+}
+
+/// Removes what create has made before it failed; a folder that holds anything else stays.
+void RunFolder::unmake(bool folder_too) {
+  try {
+    if (lock_ && is_unused(path_)) {
+      disk_->remove(path_ / "config.json.new");
+      disk_->remove(path_ / "events.jsonl");
+    }
+    if (folder_too && names_in(path_).empty()) disk_->remove(path_);
+  } catch (const BadInput&) {
+    // What create failed of is the news.
+  }
+}
+
+void RunFolder::lock(bool make) {
+  const fs::path file = path_ / "events.jsonl";
+  if (make) {
+    lock_ = disk_->open_to_append(file);
+  } else {
+    lock_ = OpenFile(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+    if (!lock_) lock_ = OpenFile(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!lock_) throw BadInput(file.string(), "cannot be opened " + reason(errno), start_elsewhere);
+  }
+  if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
+  // A finished run that others read can be read here too; read_checkpoint says whether it is one.
+  if (error == EWOULDBLOCK && is_there(path_ / "summary.json") &&
+      ::flock(lock_.descriptor(), LOCK_SH | LOCK_NB) == 0)
+    return;
+  lock_ = OpenFile();
+  if (error == EWOULDBLOCK)
+    throw BadInput(path_.string(), "another process is at work in this folder",
+                   "wait until it has ended, or choose another folder");
+  throw BadInput(file.string(), "cannot be locked " + reason(error),
+                 "put the run folder on a file system that can lock");
+}
+
+void RunFolder::read_checkpoint() {
+  const fs::path file = path_ / "checkpoint";
+  if (!is_there(file)) return;
+  const std::string sealed = read_whole(file);
+  const std::size_t line_end = std::min(sealed.find('\n'), sealed.size() - 1) + 1;
+  const std::string_view text = std::string_view(sealed).substr(line_end);
+  if (sealed.substr(0, line_end) != seal_line(config_, text))
+    throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
+                   start_elsewhere);
+  const nlohmann::json json = parse_json(text, file.string());
+  const JsonObject checkpoint(json, file.string());
+  checkpoint.only({"files", "state", "summary"});
+  for (const auto& [name, value] : checkpoint.at("files").items()) {
+    const JsonObject written(value, file.string() + ", " + name);
+    written.only({"bytes", "seal"});
+    if (name != "events.jsonl" && name != "samples.jsonl" && !is_waiting_name(name))
+      throw BadInput(written.where(), "is no file of a run folder", start_elsewhere);
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+    files_[name] = {written.whole_number("bytes", 0, most),
+                    Seal(written.whole_number("seal", 0, most)), true};
+  }
+  state_ = checkpoint.at("state");
+  if (checkpoint.has("summary")) summary_ = checkpoint.text("summary");
+}
+
+void RunFolder::verify() const {
+  for (const auto& [name, written] : files_) {
+    const fs::path file = path_ / name;
+    if (written.bytes == 0 && !is_there(file)) continue;
+    if (!is_there(file))
+      throw BadInput(file.string(), "is missing", "start the run again elsewhere");
+    Seal seal;
+    read_start(file, written.bytes, [&](std::string_view bytes) { seal.take(bytes); });
+    const bool longer = summary_ && fs::file_size(file) > written.bytes;
+    if (!(seal == written.seal) || longer)
+      throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
+  }
+  const fs::path file = path_ / "summary.json";
+  if (is_there(file) && (!summary_ || read_whole(file) != *summary_))
+    throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
+}
+
+void RunFolder::take_up() {
+  for (const auto& [name, written] : files_) {
+    const OpenFile open = disk_->open_to_append(path_ / name);
+    disk_->cut(open, written.bytes, path_ / name);
+  }
+  remove_strays();
+  if (summary_) write_summary();
+}
+
+void RunFolder::remove_strays() {
+  for (const std::string& name : names_in(path_))
+    if (is_waiting_name(name) && files_.find(name) == files_.end()) disk_->remove(path_ / name);
 }
 
 nlohmann::json RunFolder::config() const {
-  return parse(read_bytes(path_ / "config.json"), path_ / "config.json");
+  return parse_json(config_, (path_ / "config.json").string());
 }
 
-std::optional<nlohmann::json> RunFolder::checkpoint() const {
-  const fs::path file = path_ / "checkpoint";
-  if (!fs::exists(file)) return std::nullopt;
-  const std::string sealed = read_bytes(file);
-  const std::size_t line_end = std::min(sealed.find('\n'), sealed.size() - 1) + 1;
-  const std::string state = sealed.substr(line_end);
-  if (sealed.substr(0, line_end) != seal_of(read_bytes(path_ / "config.json"), state))
-    throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
-                   "the folder was changed by another program; start the run again elsewhere");
-  return parse(state, file);
+void RunFolder::for_each_sample(const std::function<void(const std::string&)>& take) const {
+  std::string line;
+  read_start(path_ / "samples.jsonl", files_.at("samples.jsonl").bytes,
+             [&](std::string_view bytes) {
+               for (const char byte : bytes) {
+                 if (byte != '\n') {
+                   line += byte;
+                   continue;
+                 }
+                 take(line);
+                 line.clear();
+               }
+             });
 }
 
-bool RunFolder::finished() const { return fs::exists(path_ / "summary.json"); }
-
-void RunFolder::open_files(std::uint64_t events_size, std::uint64_t samples_size) {
-  const auto open_at = [&](std::ofstream& file, const std::string& name, std::uint64_t size) {
-    const fs::path place = path_ / name;
-    if (fs::exists(place)) {
-      if (fs::file_size(place) < size)
-        throw BadInput(place.string(), "is shorter than its checkpoint says",
-                       "the folder was changed by another program; start the run again elsewhere");
-      fs::resize_file(place, size);
-    } else if (size > 0) {
-      throw BadInput(place.string(), "is missing", "start the run again elsewhere");
-    }
-    file.open(place, std::ios::binary | std::ios::app);
-    check(file.good(), place, "cannot be opened");
-  };
-  open_at(events_, "events.jsonl", events_size);
-  open_at(samples_, "samples.jsonl", samples_size);
-  events_size_ = events_size;
-  samples_size_ = samples_size;
+void RunFolder::append(const std::string& name, std::string_view lines) {
+  if (lines.empty()) return;
+  const fs::path file = path_ / name;
+  disk_->append(disk_->open_to_append(file), lines, file);
+  Written& written = files_[name];
+  written.bytes += lines.size();
+  written.seal.take(lines);
+  written.forced = false;
 }
 
-void RunFolder::append(std::ofstream& file, std::uint64_t& size, const std::string& line) {
-  file << line << '\n';
-  size += line.size() + 1;
+void RunFolder::keep_waiting(std::size_t sample, std::string_view events) {
+  append(waiting_name(sample), events);
+}
+
+void RunFolder::release(std::size_t sample, std::string_view events) {
+  const std::string name = waiting_name(sample);
+  if (const auto waiting = files_.find(name); waiting != files_.end()) {
+    read_start(path_ / name, waiting->second.bytes,
+               [&](std::string_view bytes) { append("events.jsonl", bytes); });
+    released_.push_back(name);
+    files_.erase(waiting);
+  }
+  append("events.jsonl", events);
 }
 
 void RunFolder::save_checkpoint(nlohmann::json state) {
-  events_.flush();
-  samples_.flush();
-  check(events_.good(), path_ / "events.jsonl", "cannot be written");
-  check(samples_.good(), path_ / "samples.jsonl", "cannot be written");
-  force_to_disk(path_ / "events.jsonl");
-  force_to_disk(path_ / "samples.jsonl");
-  state["events_bytes"] = events_size_;
-  state["samples_bytes"] = samples_size_;
-  const std::string text = state.dump();
-  replace_file(path_ / "checkpoint", seal_of(read_bytes(path_ / "config.json"), text) + text);
+  state_ = std::move(state);
+  write_checkpoint();
+}
+
+void RunFolder::write_checkpoint() {
+  nlohmann::json json{{"state", *state_}};
+  for (auto& [name, written] : files_) {
+    if (!written.forced) disk_->force(disk_->open_to_append(path_ / name), path_ / name);
+    written.forced = true;
+    json["files"][name] = {{"bytes", written.bytes}, {"seal", written.seal.value()}};
+  }
+  if (summary_) json["summary"] = *summary_;
+  const std::string text = json.dump();
+  disk_->replace(path_ / "checkpoint", seal_line(config_, text) + text);
+  for (const std::string& name : released_) disk_->remove(path_ / name);
+  released_.clear();
 }
 
 void RunFolder::finish(const nlohmann::ordered_json& summary) {
-  replace_file(path_ / "summary.json", summary.dump(1) + "\n");
+  summary_ = summary.dump(1) + "\n";
+  if (!state_) state_ = nlohmann::json::object();
+  write_checkpoint();
+  write_summary();
 }
+
+void RunFolder::write_summary() { disk_->replace(path_ / "summary.json", *summary_); }
 
 }  // namespace tempera::gpu

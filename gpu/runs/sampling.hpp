@@ -1,93 +1,96 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "gpu/runs/run_folder.hpp"
 #include "gpu/runs/sampling_progress.hpp"
+#include "gpu/runs/sampling_settings.hpp"
 #include "gpu/runs/tempering_statistics.hpp"
-#include "gpu/sampler/parallel_power_tempering.hpp"
 
 namespace tempera::gpu {
 
-/// Everything that decides the answers of `tempera sample`, resolved: what config.json holds.
-struct SamplingSettings {
-  std::string model;  ///< as the user named it
-  std::vector<TokenId> prompt;
-  std::vector<TokenId> terminal;
-  std::vector<double> powers;
-  std::size_t horizon = 0;
-  std::size_t block = 0;
-  std::vector<std::size_t> rounds;
-  std::vector<std::size_t> local_moves;
-  std::vector<std::size_t> sweeps;
-  Schedule schedule = Schedule::adj;
-  std::size_t output = 0;  ///< output rung k*, from 1 as in the paper
-  std::size_t samples = 1;
-  std::uint64_t seed = 0;
-
-  nlohmann::ordered_json to_json() const;
-  /// @throw BadInput naming `file` for what config.json should not hold
-  static SamplingSettings from_json(const nlohmann::json& json, const std::string& file);
-  /// @throw BadInput for a ladder, stages or output rung that make no run
-  Plan plan() const;
+/// An answer as a run gives it out.
+struct SampledAnswer {
+  const SamplePrompt& prompt;
+  std::size_t sample = 0;  ///< among those of its prompt
+  Answer answer;
+  std::string text;   ///< of all its tokens
+  std::string shown;  ///< of all but the terminal one: what people read
 };
 
-/// One answer: the record at the output rung.
-struct Answer {
-  std::vector<TokenId> tokens;
-  double log_p0 = 0.0;
-  bool terminated = false;
+/// Is told how a run goes on.
+struct SamplingWatcher {
+  /// Each answer as soon as it and all before it are there, in order; a run that is taken up begins
+  /// with those that are in its folder.
+  std::function<void(const SampledAnswer&)> answer;
+  /// At most ten times a second.
+  std::function<void(const SamplingProgress&)> progress;
 };
 
-/// Draws `samples` answers to one prompt, all at once through one engine. With a run folder, every
-/// event and answer goes there and a killed run is taken up to the same bits; without one nothing
-/// is written.
-class Sampling {
+using Decode = std::function<std::string(std::span<const TokenId>)>;
+
+/// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there and
+/// a killed run is taken up to the same bits; without one nothing is written.
+class Sampling final : private DrawObserver {
  public:
-  using Decode = std::function<std::string(std::span<const TokenId>)>;
-  using OnProgress = std::function<void(const SamplingProgress&)>;
-
   /// The arguments must outlive the object.
   ///
-  /// checkpoint_seconds: the least time between two checkpoints.
+  /// checkpoint_seconds: the least time between two checkpoints. Where they are slow they are made
+  /// so seldom that they take at most a fortieth of the time.
   Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
-           RunFolder* folder = nullptr, OnProgress on_progress = {},
+           RunFolder* folder = nullptr, SamplingWatcher watcher = {},
            double checkpoint_seconds = 0.5);
-  ~Sampling();
+  ~Sampling() override;
 
-  /// Runs to the end and returns the answers in order.
   /// @throw BadInput if the checkpoint was made with another model
-  std::vector<Answer> run();
+  void run();
   /// Of all samples; summary.json.
   nlohmann::ordered_json summary() const;
 
  private:
-  struct Sample;
-  void restore(const nlohmann::json& checkpoint, RowLottery& rows);
-  void advanced(Sample& sample, std::span<const Event> events);
-  void flush();
-  void save();
+  /// What is kept of a run from its first round until its answer has left.
+  struct UnderWay;
+
+  std::optional<Answer> ended_before(std::size_t place) override;
+  std::optional<SavedProgress> begun_before(std::size_t place) override;
+  void advanced(std::size_t place, const Progress& progress,
+                std::span<const Event> events) override;
+  void ended(std::size_t place, const Progress& progress) override;
+  void drawn(std::size_t place, const Answer& answer) override;
+
+  void restore();
+  UnderWay& under_way(std::size_t place);
+  void keep(std::size_t place, UnderWay& run, nlohmann::json state);
+  void begin_checkpoint();
+  void write_checkpoint();
   void report();
 
   LanguageModel& model_;
   const SamplingSettings& settings_;
   Decode decode_;
   RunFolder* folder_;
-  OnProgress on_progress_;
-  double checkpoint_seconds_;
-  double saved_at_ = 0.0;
+  SamplingWatcher watcher_;
+  DrawSettings draw_;
+  TemperingStatistics total_;  ///< of the answers that have left
+  std::size_t front_ = 0;      ///< how many have left
+  std::map<std::size_t, UnderWay> under_way_;
+  std::uint64_t decode_tokens_ = 0;
   ReportClock report_clock_;
-  Context context_;
-  Ladder ladder_;
-  Plan plan_;
-  Engine* engine_ = nullptr;
-  std::vector<std::unique_ptr<Sample>> samples_;
-  std::size_t front_ = 0;  ///< the first sample whose events are not all flushed
-  TemperingStatistics total_;
+
+  double checkpoint_seconds_;
+  double saved_at_ = 0.0;        ///< when the last checkpoint was written
+  double seconds_saving_ = 0.0;  ///< what the checkpoint in the making has cost
+  double pause_ = 0.0;           ///< how long to wait after the last checkpoint
+  bool saving_ = false;
+  std::size_t due_ = 0;  ///< runs that the checkpoint in the making waits for
 };
+
+/// Hands over the answers that lie in a run folder, in order: of a finished run all.
+/// @throw BadInput if one is not as tempera writes it
+void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
+                     const std::function<void(const SampledAnswer&)>& take);
 
 }  // namespace tempera::gpu

@@ -1,43 +1,91 @@
+#include "gpu/runs/sampling_settings.hpp"
+
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "gpu/input/bad_input.hpp"
-#include "gpu/runs/sampling.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "gpu/input/json_document.hpp"
 
 namespace tempera::gpu {
+namespace {
+
+constexpr std::uint64_t most_tokens = std::numeric_limits<TokenId>::max();
+constexpr std::uint64_t most_rounds = addressable_turns;
+
+std::vector<TokenId> tokens_of(const JsonObject& config, const std::string& key) {
+  const auto numbers = config.whole_numbers(key, 0, most_tokens);
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<std::size_t> counts_of(const JsonObject& config, const std::string& key) {
+  const auto numbers = config.whole_numbers(key, 0, most_rounds);
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<SamplePrompt> prompts_of(const JsonObject& config) {
+  if (!config.has("prompts")) return {{std::nullopt, tokens_of(config, "prompt")}};
+  if (config.has("prompt"))
+    throw BadInput(config.where(), "has both keys \"prompt\" and \"prompts\"", "remove one");
+  std::vector<SamplePrompt> prompts;
+  for (const auto& value : config.array("prompts")) {
+    const JsonObject prompt(value,
+                            config.where() + ", prompt " + std::to_string(prompts.size() + 1));
+    prompt.only({"id", "tokens"});
+    prompts.push_back({prompt.text("id"), tokens_of(prompt, "tokens")});
+  }
+  if (prompts.empty()) throw BadInput(config.where(), "lists no prompt", "start the run again");
+  return prompts;
+}
+
+}  // namespace
 
 nlohmann::ordered_json SamplingSettings::to_json() const {
-  return {{"model", model},        {"prompt", prompt},
-          {"terminal", terminal},  {"powers", powers},
-          {"horizon", horizon},    {"block", block},
-          {"rounds", rounds},      {"local_moves", local_moves},
-          {"sweeps", sweeps},      {"schedule", schedule == Schedule::adj ? "adj" : "deo"},
-          {"output_rung", output}, {"samples", samples},
-          {"seed", seed}};
+  nlohmann::ordered_json json{{"model", model}, {"model_path", model_path}};
+  if (prompts.size() == 1 && !prompts.front().id) {
+    json["prompt"] = prompts.front().tokens;
+  } else {
+    json["prompts"] = nlohmann::ordered_json::array();
+    for (const SamplePrompt& prompt : prompts)
+      json["prompts"].push_back({{"id", *prompt.id}, {"tokens", prompt.tokens}});
+  }
+  json["terminal"] = terminal;
+  json["powers"] = powers;
+  json["horizon"] = horizon;
+  json["block"] = block;
+  json["rounds"] = rounds;
+  json["local_moves"] = local_moves;
+  json["sweeps"] = sweeps;
+  json["schedule"] = schedule == Schedule::adj ? "adj" : "deo";
+  json["output_rung"] = output;
+  json["samples"] = samples;
+  json["seed"] = seed;
+  return json;
 }
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
+  const JsonObject config(json, file);
+  config.only({"model", "model_path", "prompt", "prompts", "terminal", "powers", "horizon", "block",
+               "rounds", "local_moves", "sweeps", "schedule", "output_rung", "samples", "seed"});
   SamplingSettings settings;
-  try {
-    json.at("model").get_to(settings.model);
-    json.at("prompt").get_to(settings.prompt);
-    json.at("terminal").get_to(settings.terminal);
-    json.at("powers").get_to(settings.powers);
-    json.at("horizon").get_to(settings.horizon);
-    json.at("block").get_to(settings.block);
-    json.at("rounds").get_to(settings.rounds);
-    json.at("local_moves").get_to(settings.local_moves);
-    json.at("sweeps").get_to(settings.sweeps);
-    const auto schedule = json.at("schedule").get<std::string>();
-    if (schedule != "adj" && schedule != "deo")
-      throw BadInput(file, "the schedule is neither adj nor deo",
-                     "it was not written by tempera; start the run again");
-    settings.schedule = schedule == "deo" ? Schedule::deo : Schedule::adj;
-    json.at("output_rung").get_to(settings.output);
-    json.at("samples").get_to(settings.samples);
-    json.at("seed").get_to(settings.seed);
-  } catch (const nlohmann::json::exception& error) {
-    throw BadInput(file, error.what(), "it was not written by tempera; start the run again");
-  }
+  settings.model = config.text("model");
+  settings.model_path = config.text("model_path");
+  settings.prompts = prompts_of(config);
+  settings.terminal = tokens_of(config, "terminal");
+  settings.powers = config.positive_numbers("powers");
+  settings.horizon = config.whole_number("horizon", 1, longest_horizon);
+  settings.block = config.whole_number("block", 1, most_tokens);
+  settings.rounds = counts_of(config, "rounds");
+  settings.local_moves = counts_of(config, "local_moves");
+  settings.sweeps = counts_of(config, "sweeps");
+  const std::string schedule = config.text("schedule");
+  if (schedule != "adj" && schedule != "deo")
+    throw BadInput(file, "key \"schedule\" is neither adj nor deo", "give one of the two");
+  settings.schedule = schedule == "deo" ? Schedule::deo : Schedule::adj;
+  settings.output = config.whole_number("output_rung", 1, 65535);
+  settings.samples = config.whole_number("samples", 1, addressable_samples);
+  settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
   return settings;
 }
 
@@ -47,7 +95,36 @@ Plan SamplingSettings::plan() const {
     throw BadInput("output rung", "is " + std::to_string(output),
                    "give one of the rungs 1 to " + std::to_string(ladder.rungs()));
   if (samples == 0) throw BadInput("samples", "is 0", "ask for at least 1");
+  if (samples > addressable_samples)
+    throw BadInput(
+        "samples", "is " + std::to_string(samples),
+        "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
   return {make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output - 1};
+}
+
+DrawSettings SamplingSettings::draw_settings() const {
+  DrawSettings settings{Ladder(powers), plan(), terminal};
+  settings.seed = seed;
+  settings.samples = samples;
+  return settings;
+}
+
+std::vector<Prompt> SamplingSettings::numbered_prompts() const {
+  std::vector<Prompt> numbered;
+  std::map<PromptNumber, const std::string*> taken;
+  for (const SamplePrompt& prompt : prompts) {
+    const PromptNumber number = prompt.id ? prompt_number(*prompt.id) : PromptNumber{};
+    if (prompt.id) {
+      const auto [entry, is_new] = taken.emplace(number, &*prompt.id);
+      if (!is_new)
+        throw BadInput("prompts",
+                       "the ids " + in_quotes(*entry->second) + " and " + in_quotes(*prompt.id) +
+                           " would share their draws",
+                       "change one of the two");
+    }
+    numbered.push_back({prompt.tokens, number});
+  }
+  return numbered;
 }
 
 }  // namespace tempera::gpu

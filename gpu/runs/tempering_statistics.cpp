@@ -149,8 +149,10 @@ void TemperingStatistics::restore(const nlohmann::json& state) {
     const auto& edge = state.at("edges").at(k);
     edges_[k] = {edge.at(0), edge.at(1), from_bits(edge.at(2)), from_bits(edge.at(3)), edge.at(4)};
   }
-  state.at("replica_at").get_to(replica_at_);
-  state.at("direction").get_to(direction_);
+  for (std::size_t k = 0; k < rungs_.size(); ++k) {
+    state.at("replica_at").at(k).get_to(replica_at_[k]);
+    state.at("direction").at(k).get_to(direction_[k]);
+  }
   state.at("round_trips").get_to(round_trips_);
 }
 

@@ -5,7 +5,7 @@
 namespace tempera::gpu {
 
 /// Step 1 of Algorithm 1: extends an open record to the horizon T_m with tokens of g_{α_k},
-/// `eq:implementation-extension`. The padding behind a terminal token is implicit.
+/// `eq:implementation-extension`, `eq:proposal-g`. The padding behind a terminal token is implicit.
 inline Task extend(Record& x, Turn turn, std::size_t horizon) {
   Event event{.kind = Event::Kind::extension};
   x.raise_horizon(horizon);
@@ -15,8 +15,9 @@ inline Task extend(Record& x, Turn turn, std::size_t horizon) {
 
 /// Step 2 of Algorithm 1, one local update of rung k: L_k = Σ_r ω(r) L_{k,r}.
 ///
-/// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`) and accepts it with
-/// probability 1 ∧ R (`eq:implementation-local-mh-acceptance`).
+/// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`,
+/// `eq:fixed-horizon-proposal`) and accepts it with probability 1 ∧ R
+/// (`eq:implementation-local-mh-acceptance`, `eq:local-accept`, `eq:accept-ratio`).
 template <class Rules = PaperRules>
 Task local_move(Record& x, Turn turn, const RestartLaw& law) {
   Event event;

@@ -8,28 +8,25 @@
 namespace tempera::gpu {
 namespace {
 
-/// Step 1 for all rungs at once. The stage is the round of the draws' addresses.
+/// Step 1 for all rungs at once.
 Task extend_all(Run& run, Progress& progress, std::size_t horizon) {
   std::vector<Task> extensions;
   for (Rung k = 0; k < progress.replicas.size(); ++k)
-    extensions.push_back(
-        extend(progress.replicas[k],
-               Turn(run, k, static_cast<std::uint32_t>(progress.stage), Purpose::extension_token),
-               horizon));
+    extensions.push_back(extend(progress.replicas[k],
+                                Turn(run, k, progress.stage, Purpose::extension_token), horizon));
   co_await all(std::move(extensions));
 }
 
 /// Step 2 for one rung: its n_local moves of one round.
-Task refine(Record& x, Run& run, Rung k, std::uint32_t first_round, std::size_t moves,
+Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
             const RestartLaw& law) {
   for (std::size_t a = 0; a < moves; ++a)
-    co_await local_move(
-        x, Turn(run, k, first_round + static_cast<std::uint32_t>(a), Purpose::proposal_token), law);
+    co_await local_move(x, Turn(run, k, first + a, Purpose::proposal_token), law);
 }
 
 void report(Run& run, const Progress& progress, Observer* observer) {
   std::sort(run.events.begin(), run.events.end(), [](const Event& a, const Event& b) {
-    return std::tie(a.kind, a.round, a.rung) < std::tie(b.kind, b.round, b.rung);
+    return std::tie(a.kind, a.turn, a.rung) < std::tie(b.kind, b.turn, b.rung);
   });
   if (observer != nullptr) observer->advanced(progress, run.events);
   run.events.clear();
@@ -52,6 +49,7 @@ void end_stage(Progress& progress) {
 }  // namespace
 
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
+  if (progress.replicas.empty()) co_await initialize_replicas(run, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     const Stage& stage = plan.stages[progress.stage];
     const RestartLaw law = RestartLaw::uniform(stage.horizon);
@@ -60,9 +58,9 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
       std::vector<Task> refinements;
       for (Rung k = 0; k < progress.replicas.size(); ++k)
         refinements.push_back(
-            refine(progress.replicas[k], run, k, progress.local_rounds, stage.local_moves, law));
+            refine(progress.replicas[k], run, k, progress.local_moves, stage.local_moves, law));
       co_await all(std::move(refinements));
-      progress.local_rounds += static_cast<std::uint32_t>(stage.local_moves);
+      progress.local_moves += stage.local_moves;
       for (std::size_t b = 0; b < stage.sweeps; ++b)
         sweep(progress.replicas, run, plan.schedule, progress.sweeps++);
       ++progress.round;
@@ -72,13 +70,14 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
 }
 
 Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
+  if (progress.replicas.empty()) co_await initialize_replicas(run, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     const Stage& stage = plan.stages[progress.stage];
     co_await begin_stage(run, progress, stage.horizon, observer);
     while (progress.round < stage.rounds) {
       for (std::size_t a = 0; a < stage.local_moves; ++a)
         co_await truncating_move(progress.replicas.front(),
-                                 Turn(run, 0, progress.local_rounds++, Purpose::proposal_token));
+                                 Turn(run, 0, progress.local_moves++, Purpose::proposal_token));
       ++progress.round;
       report(run, progress, observer);
     }

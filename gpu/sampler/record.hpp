@@ -21,7 +21,7 @@ struct Context {
 
 /// A completion record x ∈ S_{T_m}: the generated tokens, what was computed of each when it was
 /// generated (ℓ_t and ζ_{t,j}), and the model's cache of prompt and tokens. The padding ⊥ behind a
-/// terminal token is implicit: ℓ_t = ζ_{t,j} = 0 there.
+/// terminal token is implicit: ℓ_t = ζ_{t,j} = 0 there (`eq:theory-absorbing-law`).
 ///
 /// Owns its cache, so it moves and is not copied; prefix_before forks it.
 class Record {
@@ -50,7 +50,8 @@ class Record {
   const Cache& cache() const { return *cache_; }
   void exchange_cache(Record& other) { std::swap(cache_, other.cache_); }
 
-  /// log p0(x | x_0) = Σ_t ℓ_t(x), summed from the first token on.
+  /// log p0(x | x_0) = Σ_t ℓ_t(x), summed from the first token on (`eq:record-prob`,
+  /// `eq:theory-terminated-sequence-law`).
   double log_p0() const;
   /// Σ_{t=r}^{last} ζ_{t,k}(x); positions past the end count 0. Range: r >= 1.
   double sum_log_z(std::size_t r, std::size_t last, Rung k) const;

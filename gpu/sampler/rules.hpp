@@ -20,7 +20,7 @@ struct PaperRules {
   }
 
   /// (α_{k+1} − α_k)[log p0(x) − log p0(y)] with x at rung k and y at rung k + 1,
-  /// `eq:swap-acceptance-theory`.
+  /// `eq:swap-acceptance-theory`, `eq:stage-swap`.
   static double swap_log_ratio(const Record& x, const Record& y, const Ladder& ladder, Rung k) {
     return (ladder.power(k + 1) - ladder.power(k)) * (x.log_p0() - y.log_p0());
   }

@@ -2,17 +2,11 @@
 
 namespace tempera::gpu {
 
-std::vector<Record> Run::empty_replicas() const {
-  const std::unique_ptr<Cache> prompt_cache = engine.model().empty_cache();
-  if (!context.prompt.empty()) {
-    DeviceMemory<float> logits;
-    const Pass pass{prompt_cache.get(), context.prompt};
-    engine.model().next_logits(std::span(&pass, 1), logits);
-  }
-  std::vector<Record> replicas;
-  for (Rung k = 0; k < ladder.rungs(); ++k)
-    replicas.emplace_back(context, prompt_cache->fork(prompt_cache->length()));
-  return replicas;
+Task initialize_replicas(Run& run, std::vector<Record>& replicas) {
+  if (run.prompt_cache == nullptr) run.prompt_cache = run.engine.model().empty_cache();
+  co_await run.engine.compute(*run.prompt_cache, run.context.prompt);
+  for (Rung k = 0; k < run.ladder.rungs(); ++k)
+    replicas.emplace_back(run.context, run.prompt_cache->fork(run.prompt_cache->length()));
 }
 
 }  // namespace tempera::gpu

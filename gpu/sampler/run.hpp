@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "gpu/engine/engine.hpp"
@@ -15,8 +15,9 @@ namespace tempera::gpu {
 /// What became of one block extension, one local move or one attempted swap.
 struct Event {
   enum class Kind { extension, local_move, swap } kind = Kind::local_move;
-  std::uint32_t round = 0;  ///< counted from the start of the run, per kind; extensions: stages
-  Rung rung = 0;            ///< of the move; the edge's lower rung for a swap
+  Rung rung = 0;  ///< of the move; the edge's lower rung for a swap
+  /// As in the addresses of its draws: the stage, the local move of its rung, or the sweep.
+  std::uint32_t turn = 0;
   std::size_t restart = 0;  ///< restart position r of a local move; else 0
   std::size_t tokens = 0;   ///< tokens that were drawn
   bool proposed = false;    ///< false where r > τ(x): the proposal is x itself
@@ -24,23 +25,32 @@ struct Event {
   double log_ratio = 0.0;
 };
 
-/// One prompt's run: what its sampler needs besides its records.
+/// The run of one sample: what its sampler needs besides its records.
+///
+/// Runs of different contexts, ladders and seeds share an engine. Two runs of one engine and seed
+/// differ in prompt_index or sample_index, or they draw with the same words.
 struct Run {
   Engine& engine;
   const Context& context;
   const Ladder& ladder;
-  std::uint32_t prompt = 0;   ///< number of the prompt, part of every draw's address
-  std::vector<Event> events;  ///< since the round began; sorted when it is finished
-
-  /// K empty records whose caches share the prompt, computed once.
-  std::vector<Record> empty_replicas() const;
+  std::uint64_t seed = 0;
+  std::uint32_t prompt_index = 0;  ///< part of every draw's address
+  std::uint32_t sample_index = 0;  ///< part of every draw's address; below addressable_samples
+  /// The cache of the prompt, shared by the runs that begin with it, so that it is computed once;
+  /// where there is none, the run makes its own.
+  std::shared_ptr<Cache> prompt_cache = nullptr;
+  std::vector<Event> events = {};  ///< since the round began; sorted when it is finished
 };
 
-/// One rung's turn in one round: its draws, each at its own address.
+/// Line 1 of Algorithm 1: K empty records, whose caches share the prompt.
+Task initialize_replicas(Run& run, std::vector<Record>& replicas);
+
+/// One rung's turn: a block extension, a local move or a swap, with its draws, each at its own
+/// address. `number` counts as DrawAddress::turn says.
 class Turn {
  public:
-  Turn(Run& run, Rung rung, std::uint32_t round, Purpose token)
-      : run_(&run), rung_(rung), round_(round), token_(token) {}
+  Turn(Run& run, Rung rung, std::size_t number, Purpose token)
+      : run_(&run), rung_(rung), number_(static_cast<std::uint32_t>(number)), token_(token) {}
 
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return run_->ladder; }
@@ -50,31 +60,34 @@ class Turn {
   /// r ∝ tickets, from 1. The truncating sampler's restart law depends on its record, so it has no
   /// RestartLaw to draw from.
   std::size_t restart(std::span<const std::uint64_t> tickets) {
-    return 1 + run_->engine.draw(tickets, address(0, Purpose::restart_position));
+    return 1 + run_->engine.draw(tickets, draw_at(0, Purpose::restart_position));
   }
   /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`.
   Engine::NextToken next_token(Record& record) {
-    const auto position = static_cast<std::uint32_t>(record.length() + 1);
-    return run_->engine.next_token(record, {rung_, address(position, token_)});
+    return run_->engine.next_token(
+        record.cache(), record.history(),
+        {run_->ladder.powers(), rung_, draw_at(record.length(), token_)});
   }
   /// True with probability 1 ∧ exp(log_ratio).
   bool accept(double log_ratio, Purpose purpose = Purpose::accept) {
-    return run_->engine.draw(accept_tickets(log_ratio), address(0, purpose)) == 0;
+    return run_->engine.draw(accept_tickets(log_ratio), draw_at(0, purpose)) == 0;
   }
   void note(Event event) {
     event.rung = rung_;
-    event.round = round_;
+    event.turn = number_;
     run_->events.push_back(event);
   }
 
  private:
-  DrawAddress address(std::uint32_t position, Purpose purpose) const {
-    return {run_->prompt, static_cast<std::uint16_t>(rung_), round_, position, purpose};
+  Draw draw_at(std::size_t position, Purpose purpose) const {
+    return {run_->seed,
+            {run_->prompt_index, run_->sample_index, static_cast<std::uint16_t>(rung_), number_,
+             static_cast<std::uint32_t>(position), purpose}};
   }
 
   Run* run_;
   Rung rung_;
-  std::uint32_t round_;
+  std::uint32_t number_;
   Purpose token_;
 };
 

@@ -19,16 +19,17 @@ std::size_t at_stage(const std::vector<std::size_t>& counts, std::size_t m, std:
   return counts[m];
 }
 
-/// Σ_m N_m n_m below 2^32, the reach of a draw's address: a round that wrapped around would draw
+/// Σ_m N_m n_m at most 2^24, the reach of a draw's address: a turn that wrapped around would draw
 /// with words that were drawn with before.
-void require_addressable(const std::vector<Stage>& stages, std::size_t Stage::*count,
-                         const std::string& name) {
-  std::uint64_t left = std::uint64_t{1} << 32;
+template <class Count>
+void require_addressable(const std::vector<Stage>& stages, Count count, const std::string& name) {
+  std::uint64_t left = addressable_turns;
   for (const Stage& stage : stages) {
-    if (stage.rounds == 0 || stage.*count == 0) continue;
-    if (stage.*count > left / stage.rounds)
-      throw BadInput(name, "the run has more than 2^32 of them", "give fewer rounds");
-    left -= stage.rounds * stage.*count;
+    const std::uint64_t in_a_round = count(stage);
+    if (stage.rounds == 0 || in_a_round == 0) continue;
+    if (in_a_round > left / stage.rounds)
+      throw BadInput(name, "the run has more than 2^24 of them", "give fewer rounds");
+    left -= stage.rounds * in_a_round;
   }
 }
 
@@ -49,8 +50,12 @@ std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
     stages.push_back(
         {m + 1 == count ? horizon : (m + 1) * block, at_stage(rounds, m, count, "rounds"),
          at_stage(local_moves, m, count, "local moves"), at_stage(sweeps, m, count, "sweeps")});
-  require_addressable(stages, &Stage::local_moves, "local moves");
-  require_addressable(stages, &Stage::sweeps, "sweeps");
+  require_addressable(
+      stages, [](const Stage&) { return 1; }, "rounds");
+  require_addressable(
+      stages, [](const Stage& m) { return m.local_moves; }, "local moves");
+  require_addressable(
+      stages, [](const Stage& m) { return m.sweeps; }, "sweeps");
   return stages;
 }
 

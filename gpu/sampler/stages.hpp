@@ -3,15 +3,18 @@
 #include <cstddef>
 #include <vector>
 
+#include "gpu/lottery/draw_address.hpp"
 #include "gpu/sampler/ladder.hpp"
 #include "gpu/sampler/swap.hpp"
 
 namespace tempera::gpu {
 
-/// One stage m: refinement at the horizon T_m.
+/// One stage m: refinement at the horizon T_m, which preserves Π_m (`eq:theory-stage-targets`,
+/// `eq:stage-joint-target`).
 struct Stage {
   std::size_t horizon = 0;      ///< T_m = min(mB, T)
-  std::size_t rounds = 0;       ///< N_m
+  std::size_t rounds = 0;       ///< N_m refinement rounds: n_local,m local moves of each rung, then
+                                ///< n_sweep,m sweeps
   std::size_t local_moves = 1;  ///< n_local,m
   std::size_t sweeps = 1;       ///< n_sweep,m
 };
@@ -23,15 +26,15 @@ struct Plan {
   Rung output = 0;  ///< k*, fixed before the run
 };
 
-/// The longest horizon of a run, in tokens.
-inline constexpr std::size_t longest_horizon = 1'000'000;
+/// The longest horizon of a run, in tokens: the address of a draw tells 2^20 positions apart.
+inline constexpr std::size_t longest_horizon = addressable_positions;
 
 /// The stages T_m = min(mB, T), m = 1, …, M = ceil(T/B).
 ///
 /// rounds, local_moves, sweeps: one number for all stages, or one for each.
 /// @throw BadInput if the horizon or block is 0, the horizon above longest_horizon, a list has
-/// neither 1 nor M numbers, or the run has more local moves of a rung or more sweeps than can be
-/// told apart in the address of a draw, 2^32
+/// neither 1 nor M numbers, or the run has more rounds, local moves of a rung or sweeps than the
+/// address of a draw tells apart, addressable_turns
 std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
                                const std::vector<std::size_t>& rounds,
                                const std::vector<std::size_t>& local_moves,

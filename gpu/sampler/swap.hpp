@@ -6,7 +6,8 @@
 
 namespace tempera::gpu {
 
-/// Attempts the exchange of rungs k and k + 1: the kernel W_k, `eq:implementation-swap-general`.
+/// Attempts the exchange of rungs k and k + 1: the kernel W_k, `eq:implementation-swap-general`,
+/// `eq:swap-accept-llm`.
 /// No model call: the records carry their scores and caches.
 template <class Rules = PaperRules>
 void attempt_swap(std::vector<Record>& replicas, Turn turn) {
@@ -24,14 +25,14 @@ enum class Schedule {
   deo,  ///< deterministic even–odd: one parity layer a sweep, odd edges first
 };
 
-/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `round` counts sweeps from
-/// 0.
+/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `number` counts the
+/// run's sweeps from 0, through all stages.
 template <class Rules = PaperRules>
-void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::uint32_t round) {
+void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number) {
   const bool layered = schedule == Schedule::deo;
-  const Rung first = layered ? round % 2 : 0;
+  const Rung first = layered ? number % 2 : 0;
   for (Rung k = first; k + 1 < replicas.size(); k += layered ? 2 : 1)
-    attempt_swap<Rules>(replicas, Turn(run, k, round, Purpose::swap));
+    attempt_swap<Rules>(replicas, Turn(run, k, number, Purpose::swap));
 }
 
 }  // namespace tempera::gpu

@@ -1,41 +1,21 @@
 #include <bit>
+#include <map>
 #ifdef TEMPERA_DEVICE_TBB
 #include <tbb/global_control.h>
 #endif
 
-#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/runs/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/small_transformer.hpp"
 
 namespace tempera::lab {
 namespace {
 
-/// Everything that a run leaves, as bits.
-std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std::size_t threads) {
-#ifdef TEMPERA_DEVICE_TBB
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-#else
-  static_cast<void>(threads);  // the other device systems' threads are compared in the tests
-#endif
-  const auto model = small_transformer(19, 3);
-  const gpu::Ladder ladder({1.0, 1.7, 3.0});
-  const auto rows = gpu::make_device_row_lottery(ladder.powers());
-  gpu::PhiloxLottery lottery(11);
-  gpu::Engine engine(*model, *rows, lottery, batch, order);
-  const gpu::Plan plan{gpu::make_stages(20, 5, {3}, {2}, {1}), gpu::Schedule::adj, 2};
-  const std::vector<gpu::Context> contexts{{{5, 6}, {0}}, {{7}, {0}}, {{9, 8, 7}, {0}}};
-  std::vector<gpu::Run> runs;
-  std::vector<gpu::Progress> progress(contexts.size());
-  std::vector<gpu::Task> tasks;
-  runs.reserve(contexts.size());
-  for (std::size_t i = 0; i < contexts.size(); ++i) {
-    runs.push_back({engine, contexts[i], ladder, static_cast<std::uint32_t>(i), {}});
-    progress[i].replicas = runs[i].empty_replicas();
-    tasks.push_back(gpu::parallel_power_tempering(runs[i], plan, progress[i]));
-  }
-  engine.run(tasks);
-  std::vector<std::uint64_t> bits;
-  for (const gpu::Progress& run : progress) {
+/// Collects everything that runs leave, as bits, by their places.
+class Bits final : public gpu::DrawObserver {
+ public:
+  void ended(std::size_t place, const gpu::Progress& run) override {
+    std::vector<std::uint64_t>& bits = of_place_[place];
     for (const gpu::Record& record : run.replicas) {
       for (const gpu::ScoredToken& token : record.tokens()) {
         bits.push_back(token.id);
@@ -44,7 +24,34 @@ std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std:
       }
     }
   }
-  return bits;
+  std::vector<std::uint64_t> all() const {
+    std::vector<std::uint64_t> bits;
+    for (const auto& [place, words] : of_place_)
+      bits.insert(bits.end(), words.begin(), words.end());
+    return bits;
+  }
+
+ private:
+  std::map<std::size_t, std::vector<std::uint64_t>> of_place_;
+};
+
+std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std::size_t threads) {
+#ifdef TEMPERA_DEVICE_TBB
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+#else
+  static_cast<void>(threads);  // the other device systems' threads are compared in the tests
+#endif
+  const auto model = small_transformer(19, 3);
+  gpu::DrawSettings settings{gpu::Ladder({1.0, 1.7, 3.0}),
+                             {gpu::make_stages(20, 5, {3}, {2}, {1}), gpu::Schedule::adj, 2},
+                             {0}};
+  settings.seed = 11;
+  settings.largest_batch = batch;
+  settings.order = order;
+  const std::vector<gpu::Prompt> prompts{{{5, 6}, {0, 0}}, {{7}, {1, 0}}, {{9, 8, 7}, {2, 0}}};
+  Bits bits;
+  gpu::draw_answers(*model, prompts, gpu::parallel_power_tempering, settings, bits);
+  return bits.all();
 }
 
 Verdict same_bits(const Evidence&) {

@@ -40,6 +40,7 @@ std::map<std::string, Check> record_checks();
 std::map<std::string, Check> kernel_checks();
 std::map<std::string, Check> restart_checks();
 std::map<std::string, Check> bias_checks();
+std::map<std::string, Check> ladder_checks();
 std::map<std::string, Check> four_state_checks();
 std::map<std::string, Check> compiled_checks();
 std::map<std::string, Check> bitwise_checks();

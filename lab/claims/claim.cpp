@@ -7,40 +7,37 @@
 #include <sstream>
 
 #include "reference/bad_input.hpp"
+#include "reference/in_quotes.hpp"
+#include "reference/json_document.hpp"
+#include "reference/text_file.hpp"
 
 namespace tempera::lab {
 
 std::vector<Claim> read_claims(const std::string& file) {
-  std::ifstream in(file);
-  if (!in)
-    throw reference::BadInput(file, "cannot be read", "name the tree of tempera with --tree");
+  const nlohmann::json document = reference::parse_json(
+      reference::read_text_file(file, "name the tree of tempera with --tree"), file);
   const std::set<std::string> kinds{"exact", "compiled", "proved", "bitwise", "statistical"};
   std::vector<Claim> claims;
   std::set<std::string> ids;
-  try {
-    for (const auto& entry : nlohmann::json::parse(in)) {
-      Claim claim{
-          entry.at("id"), entry.at("label"), entry.at("statement"), entry.at("kind"), {}, {}, {}};
-      const auto optional = [&](const char* key) {
-        return entry.contains(key) && !entry.at(key).is_null()
-                   ? std::optional<std::string>(entry.at(key).get<std::string>())
-                   : std::nullopt;
-      };
-      claim.check = optional("check");
-      claim.theorem = optional("theorem");
-      claim.missing = optional("missing");
-      const std::string where = file + ", claim " + claim.id;
-      if (!ids.insert(claim.id).second)
-        throw reference::BadInput(where, "is given twice", "give each claim its own id");
-      if (!kinds.contains(claim.kind))
-        throw reference::BadInput(where, "is of the unknown kind " + claim.kind,
-                                  "use exact, compiled, proved, bitwise or statistical");
-      if (!claim.check && !claim.theorem)
-        throw reference::BadInput(where, "has neither check nor theorem", "give one");
-      claims.push_back(std::move(claim));
-    }
-  } catch (const nlohmann::json::exception& error) {
-    throw reference::BadInput(file, error.what(), "see HACKING.md for the form of a claim");
+  for (const auto& entry :
+       reference::objects_of(document, file, "see HACKING.md for the form of a claim")) {
+    entry.check_keys({"id", "label", "statement", "kind"}, {"check", "theorem", "missing"});
+    Claim claim{entry.text("id"),
+                entry.text("label"),
+                entry.text("statement"),
+                entry.text("kind"),
+                entry.optional_text("check"),
+                entry.optional_text("theorem"),
+                entry.optional_text("missing")};
+    const std::string where = file + ", claim " + reference::in_quotes(claim.id);
+    if (!ids.insert(claim.id).second)
+      throw reference::BadInput(where, "is given twice", "give each claim its own id");
+    if (!kinds.contains(claim.kind))
+      throw reference::BadInput(where, "is of the unknown kind " + reference::in_quotes(claim.kind),
+                                "use exact, compiled, proved, bitwise or statistical");
+    if (!claim.check && !claim.theorem)
+      throw reference::BadInput(where, "has neither check nor theorem", "give one");
+    claims.push_back(std::move(claim));
   }
   return claims;
 }

@@ -47,15 +47,15 @@ struct TransposedPowers : gpu::PaperRules {
 template <std::size_t kept>
 struct TopKDoor {
   static std::size_t draw(gpu::Lottery& lottery, std::span<const std::uint64_t> tickets,
-                          const gpu::DrawAddress& address) {
-    if (address.purpose != gpu::Purpose::proposal_token || tickets.size() <= kept)
-      return lottery.draw(tickets, address);
+                          const gpu::Draw& draw) {
+    if (draw.address.purpose != gpu::Purpose::proposal_token || tickets.size() <= kept)
+      return lottery.draw(tickets, draw);
     std::vector<std::uint64_t> sorted(tickets.begin(), tickets.end());
     std::nth_element(sorted.begin(), sorted.begin() + kept - 1, sorted.end(), std::greater<>());
     std::vector<std::uint64_t> cut(tickets.begin(), tickets.end());
     for (std::uint64_t& t : cut)
       if (t < sorted[kept - 1]) t = 0;
-    return lottery.draw(cut, address);
+    return lottery.draw(cut, draw);
   }
 };
 

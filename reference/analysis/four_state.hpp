@@ -8,7 +8,9 @@
 namespace tempera::reference {
 
 /// The paper's four-state example (sec:endpoint-bias-example-condensed) as a finite model: horizon
-/// 2, power 2. Its comparison space lists a = X_2, a a = X_4, a e = X_3, e = X_1.
+/// 2, power 2. Its kernels are those of eq:condensed-fixed-kernel, its flows those of
+/// eq:condensed-invariance-test, and all in one eq:condensed-finite-summary. Its comparison space
+/// lists a = X_2, a a = X_4, a e = X_3, e = X_1.
 inline constexpr std::string_view four_state_model =
     R"({"name": "four-state", "vocabulary": ["a", "e"], "terminal": ["e"],
         "default": {"a": "1/2", "e": "1/2"}})";

@@ -12,7 +12,7 @@ using EdgeAcceptances = std::vector<Rational>;
 /// The most rungs whose round-trip chains are solved.
 inline constexpr std::size_t round_trip_rung_limit = 64;
 
-/// Throws BadInput, naming `where`, unless there is at least one edge and every a_k is in (0, 1].
+/// @throw BadInput, naming `where`, unless there is at least one edge and every a_k is in (0, 1]
 void check_acceptances(const EdgeAcceptances& acceptances, const std::string& where);
 
 /// Rung of a tagged replica at complete-sweep boundaries of the ordered schedule, K x K.
@@ -24,7 +24,8 @@ Matrix ordered_sweep_chain(const EdgeAcceptances& acceptances);
 Matrix even_odd_chain(const EdgeAcceptances& acceptances);
 
 /// Expected steps of a chain from each state until it first is in `state`, 0 there, by exact
-/// elimination. Throws BadInput when some state cannot reach it.
+/// elimination.
+/// @throw BadInput if some state cannot reach it
 std::vector<Rational> expected_hitting_times(const Matrix& chain, std::size_t state);
 
 /// Expected iterations of one tagged replica's round trip.

@@ -16,6 +16,7 @@ struct RungBias {
   bool confined;           ///< whether short records stay short (eq:ppt-local-confinement)
 };
 
+/// What thm:ppt-structural-bias needs of a rung.
 /// Of a local kernel on the comparison space and its target extended by zero. `entry` is 1 when no
 /// record is longer than h.
 RungBias rung_bias(const ComparisonSpace& space, const Matrix& local_kernel, const Law& target,
@@ -30,7 +31,8 @@ Rational joint_bias_bound(const std::vector<RungBias>& rungs, unsigned rounds);
 /// [b_k - K (1 - δ)^N]_+, below TV(μ_N^{(k)}, π_k), k from 0 (eq:ppt-output-bias-lower).
 Rational output_bias_bound(const std::vector<RungBias>& rungs, std::size_t k, unsigned rounds);
 
-/// Limits of the two bounds as N grows, where δ > 0: 1 - Π_j (1 - b_j), and b_k itself.
+/// The limit of the first bound as N grows, where δ > 0: 1 - Π_j (1 - b_j) (eq:truncation-floor).
+/// That of the second is b_k itself.
 Rational joint_bias_floor(const std::vector<RungBias>& rungs);
 
 /// (1/K) Σ_k φ_k, below TV(Π P-tilde, Π).

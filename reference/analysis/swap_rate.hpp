@@ -9,7 +9,7 @@
 namespace tempera::reference {
 
 /// E[1 ∧ π_α(Y) π_β(X) / (π_α(X) π_β(Y))] for independent X ~ π_α, Y ~ π_β: the expected acceptance
-/// of their exchange at equilibrium (subsec:thermodynamic-coordinate).
+/// of their exchange at equilibrium, a-bar(α, β) (subsec:thermodynamic-coordinate).
 Rational expected_swap_acceptance(const Law& lower, const Law& upper);
 
 /// The expected acceptance of each edge of a ladder, and its weakest link.
@@ -23,7 +23,8 @@ struct LadderDiagnosis {
   bool equi_accepting() const { return acceptances[weakest] == acceptances[strongest]; }
 };
 
-/// Throws BadInput for a ladder of one rung, which has no edge, and where a power is irrational.
+/// @throw BadInput if the ladder has one rung, so no edge, or a probability to a power is
+/// irrational
 LadderDiagnosis diagnose_ladder(const FixedHorizonSpace& space, const Ladder& ladder);
 
 }  // namespace tempera::reference

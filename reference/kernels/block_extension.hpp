@@ -7,7 +7,8 @@
 namespace tempera::reference {
 
 /// Block extension at one rung: an open record of the shorter horizon is continued by tokens of
-/// g_α through the longer one, a terminated record is padded (eq:implementation-extension).
+/// g_α through the longer one, a terminated record is padded (eq:implementation-extension,
+/// eq:proposal-g).
 /// |shorter| x |longer|, rows sum to one. Both spaces must be of one model.
 Matrix block_extension(const FixedHorizonSpace& shorter, const FixedHorizonSpace& longer,
                        const Power& power);

@@ -11,7 +11,8 @@ Rational continuation_mass(const FixedHorizonSpace& space, const Power& power,
                            std::span<const Token> history, Token token);
 
 /// π_{α,T}(v | h) = p0(v | h)^α H(v | h) / Σ_u p0(u | h)^α H(u | h) for every token v
-/// (eq:theory-power-conditional).
+/// (eq:theory-power-conditional). It is g_α(v | h) only where H does not depend on v
+/// (ps-vs-lowtemp).
 TokenRow power_conditional(const FixedHorizonSpace& space, const Power& power,
                            std::span<const Token> history);
 

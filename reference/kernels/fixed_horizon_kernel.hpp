@@ -7,7 +7,8 @@
 
 namespace tempera::reference {
 
-/// L_{k,r}: regenerate from position r through the horizon, accept by Metropolis-Hastings on S_T.
+/// L_{k,r}: regenerate from position r through the horizon, accept by Metropolis-Hastings on S_T,
+/// whose padding lets a terminated record grow again (rem:fixed-hor).
 /// |S_T| x |S_T|; r in 1..T.
 Matrix fixed_horizon_kernel_at(const FixedHorizonSpace& space, const Power& power, std::size_t r);
 

@@ -17,7 +17,8 @@ inline constexpr std::size_t joint_limit = 4096;
 /// rung 1 is the slowest.
 using Shape = std::vector<std::size_t>;
 
-/// Number of joint states. Throws BadInput when it exceeds joint_limit.
+/// Number of joint states.
+/// @throw BadInput if it exceeds joint_limit
 std::size_t joint_size(const Shape& shape);
 /// Coordinates of a joint state, rung 1 first.
 std::vector<std::size_t> coordinates(const Shape& shape, std::size_t state);
@@ -30,7 +31,8 @@ Law marginal(const Law& joint, const Shape& shape, std::size_t rung);
 
 /// Joint states written "s1|s2", in order.
 std::vector<std::string> joint_names(const RecordSpace& space, std::size_t rungs);
-/// Index of the joint state written "s1|s2". Throws BadInput naming `where`.
+/// Index of the joint state written "s1|s2".
+/// @throw BadInput, naming `where`, if it is no state
 std::size_t parse_joint_state(const RecordSpace& space, std::size_t rungs, std::string_view text,
                               const std::string& where);
 

@@ -11,24 +11,26 @@ namespace tempera::reference {
 /// A sharpening power α > 0, rational, numerator and denominator at most 1024.
 class Power {
  public:
-  /// Throws BadInput, naming `where`, when α is not positive or too large to raise exactly.
+  /// @throw BadInput, naming `where`, if α is not positive or too large to raise exactly
   explicit Power(const Rational& value, const std::string& where = "power");
   const Rational& value() const { return value_; }
 
-  /// probability^α. Throws BadInput naming the probability when that is not rational.
+  /// probability^α.
+  /// @throw BadInput, naming the probability, if that is not rational
   Rational raise(const Rational& probability) const;
 
  private:
   Rational value_;
 };
 
-/// Reads "2", "3/2" or "1.5". Throws BadInput naming `where`.
+/// Reads "2", "3/2" or "1.5".
+/// @throw BadInput, naming `where`, if it is none of these or no power
 Power parse_power(std::string_view text, const std::string& where);
 
 /// Powers α_1 < α_2 < ... < α_K, K >= 1, from the most exploratory rung to the sharpest.
 class Ladder {
  public:
-  /// Throws BadInput, naming `where`, when the powers do not increase strictly or there are none.
+  /// @throw BadInput, naming `where`, if the powers do not increase strictly or there are none
   explicit Ladder(std::vector<Power> powers, const std::string& where = "ladder");
   /// K.
   std::size_t rungs() const { return powers_.size(); }
@@ -39,7 +41,8 @@ class Ladder {
   std::vector<Power> powers_;
 };
 
-/// Reads powers separated by commas, "1,2,4". Throws BadInput naming `where`.
+/// Reads powers separated by commas, "1,2,4".
+/// @throw BadInput, naming `where`, if they are no ladder
 Ladder parse_ladder(std::string_view text, const std::string& where);
 
 }  // namespace tempera::reference

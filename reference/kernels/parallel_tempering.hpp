@@ -7,12 +7,13 @@
 
 namespace tempera::reference {
 
-/// The kernels of Parallel Power Tempering on S_T^K, one horizon held fixed. Joint states are
+/// The kernels of Parallel Power Tempering on S_T^K, one horizon held fixed. Each preserves Π
+/// (prop:fixed-stage-invariance). Joint states are
 /// row-major with rung 1 slowest.
 class ParallelTempering {
  public:
-  /// Throws BadInput when |S_T|^K exceeds joint_limit or a power is irrational. The restart law is
-  /// over 1..T and serves every rung.
+  /// The restart law is over 1..T and serves every rung.
+  /// @throw BadInput if |S_T|^K exceeds joint_limit or a probability to a power is irrational
   ParallelTempering(const FixedHorizonSpace& space, const Ladder& ladder,
                     const RestartLaw& restart);
 

@@ -5,6 +5,7 @@
 #include "reference/bad_input.hpp"
 #include "reference/kernels/block_extension.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
 
 namespace tempera::reference {
 
@@ -17,6 +18,20 @@ std::vector<std::size_t> stage_horizons(std::size_t horizon, std::size_t block) 
     horizons.push_back(reached);
   }
   return horizons;
+}
+
+Law stage_target(const FiniteModel& model, std::size_t horizon, std::size_t block,
+                 const Ladder& ladder, std::size_t m) {
+  const auto horizons = stage_horizons(horizon, block);
+  if (m == 0 || m > horizons.size())
+    throw BadInput("stage " + std::to_string(m), "is none of them",
+                   "give a stage from 1 to " + std::to_string(horizons.size()));
+  const FixedHorizonSpace space(model, horizons[m - 1]);
+  joint_size(Shape(ladder.rungs(), space.size()));  // refuses what is too large
+  std::vector<Law> targets;
+  for (std::size_t k = 0; k < ladder.rungs(); ++k)
+    targets.push_back(power_target(space, ladder[k]));
+  return product_law(targets);
 }
 
 Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,

@@ -11,7 +11,7 @@ namespace tempera::reference {
 /// that regenerates.
 class SuffixProposal {
  public:
-  /// Throws BadInput when a power is irrational.
+  /// @throw BadInput if a probability to the power is irrational
   SuffixProposal(const RecordSpace& space, const Power& power);
 
   /// g_α(y_t | y_{<t}) for position t in 1..T, 1 on the padding.
@@ -19,7 +19,7 @@ class SuffixProposal {
   /// Π_{t=r}^{T} g_α(y_t | y_{<t}).
   const Rational& suffix(std::size_t y, std::size_t r) const;
   /// q_r(y | x) = 1{y_{<r} = x_{<r}} Π_{t=r}^{T} g_α(y_t | y_{<t})
-  /// (eq:implementation-fixed-suffix-proposal).
+  /// (eq:implementation-fixed-suffix-proposal, eq:fixed-horizon-proposal).
   Rational operator()(std::size_t r, std::size_t x, std::size_t y) const;
 
  private:

@@ -1,32 +1,103 @@
 #include "reference/model/finite_model.hpp"
 
-#include "reference/bad_input.hpp"
 #include "reference/in_quotes.hpp"
 
 namespace tempera::reference {
+namespace {
 
-std::optional<Token> FiniteModel::find_token(std::string_view text) const {
-  const auto found = token_of_.find(text);
-  if (found == token_of_.end()) return std::nullopt;
-  return found->second;
+// Shown where a history cannot be written because it has no such token.
+std::string number_of(Token token) { return "token number " + std::to_string(token); }
+
+}  // namespace
+
+void check_row_entries(std::size_t rows, const Vocabulary& vocabulary, const std::string& source) {
+  if (rows + 1 <= row_entry_limit / vocabulary.size()) return;
+  throw BadInput(source,
+                 "the model has " + std::to_string(rows) + " rows of " +
+                     std::to_string(vocabulary.size()) + " tokens, more than " +
+                     std::to_string(row_entry_limit) + " entries",
+                 "use a smaller vocabulary or serve more prefixes by \"default\"");
+}
+
+FiniteModel::FiniteModel(FiniteModelParts parts, std::string source)
+    : parts_(std::move(parts)),
+      source_(std::move(source)),
+      terminal_(parts_.vocabulary.size(), false) {
+  check_row_entries(parts_.next.size(), parts_.vocabulary, source_);
+  check_terminal();
+  for (const auto& [history, row] : parts_.next) {
+    check_history(history);
+    check_row(row, &history);
+    if (lists_length_.size() <= history.size()) lists_length_.resize(history.size() + 1);
+    lists_length_[history.size()] = true;
+  }
+  if (parts_.default_row) check_row(*parts_.default_row, nullptr);
+  if (!parts_.default_row && !parts_.next.contains({}))
+    throw wrong("\"next\"", "has no row for the empty prefix and there is no \"default\"",
+                "add \"\" to \"next\" or give a \"default\" row");
+}
+
+BadInput FiniteModel::wrong(const std::string& place, const std::string& what,
+                            const std::string& remedy) const {
+  return {source_, place + " " + what, remedy};
+}
+
+void FiniteModel::check_terminal() {
+  const char* remedy = "list tokens of the vocabulary, each once";
+  for (const Token token : parts_.terminal) {
+    if (token >= vocabulary_size())
+      throw wrong("\"terminal\"", "names " + number_of(token) + ", no token", remedy);
+    if (terminal_[token])
+      throw wrong("\"terminal\"", "repeats " + in_quotes(vocabulary()[token]), remedy);
+    terminal_[token] = true;
+  }
+}
+
+void FiniteModel::check_history(const std::vector<Token>& history) const {
+  for (const Token token : history)
+    if (token >= vocabulary_size())
+      throw wrong("\"next\"", "has a prefix with the unknown " + number_of(token),
+                  "a prefix is tokens of the vocabulary");
+  for (const Token token : history)
+    if (is_terminal(token))
+      throw wrong("\"next\"[" + in_quotes(text(history)) + "]",
+                  "continues after the terminal token " + in_quotes(vocabulary()[token]),
+                  "remove the row: nothing follows a terminal token");
+}
+
+// The row of a history, or the default's.
+void FiniteModel::check_row(const TokenRow& row, const std::vector<Token>* history) const {
+  const auto place = [&] {
+    return history ? "\"next\"[" + in_quotes(text(*history)) + "]" : std::string("\"default\"");
+  };
+  if (row.size() != vocabulary_size())
+    throw wrong(place(),
+                "has " + std::to_string(row.size()) + " probabilities for " +
+                    std::to_string(vocabulary_size()) + " tokens",
+                "give one for each, zeros too");
+  Rational total = 0;
+  for (Token token = 0; token < row.size(); ++token) {
+    if (row[token] < 0)
+      throw wrong(place() + "[" + in_quotes(vocabulary()[token]) + "]", "is negative",
+                  "probabilities are at least 0");
+    total += row[token];
+  }
+  if (total == 1) return;
+  const std::string sum = to_string(total);
+  throw wrong(
+      place(),
+      "sums to " + (sum.size() <= 60 ? sum : "about " + to_decimal(total, 12)) + ", not to 1",
+      "correct its probabilities");
 }
 
 const TokenRow& FiniteModel::token_row(std::span<const Token> history) const {
-  const auto found = next_.find(std::vector<Token>(history.begin(), history.end()));
-  if (found != next_.end()) return found->second;
-  if (default_) return *default_;
-  throw BadInput(source_,
-                 "the prefix " + in_quotes(text(history)) + " can be reached but has no row",
-                 "list it under \"next\" or give a \"default\" row");
-}
-
-std::string FiniteModel::text(std::span<const Token> tokens) const {
-  std::string joined;
-  for (const Token token : tokens) {
-    if (!joined.empty()) joined += ' ';
-    joined += vocabulary_[token];
+  if (history.size() < lists_length_.size() && lists_length_[history.size()]) {
+    const auto found = parts_.next.find(std::vector<Token>(history.begin(), history.end()));
+    if (found != parts_.next.end()) return found->second;
   }
-  return joined;
+  if (parts_.default_row) return *parts_.default_row;
+  throw wrong("the prefix " + in_quotes(text(history)), "can be reached but has no row",
+              "list it under \"next\" or give a \"default\" row");
 }
 
 }  // namespace tempera::reference

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "reference/bad_input.hpp"
 #include "reference/model/record.hpp"
+#include "reference/model/vocabulary.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::reference {
@@ -15,50 +17,75 @@ namespace tempera::reference {
 /// Next-token probabilities p0(v | h), one per token of the vocabulary, zeros included; sum 1.
 using TokenRow = std::vector<Rational>;
 
-/// An autoregressive model p0 given by finitely many rational rows. Every object of this type has
-/// passed the checks listed at parse_finite_model.
-class FiniteModel {
- public:
-  const std::string& name() const { return name_; }
-  /// The file (or other source) it was read from, for messages.
-  const std::string& source() const { return source_; }
-  const std::vector<std::string>& vocabulary() const { return vocabulary_; }
-  std::size_t vocabulary_size() const { return vocabulary_.size(); }
-  bool is_terminal(Token token) const { return terminal_[token]; }
-  /// The token of that text, if the vocabulary has it.
-  std::optional<Token> find_token(std::string_view text) const;
+/// The most row entries (rows times tokens) of a model.
+inline constexpr std::size_t row_entry_limit = 1'000'000;
 
-  /// p0(· | h) at an open history h. Throws BadInput when neither `next` nor `default` serves it.
-  const TokenRow& token_row(std::span<const Token> history) const;
-  /// The rows listed under `next`, in depth-first vocabulary order.
-  const std::map<std::vector<Token>, TokenRow>& listed_rows() const { return next_; }
-  /// The row that serves every history not listed.
-  const std::optional<TokenRow>& default_row() const { return default_; }
-
-  /// Tokens joined by one space.
-  std::string text(std::span<const Token> tokens) const;
-
- private:
-  friend class FiniteModelReader;
-  FiniteModel() = default;
-
-  std::string name_, source_;
-  std::vector<std::string> vocabulary_;
-  std::map<std::string, Token, std::less<>> token_of_;
-  std::vector<bool> terminal_;
-  std::map<std::vector<Token>, TokenRow> next_;
-  std::optional<TokenRow> default_;
+/// What a finite model is made of, unchecked.
+struct FiniteModelParts {
+  std::string name;
+  Vocabulary vocabulary;
+  std::vector<Token> terminal;                  ///< E
+  std::map<std::vector<Token>, TokenRow> next;  ///< rows by history, in depth-first order
+  std::optional<TokenRow> default_row;          ///< serves every history that is not listed
 };
 
+/// An autoregressive model p0 given by finitely many rational rows.
+class FiniteModel {
+ public:
+  /// `source` is the file (or other origin), for messages.
+  /// @throw BadInput, naming source, place and remedy, for a terminal token outside the vocabulary
+  /// or given twice, a history with such a token or continuing after a terminal one, a row of the
+  /// wrong length, with a negative probability or a sum other than one, no row for the empty
+  /// history, and more than row_entry_limit entries
+  FiniteModel(FiniteModelParts parts, std::string source);
+
+  const std::string& name() const { return parts_.name; }
+  const std::string& source() const { return source_; }
+  const std::vector<std::string>& vocabulary() const { return parts_.vocabulary.tokens(); }
+  std::size_t vocabulary_size() const { return parts_.vocabulary.size(); }
+  bool is_terminal(Token token) const { return terminal_[token]; }
+  /// The token of that text, if the vocabulary has it.
+  std::optional<Token> find_token(std::string_view text) const {
+    return parts_.vocabulary.find(text);
+  }
+
+  /// p0(· | h) at an open history h. The time does not grow with |h| where no history of that
+  /// length is listed.
+  /// @throw BadInput if neither a listed row nor the default serves it
+  const TokenRow& token_row(std::span<const Token> history) const;
+  /// The rows listed by their history, in depth-first vocabulary order.
+  const std::map<std::vector<Token>, TokenRow>& listed_rows() const { return parts_.next; }
+  /// The row that serves every history not listed.
+  const std::optional<TokenRow>& default_row() const { return parts_.default_row; }
+
+  /// Tokens joined by one space.
+  std::string text(std::span<const Token> tokens) const { return parts_.vocabulary.join(tokens); }
+
+ private:
+  BadInput wrong(const std::string& place, const std::string& what,
+                 const std::string& remedy) const;
+  void check_terminal();
+  void check_history(const std::vector<Token>& history) const;
+  void check_row(const TokenRow& row, const std::vector<Token>* history) const;
+
+  FiniteModelParts parts_;
+  std::string source_;
+  std::vector<bool> terminal_;
+  std::vector<bool> lists_length_;  // whether a history of that length is listed
+};
+
+/// Refuses a model of `rows` listed rows by its size alone, before they are built.
+/// @throw BadInput if it has more than row_entry_limit entries
+void check_row_entries(std::size_t rows, const Vocabulary& vocabulary, const std::string& source);
+
 /// Reads the finite-model format (docs/exact.md). `source` names the file in messages.
-/// Throws BadInput, naming file, place and remedy, for: malformed JSON (line and column), a key
-/// unknown, missing or given twice, a value of the wrong type, an empty, repeated or unprintable
-/// token, a terminal token or a row's token outside the vocabulary, a prefix listed twice or
-/// continuing after a terminal token, a probability that is negative or no number, a row that does
-/// not sum to one, no row for the empty prefix, and models of more than a million row entries.
+/// @throw BadInput, naming file, place and remedy, for malformed JSON (line and column), a key
+/// unknown, missing or given twice, a value of the wrong type, a token outside the vocabulary, a
+/// probability that is no number, and whatever Vocabulary and FiniteModel refuse
 FiniteModel parse_finite_model(std::string_view json, const std::string& source);
 
-/// parse_finite_model of a file; also throws BadInput when it cannot be read or exceeds 16 MiB.
+/// parse_finite_model of a file.
+/// @throw BadInput also if it cannot be read or exceeds 16 MiB
 FiniteModel load_finite_model(const std::string& path);
 
 }  // namespace tempera::reference

@@ -21,7 +21,9 @@ class RecordSpace {
   std::size_t size() const { return records_.size(); }
   const Record& operator[](std::size_t index) const { return records_[index]; }
 
-  /// Π_t p0(x_t | x_{<t}) over the generated tokens of record `index`, never 0.
+  /// Π_t p0(x_t | x_{<t}) over the generated tokens of record `index`, never 0; the logarithms of
+  /// its factors are eq:implementation-base-log-probability, and padding adds none
+  /// (eq:theory-terminated-sequence-law).
   const Rational& likelihood(std::size_t index) const { return likelihoods_[index]; }
   /// Tokens joined by one space.
   std::string name(std::size_t index) const { return model_.text(records_[index].tokens); }
@@ -30,8 +32,8 @@ class RecordSpace {
   /// Index of the record with these generated tokens.
   std::optional<std::size_t> find(std::span<const Token> tokens) const;
   /// Index of the record written as tokens joined by one space. `where` names the flag in messages.
-  /// Throws BadInput for unknown tokens, tokens after a terminal one, a wrong length, and records
-  /// of probability zero.
+  /// @throw BadInput if it has an unknown token, goes on after a terminal one, has a wrong length
+  /// or probability zero
   std::size_t parse(std::string_view text, const std::string& where) const;
 
  protected:
@@ -49,7 +51,7 @@ class RecordSpace {
 
 /// S_T (eq:theory-positive-support): records that terminate within T or reach it open. S_0, from
 /// which the first stage is extended, holds the empty record alone.
-/// Throws BadInput, before listing anything, when |S_T| exceeds record_limit.
+/// @throw BadInput, before listing anything, if |S_T| exceeds record_limit
 class FixedHorizonSpace : public RecordSpace {
  public:
   FixedHorizonSpace(const FiniteModel& model, std::size_t horizon);
@@ -59,7 +61,8 @@ class FixedHorizonSpace : public RecordSpace {
 };
 
 /// The enlarged comparison space of the truncating kernel: every supported record of length 1..T,
-/// terminated or not. Throws BadInput when it exceeds record_limit.
+/// terminated or not.
+/// @throw BadInput if it exceeds record_limit
 class ComparisonSpace : public RecordSpace {
  public:
   ComparisonSpace(const FiniteModel& model, std::size_t horizon);

@@ -8,7 +8,8 @@
 
 namespace tempera::reference {
 
-/// Reads rationals separated by commas, "1/2,1/3". Throws BadInput naming `where`.
+/// Reads rationals separated by commas, "1/2,1/3".
+/// @throw BadInput, naming `where`, if one is none
 std::vector<Rational> parse_rationals(std::string_view text, const std::string& where);
 
 }  // namespace tempera::reference

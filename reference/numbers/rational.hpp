@@ -14,8 +14,8 @@ using Rational = boost::multiprecision::number<boost::multiprecision::gmp_ration
                                                boost::multiprecision::et_off>;
 
 /// Reads "3/8", "0", "-1" or a decimal such as "0.25", exactly. `where` names the file and place,
-/// or the flag, for the message. Throws BadInput for anything else, a zero denominator, and more
-/// than 1000 characters.
+/// or the flag, for the message.
+/// @throw BadInput if it is anything else, has a zero denominator or more than 1000 characters
 Rational parse_rational(std::string_view text, const std::string& where);
 
 /// Lowest terms: "3/8", "0", "1".

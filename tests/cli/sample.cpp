@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "tests/catch.hpp"
@@ -116,6 +118,83 @@ TEST_CASE("sample --out makes a run folder, and --resume prints the answers agai
   CHECK(json::parse(bytes_of(run + "/config.json"))["samples"] == 2);
   check_refusal("sample " + worked_sum + quick + sum + "--out " + run, run + ": exists already");
   CHECK(bytes_of(run + "/events.jsonl") == events);
+  const json report = json::parse(sample("--resume " + run + " --json").out);
+  CHECK(report["answers"].size() == 2);
+  CHECK(report["summary"]["samples"] == 2);
+}
+
+TEST_CASE("a finished run is printed without its model, and an edited one is not") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const std::string model = (folder / "model.json").string();
+  std::filesystem::copy_file(TEMPERA_SOURCE_DIR "/toy_models/four_state.json", model);
+  const auto first = sample("a --model " + model + " --horizon 4 --samples 9 --out " + run);
+  std::filesystem::remove(model);
+  CHECK(sample("--resume " + run).out == first.out);
+  for (const char* name : {"samples.jsonl", "events.jsonl", "summary.json", "config.json"}) {
+    const std::string bytes = bytes_of(run + "/" + name);
+    std::string edited = bytes;
+    char& digit = edited[edited.find_first_of("0123456789")];
+    digit = digit == '1' ? '2' : '1';
+    std::ofstream(run + "/" + name) << edited;
+    check_refusal("sample --resume " + run, run);
+    std::ofstream(run + "/" + name) << bytes;
+  }
+  CHECK(sample("--resume " + run).out == first.out);
+}
+
+TEST_CASE("a run goes on from any current directory") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const auto first =
+      run_command("sample a --model toy_models/four_state.json --horizon 4 --out " + run);
+  REQUIRE(first.exit_code == 0);
+  // Killed between the last checkpoint and the summary, and with it before any checkpoint.
+  std::filesystem::remove(run + "/summary.json");
+  std::filesystem::remove(run + "/checkpoint");
+  const TemporaryFile out(""), err("");
+  const std::string line =
+      "cd / && " TEMPERA_BINARY " sample --resume " + run + " >" + out.path() + " 2>" + err.path();
+  CHECK(std::system(line.c_str()) == 0);
+  CHECK(bytes_of(err.path()).empty());
+  CHECK(bytes_of(out.path()) == first.out);
+  CHECK(json::parse(bytes_of(run + "/config.json"))["model"] == "toy_models/four_state.json");
+}
+
+TEST_CASE("the default horizon is 64, or what fits behind the prompt") {
+  const json small = json::parse(sample(worked_sum + sum + "--rounds 0 --json").out);
+  CHECK(small["settings"]["horizon"] == 48);
+  const json large = json::parse(sample(toy_models + "four_state.json a --rounds 0 --json").out);
+  CHECK(large["settings"]["horizon"] == 64);
+}
+
+TEST_CASE("prompts of a file are answered in order, each as it is answered alone") {
+  const std::string rest = worked_sum + quick + "--samples 2 --prompts ";
+  const std::string one = R"({"id": "one", "prompt": "3+9+2?"})";
+  const std::string two = R"({"id": "two", "prompt": "1+1?"})";
+  const std::string again = R"({"id": "again", "prompt": "3+9+2?"})";
+  const TemporaryFile file(two + "\n" + one + "\n" + again + "\n");
+  const auto all = sample(rest + file.path());
+  std::vector<json> answers;
+  std::istringstream lines(all.out);
+  for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+  REQUIRE(answers.size() == 6);
+  const char* ids[] = {"two", "two", "one", "one", "again", "again"};
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(answers[i]["id"] == ids[i]);
+    CHECK(answers[i]["sample"] == i % 2);
+    CHECK(answers[i]["answer"].is_string());
+  }
+  const auto alone = sample(rest + "-", one);
+  CHECK_THAT(all.out, Catch::Contains(alone.out));
+  CHECK(std::count(alone.out.begin(), alone.out.end(), '\n') == 2);
+  // One more sample, and other company.
+  const auto more = sample(worked_sum + quick + "--samples 3 --prompts -", again + "\n" + one);
+  CHECK_THAT(more.out, Catch::Contains(alone.out));
+  const json report = json::parse(sample(rest + file.path() + " --json").out);
+  REQUIRE(report["answers"].size() == 6);
+  CHECK(report["answers"][4]["id"] == "again");
+  CHECK(report["settings"]["prompts"].size() == 3);
 }
 
 // The moments are pinned as shares of an uninterrupted run's time. That a kill really struck is
@@ -123,11 +202,14 @@ TEST_CASE("sample --out makes a run folder, and --resume prints the answers agai
 TEST_CASE("a run that is really killed is taken up to the same bytes") {
   const TemporaryFolder folder;
   const std::string model = TEMPERA_SOURCE_DIR "/toy_models/worked_sum";
+  const TemporaryFile prompts(
+      "{\"id\": \"one\", \"prompt\": \"3+9+2+1+7+2+3+3?\"}\n{\"id\": \"two\", \"prompt\": "
+      "\"1+1?\"}");
   const auto command = [&](const std::string& run) {
     return std::vector<std::string>{
-        TEMPERA_BINARY, "sample", "--model",  model, "--samples",       "6",
-        "--horizon",    "24",     "--rounds", "2",   "--powers",        "1,2",
-        "--seed",       "9",      "--out",    run,   "3+9+2+1+7+2+3+3?"};
+        TEMPERA_BINARY, "sample", "--model",  model, "--samples", "3",
+        "--horizon",    "24",     "--rounds", "2",   "--powers",  "1,2",
+        "--seed",       "9",      "--out",    run,   "--prompts", prompts.path()};
   };
   const auto begin = std::chrono::steady_clock::now();
   int status = 0;
@@ -160,6 +242,48 @@ TEST_CASE("a run that is really killed is taken up to the same bytes") {
   CHECK(struck > 0);
 }
 
+TEST_CASE("an interrupt leaves whole lines and says how to go on") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const TemporaryFile out(""), err("");
+  // exec, so that the interrupt reaches the command itself.
+  const std::string line = "exec " TEMPERA_BINARY " sample " + toy_models +
+                           "four_state.json --horizon 8 --samples 1000000 --out " + run + " >" +
+                           out.path() + " 2>" + err.path();
+  const pid_t child = start({"/bin/sh", "-c", line});
+  while (bytes_of(out.path()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // Two processes on one run folder: the second is sent away, and touches nothing.
+  check_refusal("sample --resume " + run, "another process is at work in this folder");
+  check_refusal("sample " + toy_models + "four_state.json --out " + run, run);
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(bytes_of(out.path()).back() == '\n');
+  CHECK(bytes_of(err.path()) ==
+        "tempera: interrupted; go on with: tempera sample --resume " + run + "\n");
+}
+
+// Kept in memory, each answer more would cost 100 bytes at the least: 59,000 of them 5.9 MB.
+TEST_CASE("many samples need no more memory than few") {
+  const auto kilobytes = [](const std::string& samples) {
+    const TemporaryFile out("");
+    const pid_t child = start({"/bin/sh", "-c",
+                               "exec " TEMPERA_BINARY " sample " + toy_models +
+                                   "four_state.json --horizon 2 --block 2 --rounds 0 --powers 1 "
+                                   "--samples " +
+                                   samples + " >" + out.path()});
+    int status = 0;
+    struct rusage usage {};
+    wait4(child, &status, 0, &usage);
+    CHECK(status == 0);
+    return usage.ru_maxrss;
+  };
+  const auto few = kilobytes("1000");
+  CHECK(kilobytes("60000") < few + 3000);
+}
+
 TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothing written") {
   const TemporaryFolder folder;
   const std::string four = toy_models + "four_state.json ";
@@ -171,7 +295,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {worked_sum + "--prompt-file /nowhere", "/nowhere: cannot be read"},
       {worked_sum + sum + "--prompt-file /nowhere", "--prompt-file"},
       {worked_sum + sum + "--horizon 49", "prompt: 16 prompt tokens and a horizon of 49 exceed"},
-      {four + "'a z'", "prompt: 'z' is no token"},
+      {four + "'a z'", "prompt: \"z\" is no token"},
       {four + "'a e'", "prompt: token 2 of the prompt is the terminal 'e'"},
       {four + "a --powers 2,1", "powers, rung 2"},
       {four + "a --powers 1,1", "powers, rung 2"},
@@ -186,6 +310,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {four + "a --block -1", "--block"},
       {four + "a --rounds -1", "--rounds"},
       {four + "a --rounds 4294967296", "--rounds: \"4294967296\" is out of range"},
+      {four + "a --rounds 8388608 --local-moves 2", "local moves: the run has more than 2^24"},
       {four + "a --rounds 1,2,3", "rounds: 3 numbers for 4 stages"},
       {four + "a --samples 0", "--samples: \"0\" is out of range"},
       {four + "a --samples 1000000000000", "--samples: \"1000000000000\" is out of range"},
@@ -201,6 +326,12 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {four + "a --other", "--other"},
       {"a", "--model"},
       {"--model /nowhere a", "/nowhere: does not exist"},
+      {four + "a --samples 1000000000000", "--samples"},
+      {worked_sum + "--prompt-file /tmp", "/tmp: cannot be read"},
+      {worked_sum + "--prompts /nowhere", "/nowhere: cannot be read"},
+      {worked_sum + "--prompts -", "standard input: holds no prompt"},
+      {worked_sum + sum + "--prompts /nowhere", "--prompts"},
+      {"a --model " + std::string(5000, 'm'), "File name too long"},
   };
   for (const Refusal& refusal : refusals) {
     for (const std::string& form : {std::string(), " --json --out " + (folder / "run").string()}) {

@@ -121,7 +121,7 @@ TEST_CASE("what cannot be scored ends in one line and exit code 2") {
       {worked_sum + "--tokens 4,11 --powers nan", "powers"},
       {worked_sum + "--tokens 4,11 --powers 1,x", "--powers"},
       {worked_sum + "--text " + std::string(65, '1'), "64"},
-      {four + "--text 'a z'", "--text: 'z' is no token"},
+      {four + "--text 'a z'", "--text: \"z\" is no token"},
       {four + "--text 'a e a'", "--text: token 2"},
       {four + "--tokens 0,1,0", "--tokens: token 2"},
       {four + "--tokens 7,0", "outside the vocabulary"},

@@ -10,6 +10,7 @@
 
 #include "gpu/text/tokenizer.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {

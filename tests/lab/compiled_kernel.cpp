@@ -63,7 +63,7 @@ TEST_CASE("the whole of Algorithm 1 has the law that the reference computes") {
   const std::vector<Rational> compiled =
       kernel.joint_row(std::vector<std::size_t>(powers.size(), 0),
                        [&](gpu::Run& run, std::vector<gpu::Record>& replicas) {
-                         gpu::Progress progress{run.empty_replicas()};
+                         gpu::Progress progress;
                          std::vector<gpu::Task> tasks;
                          tasks.push_back(gpu::parallel_power_tempering(run, plan, progress));
                          run.engine.run(tasks);

@@ -33,39 +33,27 @@ inline std::vector<Rational> weights(std::size_t size) {
   return drawn;
 }
 
-inline std::string row(const std::vector<std::string>& tokens) {
-  const auto probabilities = weights(tokens.size());
-  std::string text = "{";
-  for (std::size_t v = 0; v < tokens.size(); ++v) {
-    text += (v ? ", \"" : "\"") + tokens[v] + "\": \"" + to_string(probabilities[v]) + "\"";
-  }
-  return text + "}";
-}
-
 /// Two or three tokens, any of them terminal, random rows up to length 2 and a default.
 inline FiniteModel model() {
   const std::vector<std::string> all{"a", "b", "c"};
-  const std::vector<std::string> tokens(all.begin(), all.begin() + between(2, 3));
-  std::vector<std::string> terminal, open;
-  for (const auto& token : tokens) (*rc::gen::arbitrary<bool>() ? terminal : open).push_back(token);
-
-  std::vector<std::string> prefixes{""};
-  for (const auto& first : open) {
-    prefixes.push_back(first);
-    for (const auto& second : open) prefixes.push_back(first + " " + second);
+  const auto tokens = static_cast<std::size_t>(between(2, 3));
+  FiniteModelParts parts{
+      "random",
+      {{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(tokens)}, "random model"},
+      {},
+      {},
+      {}};
+  std::vector<Token> open;
+  for (Token v = 0; v < tokens; ++v)
+    (*rc::gen::arbitrary<bool>() ? parts.terminal : open).push_back(v);
+  std::vector<std::vector<Token>> prefixes{{}};
+  for (const Token first : open) {
+    prefixes.push_back({first});
+    for (const Token second : open) prefixes.push_back({first, second});
   }
-  std::string json = R"({"name": "random", "vocabulary": [)";
-  for (std::size_t v = 0; v < tokens.size(); ++v) json += (v ? ", \"" : "\"") + tokens[v] + "\"";
-  json += R"(], "terminal": [)";
-  for (std::size_t v = 0; v < terminal.size(); ++v) {
-    json += (v ? ", \"" : "\"") + terminal[v] + "\"";
-  }
-  json += R"(], "next": {)";
-  for (std::size_t i = 0; i < prefixes.size(); ++i) {
-    json += (i ? ", \"" : "\"") + prefixes[i] + "\": " + row(tokens);
-  }
-  json += R"(}, "default": )" + row(tokens) + "}";
-  return parse_finite_model(json, "random model");
+  for (const auto& prefix : prefixes) parts.next.emplace(prefix, weights(tokens));
+  parts.default_row = weights(tokens);
+  return {std::move(parts), "random model"};
 }
 
 inline std::size_t horizon(int most = 3) { return static_cast<std::size_t>(between(1, most)); }

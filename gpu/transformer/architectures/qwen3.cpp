@@ -129,12 +129,6 @@ std::unique_ptr<Architecture> load_qwen3(const std::filesystem::path& folder,
   return model;
 }
 
-std::unique_ptr<Transformer> random_qwen3(const Qwen3Config& config, std::uint64_t seed,
-                                          const Kernels& kernels) {
-  RandomTensors tensors(seed);
-  return std::make_unique<Transformer>(std::make_unique<Qwen3>(config, tensors, kernels));
-}
-
 // ---- forward pass
 
 void Qwen3::make_room(std::size_t rows) {

@@ -12,7 +12,6 @@
 #include "gpu/transformer/architectures/architecture.hpp"
 #include "gpu/transformer/architectures/rotary_angles.hpp"
 #include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/transformer.hpp"
 #include "gpu/transformer/weights/tensor_source.hpp"
 
 namespace tempera::gpu {
@@ -103,9 +102,5 @@ class Qwen3 final : public Architecture {
 /// FolderTensors throw it.
 std::unique_ptr<Architecture> load_qwen3(const std::filesystem::path& folder,
                                          const Kernels& kernels);
-
-/// A model with the weights of RandomTensors(seed), the same bits everywhere.
-std::unique_ptr<Transformer> random_qwen3(const Qwen3Config& config, std::uint64_t seed,
-                                          const Kernels& kernels = default_kernels());
 
 }  // namespace tempera::gpu

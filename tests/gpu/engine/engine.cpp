@@ -21,13 +21,13 @@ TableModel with_row_after_1(std::vector<float> row) {
 
 Task moves(Record& x, SmallRun& small) {
   co_await extend(x, Turn(small.run, 0, 0, Purpose::extension_token), 3);
-  for (std::uint32_t round = 0; round < 4; ++round)
-    co_await local_move(x, small.turn(0, round), RestartLaw::uniform(3));
+  for (std::size_t number = 0; number < 4; ++number)
+    co_await local_move(x, small.turn(0, number), RestartLaw::uniform(3));
 }
 
 /// Runs one sampler and says what it threw.
 std::string failure_of(LanguageModel& model) {
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun small(model, context, {1.0}, lottery);
   Record x(context, model.empty_cache());
   try {
@@ -61,7 +61,7 @@ TEST_CASE("a score that is no number ends the run of every sampler, after the ot
     }
   };
   TableModel model = scattered_table(5, 1);
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun small(model, context, {1.0}, lottery);
   Record broken = small.scored(3, {2, 3, 4});
   Record sound = small.scored(3, {2, 3, 4});
@@ -77,8 +77,8 @@ TEST_CASE("a score that is no number ends the run of every sampler, after the ot
 TEST_CASE("a batch takes as many requests as it may") {
   TableModel model = scattered_table(5, 1);
   for (const std::size_t largest : {1, 2, 5, 64}) {
-    PhiloxLottery lottery(1);
-    SmallRun small(model, context, {1.0}, lottery, largest);
+    PhiloxLottery lottery;
+    SmallRun small(model, context, {1.0}, lottery, 1, largest);
     std::vector<Record> records;
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < 10; ++i) records.emplace_back(context, model.empty_cache());
@@ -92,14 +92,84 @@ TEST_CASE("a batch takes as many requests as it may") {
   }
 }
 
+TEST_CASE("a prompt is computed once for all samples and replicas that begin with it") {
+  const auto model = random_qwen3(small_config(5), 2);
+  const std::vector<Context> contexts{{{2, 3, 4, 3}, {0}}, {{4, 4}, {0}}};
+  const std::vector<Stage> stages{{1, 0, 1, 1}};  // one token of each record, and no move
+  for (const std::size_t largest : {1, 3, 64}) {
+    const std::uint64_t before = model->tokens_computed();
+    PhiloxLottery lottery;
+    const auto rows = make_device_row_lottery();
+    Engine engine(*model, *rows, lottery, largest);
+    const Ladder ladder({1.0, 2.0, 3.0});
+    std::vector<Run> runs;
+    for (std::uint32_t prompt = 0; prompt < contexts.size(); ++prompt) {
+      const std::shared_ptr<Cache> cache = model->empty_cache();
+      for (std::uint32_t sample = 0; sample < 5; ++sample)
+        runs.push_back({engine, contexts[prompt], ladder, 1, prompt, sample, cache});
+    }
+    const Plan plan{stages, Schedule::adj, 0};
+    std::vector<Progress> progress(runs.size());
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
+    engine.run(tasks);
+    CHECK(engine.decode_tokens() == runs.size() * ladder.rungs());
+    // No token but the prompts' goes through the layers: a drawn one only does when another
+    // follows.
+    CHECK(model->tokens_computed() - before == 4 + 2);
+  }
+}
+
+TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and change nothing") {
+  const auto model = random_qwen3(small_config(), 2);
+  const std::vector<Context> contexts{{{2, 3, 4, 3}, {0}}, {{4, 4}, {0, 1}}};
+  const std::vector<Ladder> ladders{Ladder({1.0, 2.0, 3.0}), Ladder({2.0}), Ladder({0.5, 4.0})};
+  const Plan plan{make_stages(6, 3, {2}, {1}, {1}), Schedule::deo, 0};
+  struct Member {
+    std::size_t context, ladder;
+    std::uint64_t seed;
+    bool truncating;
+  };
+  const std::vector<Member> members{{0, 0, 1, false}, {1, 0, 1, false}, {0, 1, 1, false},
+                                    {0, 1, 1, true},  {1, 2, 9, false}, {0, 2, 8, true}};
+  std::uint64_t batches_alone = 0;
+  const auto run = [&](std::span<const Member> company) {
+    PhiloxLottery lottery;
+    const auto rows = make_device_row_lottery();
+    Engine engine(*model, *rows, lottery);
+    std::vector<Run> runs;
+    runs.reserve(company.size());
+    std::vector<Progress> progress(company.size());
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < company.size(); ++i) {
+      const Member& member = company[i];
+      runs.push_back({engine, contexts[member.context], ladders[member.ladder], member.seed});
+      tasks.push_back(member.truncating ? truncating_power_sampling(runs[i], plan, progress[i])
+                                        : parallel_power_tempering(runs[i], plan, progress[i]));
+    }
+    engine.run(tasks);
+    return std::pair(std::move(progress), engine.batches());
+  };
+  const auto [together, batches_together] = run(members);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    CAPTURE(i);
+    const auto [alone, batches] = run(std::span(members).subspan(i, 1));
+    batches_alone += batches;
+    for (Rung k = 0; k < ladders[members[i].ladder].rungs(); ++k)
+      CHECK(same_record(together[i].replicas[k], alone[0].replicas[k]));
+  }
+  CHECK(batches_together < batches_alone);
+}
+
 TEST_CASE("score_record computes what the sampler has kept, on a table and on a transformer") {
   const auto transformer = random_qwen3(small_config(5), 2);
   TableModel table = scattered_table(5, 2);
   for (LanguageModel* model :
        {static_cast<LanguageModel*>(transformer.get()), static_cast<LanguageModel*>(&table)}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      PhiloxLottery lottery(seed);
-      SmallRun small(*model, context, {1.0, 2.5}, lottery);
+      PhiloxLottery lottery;
+      SmallRun small(*model, context, {1.0, 2.5}, lottery, seed);
       Record x(context, model->empty_cache());
       small.finish(extend(x, small.turn(1), 6));
       CHECK(same_record(x, small.scored(6, x.token_ids())));
@@ -111,7 +181,7 @@ TEST_CASE("score_record computes what the sampler has kept, on a table and on a 
 TEST_CASE("score_record refuses what is no record") {
   const float infinity = std::numeric_limits<float>::infinity();
   TableModel model = with_row_after_1({0.0F, -infinity, 0.0F});
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun small(model, context, {1.0}, lottery);
   CHECK_THROWS_AS(small.scored(3, {1, 1}), std::domain_error);
   CHECK_THROWS_AS(small.scored(3, {0, 1}), std::logic_error);

@@ -9,14 +9,15 @@
 using namespace tempera::gpu;
 
 TEST_CASE("a draw is a function of seed and address") {
-  law("the same again, and from another object", [](std::uint64_t seed, std::uint32_t round) {
+  law("the same again, and from another object", [](std::uint64_t seed, std::uint32_t turn) {
     const std::vector<std::uint64_t> tickets{3, 0, 5, 1, 90};
-    const DrawAddress address{1, 2, round, 4, Purpose::accept};
-    PhiloxLottery one(seed);
-    const std::size_t first = one.draw(tickets, address);
-    one.draw(tickets, {7, 7, 7, 7, Purpose::swap});
-    RC_ASSERT(one.draw(tickets, address) == first);
-    RC_ASSERT(PhiloxLottery(seed).draw(tickets, address) == first);
+    const Draw draw{seed, {1, 6, 2, turn % 1000, 4, Purpose::accept}};
+    PhiloxLottery one;
+    const std::size_t first = one.draw(tickets, draw);
+    one.draw(tickets, {seed, {7, 7, 7, 7, 7, Purpose::swap}});
+    one.draw(tickets, {seed + 1, draw.address});
+    RC_ASSERT(one.draw(tickets, draw) == first);
+    RC_ASSERT(PhiloxLottery().draw(tickets, draw) == first);
     RC_ASSERT(tickets[first] > 0);
   });
 }
@@ -28,10 +29,11 @@ TEST_CASE("a draw is a function of seed and address") {
 TEST_CASE("Philox draws with the frequencies of the tickets") {
   const std::vector<std::uint64_t> tickets{1, 2, 3, 0, 4};
   std::vector<double> counts(tickets.size());
-  PhiloxLottery lottery(20261121);
+  PhiloxLottery lottery;
   constexpr int n = 200000;
   for (int i = 0; i < n; ++i)
-    counts[lottery.draw(tickets, {0, 0, static_cast<std::uint32_t>(i), 0, Purpose::accept})] += 1;
+    counts[lottery.draw(
+        tickets, {20261121, {0, 0, 0, static_cast<std::uint32_t>(i), 0, Purpose::accept}})] += 1;
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     const double q = static_cast<double>(tickets[i]) / 10.0;
     CHECK(std::abs(counts[i] - n * q) <= 6.2 * std::sqrt(n * q * (1 - q)));
@@ -39,7 +41,7 @@ TEST_CASE("Philox draws with the frequencies of the tickets") {
 }
 
 TEST_CASE("a lottery without tickets is an error") {
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   const std::vector<std::uint64_t> none{0, 0};
   CHECK_THROWS_AS(lottery.draw(none, {}), std::domain_error);
 }

@@ -15,9 +15,8 @@ namespace {
 /// A Philox lottery that does not say so: forces the way over the host.
 class HiddenPhilox final : public Lottery {
  public:
-  explicit HiddenPhilox(std::uint64_t seed) : philox_(seed) {}
-  std::size_t draw(std::span<const std::uint64_t> tickets, const DrawAddress& address) override {
-    return philox_.draw(tickets, address);
+  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) override {
+    return philox_.draw(tickets, draw);
   }
 
  private:
@@ -36,13 +35,29 @@ std::vector<float> logits_of(std::size_t count, std::uint64_t seed) {
   return logits;
 }
 
-std::vector<RowDraw> draws_of(std::size_t rows, std::size_t rungs) {
+using Ladders = std::vector<std::vector<double>>;
+
+/// One draw for each ladder, each at a rung, a seed and an address of its own.
+std::vector<RowDraw> draws_of(const Ladders& ladders, std::uint64_t seed) {
   std::vector<RowDraw> draws;
-  for (std::size_t row = 0; row < rows; ++row)
-    draws.push_back({row % rungs,
-                     {0, static_cast<std::uint16_t>(row % rungs), static_cast<std::uint32_t>(row),
-                      1, Purpose::proposal_token}});
+  for (std::uint32_t row = 0; row < ladders.size(); ++row) {
+    const std::size_t rung = row % ladders[row].size();
+    draws.push_back({ladders[row],
+                     rung,
+                     {seed + row / 2,
+                      {row, row + 1, static_cast<std::uint16_t>(rung), 70 + row, 90 * row,
+                       Purpose::proposal_token}}});
+  }
   return draws;
+}
+
+std::vector<float> rows_of(std::size_t count, std::size_t vocabulary, std::uint64_t seed) {
+  std::vector<float> logits;
+  for (std::size_t row = 0; row < count; ++row) {
+    const auto one = logits_of(vocabulary, seed + row);
+    logits.insert(logits.end(), one.begin(), one.end());
+  }
+  return logits;
 }
 
 }  // namespace
@@ -50,25 +65,40 @@ std::vector<RowDraw> draws_of(std::size_t rows, std::size_t rungs) {
 TEST_CASE("device, host and the open door agree bit for bit") {
   law("any vocabulary, across chunks", [](std::uint64_t seed, std::uint16_t size) {
     const std::size_t vocabulary = 1 + size % 5000;
-    const std::size_t rows = 3;
-    std::vector<float> logits;
-    for (std::size_t row = 0; row < rows; ++row) {
-      const auto one = logits_of(vocabulary, seed + row);
-      logits.insert(logits.end(), one.begin(), one.end());
-    }
+    const Ladders ladders{{1.0, 3.5}, {0.5}, {1.0, 1.5, 2.25, 6.0}, {2.0, 3.0, 4.0}};
+    const auto logits = rows_of(ladders.size(), vocabulary, seed);
     const DeviceMemory<float> memory{std::span<const float>(logits)};
-    const auto draws = draws_of(rows, 2);
-    PhiloxLottery philox_lottery(seed);
-    HiddenPhilox hidden(seed);
-    const auto device = make_device_row_lottery({1.0, 3.5});
-    const auto host = make_host_row_lottery({1.0, 3.5});
+    const auto draws = draws_of(ladders, seed);
+    PhiloxLottery philox_lottery;
+    HiddenPhilox hidden;
+    const auto device = make_device_row_lottery();
+    const auto host = make_host_row_lottery();
     const auto drawn = device->draw(memory, vocabulary, draws, philox_lottery);
     RC_ASSERT(drawn == host->draw(memory, vocabulary, draws, philox_lottery));
     RC_ASSERT(drawn == device->draw(memory, vocabulary, draws, hidden));
-    std::vector<std::uint32_t> tokens;
-    for (const ScoredToken& token : drawn) tokens.push_back(token.id);
+    std::vector<RowToken> tokens;
+    for (std::size_t row = 0; row < drawn.size(); ++row)
+      tokens.push_back({ladders[row], drawn[row].id});
     RC_ASSERT(drawn == device->score(memory, vocabulary, tokens));
   });
+}
+
+TEST_CASE("rows of other ladders and seeds in the batch change nothing") {
+  const std::size_t vocabulary = 2100;
+  const Ladders ladders{{1.0, 3.5}, {0.5}, {1.0, 1.5, 2.25, 6.0}, {2.0, 3.0, 4.0}, {3.5}};
+  const auto logits = rows_of(ladders.size(), vocabulary, 5);
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const auto draws = draws_of(ladders, 17);
+  PhiloxLottery lottery;
+  const auto rows = make_device_row_lottery();
+  const auto together = rows->draw(memory, vocabulary, draws, lottery);
+  for (std::size_t row = 0; row < draws.size(); ++row) {
+    CAPTURE(row);
+    const DeviceMemory<float> own{std::span(logits).subspan(row * vocabulary, vocabulary)};
+    const auto alone = rows->draw(own, vocabulary, std::span(draws).subspan(row, 1), lottery);
+    CHECK(alone.front() == together[row]);
+    CHECK(alone.front().log_z.size() == ladders[row].size());
+  }
 }
 
 TEST_CASE("the winner and its scores follow the definition") {
@@ -76,16 +106,16 @@ TEST_CASE("the winner and its scores follow the definition") {
   const auto logits = logits_of(vocabulary, 7);
   const DeviceMemory<float> memory{std::span<const float>(logits)};
   const std::vector<double> powers{1.0, 2.0, 4.0};
-  const auto rows = make_device_row_lottery(powers);
-  PhiloxLottery lottery(99);
-  const DrawAddress address{3, 1, 5, 8, Purpose::extension_token};
-  const std::vector<RowDraw> draws{{1, address}};
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
+  const Draw draw{99, {3, 2, 1, 5, 8, Purpose::extension_token}};
+  const std::vector<RowDraw> draws{{powers, 1, draw}};
   const ScoredToken token = rows->draw(memory, vocabulary, draws, lottery).front();
 
   const float largest = *std::max_element(logits.begin(), logits.end());
   std::vector<std::uint64_t> tickets;
   for (const float logit : logits) tickets.push_back(tickets_of(logit, largest, 2.0));
-  CHECK(token.id == lottery.draw(tickets, address));
+  CHECK(token.id == lottery.draw(tickets, draw));
   GrainSum grains;
   for (const float logit : logits) grains = grains + grains_of(logit, largest);
   const double log_p = (static_cast<double>(logits[token.id]) - static_cast<double>(largest)) -
@@ -103,7 +133,8 @@ TEST_CASE("log z is the tokenwise normalizer") {
   // Two tokens of probability 1/2: z_α = 2^(1−α).
   const std::vector<float> logits{1.25F, 1.25F};
   const DeviceMemory<float> memory{std::span<const float>(logits)};
-  const auto log_z = make_device_row_lottery({1.0, 2.0, 4.0})->log_normalizers(memory, 2, 1);
+  const std::vector<double> powers{1.0, 2.0, 4.0};
+  const auto log_z = make_device_row_lottery()->log_normalizers(memory, 2, 1, powers);
   // 4 ulp: two logarithms and one product.
   CHECK(std::abs(log_z[0]) <= 0x1p-51);
   CHECK(std::abs(log_z[1] + std::log(2.0)) <= 0x1p-51);
@@ -111,9 +142,10 @@ TEST_CASE("log z is the tokenwise normalizer") {
 }
 
 TEST_CASE("a row that is no law is an error") {
-  const auto rows = make_device_row_lottery({1.0});
-  PhiloxLottery lottery(1);
-  const auto draws = draws_of(1, 1);
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
+  const Ladders ladders{{1.0}};
+  const auto draws = draws_of(ladders, 1);
   const auto draw = [&](const std::vector<float>& logits) {
     const DeviceMemory<float> memory{std::span<const float>(logits)};
     return rows->draw(memory, logits.size(), draws, lottery);
@@ -125,6 +157,6 @@ TEST_CASE("a row that is no law is an error") {
   CHECK_THROWS_AS(draw({-infinity, -infinity}), std::domain_error);
   const std::vector<float> logits{0.0F, -infinity};
   const DeviceMemory<float> memory{std::span<const float>(logits)};
-  const std::vector<std::uint32_t> forbidden{1};
+  const std::vector<RowToken> forbidden{{ladders.front(), 1}};
   CHECK_THROWS_AS(rows->score(memory, 2, forbidden), std::domain_error);
 }

@@ -36,19 +36,141 @@ TEST_CASE("a folder may be named with a slash behind it, and inside folders stil
   CHECK(RunFolder::open(work / "a" / "b").config() == json{{"seed", 3}});
 }
 
-TEST_CASE("what lies where the folder is prepared is not swept away") {
+TEST_CASE("an empty folder is taken, and what lies in one that is not is not swept away") {
   const test::TemporaryFolder work;
-  std::filesystem::create_directory(work / "run.new");
-  std::ofstream(work / "run.new" / "thesis.txt") << "mine";
+  std::filesystem::create_directory(work / "run");
+  std::ofstream(work / "run" / "thesis.txt") << "mine";
   require_bad_input([&] { RunFolder::create(work / "run", {}); },
-                    {file(work / "run.new") + ": is in the way"});
-  CHECK(read_bytes(work / "run.new" / "thesis.txt") == "mine");
-  CHECK_FALSE(std::filesystem::exists(work / "run"));
-  // A process that was killed while it prepared a folder leaves at most this.
-  std::filesystem::remove(work / "run.new" / "thesis.txt");
-  std::ofstream(work / "run.new" / "config.json.new") << "{";
+                    {file(work / "run") + ": exists already"});
+  CHECK(read_bytes(work / "run" / "thesis.txt") == "mine");
+  CHECK_FALSE(std::filesystem::exists(work / "run" / "events.jsonl"));
+  std::filesystem::remove(work / "run" / "thesis.txt");
+  SECTION("empty") {}
+  SECTION("what a process leaves that was killed while it made the folder") {
+    std::ofstream(work / "run" / "events.jsonl") << "";
+    std::ofstream(work / "run" / "config.json.new") << "{";
+  }
   RunFolder::create(work / "run", ordered_json{{"seed", 4}});
   CHECK(RunFolder::open(work / "run").config() == json{{"seed", 4}});
+}
+
+TEST_CASE("a name that the system does not take is refused in a line") {
+  const test::TemporaryFolder work;
+  const std::string long_name(300, 'a');
+  require_bad_input([&] { RunFolder::create(work / long_name, {}); }, {"File name too long"});
+  require_bad_input([&] { RunFolder::open(work / long_name); }, {"File name too long"});
+  RunFolder::create(work / "run", {});
+  for (const char* name : {"checkpoint", "samples.jsonl"}) {
+    CAPTURE(name);
+    std::filesystem::remove(work / "run" / name);
+    std::filesystem::create_directory(work / "run" / name);
+    require_bad_input([&] { RunFolder::open(work / "run"); }, {file(work / "run" / name)});
+    std::filesystem::remove(work / "run" / name);
+  }
+}
+
+TEST_CASE("one process at a time holds a run folder, and any number a finished one") {
+  const test::TemporaryFolder work;
+  const std::string busy = "another process is at work in this folder";
+  {
+    RunFolder folder = RunFolder::create(work / "run", {});
+    folder.append_event("one");
+    require_bad_input([&] { RunFolder::open(work / "run"); }, {file(work / "run"), busy});
+    require_bad_input([&] { RunFolder::create(work / "run", {}); }, {"exists already"});
+    CHECK(read_bytes(work / "run" / "events.jsonl") == "one\n");
+    folder.save_checkpoint(json{{"at", 1}});
+  }
+  {
+    RunFolder folder = RunFolder::open(work / "run");
+    require_bad_input([&] { RunFolder::open(work / "run"); }, {busy});
+    folder.append_event("two");
+    folder.finish(ordered_json{{"n", 2}});
+    require_bad_input([&] { RunFolder::open(work / "run"); }, {busy});
+  }
+  const RunFolder one = RunFolder::open(work / "run");
+  const RunFolder two = RunFolder::open(work / "run");
+  CHECK(one.summary() == two.summary());
+}
+
+TEST_CASE("a finished run is read without a change to the disk") {
+  struct ReadOnly final : Disk {
+    int before(const char*, const std::filesystem::path&) override { return EROFS; }
+  } disk;
+  const test::TemporaryFolder work;
+  {
+    RunFolder folder = RunFolder::create(work / "run", ordered_json{{"seed", 1}});
+    folder.append_sample("first");
+    folder.save_checkpoint(json{{"at", 1}});
+  }
+  require_bad_input([&] { RunFolder::open(work / "run", disk); }, {"Read-only file system"});
+  RunFolder::open(work / "run").finish(ordered_json{{"n", 1}});
+  const RunFolder folder = RunFolder::open(work / "run", disk);
+  CHECK(folder.finished());
+  CHECK(folder.summary() == ordered_json{{"n", 1}});
+  std::vector<std::string> samples;
+  folder.for_each_sample([&](const std::string& line) { samples.push_back(line); });
+  CHECK(samples == std::vector<std::string>{"first"});
+}
+
+TEST_CASE("events wait in the file of their sample until its turn comes") {
+  const test::TemporaryFolder work;
+  const auto waiting = work / "run" / "waiting-1.jsonl";
+  {
+    RunFolder folder = RunFolder::create(work / "run", {});
+    folder.keep_waiting(1, "one a\n");
+    folder.save_checkpoint(json{{"at", 1}});
+    folder.keep_waiting(1, "cut\n");
+    folder.keep_waiting(2, "stray\n");
+    folder.release(0, "zero\n");
+  }
+  RunFolder folder = RunFolder::open(work / "run");
+  CHECK(read_bytes(waiting) == "one a\n");
+  CHECK_FALSE(std::filesystem::exists(work / "run" / "waiting-2.jsonl"));
+  folder.keep_waiting(1, "one b\n");
+  folder.release(0, "zero\n");
+  folder.release(1, "one c\n");
+  CHECK(read_bytes(work / "run" / "events.jsonl") == "zero\none a\none b\none c\n");
+  // A process killed here still needs it.
+  CHECK(std::filesystem::exists(waiting));
+  folder.save_checkpoint(json{{"at", 2}});
+  CHECK_FALSE(std::filesystem::exists(waiting));
+}
+
+TEST_CASE("what has been written cannot be edited unseen") {
+  const test::TemporaryFolder work;
+  const auto run = work / "run";
+  const bool finished = GENERATE(false, true);
+  {
+    RunFolder folder = RunFolder::create(run, ordered_json{{"seed", 1}});
+    folder.append_event("one");
+    folder.append_sample("first");
+    folder.keep_waiting(4, "four");
+    folder.save_checkpoint(json{{"at", 1}});
+    if (finished) {
+      folder.release(4, "");
+      folder.finish(ordered_json{{"n", 1}});
+    }
+  }
+  std::vector<std::string> names{"config.json", "events.jsonl", "samples.jsonl", "checkpoint"};
+  names.push_back(finished ? "summary.json" : "waiting-4.jsonl");
+  for (const std::string& name : names) {
+    const std::string bytes = read_bytes(run / name);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      CAPTURE(finished, name, at);
+      std::string edited = bytes;
+      edited[at] = edited[at] == '7' ? '8' : '7';
+      std::ofstream(run / name, std::ios::binary) << edited;
+      CHECK_THROWS_AS(RunFolder::open(run), BadInput);
+      std::ofstream(run / name, std::ios::binary) << bytes.substr(0, at);
+      CHECK_THROWS_AS(RunFolder::open(run), BadInput);
+    }
+    if (finished) {
+      std::ofstream(run / name, std::ios::binary) << bytes << "more\n";
+      CHECK_THROWS_AS(RunFolder::open(run), BadInput);
+    }
+    std::ofstream(run / name, std::ios::binary) << bytes;
+  }
+  CHECK_NOTHROW(RunFolder::open(run));
 }
 
 TEST_CASE("a folder that cannot be made is refused and leaves nothing") {

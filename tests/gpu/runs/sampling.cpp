@@ -41,7 +41,7 @@ std::size_t passes_of(LanguageModel& model, const SamplingSettings& settings) {
     LanguageModel& model;
     std::size_t passes = 0;
   } counting(model);
-  Sampling(counting, settings, numbers_of).run();
+  draw(counting, settings);
   REQUIRE(counting.passes < many);
   return counting.passes;
 }
@@ -98,17 +98,17 @@ TEST_CASE("with or without a folder, and at any pace of checkpoints, the answers
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const SamplingSettings settings = small_settings();
-  const auto answers = Sampling(*model, settings, numbers_of).run();
+  const auto answers = draw(*model, settings);
   CHECK(same_answers(begin_run(*model, settings, work / "each"), answers));
   CHECK(same_answers(begin_run(*model, settings, work / "none", 1e9), answers));
   CHECK(Left(work / "each") == Left(work / "none"));
   SamplingSettings other = settings;
   ++other.seed;
-  CHECK_FALSE(same_answers(Sampling(*model, other, numbers_of).run(), answers));
+  CHECK_FALSE(same_answers(draw(*model, other), answers));
   // The first answer does not depend on how many there are.
   other = settings;
   other.samples = 1;
-  CHECK(same_answers(Sampling(*model, other, numbers_of).run(), {answers[0]}));
+  CHECK(same_answers(draw(*model, other), {answers[0]}));
 }
 
 TEST_CASE("a run killed at any forward pass is taken up to the same bytes") {

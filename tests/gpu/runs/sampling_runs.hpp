@@ -17,7 +17,8 @@ namespace tempera::gpu {
 inline SamplingSettings small_settings() {
   SamplingSettings settings;
   settings.model = "small";
-  settings.prompt = {7, 8, 9};
+  settings.model_path = "/small";
+  settings.prompts = {{std::nullopt, {7, 8, 9}}};
   settings.terminal = {0, 1};
   settings.powers = {1.0, 3.0};
   settings.horizon = 5;
@@ -56,17 +57,30 @@ class KilledModel final : public LanguageModel {
   std::size_t left_;
 };
 
+/// Runs to the end; the answers in the order in which they were given out.
+inline std::vector<Answer> draw(LanguageModel& model, const SamplingSettings& settings,
+                                RunFolder* folder = nullptr, double checkpoint_seconds = 0.0) {
+  std::vector<Answer> answers;
+  const SamplingWatcher watcher{
+      [&](const SampledAnswer& sampled) { answers.push_back(sampled.answer); }, {}};
+  if (folder != nullptr && folder->finished())
+    for_each_answer(*folder, settings, watcher.answer);
+  else
+    Sampling(model, settings, numbers_of, folder, watcher, checkpoint_seconds).run();
+  return answers;
+}
+
 inline std::vector<Answer> begin_run(LanguageModel& model, const SamplingSettings& settings,
                                      const std::filesystem::path& path,
                                      double checkpoint_seconds = 0.0) {
   RunFolder folder = RunFolder::create(path, settings.to_json());
-  return Sampling(model, settings, numbers_of, &folder, {}, checkpoint_seconds).run();
+  return draw(model, settings, &folder, checkpoint_seconds);
 }
 
 inline std::vector<Answer> resume_run(LanguageModel& model, const std::filesystem::path& path) {
   RunFolder folder = RunFolder::open(path);
   const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
-  return Sampling(model, settings, numbers_of, &folder, {}, 0.0).run();
+  return draw(model, settings, &folder);
 }
 
 /// What a run leaves behind, byte for byte; nothing but these files and the checkpoint is there.

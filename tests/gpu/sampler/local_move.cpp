@@ -52,7 +52,7 @@ TEST_CASE("behind its terminal token a record is its own proposal: one draw, no 
     CHECK(same_record(replay.after, replay.before));
     CHECK(replay.small.run.events.size() == 1);
     CHECK(replay.event.kind == Event::Kind::local_move);
-    CHECK(replay.event.round == 7);
+    CHECK(replay.event.turn == 7);
     CHECK(replay.event.rung == 1);
     CHECK(replay.event.restart == r);
     CHECK(replay.event.tokens == 0);
@@ -116,12 +116,12 @@ TEST_CASE("a rejected move leaves the record as it was") {
 TEST_CASE("a chain of moves keeps records sound") {
   law("scores and cache are those of a fresh record after any seed's moves", [] {
     TableModel model = scattered_table(5, *rc::gen::arbitrary<std::uint64_t>());
-    PhiloxLottery lottery(*rc::gen::arbitrary<std::uint64_t>());
-    SmallRun small(model, context, {1.5}, lottery);
+    PhiloxLottery lottery;
+    SmallRun small(model, context, {1.5}, lottery, *rc::gen::arbitrary<std::uint64_t>());
     Record x(context, model.empty_cache());
     small.finish(extend(x, Turn(small.run, 0, 0, Purpose::extension_token), 6));
-    for (std::uint32_t round = 0; round < 12; ++round) {
-      small.finish(local_move(x, small.turn(0, round), RestartLaw::uniform(6)));
+    for (std::size_t number = 0; number < 12; ++number) {
+      small.finish(local_move(x, small.turn(0, number), RestartLaw::uniform(6)));
       RC_ASSERT(same_record(x, small.scored(6, x.token_ids())));
       RC_ASSERT(owns_its_cache(x));
       RC_ASSERT(x.terminated() || x.length() == 6);

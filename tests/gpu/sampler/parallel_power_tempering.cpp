@@ -36,10 +36,9 @@ struct Finished {
 
 Finished run(Transformer& model, const std::vector<double>& powers, const Plan& plan,
              std::uint64_t seed) {
-  PhiloxLottery lottery(seed);
-  SmallRun small(model, context, powers, lottery);
+  PhiloxLottery lottery;
+  SmallRun small(model, context, powers, lottery, seed);
   Finished finished;
-  finished.progress.replicas = small.run.empty_replicas();
   small.finish(parallel_power_tempering(small.run, plan, finished.progress, &finished.witness));
   for (const Record& record : finished.progress.replicas) {
     CHECK(record.horizon() == plan.stages.back().horizon);
@@ -63,12 +62,12 @@ TEST_CASE("Algorithm 1 makes the moves of its plan, each once") {
     CHECK(witness.count(Event::Kind::swap) ==
           (2 * 1 + 3 * 2) * (schedule == Schedule::adj ? 2U : 1U));
     CHECK(finished.progress.stage == 3);
-    CHECK(finished.progress.local_rounds == 2 * 2 + 3 * 1);
+    CHECK(finished.progress.local_moves == 2 * 2 + 3 * 1);
     CHECK(finished.progress.sweeps == 2 * 1 + 3 * 2);
-    // Kind, round and rung are what the draws are addressed by: no two moves may share them.
-    std::set<std::tuple<Event::Kind, std::uint32_t, Rung>> addresses;
+    // Kind, turn and rung are what the draws are addressed by: no two moves may share them.
+    std::set<std::tuple<Event::Kind, std::uint32_t, Rung>> turns;
     for (const Event& event : witness.events)
-      CHECK(addresses.insert({event.kind, event.round, event.rung}).second);
+      CHECK(turns.insert({event.kind, event.turn, event.rung}).second);
   }
 }
 
@@ -94,11 +93,10 @@ TEST_CASE("a run computes no retained token twice") {
   const auto model = random_qwen3(small_config(), 3);
   const std::vector<double> powers{1.0, 2.0, 4.0};
   const Plan plan{make_stages(14, 5, {4}, {2}, {1}), Schedule::adj, 2};
-  PhiloxLottery lottery(13);
-  SmallRun small(*model, context, powers, lottery);
+  PhiloxLottery lottery;
+  SmallRun small(*model, context, powers, lottery, 13);
   Witness witness;
-  Progress progress{small.run.empty_replicas()};
-  CHECK(model->tokens_computed() == context.prompt.size());
+  Progress progress;
   small.finish(parallel_power_tempering(small.run, plan, progress, &witness));
   std::uint64_t expected = context.prompt.size();
   std::uint64_t drawn = 0;
@@ -106,7 +104,7 @@ TEST_CASE("a run computes no retained token twice") {
   for (const Event& event : witness.events) {
     drawn += event.tokens;
     if (event.tokens == 0) continue;
-    const bool on_a_record = event.kind == Event::Kind::extension && event.round > 0;
+    const bool on_a_record = event.kind == Event::Kind::extension && event.turn > 0;
     expected += event.tokens - (on_a_record ? 0 : 1);
     if (event.restart > 1) ++retained;
   }
@@ -130,13 +128,13 @@ TEST_CASE("a run that was cut between rounds goes on to the same records") {
   };
   for (std::size_t moment = 1; moment <= whole.witness.moments; ++moment) {
     CAPTURE(moment);
-    PhiloxLottery lottery(14);
-    SmallRun first(*model, context, powers, lottery);
+    PhiloxLottery lottery;
+    SmallRun first(*model, context, powers, lottery, 14);
     Cutter cutter(moment);
-    Progress progress{first.run.empty_replicas()};
+    Progress progress;
     CHECK_THROWS_AS(first.finish(parallel_power_tempering(first.run, plan, progress, &cutter)),
                     Cut);
-    SmallRun second(*model, context, powers, lottery);
+    SmallRun second(*model, context, powers, lottery, 14);
     second.finish(parallel_power_tempering(second.run, plan, progress));
     for (Rung k = 0; k < powers.size(); ++k)
       CHECK(same_record(progress.replicas[k], whole.progress.replicas[k]));

@@ -69,7 +69,7 @@ TEST_CASE("a record that is not open takes no token") {
 
 TEST_CASE("the prefix before r keeps scores and horizon, and forks the cache it needs") {
   TableModel model = scattered_table(5, 1);
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun small(model, context, {1.0, 2.0}, lottery);
   const Record record = small.scored(6, {2, 3, 4, 0});
   // The last token has never been asked about, so it is not in the cache.
@@ -89,7 +89,7 @@ TEST_CASE("the prefix before r keeps scores and horizon, and forks the cache it 
 
 TEST_CASE("a copy is equal, and goes its own way") {
   TableModel model = scattered_table(5, 1);
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun small(model, context, {1.0, 2.0}, lottery);
   const Record record = small.scored(6, {2, 3, 4});
   Record copy = record.copy();
@@ -103,7 +103,7 @@ TEST_CASE("a copy is equal, and goes its own way") {
 
 TEST_CASE("a record's sums split at any position") {
   TableModel model = scattered_table(5, 2);
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun small(model, context, {1.0, 2.0}, lottery);
   law("the scores of a rebuilt record are those of the prefix and what follows it", [&] {
     std::vector<TokenId> tokens =

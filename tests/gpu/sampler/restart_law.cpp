@@ -23,12 +23,12 @@ TEST_CASE("a restart law keeps the tickets that it is given") {
 TEST_CASE("a position without tickets is never drawn, and every other one is") {
   TableModel model = scattered_table(3, 1);
   const Context context{{2}, {0}};
-  PhiloxLottery lottery(5);
-  SmallRun small(model, context, {1.0}, lottery);
+  PhiloxLottery lottery;
+  SmallRun small(model, context, {1.0}, lottery, 5);
   const RestartLaw law({0, 1, 0, 1});
   std::vector<int> drawn(4);
-  for (std::uint32_t round = 0; round < 16; ++round) {
-    Turn turn = small.turn(0, round);
+  for (std::size_t number = 0; number < 16; ++number) {
+    Turn turn = small.turn(0, number);
     const std::size_t r = turn.draw(law);
     REQUIRE(r >= 1);
     REQUIRE(r <= 4);

@@ -47,8 +47,8 @@ const std::vector<std::vector<TokenId>> prompts{
 
 std::vector<std::uint64_t> digests(Transformer& model, const Layout& layout) {
   const Ladder ladder({1.0, 1.75, 4.0});
-  const auto rows = make_device_row_lottery(ladder.powers());
-  PhiloxLottery lottery(20260);
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
   Engine engine(model, *rows, lottery, layout.largest_batch, layout.order);
   const Plan plan{make_stages(13, 5, {2}, {2}, {1}), Schedule::adj, 2};
   std::vector<Context> contexts;
@@ -58,8 +58,7 @@ std::vector<std::uint64_t> digests(Transformer& model, const Layout& layout) {
   std::vector<Progress> progress(prompts.size());
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
-    runs.push_back({engine, contexts[i], ladder, static_cast<std::uint32_t>(i), {}});
-    progress[i].replicas = runs[i].empty_replicas();
+    runs.push_back({engine, contexts[i], ladder, 20260, static_cast<std::uint32_t>(i)});
     tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
     if (!layout.together) engine.run(std::span(&tasks.back(), 1));
   }
@@ -75,8 +74,8 @@ std::vector<std::uint64_t> digests(Transformer& model, const Layout& layout) {
 
 // Taken from the first run of this test. It ties the builds together (TBB, OpenMP, plain C++,
 // sanitizers, processors) and does not say what is right: that is lab/'s part.
-const std::vector<std::uint64_t> pinned{0x285558FD1CD65B17U, 0x8E4365F2ED4C3412U,
-                                        0x7EB06DCB888D7F54U, 0xEE0F5C77F4BFB156U};
+const std::vector<std::uint64_t> pinned{0xBADA879F516BD80AU, 0xE6251F6D305C64FEU,
+                                        0xECC13DFDD98A1A16U, 0x73D6DA7CB7EE16BCU};
 
 }  // namespace
 

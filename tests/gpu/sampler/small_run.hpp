@@ -7,7 +7,8 @@
 
 #include "gpu/model/table_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/sampler/score_record.hpp"
+#include "gpu/transformer/random_transformer.hpp"
 
 namespace tempera::gpu {
 
@@ -46,19 +47,19 @@ inline TableModel scattered_table(std::size_t vocabulary, std::uint64_t seed) {
 /// One prompt's run, and what it borrows. The context must outlive the run's records too.
 struct SmallRun {
   SmallRun(LanguageModel& model, const Context& its_context, std::vector<double> powers,
-           Lottery& lottery, std::size_t largest_batch = 64)
+           Lottery& lottery, std::uint64_t seed = 1, std::size_t largest_batch = 64)
       : context(its_context),
         ladder(std::move(powers)),
-        rows(make_device_row_lottery(ladder.powers())),
+        rows(make_device_row_lottery()),
         engine(model, *rows, lottery, largest_batch),
-        run{engine, context, ladder, 0, {}} {}
+        run{engine, context, ladder, seed} {}
 
   /// The record of these tokens, freshly scored.
   Record scored(std::size_t horizon, const std::vector<TokenId>& tokens) {
-    return score_record(engine.model(), *rows, context, horizon, tokens);
+    return score_record(engine.model(), *rows, ladder, context, horizon, tokens);
   }
-  Turn turn(Rung rung, std::uint32_t round = 0) {
-    return Turn(run, rung, round, Purpose::proposal_token);
+  Turn turn(Rung rung, std::size_t number = 0) {
+    return Turn(run, rung, number, Purpose::proposal_token);
   }
   /// Runs one task to its end.
   void finish(Task task) {

@@ -21,8 +21,8 @@ TEST_CASE("stage m has the horizon min(mB, T)") {
 
 TEST_CASE("stages that are none are refused") {
   require_bad_input([] { make_stages(0, 4, {1}, {1}, {1}); }, {"horizon: is 0"});
-  require_bad_input([] { make_stages(1'000'001, 4, {1}, {1}, {1}); },
-                    {"horizon: is 1000001", "at most 1000000"});
+  require_bad_input([] { make_stages((1 << 20) + 1, 4, {1}, {1}, {1}); },
+                    {"horizon: is 1048577", "at most 1048576"});
   require_bad_input([] { make_stages(4, 0, {1}, {1}, {1}); }, {"block: is 0"});
   require_bad_input(
       [] {
@@ -37,14 +37,19 @@ TEST_CASE("stages that are none are refused") {
   require_bad_input([] { make_stages(4, 2, {1}, {1}, {}); }, {"sweeps: 0 numbers for 2 stages"});
 }
 
-// Behind 2^32 rounds the addresses of draws would begin again.
-TEST_CASE("a run that outgrows the addresses of its draws is refused") {
-  const std::size_t half = std::size_t{1} << 31;
+// Behind 2^24 turns the addresses of draws would begin again.
+TEST_CASE(
+    "a run that outgrows the addresses of its draws is refused, and one that fills them not") {
+  const std::size_t half = std::size_t{1} << 23;
+  CHECK(make_stages(std::size_t{1} << 20, 1 << 20, {1}, {1}, {1}).size() == 1);
   CHECK(make_stages(4, 2, {half}, {1}, {1}).size() == 2);
-  require_bad_input([&] { make_stages(4, 2, {half}, {1, 2}, {1}); }, {"local moves: ", "2^32"});
-  require_bad_input([&] { make_stages(4, 2, {half}, {1}, {2, 1}); }, {"sweeps: ", "2^32"});
-  require_bad_input([] { make_stages(4, 2, {SIZE_MAX}, {SIZE_MAX}, {0}); },
-                    {"local moves: ", "2^32"});
+  CHECK(make_stages(4, 2, {half / 4}, {4}, {4}).size() == 2);
+  CHECK(make_stages(4, 2, {2 * half, 0}, {1}, {1}).size() == 2);
+  require_bad_input([&] { make_stages(4, 2, {half, half + 1}, {0}, {0}); }, {"rounds: ", "2^24"});
+  require_bad_input([&] { make_stages(4, 2, {half}, {1, 2}, {1}); }, {"local moves: ", "2^24"});
+  require_bad_input([&] { make_stages(4, 2, {half}, {1}, {2, 1}); }, {"sweeps: ", "2^24"});
+  require_bad_input([] { make_stages(4, 2, {SIZE_MAX}, {SIZE_MAX}, {0}); }, {"rounds: ", "2^24"});
+  require_bad_input([] { make_stages(4, 2, {1}, {SIZE_MAX}, {0}); }, {"local moves: ", "2^24"});
   CHECK(make_stages(4, SIZE_MAX, {0}, {SIZE_MAX}, {1}).at(0).horizon == 4);
 }
 

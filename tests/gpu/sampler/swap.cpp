@@ -9,13 +9,13 @@ namespace {
 const Context context{{3, 4}, {0, 1}};
 
 std::vector<Rung> edges_of(SmallRun& small, std::vector<Record>& replicas, Schedule schedule,
-                           std::uint32_t round) {
+                           std::size_t number) {
   small.run.events.clear();
-  sweep(replicas, small.run, schedule, round);
+  sweep(replicas, small.run, schedule, number);
   std::vector<Rung> edges;
   for (const Event& event : small.run.events) {
     CHECK(event.kind == Event::Kind::swap);
-    CHECK(event.round == round);
+    CHECK(event.turn == number);
     CHECK(event.proposed);
     edges.push_back(event.rung);
   }
@@ -57,7 +57,7 @@ TEST_CASE("an accepted exchange moves complete records, caches included") {
 
 TEST_CASE("a swap's ratio is the paper's, and a rejected one changes nothing") {
   TableModel model = scattered_table(5, 4);
-  PhiloxLottery lottery(1);
+  PhiloxLottery lottery;
   SmallRun scorer(model, context, {1.0, 2.5}, lottery);
   std::vector<TokenId> likelier{2, 3, 4}, unlikelier{4, 1};
   if (scorer.scored(3, likelier).log_p0() < scorer.scored(3, unlikelier).log_p0())
@@ -79,8 +79,8 @@ TEST_CASE("a swap's ratio is the paper's, and a rejected one changes nothing") {
 
 TEST_CASE("a sharper rung never refuses a likelier record") {
   TableModel model = scattered_table(5, 4);
-  PhiloxLottery lottery(2);
-  SmallRun small(model, context, {1.0, 1.5, 2.0, 4.0}, lottery);
+  PhiloxLottery lottery;
+  SmallRun small(model, context, {1.0, 1.5, 2.0, 4.0}, lottery, 2);
   for (TokenId a = 2; a < 5; ++a)
     for (TokenId b = 2; b < 5; ++b) {
       std::vector<Record> replicas;
@@ -99,7 +99,7 @@ TEST_CASE("a sharper rung never refuses a likelier record") {
 
 TEST_CASE("an ordered sweep attempts every edge in turn, parity layers alternate") {
   TableModel model = scattered_table(5, 4);
-  PhiloxLottery lottery(3);
+  PhiloxLottery lottery;
   for (const std::size_t rungs : {1, 2, 5, 6}) {
     std::vector<double> powers;
     std::vector<Rung> every, first_layer, second_layer;
@@ -109,16 +109,16 @@ TEST_CASE("an ordered sweep attempts every edge in turn, parity layers alternate
       every.push_back(k);
       (k % 2 == 0 ? first_layer : second_layer).push_back(k);
     }
-    SmallRun small(model, context, powers, lottery);
+    SmallRun small(model, context, powers, lottery, 3);
     std::vector<Record> replicas;
     for (std::size_t k = 0; k < rungs; ++k)
       replicas.push_back(small.scored(2, {static_cast<TokenId>(2 + k % 3), 2}));
-    for (const std::uint32_t round : {0U, 1U, 2U, 3U}) {
-      CAPTURE(rungs, round);
-      CHECK(edges_of(small, replicas, Schedule::adj, round) == every);
+    for (const std::size_t number : {0, 1, 2, 3}) {
+      CAPTURE(rungs, number);
+      CHECK(edges_of(small, replicas, Schedule::adj, number) == every);
       // The paper numbers edges from 1: its odd edges, ours 0, 2, …, come first.
-      CHECK(edges_of(small, replicas, Schedule::deo, round) ==
-            (round % 2 == 0 ? first_layer : second_layer));
+      CHECK(edges_of(small, replicas, Schedule::deo, number) ==
+            (number % 2 == 0 ? first_layer : second_layer));
     }
   }
 }

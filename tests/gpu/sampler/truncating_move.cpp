@@ -14,12 +14,12 @@ TEST_CASE("a truncating move may shorten a record and never lengthens it") {
   std::size_t shortened = 0;
   law("any seed's chain", [&] {
     TableModel model = scattered_table(5, *rc::gen::arbitrary<std::uint64_t>());
-    PhiloxLottery lottery(*rc::gen::arbitrary<std::uint64_t>());
-    SmallRun small(model, context, {2.0}, lottery);
+    PhiloxLottery lottery;
+    SmallRun small(model, context, {2.0}, lottery, *rc::gen::arbitrary<std::uint64_t>());
     Record x = small.scored(6, {2, 3, 4, 2, 3, 4});
-    for (std::uint32_t round = 0; round < 10; ++round) {
+    for (std::size_t number = 0; number < 10; ++number) {
       const std::size_t length = x.length();
-      small.finish(truncating_move(x, small.turn(0, round)));
+      small.finish(truncating_move(x, small.turn(0, number)));
       const Event& event = small.run.events.back();
       RC_ASSERT(event.proposed);
       RC_ASSERT(event.restart >= 1U && event.restart <= length);
@@ -49,10 +49,10 @@ TEST_CASE("the truncating sampler stops with the first stage that ends in a term
   std::size_t stopped = 0;
   std::size_t ran_through = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    PhiloxLottery lottery(seed);
-    SmallRun small(model, context, {1.0}, lottery);
+    PhiloxLottery lottery;
+    SmallRun small(model, context, {1.0}, lottery, seed);
     const Plan plan{make_stages(6, 2, {2}, {1}, {0}), Schedule::adj, 0};
-    Progress progress{small.run.empty_replicas()};
+    Progress progress;
     small.finish(truncating_power_sampling(small.run, plan, progress));
     const Record& record = progress.replicas.front();
     CHECK(record.terminated() == (progress.stage < 3));

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"

@@ -38,7 +38,43 @@ TEST_CASE("a schedule per stage, or one for all") {
       BadInput);
 }
 
+TEST_CASE("the target of a stage is that of its own horizon") {
+  const Ladder ladder = parse_ladder("1,2", "test");
+  // T_1 = 1: p0 = (1/2, 1/2) and its square normalised.
+  CHECK(stage_target(four_state(), 2, 1, ladder, 1) == Law(4, q("1/4")));
+  // T_2 = 2: (1/4, 1/4, 1/2) times (1/6, 1/6, 2/3).
+  CHECK(stage_target(four_state(), 2, 1, ladder, 2) == Law{q("1/24"), q("1/24"), q("1/6"),
+                                                           q("1/24"), q("1/24"), q("1/6"),
+                                                           q("1/12"), q("1/12"), q("1/3")});
+  CHECK_THROWS_AS(stage_target(four_state(), 2, 1, ladder, 0), BadInput);
+  CHECK_THROWS_AS(stage_target(four_state(), 2, 1, ladder, 3), BadInput);
+  CHECK_THROWS_AS(stage_target(four_state(), 40, 40, parse_ladder("1,2,3", "test"), 1), BadInput);
+}
+
+// The mistake to make is to take the beginning of Π_T for Π_m.
+TEST_CASE("a stage's target is not the law of the beginnings of the last one's") {
+  const Ladder ladder = parse_ladder("2", "test");
+  const Law last = stage_target(four_state(), 2, 1, ladder, 2);
+  const Law beginnings{last[0] + last[1], last[2]};
+  CHECK(beginnings == Law{q("1/3"), q("2/3")});
+  CHECK(stage_target(four_state(), 2, 1, ladder, 1) == Law{q("1/2"), q("1/2")});
+}
+
 TEST_CASE("laws of Algorithm 1") {
+  law("a round preserves its stage's target, whose marginals are the rungs' targets", [] {
+    const FiniteModel model = random::model();
+    const std::size_t horizon = random::horizon(3);
+    const std::size_t block = random::between<std::size_t>(1, horizon);
+    const Ladder ladder = random::ladder(2);
+    const auto horizons = stage_horizons(horizon, block);
+    const std::size_t m = random::between<std::size_t>(1, horizons.size());
+    const FixedHorizonSpace space(model, horizons[m - 1]);
+    const Law target = stage_target(model, horizon, block, ladder, m);
+    const ParallelTempering kernels(space, ladder, RestartLaw::uniform(horizons[m - 1]));
+    RC_ASSERT(kernels.transition(1, 1).apply(target) == target);
+    for (std::size_t k = 0; k < 2; ++k)
+      RC_ASSERT(marginal(target, kernels.shape(), k) == power_target(space, ladder[k]));
+  });
   law("its output is a law on S_T^K, within the convergence bound of the target", [] {
     const FiniteModel model = random::model();
     const std::size_t horizon = random::horizon(2);

@@ -2,9 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
 
 #include "reference/bad_input.hpp"
 #include "tests/law.hpp"
+#include "tests/reference/random_model.hpp"
 
 using namespace tempera::reference;
 
@@ -41,6 +44,85 @@ TEST_CASE("a finite model serves its rows") {
   CHECK(model.text(std::vector<Token>{0, 1, 2}) == "a b e");
 }
 
+namespace {
+
+// `good` from rows.
+FiniteModelParts parts() {
+  return {"m",
+          {{"a", "b", "e"}, "rows"},
+          {2},
+          {{{}, {Rational(1, 2), Rational(1, 2), 0}}, {{0, 1}, {0, 0, 1}}},
+          TokenRow{Rational(1, 3), 0, Rational(2, 3)}};
+}
+
+void check_same(const FiniteModel& one, const FiniteModel& other) {
+  CHECK(one.name() == other.name());
+  CHECK(one.vocabulary() == other.vocabulary());
+  for (Token v = 0; v < one.vocabulary_size(); ++v)
+    CHECK(one.is_terminal(v) == other.is_terminal(v));
+  CHECK(one.listed_rows() == other.listed_rows());
+  CHECK(one.default_row() == other.default_row());
+}
+
+}  // namespace
+
+TEST_CASE("rows make the model that their JSON makes") {
+  check_same(FiniteModel(parts(), "rows"), parse(good));
+}
+
+TEST_CASE("each fault of rows is named with its place and remedy") {
+  struct Fault {
+    std::function<void(FiniteModelParts&)> plant;
+    std::string message;
+  };
+  const Fault faults[] = {
+      {[](auto& m) { m.terminal = {3}; }, "\"terminal\" names token number 3, no token"},
+      {[](auto& m) {
+         m.terminal = {2, 2};
+       },
+       "\"terminal\" repeats \"e\""},
+      {[](auto& m) {
+         m.next[{0, 7}] = m.next[{}];
+       },
+       "a prefix with the unknown token number 7"},
+      {[](auto& m) { m.next[{2}] = m.next[{}]; },
+       "\"next\"[\"e\"] continues after the terminal token \"e\""},
+      {[](auto& m) {
+         m.next[{0, 2, 1}] = m.next[{}];
+       },
+       "\"next\"[\"a e b\"] continues after the terminal token \"e\""},
+      {[](auto& m) { m.next[{}].pop_back(); }, "\"next\"[\"\"] has 2 probabilities for 3 tokens"},
+      {[](auto& m) { m.default_row->push_back(0); },
+       "\"default\" has 4 probabilities for 3 tokens"},
+      {[](auto& m) {
+         m.next[{0, 1}] = {-1, 1, 1};
+       },
+       "\"next\"[\"a b\"][\"a\"] is negative"},
+      {[](auto& m) {
+         m.default_row = TokenRow{1, 1, -1};
+       },
+       "\"default\"[\"e\"] is negative"},
+      {[](auto& m) { m.next[{}][0] = Rational(1, 3); }, "\"next\"[\"\"] sums to 5/6, not to 1"},
+      {[](auto& m) {
+         m.default_row = TokenRow{0, 0, 0};
+       },
+       "\"default\" sums to 0, not to 1"},
+      {[](auto& m) {
+         m.default_row.reset();
+         m.next.erase(std::vector<Token>{});
+       },
+       "has no row for the empty prefix"},
+  };
+  for (const Fault& fault : faults) {
+    FiniteModelParts broken = parts();
+    fault.plant(broken);
+    CAPTURE(fault.message);
+    CHECK_THROWS_WITH(FiniteModel(broken, "rows"), Catch::Contains(fault.message));
+    CHECK_THROWS_WITH(FiniteModel(broken, "rows"), Catch::StartsWith("rows: "));
+    CHECK_THROWS_WITH(FiniteModel(broken, "rows"), Catch::Contains("; "));
+  }
+}
+
 TEST_CASE("a reachable prefix without a row is named") {
   const FiniteModel model =
       parse(R"({"name": "m", "vocabulary": ["a"], "terminal": [], "next": {"": {"a": "1"}}})");
@@ -61,7 +143,7 @@ TEST_CASE("each fault of a model file is named with file, place and remedy") {
       {with("\"e\": 0", "\"e\": null"), "is no number"},
       {with("\"e\": 0", "\"e\": \"0/0\""), "divides by zero"},
       {with("\"e\": 0", "\"z\": 0"), "has the unknown token \"z\""},
-      {with("\"e\": 0", "\"a\": 0"), "the key \"a\" is given twice"},
+      {with("\"e\": 0", "\"a\": 0"), "the key \"a\" is given twice in \"next\"[\"\"]"},
       {with("\"a b\"", "\"a z\""), "\"next\"[\"a z\"] has the unknown token \"z\""},
       {with("\"a b\"", "\"a  b\""), "has the unknown token \"\""},
       {with("\"a b\"", "\"e a\""), "continues after the terminal token \"e\""},
@@ -69,16 +151,20 @@ TEST_CASE("each fault of a model file is named with file, place and remedy") {
       {with("\"a b\": ", "\"\": "), "the key \"\" is given twice"},
       {with("[\"e\"]", "[\"z\"]"), "\"terminal\" names \"z\", no token"},
       {with("[\"e\"]", "[\"e\", \"e\"]"), "\"terminal\" repeats \"e\""},
-      {with("[\"e\"]", "\"e\""), "\"terminal\" is not a list"},
-      {with("[\"e\"]", "[1]"), "\"terminal\" has an entry that is no string"},
+      {with("[\"e\"]", "\"e\""), "\"terminal\" is \"e\", not a list"},
+      {with("[\"e\"]", "[1]"), "\"terminal\"[0] is 1, not a string"},
       {with("\"b\", \"e\"]", "\"a\"]"), "\"vocabulary\"[1] repeats the token \"a\""},
       {with("\"b\", \"e\"]", "\"b|\"]"), "\"vocabulary\"[1] (\"b|\")"},
       {with("\"b\", \"e\"]", "\"\"]"), "is empty or has a space"},
-      {with("\"b\", \"e\"]", "3]"), "\"vocabulary\"[1] is not a string"},
+      {with("\"b\", \"e\"]", "3]"), "\"vocabulary\"[1] is 3, not a string"},
       {with("[\"a\", \"b\", \"e\"]", "[]"), "\"vocabulary\" is not a list of tokens"},
-      {with("\"name\": \"m\"", "\"name\": 3"), "\"name\" is not a string"},
+      {with("\"name\": \"m\"", "\"name\": 3"), "\"name\" is 3, not a string"},
       {with("\"name\": \"m\", ", ""), "the key \"name\" is missing"},
-      {with("\"default\"", "\"restart\""), "the key \"restart\" is unknown"},
+      {with("\"default\"", "\"restart\""), "the key \"restart\" is unknown; a finite model has"},
+      {with("\"default\"", "\"defualt\""), "\"defualt\" is unknown; did you mean \"default\"?"},
+      {good + std::string(1, '\0'), "line 2, column 103: malformed JSON"},
+      {good + std::string("\0{}", 3), "line 2, column 103: malformed JSON"},
+      {with("{\"e\": 1}", std::string(40, '[') + std::string(40, ']')), "nested deeper than 32"},
       {with("\"next\": {", "\"next\": 3, \"x\": {"), "the key \"x\" is unknown"},
       {with("{\"e\": 1}", "3"), "\"next\"[\"a b\"] is not an object"},
       {with("\"terminal\": [", "\"terminal\": [,"), "line 1, column 59: malformed JSON"},
@@ -114,10 +200,18 @@ TEST_CASE("a model with too many row entries is refused") {
   CHECK_THROWS_WITH(parse(json), Catch::Contains("601 rows of 2000 tokens, more than 1000000"));
 }
 
+TEST_CASE("too many rows are refused before they are looked at") {
+  FiniteModelParts model = parts();
+  for (Token a = 0; a < 578; ++a)
+    for (Token b = 0; b < 578; ++b) model.next[{3 + a, 3 + b}];
+  CHECK_THROWS_WITH(FiniteModel(std::move(model), "rows"),
+                    Catch::Contains("334084 rows of 3 tokens, more than 1000000 entries"));
+}
+
 TEST_CASE("a model file that cannot be read is named") {
   CHECK_THROWS_WITH(load_finite_model("/nowhere/m.json"),
                     Catch::Contains("/nowhere/m.json: cannot be read"));
-  CHECK_THROWS_AS(load_finite_model("/"), BadInput);
+  CHECK_THROWS_WITH(load_finite_model("/"), Catch::Contains("/: cannot be read: Is a directory"));
   const auto path = std::filesystem::temp_directory_path() / "tempera-test-model.json";
   std::ofstream(path) << good;
   CHECK(load_finite_model(path.string()).name() == "m");
@@ -138,6 +232,25 @@ TEST_CASE("laws of the model reader") {
     } catch (const BadInput& error) {
       RC_ASSERT(std::string(error.what()).find('\n') == std::string::npos);
     }
+  });
+  law("a random model is the same from its rows and from its JSON", [] {
+    const FiniteModel model = random::model();
+    const auto object = [&](const TokenRow& row) {
+      nlohmann::json entries = nlohmann::json::object();
+      for (Token v = 0; v < row.size(); ++v)
+        if (row[v] != 0 || v % 2 == 0) entries[model.vocabulary()[v]] = to_string(row[v]);
+      return entries;
+    };
+    nlohmann::json json{{"name", model.name()},
+                        {"vocabulary", model.vocabulary()},
+                        {"terminal", nlohmann::json::array()},
+                        {"next", nlohmann::json::object()},
+                        {"default", object(*model.default_row())}};
+    for (Token v = 0; v < model.vocabulary_size(); ++v)
+      if (model.is_terminal(v)) json["terminal"].push_back(model.vocabulary()[v]);
+    for (const auto& [history, row] : model.listed_rows())
+      json["next"][model.text(history)] = object(row);
+    check_same(parse(json.dump()), model);
   });
   law("a file cut short is refused", [] {
     const auto length = *rc::gen::inRange<std::size_t>(0, good.size());

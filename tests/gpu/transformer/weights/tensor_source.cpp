@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {

@@ -1,0 +1,96 @@
+// What it costs to keep a run: 256 samples of the shipped transformer with and without a run
+// folder, in turns, and the bytes that checkpoints write by the number of samples.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "bench/seconds_of.hpp"
+#include "gpu/runs/opened_model.hpp"
+#include "gpu/runs/sampling.hpp"
+
+using namespace tempera;
+using bench::seconds_of;
+
+namespace {
+
+/// Counts the bytes that are put in their place: the checkpoints.
+class CountingDisk final : public gpu::Disk {
+ public:
+  std::uint64_t bytes = 0;
+  std::size_t files = 0;
+
+ protected:
+  int before(const char* operation, const std::filesystem::path& file) override {
+    if (std::string(operation) == "put in its place") {
+      bytes += std::filesystem::file_size(file.string() + ".new");
+      ++files;
+    }
+    return 0;
+  }
+};
+
+gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, std::size_t samples) {
+  gpu::SamplingSettings settings;
+  settings.model = settings.model_path = TEMPERA_SOURCE_DIR "/toy_models/worked_sum";
+  settings.prompts = {{std::nullopt, model.encode("4+7+9+3+8+6+2+5?", "prompt")}};
+  settings.terminal = model.terminal();
+  settings.powers = {1.0, 1.6, 2.5, 4.0};
+  settings.horizon = 28;
+  settings.block = 4;
+  settings.rounds = {3};
+  settings.local_moves = {1};
+  settings.sweeps = {1};
+  settings.output = 4;
+  settings.samples = samples;
+  settings.seed = 1;
+  return settings;
+}
+
+double run(const gpu::OpenedModel& model, const gpu::SamplingSettings& settings,
+           gpu::RunFolder* folder) {
+  gpu::Sampling sampling(
+      model.model(), settings,
+      [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); }, folder);
+  return seconds_of([&] { sampling.run(); });
+}
+
+}  // namespace
+
+int main() {
+  const gpu::OpenedModel model =
+      gpu::OpenedModel::open(TEMPERA_SOURCE_DIR "/toy_models/worked_sum");
+  std::string work = (std::filesystem::temp_directory_path() / "tempera-bench-XXXXXX").string();
+  if (mkdtemp(work.data()) == nullptr) return 1;
+  std::size_t made = 0;
+  const auto keep = [&](std::size_t samples, CountingDisk& disk) {
+    const gpu::SamplingSettings settings = settings_of(model, samples);
+    auto folder =
+        gpu::RunFolder::create(work + "/" + std::to_string(made++), settings.to_json(), disk);
+    return run(model, settings, &folder);
+  };
+  std::printf("256 samples of worked_sum, 4 rungs, T = 28, seconds\n%10s %12s %8s\n", "without",
+              "with --out", "ratio");
+  std::vector<double> ratios;
+  for (int i = 0; i < 5; ++i) {
+    CountingDisk disk;
+    const double without = run(model, settings_of(model, 256), nullptr);
+    const double with = keep(256, disk);
+    ratios.push_back(with / without);
+    std::printf("%10.2f %12.2f %8.3f\n", without, with, ratios.back());
+  }
+  std::sort(ratios.begin(), ratios.end());
+  std::printf("median ratio %.3f\n\n%10s %14s %14s\n", ratios[ratios.size() / 2], "samples",
+              "checkpoints", "bytes of them");
+  for (const std::size_t samples : {std::size_t{150}, std::size_t{300}, std::size_t{600}}) {
+    CountingDisk disk;
+    keep(samples, disk);
+    std::printf("%10zu %14zu %14llu\n", samples, disk.files,
+                static_cast<unsigned long long>(disk.bytes));
+  }
+  std::filesystem::remove_all(work);
+}

@@ -1,0 +1,54 @@
+// `tempera exact --json`.
+#include <nlohmann/json.hpp>
+
+#include "cli/exact_output.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace reference;
+
+Json fractions(const std::vector<Rational>& values) {
+  Json list = Json::array();
+  for (const Rational& value : values) list.push_back(to_string(value));
+  return list;
+}
+
+Json fractions(const Matrix& matrix) {
+  Json rows = Json::array();
+  for (std::size_t x = 0; x < matrix.rows(); ++x) {
+    Json row = Json::array();
+    for (std::size_t y = 0; y < matrix.columns(); ++y) row.push_back(to_string(matrix(x, y)));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json exact_json(const RungHeading& heading, const RungReport& report) {
+  return {{"model", heading.model},
+          {"horizon", heading.horizon},
+          {"power", to_string(heading.power.value())},
+          {"kernel", heading.kernel},
+          {"states", report.states},
+          {"base", fractions(report.base)},
+          {"target", fractions(report.target)},
+          {"matrix", fractions(report.kernel)},
+          {"invariant", report.verdict.invariant()},
+          {"detailed_balance", report.verdict.reversible()},
+          {"irreducible", report.verdict.irreducible},
+          {"tv", fractions(report.total_variation)}};
+}
+
+Json exact_json(const JointReport& report) {
+  return {{"states", report.records},
+          {"invariant", report.verdict.invariant()},
+          {"reversible", report.verdict.reversible()},
+          {"irreducible", report.verdict.irreducible},
+          {"swap_acceptance", fractions(report.swap_acceptance)},
+          {"tv", fractions(report.total_variation)}};
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "reference/report/exact_report.hpp"
+
+namespace tempera::cli {
+
+/// What a report on one rung is about.
+struct RungHeading {
+  std::string model;
+  std::size_t horizon;
+  reference::Power power;
+  std::string kernel;  ///< fixed or truncating
+};
+
+/// What a report on the joint chain is about.
+struct JointHeading {
+  std::string model;
+  std::size_t horizon;
+  reference::Ladder ladder;
+  std::string schedule;  ///< adj or deo
+};
+
+/// The object that --json prints (docs/exact.md).
+nlohmann::ordered_json exact_json(const RungHeading& heading, const reference::RungReport& report);
+nlohmann::ordered_json exact_json(const reference::JointReport& report);
+
+/// Tables for a terminal.
+void print_exact(std::ostream& out, const RungHeading& heading,
+                 const reference::RungReport& report);
+void print_exact(std::ostream& out, const JointHeading& heading,
+                 const reference::JointReport& report);
+
+}  // namespace tempera::cli

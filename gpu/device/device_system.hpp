@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace tempera::gpu {
+
+/// The name of Thrust's device system that this program was built for: "CUDA", "TBB", "OpenMP" or
+/// "C++".
+std::string device_system();
+
+/// The device that kernels run on, for people: a GPU with its compute capability, driver and
+/// runtime, or the host. Nothing where there is none, which only CUDA can say.
+std::optional<std::string> device_description();
+
+}  // namespace tempera::gpu

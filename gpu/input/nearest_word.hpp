@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace tempera::gpu {
+
+/// The fewest insertions, removals, replacements and exchanges of neighbouring bytes, no byte
+/// touched twice, that turn one text into the other (the optimal string alignment distance).
+std::size_t edit_distance(std::string_view from, std::string_view to);
+
+/// The known word that `word` is most likely a misspelling of: the first of least edit distance, if
+/// that is at most a third of the longer word's bytes (rounded).
+std::optional<std::string_view> nearest_word(std::string_view word,
+                                             std::span<const std::string_view> known);
+
+}  // namespace tempera::gpu

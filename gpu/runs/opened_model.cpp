@@ -1,0 +1,122 @@
+#include "gpu/runs/opened_model.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "gpu/runs/disk.hpp"
+#include "gpu/text/tokenizer.hpp"
+#include "gpu/transformer/transformer.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+class TokenizerText final : public TokenText {
+ public:
+  explicit TokenizerText(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
+  std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
+    return tokenizer_.encode(text, where);
+  }
+  std::string decode(std::span<const TokenId> tokens) const override {
+    return tokenizer_.decode(tokens);
+  }
+
+ private:
+  Tokenizer tokenizer_;
+};
+
+/// Token numbers, separated by spaces.
+class NumberText final : public TokenText {
+ public:
+  NumberText(std::string path, std::size_t vocabulary_size)
+      : path_(std::move(path)), vocabulary_size_(vocabulary_size) {}
+  std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
+    std::vector<TokenId> tokens;
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+      TokenId number = 0;
+      const char* last = word.data() + word.size();
+      const auto [end, error] = std::from_chars(word.data(), last, number);
+      if (error != std::errc() || end != last || number >= vocabulary_size_)
+        throw BadInput(where, in_quotes(word) + " is no token of " + path_,
+                       "the folder has no tokenizer.json: give token numbers below " +
+                           std::to_string(vocabulary_size_));
+      tokens.push_back(number);
+    }
+    return tokens;
+  }
+  std::string decode(std::span<const TokenId> tokens) const override {
+    std::string text;
+    for (const TokenId token : tokens) text += (text.empty() ? "" : " ") + std::to_string(token);
+    return text;
+  }
+
+ private:
+  std::string path_;
+  std::size_t vocabulary_size_;
+};
+
+OpenedModel::Parts open_folder(const std::string& path) {
+  OpenedModel::Parts parts;
+  auto transformer = Transformer::load(path);
+  parts.terminal.assign(transformer->terminal_tokens().begin(),
+                        transformer->terminal_tokens().end());
+  parts.positions = transformer->max_position();
+  if (is_there(std::filesystem::path(path) / "tokenizer.json"))
+    parts.text = std::make_unique<TokenizerText>(Tokenizer::load(path));
+  else
+    parts.text = std::make_unique<NumberText>(path, transformer->vocabulary_size());
+  parts.model = std::move(transformer);
+  return parts;
+}
+
+}  // namespace
+
+OpenedModel OpenedModel::open(const std::string& path, const OpenFile& open_file) {
+  if (path.empty() || !is_there(path))
+    throw BadInput(path.empty() ? "model" : path, "does not exist",
+                   "give a folder with config.json and model.safetensors, or a finite model");
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return OpenedModel(open_folder(path));
+  if (!open_file)
+    throw BadInput(path, "is a file", "give a folder with config.json and model.safetensors");
+  return OpenedModel(open_file(path));
+}
+
+void OpenedModel::check_prompt(std::span<const TokenId> prompt, std::size_t horizon,
+                               const std::string& where) const {
+  if (prompt.empty() && !parts_.begins_empty)
+    throw BadInput(where, "the prompt has no token", "give a prompt of at least one token");
+  const std::size_t vocabulary_size = parts_.model->vocabulary_size();
+  for (std::size_t i = 0; i < prompt.size(); ++i) {
+    if (prompt[i] >= vocabulary_size)
+      throw BadInput(where,
+                     "token " + std::to_string(i + 1) + ", " + std::to_string(prompt[i]) +
+                         ", is outside the vocabulary",
+                     "use numbers below " + std::to_string(vocabulary_size));
+    const auto& terminal = parts_.terminal;
+    if (parts_.ends_for_good &&
+        std::find(terminal.begin(), terminal.end(), prompt[i]) != terminal.end())
+      throw BadInput(where,
+                     "token " + std::to_string(i + 1) + " of the prompt is the terminal '" +
+                         decode(prompt.subspan(i, 1)) + "', which nothing can follow",
+                     "end the prompt before it");
+  }
+  if (parts_.positions != 0 && prompt.size() + horizon > parts_.positions)
+    throw BadInput(where,
+                   std::to_string(prompt.size()) + " prompt tokens and a horizon of " +
+                       std::to_string(horizon) + " exceed the " + std::to_string(parts_.positions) +
+                       " positions of the model",
+                   "shorten the prompt or lower the horizon");
+}
+
+std::size_t OpenedModel::horizon_behind(std::size_t prompt, std::size_t most) const {
+  if (parts_.positions == 0) return most;
+  const std::size_t left = parts_.positions - std::min(parts_.positions, prompt);
+  return std::clamp<std::size_t>(left, 1, most);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/model/language_model.hpp"
+
+namespace tempera::gpu {
+
+/// How people write and read the tokens of a model.
+class TokenText {
+ public:
+  virtual ~TokenText() = default;
+  /// @throw BadInput naming `where` for what the model has no tokens for
+  virtual std::vector<TokenId> encode(std::string_view text, const std::string& where) const = 0;
+  virtual std::string decode(std::span<const TokenId> tokens) const = 0;
+};
+
+/// A model that a user has named, with its text: of a Hugging Face folder the tokenizer's, or,
+/// where there is no tokenizer.json, the numbers of the tokens.
+class OpenedModel {
+ public:
+  /// What a kind of model is made of.
+  struct Parts {
+    std::unique_ptr<LanguageModel> model;
+    std::vector<TokenId> terminal;
+    std::unique_ptr<TokenText> text;
+    std::size_t positions = 0;   ///< tokens that the model holds; 0: any number
+    bool begins_empty = false;   ///< whether it has a law without any prompt
+    bool ends_for_good = false;  ///< whether it has no law after a terminal token
+  };
+  /// Opens a model that lies in one file; gpu/ knows none of that kind.
+  using OpenFile = std::function<Parts(const std::string& path)>;
+
+  /// @throw BadInput naming file, place and remedy
+  static OpenedModel open(const std::string& path, const OpenFile& open_file = {});
+
+  LanguageModel& model() const { return *parts_.model; }
+  const std::vector<TokenId>& terminal() const { return parts_.terminal; }
+  /// The prompt that a text stands for.
+  /// @throw BadInput naming `where` for invalid UTF-8 and unknown tokens
+  std::vector<TokenId> encode(std::string_view text, const std::string& where) const {
+    return parts_.text->encode(text, where);
+  }
+  std::string decode(std::span<const TokenId> tokens) const { return parts_.text->decode(tokens); }
+  /// @throw BadInput naming `where` for a prompt that the model cannot start from, or whose answer
+  /// of `horizon` tokens it cannot hold
+  void check_prompt(std::span<const TokenId> prompt, std::size_t horizon,
+                    const std::string& where) const;
+  /// The longest horizon up to `most` that fits behind a prompt of this many tokens; at least 1.
+  std::size_t horizon_behind(std::size_t prompt, std::size_t most) const;
+
+ private:
+  explicit OpenedModel(Parts parts) : parts_(std::move(parts)) {}
+
+  Parts parts_;
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "gpu/runs/sampling.hpp"
+
+namespace tempera::gpu {
+
+/// A line of events.jsonl.
+std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Event& event);
+/// A line of samples.jsonl.
+std::string answer_line(const SampledAnswer& answer);
+
+/// A run's state between two rounds as a checkpoint holds it, and back.
+nlohmann::json to_json(const SavedProgress& progress);
+SavedProgress progress_of(const nlohmann::json& json, const std::string& where);
+nlohmann::json to_json(const Answer& answer);
+Answer answer_of(const nlohmann::json& json, const std::string& where);
+
+}  // namespace tempera::gpu

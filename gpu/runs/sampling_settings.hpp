@@ -1,0 +1,47 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/runs/draw_answers.hpp"
+
+namespace tempera::gpu {
+
+/// A prompt of `tempera sample`: the one that the user gave, which has no id, or one of a file.
+struct SamplePrompt {
+  std::optional<std::string> id;
+  std::vector<TokenId> tokens;
+};
+
+/// Everything that decides the answers of `tempera sample`, resolved: what config.json holds.
+struct SamplingSettings {
+  std::string model;       ///< as the user named it
+  std::string model_path;  ///< the same place from any current directory
+  std::vector<SamplePrompt> prompts;
+  std::vector<TokenId> terminal;
+  std::vector<double> powers;
+  std::size_t horizon = 0;
+  std::size_t block = 0;
+  std::vector<std::size_t> rounds;
+  std::vector<std::size_t> local_moves;
+  std::vector<std::size_t> sweeps;
+  Schedule schedule = Schedule::adj;
+  std::size_t output = 0;  ///< output rung k*, from 1 as in the paper
+  std::size_t samples = 1;
+  std::uint64_t seed = 0;
+
+  /// "prompt" holds the tokens of the one prompt without an id; "prompts" lists those with one.
+  nlohmann::ordered_json to_json() const;
+  /// @throw BadInput naming `file` and the key for what config.json should not hold
+  static SamplingSettings from_json(const nlohmann::json& json, const std::string& file);
+  /// @throw BadInput for a ladder, stages, output rung or number of samples that make no run
+  Plan plan() const;
+  /// What draw_answers is asked for.
+  /// @throw BadInput as plan, and if two ids share a number
+  DrawSettings draw_settings() const;
+  std::vector<Prompt> numbered_prompts() const;
+};
+
+}  // namespace tempera::gpu

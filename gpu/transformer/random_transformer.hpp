@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
+
+namespace tempera::gpu {
+
+/// A Qwen3 model with the weights of RandomTensors(seed), the same bits everywhere.
+std::unique_ptr<Transformer> random_qwen3(const Qwen3Config& config, std::uint64_t seed,
+                                          const Kernels& kernels = default_kernels());
+
+}  // namespace tempera::gpu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "gpu/runs/opened_model.hpp"
+
+namespace tempera::lab {
+
+/// A finite model's file (JSON, docs/toy_models.md) as production opens a model: its text is the
+/// names of its tokens, joined by spaces, and the empty text is the empty prompt.
+/// @throw reference::BadInput naming file, place and remedy
+gpu::OpenedModel::Parts open_finite_model(const std::string& path);
+
+/// A model that a user has named: a Hugging Face folder, or the file of a finite model.
+/// @throw gpu::BadInput or reference::BadInput naming file, place and remedy
+inline gpu::OpenedModel open_model(const std::string& path) {
+  return gpu::OpenedModel::open(path, open_finite_model);
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,77 @@
+#include "reference/report/exact_report.hpp"
+
+#include "reference/analysis/swap_rate.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+
+namespace tempera::reference {
+namespace {
+
+// Before anything that takes time.
+std::optional<std::size_t> start_record(const RecordSpace& space, const ExactQuestion& asked) {
+  if (!asked.start) return std::nullopt;
+  return space.parse(asked.start->text, asked.start->where);
+}
+
+RestartLaw restart_law(const ExactQuestion& asked) {
+  return asked.restart ? *asked.restart : RestartLaw::uniform(asked.horizon);
+}
+
+template <class Space>
+RungReport report_rung(const Space& space, const Power& power, Matrix kernel,
+                       const std::optional<std::size_t>& start, std::size_t steps) {
+  RungReport report{
+      space.names(), base_law(space), power_target(space, power), std::move(kernel), {}, {}};
+  const FactoredKernel chain(report.kernel);
+  report.verdict = judge({chain, report.target, report.states, token_counts(space)});
+  if (start) report.total_variation = total_variation_curve({chain}, *start, report.target, steps);
+  return report;
+}
+
+}  // namespace
+
+RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
+                                const ExactQuestion& asked) {
+  const FixedHorizonSpace space(model, asked.horizon);
+  const auto start = start_record(space, asked);
+  return report_rung(space, power, fixed_horizon_kernel(space, power, restart_law(asked)), start,
+                     asked.steps);
+}
+
+RungReport report_truncating(const FiniteModel& model, const Power& power,
+                             const ExactQuestion& asked) {
+  const ComparisonSpace space(model, asked.horizon);
+  const auto start = start_record(space, asked);
+  return report_rung(space, power, truncating_kernel(space, power), start, asked.steps);
+}
+
+JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
+                         const ExactQuestion& asked) {
+  const FixedHorizonSpace space(model, asked.horizon);
+  std::optional<std::size_t> start;
+  if (asked.start)
+    start = parse_joint_state(space, ladder.rungs(), asked.start->text, asked.start->where);
+  const ParallelTempering kernels(space, ladder, restart_law(asked));
+  const Law target = kernels.target();
+  const FactoredKernel chain =
+      schedule == Schedule::ordered ? kernels.transition(1, 1) : kernels.even_odd_transition();
+
+  JointReport report{space.names(), {}, {}, {}};
+  report.verdict = judge(
+      {chain, target, joint_names(space, ladder.rungs()), token_counts(space, ladder.rungs())});
+  if (ladder.rungs() > 1) report.swap_acceptance = diagnose_ladder(space, ladder).acceptances;
+  if (!start) return report;
+  std::vector<FactoredKernel> steps{chain};
+  if (schedule == Schedule::even_odd) {
+    steps = {kernels.local_sweep(), kernels.local_sweep()};
+    steps[0].then(kernels.odd_layer());
+    steps[1].then(kernels.even_layer());
+  }
+  report.total_variation = total_variation_curve(steps, *start, target, asked.steps);
+  return report;
+}
+
+}  // namespace tempera::reference

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/report/chain_verdict.hpp"
+
+namespace tempera::reference {
+
+/// A record, or one per rung ("s1|s2"), to start a curve from.
+struct Start {
+  std::string text;
+  std::string where = "start";  ///< its name in messages, such as the flag that gave it
+};
+
+/// What is asked of a chain on a finite model.
+struct ExactQuestion {
+  std::size_t horizon = 0;
+  std::optional<RestartLaw> restart;  ///< over 1..T; uniform when absent
+  std::optional<Start> start;         ///< no curve when absent
+  std::size_t steps = 10;             ///< of the curve
+};
+
+/// One rung: its laws, its transition matrix and whether the one preserves the other.
+struct RungReport {
+  std::vector<std::string> states;
+  Law base;       ///< p0
+  Law target;     ///< π_α (eq:theory-power-target)
+  Matrix kernel;  ///< |states| x |states|
+  ChainVerdict verdict;
+  std::vector<Rational> total_variation;  ///< to the target after 0, 1, ..., steps; or empty
+};
+
+/// The local kernel L on S_T.
+/// @throw BadInput if the space is too large, a power irrational or the start no record of it
+RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
+                                const ExactQuestion& asked);
+
+/// The truncating kernel on the comparison space; its restart is uniform whatever is asked.
+/// @throw BadInput as report_fixed_horizon
+RungReport report_truncating(const FiniteModel& model, const Power& power,
+                             const ExactQuestion& asked);
+
+/// How the swaps of a round are ordered: C = W_1 ... W_{K-1}, or one parity layer, odd edges first.
+enum class Schedule { ordered, even_odd };
+
+/// The joint chain on S_T^K.
+struct JointReport {
+  std::vector<std::string> records;       ///< of one rung; joint states are K-tuples of them
+  ChainVerdict verdict;                   ///< of P, or of the two-step product R O R E
+  std::vector<Rational> swap_acceptance;  ///< at equilibrium, one per edge
+  std::vector<Rational> total_variation;  ///< joint, after 0, 1, ..., steps; or empty
+};
+
+/// One local sweep and one ordered sweep a step, or one local sweep and one parity layer.
+/// @throw BadInput as report_fixed_horizon, and if there are too many joint states
+JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
+                         const ExactQuestion& asked);
+
+}  // namespace tempera::reference
