@@ -143,7 +143,7 @@ TEST_CASE("local sweeps and swap sweeps are counted each by its own number") {
   const ParallelTempering kernels(space, ladder, restart);
   const DenseKernels dense(space, ladder, restart);
   const Matrix r = dense.local_sweep(), c = product(dense.swap(1), dense.swap(2));
-  for (const auto [local, sweeps] : {std::pair(1, 2), std::pair(2, 1), std::pair(3, 2)}) {
+  for (const auto& [local, sweeps] : {std::pair(1, 2), std::pair(2, 1), std::pair(3, 2)}) {
     CAPTURE(local, sweeps);
     CHECK(kernels.transition(static_cast<std::size_t>(local), static_cast<std::size_t>(sweeps))
               .matrix() == product(power_of(r, static_cast<std::size_t>(local)),
