@@ -3,11 +3,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/standard_streams.hpp"
-#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/sampler_comparison.hpp"
 #include "lab/finite_model_file.hpp"
 
@@ -23,13 +25,15 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// A bar of 40 places: the interval as a line, the share as a mark.
+constexpr std::size_t bar_columns = 24;
+
+/// The interval as a line, the share as a mark.
 std::string picture(const gpu::ComparisonRow& row) {
   const auto place = [](double share) {
-    return static_cast<std::size_t>(std::lround(share * 39.0));
+    return static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_columns - 1)));
   };
   const auto [low, high] = row.interval();
-  std::string bar(40, ' ');
+  std::string bar(bar_columns, ' ');
   for (std::size_t i = place(low); i <= place(high); ++i) bar[i] = '-';
   bar[place(row.accuracy())] = '#';
   return bar;
@@ -37,10 +41,10 @@ std::string picture(const gpu::ComparisonRow& row) {
 
 void print(const gpu::ComparisonRow& row) {
   const auto [low, high] = row.interval();
-  std::printf("  %-30s %5.1f %%  [%4.1f, %4.1f]  |%s| %9.1f %6zu\n", row.sampler.c_str(),
-              100.0 * row.accuracy(), 100.0 * low, 100.0 * high, picture(row).c_str(),
-              static_cast<double>(row.decode_tokens) / static_cast<double>(row.problems),
-              row.unfinished);
+  std::printf(
+      "  %-30s %5.1f %%  [%5.1f, %5.1f]  |%s| %7.1f %5zu\n", fitted(row.sampler, 30).c_str(),
+      100.0 * row.accuracy(), 100.0 * low, 100.0 * high, picture(row).c_str(),
+      static_cast<double>(row.decode_tokens) / static_cast<double>(row.problems), row.unfinished);
   flush_output();
 }
 
@@ -61,14 +65,17 @@ void run_compare(CompareOptions options) {
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
   gpu::check_problems(model, problems, settings.horizon, options.problems);
   if (!options.json) {
-    std::printf(
-        "%zu held-out problems of %s, one answer each, seed %llu; horizon %zu, block %zu, "
-        "%zu rounds a stage, powers",
-        problems.size(), options.model.c_str(), static_cast<unsigned long long>(options.seed),
-        settings.horizon, settings.block, settings.rounds);
-    for (const double power : settings.powers) std::printf(" %g", power);
-    std::printf("\n  %-30s %7s  %-12s  %-42s %9s %6s\n", "sampler", "solved", "95 %",
-                " 0 % … 100 %", "tokens", "open");
+    std::string powers;
+    for (const double power : settings.powers)
+      powers += (powers.empty() ? "" : ", ") + decimal_of(power);
+    const std::string title =
+        std::to_string(problems.size()) + " held-out problems of " + gpu::one_line(options.model) +
+        ", one answer each, seed " + std::to_string(options.seed) + "; horizon " +
+        std::to_string(settings.horizon) + ", block " + std::to_string(settings.block) + ", " +
+        std::to_string(settings.rounds) + " rounds a stage, powers " + powers;
+    std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
+    std::printf("  %-30s %7s  %-14s  %-26s %7s %5s\n", "sampler", "solved", "95 %", " 0 % to 100 %",
+                "tokens", "open");
   }
   ProgressLine line;
   const gpu::ComparisonWatcher watcher{

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <ostream>
 
+#include "cli/columns.hpp"
 #include "cli/exact_output.hpp"
+#include "cli/help.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -10,7 +12,6 @@ namespace {
 using namespace reference;
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t widest_matrix = 12;
 constexpr std::size_t longest_fraction = 24;
 constexpr unsigned decimals = 10;
 
@@ -21,17 +22,29 @@ std::string cell(const Rational& value) {
                                              : std::string("~").append(to_decimal(value, decimals));
 }
 
-void print_rows(std::ostream& out, const Rows& rows) {
+/// The columns of each of the table's columns.
+std::vector<std::size_t> widths_of(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(row[i]));
   }
+  return widths;
+}
+
+bool fits(const Rows& rows) {
+  std::size_t columns = 0;
+  for (const std::size_t width : widths_of(rows)) columns += 2 + width;
+  return columns <= table_columns;
+}
+
+void print_rows(std::ostream& out, const Rows& rows) {
+  const auto widths = widths_of(rows);
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line.append(2, ' ').append(row[i]).append(widths[i] - row[i].size(), ' ');
-    }
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line.append(2, ' ').append(row[i]).append(widths[i] - columns_of(row[i]), ' ');
     line.erase(line.find_last_not_of(' ') + 1);
     out << line << '\n';
   }
@@ -39,26 +52,32 @@ void print_rows(std::ostream& out, const Rows& rows) {
 }
 
 void print_laws(std::ostream& out, const RungReport& report) {
+  // Beside two columns of fractions.
+  constexpr std::size_t name_columns = table_columns - 2 - 2 * (2 + longest_fraction);
   Rows rows{{"state", "p0", "target"}};
   for (std::size_t x = 0; x < report.states.size(); ++x)
-    rows.push_back({report.states[x], cell(report.base[x]), cell(report.target[x])});
+    rows.push_back(
+        {fitted(report.states[x], name_columns), cell(report.base[x]), cell(report.target[x])});
   print_rows(out, rows);
 }
 
 void print_matrix(std::ostream& out, const RungReport& report) {
   const auto& states = report.states;
-  if (states.size() > widest_matrix) {
+  // Two columns and their margin are the least that an entry takes.
+  Rows rows{{""}};
+  if (3 * states.size() <= table_columns) {
+    rows[0].insert(rows[0].end(), states.begin(), states.end());
+    for (std::size_t x = 0; x < states.size(); ++x) {
+      rows.push_back({states[x]});
+      for (std::size_t y = 0; y < states.size(); ++y)
+        rows.back().push_back(cell(report.kernel(x, y)));
+    }
+  }
+  if (rows.size() == 1 || !fits(rows)) {
     out << "matrix: too wide for a terminal; see --json\n\n";
     return;
   }
   out << "matrix, from row to column\n";
-  Rows rows{{""}};
-  rows[0].insert(rows[0].end(), states.begin(), states.end());
-  for (std::size_t x = 0; x < states.size(); ++x) {
-    rows.push_back({states[x]});
-    for (std::size_t y = 0; y < states.size(); ++y)
-      rows.back().push_back(cell(report.kernel(x, y)));
-  }
   print_rows(out, rows);
 }
 
@@ -68,12 +87,15 @@ void print_verdict(std::ostream& out, const ChainVerdict& verdict) {
   out << "target invariant: " << yes_or_no(verdict.invariant())
       << "\nreversible:       " << yes_or_no(verdict.reversible())
       << "\nirreducible:      " << yes_or_no(verdict.irreducible) << '\n';
+  const auto finding = [&](const std::string& text) {
+    out << "  " << wrapped(text, table_columns, 4) << '\n';
+  };
   if (const auto& moved = verdict.moved)
-    out << "  not invariant: one step changes the mass of (" << moved->state << ") from "
-        << to_string(moved->before) << " to " << to_string(moved->after) << '\n';
+    finding("not invariant: one step changes the mass of (" + moved->state + ") from " +
+            cell(moved->before) + " to " + cell(moved->after));
   if (const auto& pair = verdict.unbalanced)
-    out << "  not reversible: (" << pair->from << ") -> (" << pair->to << ") flows "
-        << to_string(pair->forward_flow) << ", back " << to_string(pair->reverse_flow) << '\n';
+    finding("not reversible: (" + pair->from + ") -> (" + pair->to + ") flows " +
+            cell(pair->forward_flow) + ", back " + cell(pair->reverse_flow));
 }
 
 void print_curve(std::ostream& out, const std::vector<Rational>& total_variation) {
@@ -91,9 +113,10 @@ void print_curve(std::ostream& out, const std::vector<Rational>& total_variation
 }  // namespace
 
 void print_exact(std::ostream& out, const RungHeading& heading, const RungReport& report) {
-  out << heading.model << ", horizon " << heading.horizon << ", power "
-      << to_string(heading.power.value()) << ", " << heading.kernel << " kernel\n"
-      << report.states.size() << " states\n";
+  const std::string title = heading.model + ", horizon " + std::to_string(heading.horizon) +
+                            ", power " + to_string(heading.power.value()) + ", " + heading.kernel +
+                            " kernel";
+  out << wrapped(title, table_columns, 2) << '\n' << report.states.size() << " states\n";
   print_laws(out, report);
   print_matrix(out, report);
   print_verdict(out, report.verdict);
@@ -101,10 +124,11 @@ void print_exact(std::ostream& out, const RungHeading& heading, const RungReport
 }
 
 void print_exact(std::ostream& out, const JointHeading& heading, const JointReport& report) {
-  out << heading.model << ", horizon " << heading.horizon << ", powers ";
+  std::string title = heading.model + ", horizon " + std::to_string(heading.horizon) + ", powers ";
   for (std::size_t k = 0; k < heading.ladder.rungs(); ++k)
-    out << (k > 0 ? "," : "") << to_string(heading.ladder[k].value());
-  out << ", schedule " << heading.schedule << '\n' << report.records.size() << " states\n";
+    title += (k > 0 ? ", " : "") + to_string(heading.ladder[k].value());
+  out << wrapped(title + ", schedule " + heading.schedule, table_columns, 2) << '\n'
+      << report.records.size() << " states\n";
   Rows rows{{"edge", "swap acceptance at equilibrium"}};
   for (const Rational& rate : report.swap_acceptance)
     rows.push_back({std::to_string(rows.size()), cell(rate), to_decimal(rate, decimals)});

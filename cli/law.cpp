@@ -5,11 +5,15 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <set>
 
+#include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/shipped_tree.hpp"
+#include "gpu/input/in_quotes.hpp"
 #include "lab/shipped_laws.hpp"
 
 namespace tempera::cli {
@@ -25,9 +29,15 @@ struct LawOptions {
   std::size_t horizon = 0;
   std::vector<double> powers;
   std::string restart;
-  std::string tree = TEMPERA_SOURCE_DIR;
+  std::string tree;
   bool json = false;
 };
+
+std::string fixed(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", seconds);
+  return text;
+}
 
 nlohmann::ordered_json to_json(const lab::LawReport& report) {
   nlohmann::ordered_json json;
@@ -52,28 +62,37 @@ nlohmann::ordered_json to_json(const lab::LawReport& report) {
   return json;
 }
 
+std::string list_of(const std::vector<double>& powers) {
+  std::string list;
+  for (const double power : powers) list += (list.empty() ? "" : ",") + decimal_of(power);
+  return list;
+}
+
 void print(const lab::LawReport& report, const LawOptions& options, double seconds) {
-  std::cout << "the compiled sampler on " << options.model << ", horizon " << options.horizon
-            << ", powers";
-  for (const double power : options.powers) std::cout << ' ' << power;
-  std::cout << ": " << report.states.size() << " states, " << seconds << " s\n";
-  std::cout << "  TV of its stationary law to the rational target  "
-            << lab::to_scientific(report.tv_to_target) << "   (float32 logits included)\n"
-            << "  TV to the target of its own float32 logits       "
-            << lab::to_scientific(report.tv_own) << "   (the sampler's own error)\n"
-            << "  TV after one step from that target               "
-            << lab::to_scientific(report.tv_one_step) << '\n';
-  if (report.worst_entry)
-    std::cout << "  largest difference of an entry from reference/   "
-              << lab::to_scientific(*report.worst_entry) << '\n';
-  else
-    std::cout
-        << "  largest difference of an entry from reference/   not computed: a power is not an "
-           "integer up to 1024\n";
-  std::cout << "stationary law:\n";
+  std::printf(
+      "%s\n",
+      wrapped("the compiled sampler on " + gpu::one_line(options.model), table_columns, 2).c_str());
+  std::printf(
+      "  %s\n",
+      wrapped("horizon " + std::to_string(options.horizon) + ", powers " + list_of(options.powers) +
+                  ": " + std::to_string(report.states.size()) + " states, " + fixed(seconds) + " s",
+              table_columns, 2)
+          .c_str());
+  const auto line = [](const char* what, const std::string& value, const char* note) {
+    std::printf("  %-48s %s%s\n", what, value.c_str(), note);
+  };
+  line("TV of its stationary law to the rational target", lab::to_scientific(report.tv_to_target),
+       "   (float32 logits included)");
+  line("TV to the target of its own float32 logits", lab::to_scientific(report.tv_own),
+       "   (the sampler's own error)");
+  line("TV after one step from that target", lab::to_scientific(report.tv_one_step), "");
+  line("largest difference of an entry from reference/",
+       report.worst_entry ? lab::to_scientific(*report.worst_entry) : "not computed",
+       report.worst_entry ? "" : ": powers are not all 1 to 1024");
+  std::printf("stationary law:\n");
   for (std::size_t s = 0; s < report.states.size(); ++s)
-    std::cout << "  " << lab::to_scientific(lab::to_real(report.stationary[s])) << "  "
-              << report.states[s] << '\n';
+    std::printf("  %12s  %s\n", lab::to_scientific(lab::to_real(report.stationary[s])).c_str(),
+                fitted(report.states[s], table_columns - 16).c_str());
 }
 
 void run_law(const LawOptions& options) {
@@ -85,7 +104,13 @@ void run_law(const LawOptions& options) {
   }
   const reference::FiniteModel model = reference::load_finite_model(options.model);
   const lab::FiniteLogits logits(model);
-  const lab::LawReport report = lab::compiled_law(logits.enumerable(), &model, question);
+  ProgressLine line;
+  const lab::LawReport report =
+      lab::compiled_law(logits.enumerable(), &model, question,
+                        [&](std::size_t done, std::size_t steps, const std::string& name) {
+                          line.show_step(done, steps, name);
+                        });
+  line.clear();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (options.json)
     std::cout << to_json(report).dump() << '\n';
@@ -108,23 +133,49 @@ nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
           {"holds", law.holds()}};
 }
 
-void print(const lab::ShippedLaw& law) {
-  std::ostringstream powers;
-  for (const double power : law.powers) powers << (powers.tellp() > 0 ? "," : "") << power;
+/// The row of a law, and below it the restart law where that is not uniform.
+std::string row_of(const lab::ShippedLaw& law) {
+  char row[256];
+  std::snprintf(row, sizeof row, "  %-5s %-26s %3zu  %-11s %6zu  %9s  %9s  %13s\n",
+                law.holds() ? "holds" : "FAILS", fitted(law.model, 26).c_str(), law.horizon,
+                fitted(list_of(law.powers), 11).c_str(), law.states,
+                lab::to_scientific(law.tv_to_target, 4).c_str(),
+                lab::to_scientific(law.tv_own, 4).c_str(),
+                lab::to_scientific(law.tv_one_step, 4).c_str());
   std::string restart;
   for (const auto& probability : law.restart)
-    restart += (restart.empty() ? "  restart " : ",") + reference::to_string(probability);
-  std::printf("  %-5s %-26s %3zu  %-11s %6zu  %13s  %13s  %13s%s\n",
-              law.holds() ? "holds" : "FAILS", law.model.c_str(), law.horizon, powers.str().c_str(),
-              law.states, lab::to_scientific(law.tv_to_target).c_str(),
-              lab::to_scientific(law.tv_own).c_str(), lab::to_scientific(law.tv_one_step).c_str(),
-              restart.c_str());
+    restart += (restart.empty() ? "" : ", ") + reference::to_string(probability);
+  if (restart.empty()) return row;
+  return row + std::string("        restart ") + wrapped(restart, table_columns, 16) + '\n';
+}
+
+void print(const std::vector<lab::ShippedLaw>& laws, const std::string& folder, std::size_t held) {
+  std::printf("%s\n", wrapped("the compiled sampler on every model of " + gpu::one_line(folder),
+                              table_columns, 2)
+                          .c_str());
+  std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "model", "T", "powers", "states",
+              "TV target", "own TV", "own, one step");
+  std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "to be below", "", "", "",
+              lab::to_scientific(lab::target_bound, 4).c_str(),
+              lab::to_scientific(lab::own_bound, 4).c_str(),
+              lab::to_scientific(lab::own_bound, 4).c_str());
+  // Two uses may ask for the same law, one on a ladder and one on the rung alone.
+  std::set<std::string> printed;
+  for (const lab::ShippedLaw& law : laws) {
+    const std::string row = row_of(law);
+    if (printed.insert(row).second) std::fputs(row.c_str(), stdout);
+  }
+  std::printf("%zu laws hold, %zu fail", held, laws.size() - held);
+  if (printed.size() < laws.size())
+    std::printf("; %zu of them are asked for again and shown once", laws.size() - printed.size());
+  std::printf("\n");
 }
 
 /// One line for each shipped use, on one rung and on the ladder; printed when all are there, so
 /// that a use that is refused leaves no half of a table.
 void run_shipped(const LawOptions& options) {
-  const auto uses = lab::read_shipped_uses(options.tree);
+  const std::string tree = shipped_tree(options.tree);
+  const auto uses = lab::read_shipped_uses(tree);
   ProgressLine line;
   std::size_t done = 0;
   const auto laws = lab::shipped_laws(uses, [&](const lab::ShippedLaw& law, std::size_t all) {
@@ -133,21 +184,16 @@ void run_shipped(const LawOptions& options) {
   line.clear();
   const auto held = static_cast<std::size_t>(std::count_if(
       laws.begin(), laws.end(), [](const lab::ShippedLaw& law) { return law.holds(); }));
+  const std::string folder = tree + "/toy_models";
   if (options.json) {
     nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()}};
     for (const lab::ShippedLaw& law : laws) json["laws"].push_back(to_json(law));
     json["hold"] = held;
     json["fail"] = laws.size() - held;
-    std::cout << json.dump() << '\n';
+    json["folder"] = folder;
+    std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
-    std::printf("the compiled sampler on every shipped model; to be below: %s %s %s\n",
-                lab::to_scientific(lab::target_bound).c_str(),
-                lab::to_scientific(lab::own_bound).c_str(),
-                lab::to_scientific(lab::own_bound).c_str());
-    std::printf("  %-5s %-26s %3s  %-11s %6s  %13s  %13s  %13s\n", "", "model", "T", "powers",
-                "states", "TV to target", "own TV", "own, one step");
-    for (const lab::ShippedLaw& law : laws) print(law);
-    std::printf("%zu laws hold, %zu fail\n", held, laws.size() - held);
+    print(laws, folder, held);
   }
   if (held != laws.size() || laws.empty()) throw CLI::RuntimeError(1);
 }
@@ -171,9 +217,7 @@ void add_law(CLI::App& app) {
   CLI::Option* restart =
       add_text(*command, "--restart", options->restart, "P,P...",
                "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
-  CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER",
-                               "Source tree of tempera, for the shipped models (default: the one "
-                               "that this command was built from)");
+  CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
   command->footer(examples);
   command->callback([=] {

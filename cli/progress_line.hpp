@@ -8,6 +8,8 @@
 namespace tempera::cli {
 
 /// One line on the terminal that shows how far long work is; nothing where stderr is no terminal.
+/// The line is ASCII without escape codes and never wider than the terminal, whatever that
+/// understands: it is overwritten after a carriage return.
 class ProgressLine {
  public:
   ProgressLine();
@@ -28,7 +30,7 @@ class ProgressLine {
   double seconds() const;
 
   bool terminal_;
-  bool shown_ = false;
+  std::size_t shown_ = 0;  ///< columns of what stands on the line
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -28,7 +28,7 @@ constexpr const char* examples = R"(Examples:
   tempera sample '4+7+9+3?' --model toy_models/worked_sum --horizon 28
   tempera sample --prompt-file question.txt --model Qwen3-0.6B \
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
-  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --out run
+  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4
   tempera sample --resume run --summary)";
 
 struct SampleOptions {

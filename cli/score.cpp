@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/option_values.hpp"
 #include "gpu/runs/token_scores.hpp"
@@ -24,20 +26,28 @@ struct ScoreOptions {
   bool json = false;
 };
 
+/// Four powers fill a line beside token, log p0 and text; more go into tables of their own.
 void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
            const ScoreOptions& options) {
-  std::printf("%8s %12s", "token", "log p0");
-  for (const double power : options.powers) std::printf("   log z_%-7g", power);
-  std::printf("   text\n");
-  double sum = 0.0;
-  for (std::size_t t = 0; t < scores.log_p.size(); ++t) {
-    const gpu::TokenId token = options.tokens[t + 1];
-    std::printf("%8u %12.6f", token, scores.log_p[t]);
-    for (const double log_z : scores.log_z[t]) std::printf(" %15.6f", log_z);
-    std::printf("   %s\n", model.decode(std::span(&token, 1)).c_str());
-    sum += scores.log_p[t];
+  constexpr std::size_t powers_in_line = 4;
+  const std::size_t powers = options.powers.size();
+  for (std::size_t first = 0; first < powers; first += powers_in_line) {
+    const std::size_t end = std::min(powers, first + powers_in_line);
+    std::printf("%s%10s %12s", first == 0 ? "" : "\n", "token", "log p0");
+    for (std::size_t k = first; k < end; ++k)
+      std::printf(" %15s", ("log z_" + decimal_of(options.powers[k])).c_str());
+    std::printf("   text\n");
+    const std::size_t text_columns = table_columns - 23 - 16 * (end - first) - 3;
+    for (std::size_t t = 0; t < scores.log_p.size(); ++t) {
+      const gpu::TokenId token = options.tokens[t + 1];
+      std::printf("%10u %12.6f", token, scores.log_p[t]);
+      for (std::size_t k = first; k < end; ++k) std::printf(" %15.6f", scores.log_z[t][k]);
+      std::printf("   %s\n", fitted(model.decode(std::span(&token, 1)), text_columns).c_str());
+    }
   }
-  std::printf("%8s %12.6f\n", "sum", sum);
+  double sum = 0.0;
+  for (const double log_p : scores.log_p) sum += log_p;
+  std::printf("%10s %12.6f\n", "sum", sum);
 }
 
 void run_score(ScoreOptions options) {

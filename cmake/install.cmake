@@ -1,4 +1,4 @@
-# `cmake --install` gives the command, the headers, the libraries, the shipped models, the list of claims and the CMake
+# `cmake --install` gives the command, the headers, the libraries, the shipped models, the claims and the CMake
 # package `tempera` with the targets tempera::reference, tempera::gpu and tempera::lab. Warnings as errors and machine
 # flags are this build's own and stay behind.
 include(GNUInstallDirs)
@@ -13,7 +13,9 @@ install(TARGETS tempera_reference tempera_gpu tempera_lab EXPORT tempera
 install(DIRECTORY reference gpu lab DESTINATION include/tempera FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY toy_models DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
   PATTERN "train" EXCLUDE)
-install(FILES proofs/claims.json DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera)
+# All that `tempera verify` reads: the claims, the statements of their theorems, the matrices from Coq.
+install(DIRECTORY proofs DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
+  FILES_MATCHING PATTERN "*.json" PATTERN "*.v" PATTERN "matrices.txt")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tempera)
 configure_package_config_file(cmake/tempera-config.cmake.in tempera-config.cmake INSTALL_DESTINATION ${package})

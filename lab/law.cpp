@@ -126,7 +126,7 @@ gpu::RestartLaw restart_tickets(const std::vector<Rational>& restart, std::size_
 }
 
 LawReport compiled_law(const EnumerableModel& model, const reference::FiniteModel* rational,
-                       const LawQuestion& question) {
+                       const LawQuestion& question, const LawProgress& begins) {
   if (question.horizon == 0)
     throw reference::BadInput("horizon", "is 0", "give a horizon of at least 1 token");
   const gpu::Ladder ladder(question.powers);
@@ -134,14 +134,29 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
   joint_states(space, ladder.rungs());
   CompiledKernel<> kernel(space, ladder, restart_tickets(question.restart, question.horizon));
 
+  // A matrix for each rung and edge, the joint step, its law, the exact matrix.
+  const std::size_t steps = 2 * ladder.rungs() - 1 + 3;
+  std::size_t done = 0;
+  const auto begin = [&](const std::string& name) {
+    if (begins) begins(done, steps, name);
+    ++done;
+  };
   std::vector<reference::Matrix> local;
   std::vector<reference::Matrix> swap;
-  for (gpu::Rung k = 0; k < ladder.rungs(); ++k) local.push_back(kernel.local_move(k));
-  for (gpu::Rung k = 0; k + 1 < ladder.rungs(); ++k) swap.push_back(kernel.swap(k));
+  for (gpu::Rung k = 0; k < ladder.rungs(); ++k) {
+    begin("local moves of rung " + std::to_string(k + 1));
+    local.push_back(kernel.local_move(k));
+  }
+  for (gpu::Rung k = 0; k + 1 < ladder.rungs(); ++k) {
+    begin("swaps of rungs " + std::to_string(k + 1) + " and " + std::to_string(k + 2));
+    swap.push_back(kernel.swap(k));
+  }
 
   LawReport report;
   report.states = joint_names(space, ladder.rungs());
+  begin("one step of the chain");
   report.matrix = joint_step(local, swap);
+  begin("its stationary law");
   try {
     report.stationary = exact_stationary_law(report.matrix);
   } catch (const std::domain_error&) {
@@ -164,6 +179,7 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
   report.tv_own = total_variation(stationary, own_target);
   report.tv_to_target = total_variation(stationary, product_of(target));
   report.tv_one_step = one_step_variation(own_target, report.matrix);
+  begin("comparison with reference/");
   if (rational != nullptr) {
     const auto exact = exact_matrix(*rational, question);
     if (exact) report.worst_entry = largest_difference(report.matrix, *exact);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,14 +37,19 @@ struct LawQuestion {
 /// The most states, joint ones included, whose stationary law is solved for.
 inline constexpr std::size_t law_limit = 256;
 
+/// (steps done, steps in all, name of the next)
+using LawProgress = std::function<void(std::size_t, std::size_t, const std::string&)>;
+
 /// Enumerates the compiled program: every draw of every move from every state.
 ///
 /// `rational` is the finite model behind the logits, if there is one.
 /// @throw reference::BadInput for a space above law_limit, and for a restart law of the wrong
 /// length or one that leaves the chain without a unique stationary law
 /// @throw gpu::BadInput for a ladder that does not increase
+/// `begins` is told of each step of the work before it: how many are done, how many there are, and
+/// its name.
 LawReport compiled_law(const EnumerableModel& model, const reference::FiniteModel* rational,
-                       const LawQuestion& question);
+                       const LawQuestion& question, const LawProgress& begins = {});
 
 /// TV(μ, ν) = ½ Σ |μ − ν| to 50 digits.
 Real total_variation(const std::vector<Real>& mu, const std::vector<Real>& nu);

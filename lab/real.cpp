@@ -28,8 +28,8 @@ Real to_real(const reference::Rational& value) {
   return ldexp(Real(numerator / denominator), static_cast<int>(up - down));
 }
 
-std::string to_scientific(const Real& value) {
-  return value == 0 ? "0" : value.str(6, std::ios_base::scientific);
+std::string to_scientific(const Real& value, int digits) {
+  return value == 0 ? "0" : value.str(digits - 1, std::ios_base::scientific);
 }
 
 }  // namespace tempera::lab

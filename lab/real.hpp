@@ -14,7 +14,7 @@ using Real = boost::multiprecision::cpp_bin_float_50;
 /// length.
 Real to_real(const reference::Rational& value);
 
-/// Seven significant digits, such as "4.123457e-14", or "0".
-std::string to_scientific(const Real& value);
+/// `digits` significant digits, such as "4.123457e-14", or "0".
+std::string to_scientific(const Real& value, int digits = 7);
 
 }  // namespace tempera::lab

@@ -4,7 +4,7 @@
 
 #include "gpu/device/arithmetic.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// e^x in double, the same bits on every host and device.
 ///
@@ -87,4 +87,4 @@ TEMPERA_HOST_DEVICE inline double logarithm(double x) {
   return fused_multiply_add(n, ln2_high, f + correction);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

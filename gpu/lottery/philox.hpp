@@ -11,6 +11,8 @@ struct Word {
   std::uint32_t limb[4];
 };
 
+inline namespace TEMPERA_INSTRUCTION_SET {
+
 /// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011): a bijection of 128-bit counters for every
 /// 64-bit key. Ten rounds; the test holds it against the authors' known-answer vectors.
 TEMPERA_HOST_DEVICE inline Word philox(Word counter, std::uint64_t key) {
@@ -32,5 +34,7 @@ TEMPERA_HOST_DEVICE inline Word philox(Word counter, std::uint64_t key) {
   }
   return counter;
 }
+
+}  // namespace TEMPERA_INSTRUCTION_SET
 
 }  // namespace tempera::gpu

@@ -65,6 +65,8 @@ struct RowBatch {
   }
 };
 
+inline namespace TEMPERA_INSTRUCTION_SET {
+
 /// The largest logit of each chunk of each row.
 struct FindChunkLargest {
   RowBatch batch;
@@ -228,5 +230,7 @@ struct ScoreNormalizers {
     batch.log_z[item] = log_of_grains(powered) - power * log_of_grains(base);
   }
 };
+
+}  // namespace TEMPERA_INSTRUCTION_SET
 
 }  // namespace tempera::gpu

@@ -10,6 +10,7 @@
 
 #include "gpu/lottery/row_kernels.hpp"
 #include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/row_steps.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -35,12 +36,33 @@ struct HostSystem {
   }
 };
 
+/// The steps on Thrust: the device's form, and on the host what the others are held against.
+template <class System>
+struct OnThrust {
+  static const char* name() { return "thrust"; }
+  template <class Kernel>
+  static void run(std::uint64_t items, const Kernel& kernel) {
+    thrust::for_each(System::policy(), thrust::counting_iterator<std::uint64_t>(0),
+                     thrust::counting_iterator<std::uint64_t>(items), kernel);
+  }
+};
+
+template <class System>
+const RowSteps& thrust_row_steps() {
+  static const RowStepsBy<OnThrust<System>> steps;
+  return steps;
+}
+
 template <class System>
 class RowLotteryOn final : public RowLottery {
   template <class T>
   using Vector = typename System::template Vector<T>;
 
  public:
+  explicit RowLotteryOn(const RowSteps& steps) : steps_(steps) {}
+
+  const char* form() const override { return steps_.name(); }
+
   std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                 std::span<const RowDraw> draws, Lottery& lottery) override {
     const bool by_word = lottery.draws_by_philox();
@@ -82,7 +104,7 @@ class RowLotteryOn final : public RowLottery {
     Rows rows;
     for (std::size_t row = 0; row < count; ++row) rows.add(powers);
     const RowBatch batch = prepare(logits, vocabulary, rows);
-    each(rows.powers.size(), ScoreNormalizers{batch, powers.size()});
+    steps_.score_normalizers(batch, powers.size());
     check(batch);
     std::vector<double> log_z(rows.powers.size());
     thrust::copy(log_z_.begin(), log_z_.begin() + static_cast<std::ptrdiff_t>(log_z.size()),
@@ -104,12 +126,6 @@ class RowLotteryOn final : public RowLottery {
       return requests.emplace_back(request);
     }
   };
-
-  template <class Kernel>
-  static void each(std::uint64_t items, const Kernel& kernel) {
-    thrust::for_each(System::policy(), thrust::counting_iterator<std::uint64_t>(0),
-                     thrust::counting_iterator<std::uint64_t>(items), kernel);
-  }
 
   template <class T>
   static T* grow(Vector<T>& memory, std::uint64_t size) {
@@ -141,9 +157,8 @@ class RowLotteryOn final : public RowLottery {
     batch.token = grow(token_, batch.rows);
     batch.log_p = grow(log_p_, batch.rows);
     batch.log_z = grow(log_z_, rows.powers.size());
-    each(batch.rows * batch.chunks, FindChunkLargest{batch});
-    each(batch.rows, FindLargest{batch});
-    each(batch.rows * batch.chunks, SumTickets{batch});
+    steps_.find_largest(batch);
+    steps_.sum_tickets(batch);
     return batch;
   }
 
@@ -152,8 +167,7 @@ class RowLotteryOn final : public RowLottery {
            std::vector<RowRequest>& requests) {
     check(batch);
     grow(tickets_, batch.rows * batch.vocabulary);
-    each(batch.rows * batch.vocabulary,
-         WriteTickets{batch, thrust::raw_pointer_cast(tickets_.data())});
+    steps_.write_tickets(batch, thrust::raw_pointer_cast(tickets_.data()));
     std::vector<std::uint64_t> tickets(batch.rows * batch.vocabulary);
     thrust::copy(tickets_.begin(), tickets_.begin() + static_cast<std::ptrdiff_t>(tickets.size()),
                  tickets.begin());
@@ -168,7 +182,7 @@ class RowLotteryOn final : public RowLottery {
   }
 
   std::vector<ScoredToken> finish(const RowBatch& batch, const Rows& rows) {
-    each(batch.rows, DrawWinner{batch});
+    steps_.draw_winners(batch);
     check(batch);
     const auto count = static_cast<std::ptrdiff_t>(batch.rows);
     std::vector<std::uint64_t> token(batch.rows);
@@ -209,6 +223,7 @@ class RowLotteryOn final : public RowLottery {
     }
   }
 
+  const RowSteps& steps_;
   Vector<double> powers_;
   Vector<float> logits_;
   Vector<RowRequest> requests_;
@@ -226,11 +241,15 @@ class RowLotteryOn final : public RowLottery {
 }  // namespace
 
 std::unique_ptr<RowLottery> make_device_row_lottery() {
-  return std::make_unique<RowLotteryOn<DeviceSystem>>();
+#if defined(TEMPERA_DEVICE_CUDA)
+  return std::make_unique<RowLotteryOn<DeviceSystem>>(thrust_row_steps<DeviceSystem>());
+#else
+  return std::make_unique<RowLotteryOn<DeviceSystem>>(host_row_steps(chosen_instruction_set()));
+#endif
 }
 
 std::unique_ptr<RowLottery> make_host_row_lottery() {
-  return std::make_unique<RowLotteryOn<HostSystem>>();
+  return std::make_unique<RowLotteryOn<HostSystem>>(thrust_row_steps<HostSystem>());
 }
 
 }  // namespace tempera::gpu

@@ -43,6 +43,8 @@ struct RowToken {
 class RowLottery {
  public:
   virtual ~RowLottery() = default;
+  /// Which form of the steps it runs, as RowSteps::name says.
+  virtual const char* form() const = 0;
 
   /// Draws one token from each row.
   ///
@@ -66,10 +68,13 @@ class RowLottery {
                                               std::span<const double> powers) = 0;
 };
 
-/// On Thrust's device system.
+/// On the device: on Thrust where that is not the host, else on the host's threads, compiled for
+/// the set that chosen_instruction_set() gives.
+/// @throw BadInput as chosen_instruction_set
 std::unique_ptr<RowLottery> make_device_row_lottery();
 
-/// On one host thread, whatever the device: what ./gpu-check holds the device against.
+/// On Thrust, on one host thread, whatever the device and without wide instructions: what the
+/// others are held against.
 std::unique_ptr<RowLottery> make_host_row_lottery();
 
 }  // namespace tempera::gpu

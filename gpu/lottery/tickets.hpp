@@ -9,6 +9,14 @@ namespace tempera::gpu {
 /// The largest vocabulary: with 2^44 tickets for the likeliest token the sum stays below 2^63.
 inline constexpr std::uint64_t largest_vocabulary = std::uint64_t{1} << 18;
 
+/// A sum of 2^-63 grains that does not depend on the order of its terms: 128 bits wide.
+struct GrainSum {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+};
+
+inline namespace TEMPERA_INSTRUCTION_SET {
+
 /// x rounded to the nearest integer, ties to even. Range: 0 <= x < 2^64.
 TEMPERA_HOST_DEVICE inline std::uint64_t round_to_integer(double x) {
   constexpr double to_integer = 0x1p+52;
@@ -28,12 +36,6 @@ TEMPERA_HOST_DEVICE inline std::uint64_t tickets_of(float logit, float largest, 
   const std::uint64_t tickets = round_to_integer(0x1p+44 * exponential(power * distance));
   return tickets == 0 ? 1 : tickets;
 }
-
-/// A sum of 2^-63 grains that does not depend on the order of its terms: 128 bits wide.
-struct GrainSum {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-};
 
 TEMPERA_HOST_DEVICE inline GrainSum operator+(const GrainSum& a, const GrainSum& b) {
   GrainSum sum{a.high + b.high, a.low + b.low};
@@ -60,5 +62,7 @@ TEMPERA_HOST_DEVICE inline double log_of_grains(const GrainSum& sum) {
 TEMPERA_HOST_DEVICE inline double log_share(std::uint64_t tickets, std::uint64_t total) {
   return logarithm(static_cast<double>(tickets)) - logarithm(static_cast<double>(total));
 }
+
+}  // namespace TEMPERA_INSTRUCTION_SET
 
 }  // namespace tempera::gpu

@@ -4,7 +4,7 @@
 
 #include "gpu/lottery/philox.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// The upper 64 bits of the 128-bit product a·b.
 TEMPERA_HOST_DEVICE inline std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
@@ -45,4 +45,4 @@ TEMPERA_HOST_DEVICE inline std::uint64_t winner_of(const std::uint64_t* tickets,
   return count;
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -43,15 +43,21 @@ SamplingProgress sampling_progress(double done, std::uint64_t decode_tokens,
   return {done, decode_tokens, share(accepted, proposed), share(swapped, attempts)};
 }
 
+std::optional<double> seconds_left(double done, double seconds) {
+  if (seconds < 3.0 || done < 0.05) return std::nullopt;
+  return seconds * (1.0 - done) / done;
+}
+
 std::string to_line(const SamplingProgress& progress, double seconds) {
-  const double left = progress.done > 0.0 ? seconds * (1.0 - progress.done) / progress.done : 0.0;
   const double speed = seconds > 0.0 ? static_cast<double>(progress.decode_tokens) / seconds : 0.0;
+  const auto left = seconds_left(progress.done, seconds);
+  char estimate[32] = "";
+  if (left) std::snprintf(estimate, sizeof estimate, "%.0f s left  ", *left);
   char text[160];
   std::snprintf(
-      text, sizeof text,
-      "%3.0f %%  %llu tokens, %.0f tokens/s  accepted: moves %.2f, swaps %.2f  %.0f s left",
-      100.0 * progress.done, static_cast<unsigned long long>(progress.decode_tokens), speed,
-      progress.acceptance, progress.swap_acceptance, left);
+      text, sizeof text, "%3.0f %%  %s%llu tokens, %.0f tokens/s  accepted: moves %.2f, swaps %.2f",
+      100.0 * progress.done, estimate, static_cast<unsigned long long>(progress.decode_tokens),
+      speed, progress.acceptance, progress.swap_acceptance);
   return text;
 }
 

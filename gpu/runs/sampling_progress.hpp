@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "gpu/runs/tempering_statistics.hpp"
@@ -26,8 +27,12 @@ double share_done(const Plan& plan, const Progress& progress);
 SamplingProgress sampling_progress(double done, std::uint64_t decode_tokens,
                                    const TemperingStatistics& statistics);
 
-/// One line for people: share done, decode tokens, tokens/s, acceptances, and the time left if the
-/// work to come goes as fast as the work done in `seconds`.
+/// The seconds left if the work to come goes as fast as the share `done` did in `seconds`; nothing
+/// before 3 seconds and a twentieth of the work, when the estimate would jump about.
+std::optional<double> seconds_left(double done, double seconds);
+
+/// One line for people: share done, time left where there is an estimate, decode tokens, tokens/s
+/// and acceptances, the least important last, where a narrow terminal cuts.
 std::string to_line(const SamplingProgress& progress, double seconds);
 
 /// Says when a report is due: at most ten times a second, which is as fast as a terminal is read.

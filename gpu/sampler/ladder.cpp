@@ -1,29 +1,35 @@
 #include "gpu/sampler/ladder.hpp"
 
-#include <sstream>
+#include <charconv>
 
 #include "gpu/input/bad_input.hpp"
 
 namespace tempera::gpu {
+namespace {
+
+/// The shortest decimal that reads back as this power.
+std::string decimal_of(double power) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, power);
+  return std::string(text, end);
+}
+
+}  // namespace
 
 void require_power(double power, const std::string& where) {
   // A NaN is in no range.
   if (power >= least_power && power <= largest_power) return;
-  std::ostringstream value;
-  value << power;
-  throw BadInput(where, "the power is " + value.str(), "give a power from 2^-20 to 2^20 (1048576)");
+  throw BadInput(where, "the power is " + decimal_of(power), "give a power from 2^-20 to 2^20 (1048576)");
 }
 
 Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
   if (powers_.empty())
     throw BadInput("powers", "the ladder has no rung", "give at least one power");
   for (std::size_t k = 0; k < powers_.size(); ++k) {
-    std::ostringstream value;
-    value << powers_[k];
     const std::string place = "powers, rung " + std::to_string(k + 1);
     require_power(powers_[k], place);
     if (k > 0 && powers_[k] <= powers_[k - 1])
-      throw BadInput(place, "the power " + value.str() + " does not exceed the one before it",
+      throw BadInput(place, "the power " + decimal_of(powers_[k]) + " does not exceed the one before it",
                      "list the powers from the flattest rung to the sharpest, strictly increasing");
   }
   if (powers_.size() > 65535)

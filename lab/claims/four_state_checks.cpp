@@ -93,13 +93,13 @@ Verdict four_state_invariance(const Evidence&) {
   Count count;
   count.expect(!first_violation_of_invariance(FactoredKernel(example.fixed_kernel()),
                                               example.target(), tokens),
-               "π P^fix = π");
+               "pi P^fix = pi");
   const Law moved =
       FactoredKernel(truncating_kernel(example.comparison, example.power)).apply(example.target());
   const std::array<Rational, 4> paper{Rational(5, 12), Rational(1, 3), Rational(1, 8),
                                       Rational(1, 8)};
   for (std::size_t i = 0; i < 4; ++i)
-    count.expect(moved[order[i]] == paper[i], "π P~ at X_" + std::to_string(i + 1));
+    count.expect(moved[order[i]] == paper[i], "pi P~ at X_" + std::to_string(i + 1));
   return count.verdict("equations of eq:condensed-invariance-test");
 }
 

@@ -50,7 +50,7 @@ Verdict invariant(
     for (const FactoredKernel& kernel : make(chain))
       count.expect(!first_violation_of_invariance(kernel, chain.target(), tokens), use.name);
   }
-  return count.verdict("kernels leave Π invariant");
+  return count.verdict("kernels leave the product target invariant");
 }
 
 Verdict sweep_invariant(const Evidence& evidence) {

@@ -120,7 +120,7 @@ Verdict suffix_proposal_check(const Evidence& evidence) {
       }
     }
   }
-  return count.verdict("laws q_r(· | x)");
+  return count.verdict("laws q_r(. | x)");
 }
 
 /// eq:theory-power-conditional, from the target's own marginals; and that it is not tokenwise.

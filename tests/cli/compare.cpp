@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
@@ -47,6 +48,11 @@ TEST_CASE("compare prints one row for each sampler, the same for the same seed")
       run_command("compare " + worked_sum + " --settings " + quick.path() + " --most 1");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.out, Catch::Contains("truncating power sampling"));
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 100);
+  }
 }
 
 TEST_CASE("what cannot be compared ends in one line and exit code 2") {

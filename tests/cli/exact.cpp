@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "cli/columns.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
@@ -92,6 +94,36 @@ TEST_CASE("the table names the smallest state pair that breaks a claim") {
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out, Catch::Contains("not reversible: (a) -> (e) flows 0, back 1/3"));
   CHECK_THAT(result.out, Catch::Contains("changes the mass of (a) from 0 to 1/3"));
+}
+
+TEST_CASE("the tables of exact fit 100 columns") {
+  const std::string toy_models = TEMPERA_SOURCE_DIR "/toy_models/";
+  const TemporaryFile wordy(R"({"name": ")" + std::string(90, 'n') + R"(", "vocabulary": [")" +
+                            std::string(60, 'x') + R"(", "e"], "terminal": ["e"], "default": {")" +
+                            std::string(60, 'x') + R"(": "123456789/987654321", "e":
+                            "864197532/987654321"}})");
+  for (const std::string& arguments :
+       {toy_models + "deep_chain.json --horizon 30 --power 2 --start '" +
+            [] {
+              std::string record = "a";
+              for (int t = 1; t < 30; ++t) record += " a";
+              return record;
+            }() +
+            "'",
+        toy_models + "four_tokens.json --horizon 3 --power 3 --kernel truncating",
+        toy_models + "never_ends.json --horizon 5 --power 3",
+        toy_models + "four_state.json --horizon 2 --powers 1,2,4",
+        wordy.path() + " --horizon 3 --power 2 --kernel truncating",
+        wordy.path() + " --horizon 2 --powers 1,2"}) {
+    const auto result = run_command("exact " + arguments);
+    CAPTURE(arguments, result.err);
+    REQUIRE(result.exit_code == 0);
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) {
+      CAPTURE(line);
+      CHECK(tempera::cli::columns_of(line) <= 100);
+    }
+  }
 }
 
 TEST_CASE("bad input ends in one line and exit code 2") {

@@ -2,7 +2,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
+#include "cli/columns.hpp"
 #include "lab/shipped_laws.hpp"
 #include "reference/numbers/rational.hpp"
 #include "tests/catch.hpp"
@@ -10,6 +13,7 @@
 
 using nlohmann::json;
 using namespace tempera::test;
+using tempera::cli::columns_of;
 using tempera::reference::parse_rational;
 using tempera::reference::Rational;
 
@@ -122,6 +126,34 @@ TEST_CASE("law without a model goes through every shipped one, on one rung and o
       *std::find_if(report["laws"].begin(), report["laws"].end(),
                     [](const json& law) { return law["restart"].is_array(); });
   CHECK(with_restart["restart"] == json{"1/2", "0", "0", "0", "0", "0", "0", "1/2"});
+}
+
+TEST_CASE("the table of laws fits 100 columns and holds no line twice") {
+  const auto table = run_command("law");
+  CAPTURE(table.out);
+  REQUIRE(table.exit_code == 0);
+  std::set<std::string> rows;
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(columns_of(line) <= 100);
+    if (line.rfind("  holds", 0) == 0) {
+      // A restart law is told below its row, whose numbers differ from those under the uniform one.
+      CHECK(rows.insert(line).second);
+    }
+  }
+  const std::size_t laws = json::parse(run_command("law --json").out)["laws"].size();
+  CHECK(rows.size() < laws);
+  CHECK_THAT(table.out, Catch::Contains(std::to_string(laws) + " laws hold, 0 fail; " +
+                                        std::to_string(laws - rows.size()) + " of them"));
+}
+
+TEST_CASE("the law of long records fits 100 columns") {
+  const auto table = run_command("law " + toy_models + "deep_chain.json --horizon 60 --power 2");
+  REQUIRE(table.exit_code == 0);
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 100);
+  CHECK_THAT(table.out, Catch::Contains("..."));
 }
 
 // A float32 logit near -0.69 errs by up to 2^-25; at power 900 that moves a probability by more

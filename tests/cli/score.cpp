@@ -1,6 +1,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "cli/columns.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
@@ -68,6 +70,23 @@ TEST_CASE("score reads finite models too") {
   const auto table = run_command("score " + toy_models + "four_state.json --text 'a a e'");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.out, Catch::Contains("-0.693147") && Catch::Contains("-1.386294"));
+}
+
+TEST_CASE("the table of scores fits 100 columns, however many powers and whatever the tokens") {
+  const TemporaryFile wild(R"({"name": "m", "vocabulary": [")" + std::string(200, 'x') +
+                           R"(", "b"], "terminal": [], "default": {")" + std::string(200, 'x') +
+                           R"(": "1/2", "b": "1/2"}})");
+  const auto table = run_command("score --model " + wild.path() +
+                                 " --tokens 0,0,1 --powers 1,2,3,4,5,6,7.25,1048576,9");
+  CAPTURE(table.out, table.err);
+  REQUIRE(table.exit_code == 0);
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(tempera::cli::columns_of(line) <= 100);
+  CHECK_THAT(table.out, Catch::Contains("log z_1048576") && Catch::Contains("log z_9   text\n") &&
+                            Catch::Contains("x...\n"));
+  // A token that is a newline stays on its line.
+  const auto text = run_command("score " + worked_sum + "--tokens 4,11,10");
+  CHECK(std::count(text.out.begin(), text.out.end(), '\n') == 4);
 }
 
 TEST_CASE("score has finite numbers at both ends of the range of powers") {

@@ -1,12 +1,15 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "cli/columns.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
 using nlohmann::json;
 using namespace tempera::test;
+using tempera::cli::columns_of;
 
 namespace {
 
@@ -52,9 +55,32 @@ TEST_CASE("verify decides the claims that are asked for and names their proof") 
   }
   const auto table = run_command("verify --only record-law");
   CHECK(table.exit_code == 0);
-  CHECK_THAT(table.out, Catch::Contains("holds") && Catch::Contains("[eq:record-prob]") &&
-                            Catch::Contains("proof record_space.p0_law_S_T") &&
-                            Catch::Contains("1 claims hold, 0 fail"));
+  CHECK_THAT(table.out, Catch::Contains("holds exact") && Catch::Contains(" record-law ") &&
+                            Catch::Contains("\n1 claims hold, 0 fail: 1 exact\n") &&
+                            !Catch::Contains("eq:record-prob"));
+  const auto in_full = run_command("verify --only record-law --long");
+  CHECK(in_full.exit_code == 0);
+  CHECK_THAT(in_full.out, Catch::Contains("[eq:record-prob]") &&
+                              Catch::Contains("proof record_space.p0_law_S_T"));
+  CHECK(is_refusal(run_command("verify --only record-law --long --json")));
+}
+
+TEST_CASE("the whole table fits 100 columns and ends in one line of counts by kind") {
+  for (const char* form : {"verify", "verify --long"}) {
+    const auto table = run_command(form);
+    CAPTURE(table.out);
+    REQUIRE(table.exit_code == 0);
+    std::string last;
+    std::istringstream lines(table.out);
+    for (std::string line; std::getline(lines, line);) {
+      CAPTURE(line);
+      CHECK(columns_of(line) <= 100);
+      last = line;
+    }
+    CHECK_THAT(last, Catch::Contains(" claims hold, 0 fail: ") && Catch::Contains(" exact, ") &&
+                         Catch::Contains(" compiled, ") && Catch::Contains(" proved, "));
+    CHECK_THAT(table.out, Catch::StartsWith("the claims of " TEMPERA_SOURCE_DIR "/proofs"));
+  }
 }
 
 TEST_CASE("verify fails when one claim does, and says which") {
@@ -79,7 +105,7 @@ TEST_CASE("what cannot be verified ends in one line and exit code 2") {
   check_refusal(late.verify(""), "claim b: names the unknown check no_such_check");
   check_refusal(unknown.verify("--json"), "claim a: names the unknown check no_such_check");
   check_refusal(broken.verify("--json"), "claims.json");
-  check_refusal(unknown.verify("--only b --json"), "no claim and no check has this name");
+  check_refusal(unknown.verify("--only b --json"), "\"b\" is the name of no claim and of no check");
   check_refusal("verify --tree /nowhere --json", "/nowhere/proofs/claims.json");
   check_refusal("verify --other", "--other");
 }

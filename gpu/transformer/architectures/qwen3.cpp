@@ -1,5 +1,6 @@
 #include "gpu/transformer/architectures/qwen3.hpp"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "gpu/input/bad_input.hpp"

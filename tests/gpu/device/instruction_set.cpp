@@ -1,40 +1,17 @@
 #include "gpu/device/instruction_set.hpp"
 
-#include <stdlib.h>
-
 #include <cstdio>
 #include <iostream>
 #include <sstream>
 #include <vector>
 
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "tests/gpu/device/with_environment.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 namespace tempera::gpu {
 
 namespace {
-
-/// Sets TEMPERA_ISA, or takes it away, and puts back what was there.
-class WithEnvironment {
- public:
-  explicit WithEnvironment(const char* value) {
-    if (const char* before = getenv("TEMPERA_ISA")) before_ = before;
-    set(value);
-  }
-  WithEnvironment(const WithEnvironment&) = delete;
-  WithEnvironment& operator=(const WithEnvironment&) = delete;
-  ~WithEnvironment() { set(before_ ? before_->c_str() : nullptr); }
-
- private:
-  static void set(const char* value) {
-    if (value == nullptr) {
-      unsetenv("TEMPERA_ISA");
-    } else {
-      setenv("TEMPERA_ISA", value, 1);
-    }
-  }
-  std::optional<std::string> before_;
-};
 
 std::string names_of_symbols(const std::string& file) {
   const std::string command = "nm --defined-only '" + file + "'";
@@ -46,8 +23,9 @@ std::string names_of_symbols(const std::string& file) {
   return text;
 }
 
-/// Of the output of nm: what other objects may define too, the linker keeping one definition, and
-/// whose name says nothing of the instruction set.
+/// Of the output of nm: the functions (kind W; V and u are data, which hold no instructions) that
+/// other objects may define too, the linker keeping one definition, and whose name says nothing of
+/// the instruction set.
 std::vector<std::string> shared_with_other_objects(const std::string& symbols,
                                                    const std::string& set) {
   std::vector<std::string> shared;
@@ -58,8 +36,7 @@ std::vector<std::string> shared_with_other_objects(const std::string& symbols,
     std::string kind;
     std::string name;
     words >> address >> kind >> name;
-    const bool may_be_shared = kind == "W" || kind == "V" || kind == "u";
-    if (may_be_shared && name.find(set) == std::string::npos) shared.push_back(name);
+    if (kind == "W" && name.find(set) == std::string::npos) shared.push_back(name);
   }
   return shared;
 }

@@ -1,11 +1,14 @@
 #include "gpu/lottery/row_lottery.hpp"
 
+#include <iostream>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
 
+#include "gpu/device/instruction_set.hpp"
 #include "gpu/lottery/tickets.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/device/with_environment.hpp"
 #include "tests/law.hpp"
 
 using namespace tempera::gpu;
@@ -81,6 +84,40 @@ TEST_CASE("device, host and the open door agree bit for bit") {
       tokens.push_back({ladders[row], drawn[row].id});
     RC_ASSERT(drawn == device->score(memory, vocabulary, tokens));
   });
+}
+
+TEST_CASE("every instruction set draws and scores the bits of the readable form") {
+  const std::vector<double> powers{1.0, 1.5, 2.25, 6.0};
+  const Ladders ladders(9, powers);
+  PhiloxLottery philox_lottery;
+  HiddenPhilox hidden;
+  const auto readable = make_host_row_lottery();
+  CHECK(readable->form() == std::string("thrust"));
+  for (const auto set : instruction_sets) {
+    const std::string name(name_of(set));
+    if (const auto why = why_missing(set); !why.empty()) {
+      std::cout << "SKIPPED: the row lottery for " << name << ": " << why << '\n';
+      continue;
+    }
+    CAPTURE(name);
+    const WithEnvironment environment(name.c_str());
+    const auto rows = make_device_row_lottery();
+    CHECK(rows->form() == "host, " + name);
+    for (const std::size_t vocabulary : {1, 7, 2048, 2049, 5000}) {
+      const auto logits = rows_of(ladders.size(), vocabulary, 31);
+      const DeviceMemory<float> memory{std::span<const float>(logits)};
+      const auto draws = draws_of(ladders, 3);
+      const auto drawn = readable->draw(memory, vocabulary, draws, philox_lottery);
+      CHECK(rows->draw(memory, vocabulary, draws, philox_lottery) == drawn);
+      CHECK(rows->draw(memory, vocabulary, draws, hidden) == drawn);
+      std::vector<RowToken> tokens;
+      for (std::size_t row = 0; row < drawn.size(); ++row)
+        tokens.push_back({ladders[row], drawn[row].id});
+      CHECK(rows->score(memory, vocabulary, tokens) == drawn);
+      CHECK(rows->log_normalizers(memory, vocabulary, ladders.size(), powers) ==
+            readable->log_normalizers(memory, vocabulary, ladders.size(), powers));
+    }
+  }
 }
 
 TEST_CASE("rows of other ladders and seeds in the batch change nothing") {

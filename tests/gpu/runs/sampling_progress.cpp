@@ -1,5 +1,7 @@
 #include "gpu/runs/sampling_progress.hpp"
 
+#include <cmath>
+
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {
@@ -39,11 +41,19 @@ TEST_CASE("acceptances are over all rungs and all edges, and 0 before there is a
   CHECK(progress.swap_acceptance == 1.0);
 }
 
-TEST_CASE("the line tells tokens a second, acceptance and the time left") {
+TEST_CASE("the line tells time left, tokens a second and acceptance") {
   CHECK(to_line({0.25, 3000, 0.5, 0.125}, 10.0) ==
-        " 25 %  3000 tokens, 300 tokens/s  accepted: moves 0.50, swaps 0.12  30 s left");
-  CHECK(to_line({}, 0.0) ==
-        "  0 %  0 tokens, 0 tokens/s  accepted: moves 0.00, swaps 0.00  0 s left");
+        " 25 %  30 s left  3000 tokens, 300 tokens/s  accepted: moves 0.50, swaps 0.12");
+  CHECK(to_line({}, 0.0) == "  0 %  0 tokens, 0 tokens/s  accepted: moves 0.00, swaps 0.00");
+}
+
+TEST_CASE("there is no estimate before there is ground for one") {
+  CHECK_FALSE(seconds_left(0.0, 0.0));
+  CHECK_FALSE(seconds_left(0.5, 2.9));
+  CHECK_FALSE(seconds_left(0.04, 100.0));
+  CHECK(seconds_left(0.5, 3.0) == 3.0);
+  CHECK(std::abs(*seconds_left(0.05, 10.0) - 190.0) < 1e-9);
+  CHECK(seconds_left(1.0, 10.0) == 0.0);
 }
 
 TEST_CASE("a report is due at once and then not again at once") {

@@ -205,7 +205,7 @@ TEST_CASE("too many rows are refused before they are looked at") {
   for (Token a = 0; a < 578; ++a)
     for (Token b = 0; b < 578; ++b) model.next[{3 + a, 3 + b}];
   CHECK_THROWS_WITH(FiniteModel(std::move(model), "rows"),
-                    Catch::Contains("334084 rows of 3 tokens, more than 1000000 entries"));
+                    Catch::Contains("334086 rows of 3 tokens, more than 1000000 entries"));
 }
 
 TEST_CASE("a model file that cannot be read is named") {

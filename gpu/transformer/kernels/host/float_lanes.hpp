@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #if defined(__FMA__)
 #include <immintrin.h>
 #endif
@@ -23,6 +22,10 @@ constexpr std::size_t register_lanes = 4;
 typedef float FloatRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint32_t BitsRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint16_t HalfRegister __attribute__((vector_size(2 * register_lanes)));
+// As they lie in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time, and
+// through the stack.)
+typedef FloatRegister FloatsInMemory __attribute__((aligned(4), may_alias));
+typedef HalfRegister HalvesInMemory __attribute__((aligned(2), may_alias));
 
 /// `Size` floats side by side, in as few registers as the instruction set allows.
 template <std::size_t Size>
@@ -51,30 +54,37 @@ inline FloatLanes<Size> broadcast(float value) {
   return result;
 }
 
-/// memory[0 .. Size), not necessarily aligned.
-template <std::size_t Size>
-inline FloatLanes<Size> load(const float* memory) {
-  FloatLanes<Size> result;
-  memcpy(&result, memory, sizeof result);
-  return result;
+/// memory[0 .. register_lanes), not necessarily aligned.
+inline FloatRegister load_register(const float* memory) {
+  return *reinterpret_cast<const FloatsInMemory*>(memory);
 }
 
 /// As above, of bfloat16s: the upper halves of float32s, so the result is exact.
-template <std::size_t Size>
-inline FloatLanes<Size> load(const std::uint16_t* memory) {
+inline FloatRegister load_register(const std::uint16_t* memory) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  const auto halves = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(memory));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+#else
+  const HalfRegister halves = *reinterpret_cast<const HalvesInMemory*>(memory);
+  return reinterpret_cast<FloatRegister>(__builtin_convertvector(halves, BitsRegister) << 16);
+#endif
+}
+
+/// memory[0 .. Size), in either dtype of a weight.
+template <std::size_t Size, class Stored>
+inline FloatLanes<Size> load(const Stored* memory) {
   FloatLanes<Size> result;
   for (std::size_t i = 0; i < FloatLanes<Size>::registers; ++i) {
-    HalfRegister halves;
-    memcpy(&halves, memory + i * register_lanes, sizeof halves);
-    const BitsRegister bits = __builtin_convertvector(halves, BitsRegister) << 16;
-    memcpy(&result.parts[i], &bits, sizeof bits);
+    result.parts[i] = load_register(memory + i * register_lanes);
   }
   return result;
 }
 
 template <std::size_t Size>
 inline void store(const FloatLanes<Size>& value, float* memory) {
-  memcpy(memory, &value, sizeof value);
+  for (std::size_t i = 0; i < FloatLanes<Size>::registers; ++i) {
+    *reinterpret_cast<FloatsInMemory*>(memory + i * register_lanes) = value.parts[i];
+  }
 }
 
 /// a·b + c with one rounding in every lane.

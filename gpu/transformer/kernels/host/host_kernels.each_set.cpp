@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "gpu/device/compiled_for.hpp"
 #include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/kernels/host/attend.hpp"
 #include "gpu/transformer/kernels/host/multiply.hpp"
@@ -14,24 +15,9 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr InstructionSet compiled_for =
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
-    InstructionSet::avx512;
-#elif defined(__AVX2__) && defined(__FMA__)
-    InstructionSet::avx2;
-#else
-    InstructionSet::plain;
-#endif
-static_assert(compiled_for == InstructionSet::TEMPERA_INSTRUCTION_SET,
-              "the flags of this object are not those of the set that it is named after");
-
 class HostKernels final : public Kernels {
  public:
-  const char* name() const override {
-    return compiled_for == InstructionSet::avx512 ? "host, avx512"
-           : compiled_for == InstructionSet::avx2 ? "host, avx2"
-                                                  : "host, plain";
-  }
+  const char* name() const override { return host_form_name(); }
 
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override {
     if (embedding.bfloat16 != nullptr) {

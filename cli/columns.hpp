@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tempera::cli {
+
+/// The widest line of a table.
+inline constexpr std::size_t table_columns = 100;
+
+/// How many columns of a terminal a text takes.
+std::size_t columns_of(std::string_view text);
+
+/// The text in at most `columns` columns, its end replaced by "..." where it is cut; control
+/// characters are replaced by '?', ill-formed UTF-8 by U+FFFD.
+std::string fitted(std::string_view text, std::size_t columns);
+
+/// The shortest decimal that reads back as this number: "1.6", "1048576".
+std::string decimal_of(double value);
+
+}  // namespace tempera::cli

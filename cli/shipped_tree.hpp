@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace tempera::cli {
+
+/// The folder whose toy_models/ and proofs/ the command reads: `named` where it is not empty
+/// (--tree), else what the environment variable TEMPERA_MODELS names, else share/tempera beside the
+/// bin/ of the installed command, where there is one, else the source tree that the command was
+/// built from.
+std::string shipped_tree(const std::string& named);
+
+/// What help says of it.
+inline constexpr const char* tree_help =
+    "Folder with toy_models/ and proofs/ (default: $TEMPERA_MODELS, else share/tempera beside the "
+    "installed command, else the source tree it was built from)";
+
+}  // namespace tempera::cli
