@@ -11,7 +11,6 @@
 #include "cli/interruption.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/standard_streams.hpp"
 #include "cli/summary_table.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/prompt_file.hpp"
@@ -92,7 +91,7 @@ class AnswerPrinter {
       std::cout << line_of(sampled).dump() << '\n';
     else
       std::cout << sampled.shown << '\n';
-    flush_output();
+    std::cout.flush();
   }
 
   void end(const nlohmann::ordered_json& summary) {
@@ -103,7 +102,7 @@ class AnswerPrinter {
       std::cout << "\n],\"summary\":" << summary.dump() << "}\n";
     else if (options_.summary)
       std::cout << '\n' << summary_table(summary);
-    flush_output();
+    std::cout.flush();
   }
 
  private:
