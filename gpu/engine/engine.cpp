@@ -6,9 +6,11 @@ namespace tempera::gpu {
 
 void Engine::run(std::span<Task> samplers) {
   waiting_.clear();
-  is_stopped_ = false;
   for (Task& sampler : samplers) sampler.start();
-  while (!waiting_.empty() && !is_stopped_) answer_batch();
+  do {
+    for (const Task& sampler : samplers) sampler.rethrow();
+    if (!waiting_.empty()) answer_batch();
+  } while (!waiting_.empty());
   for (const Task& sampler : samplers) sampler.rethrow();
 }
 

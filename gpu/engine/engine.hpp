@@ -91,9 +91,6 @@ class Engine {
   /// Starts the samplers and answers their requests until all have ended.
   /// @throw whatever a sampler, the model or the lottery throws; then the run is over
   void run(std::span<Task> samplers);
-  /// Lets run return behind the batch that is being answered, whatever still waits: for a sampler
-  /// whose failure makes the work of all others pointless.
-  void stop() { is_stopped_ = true; }
 
   LanguageModel& model() { return model_; }
   /// Tokens drawn so far: the paper's decode tokens.
@@ -112,7 +109,6 @@ class Engine {
   WorkOrder order_;
   std::vector<Request*> waiting_;
   DeviceMemory<float> logits_;
-  bool is_stopped_ = false;
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;
 };

@@ -65,18 +65,8 @@ class Assembly {
   }
 
  private:
-  /// Draws one answer after the other, until there is none left to begin. What goes wrong in one
-  /// lane ends them all.
+  /// Draws one answer after the other, until there is none left to begin.
   Task lane() {
-    try {
-      co_await draw_in_turn();
-    } catch (...) {
-      engine_.stop();
-      throw;
-    }
-  }
-
-  Task draw_in_turn() {
     while (next_ < places_) {
       const std::size_t place = next_++;
       const std::size_t p = place / settings_.samples;
