@@ -310,7 +310,7 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {four + "a --block -1", "--block"},
       {four + "a --rounds -1", "--rounds"},
       {four + "a --rounds 4294967296", "--rounds: \"4294967296\" is out of range"},
-      {four + "a --rounds 4194304 --local-moves 2", "rounds: the run has more than 2^24"},
+      {four + "a --rounds 4194304 --local-moves 2", "local moves: the run has more than 2^24"},
       {four + "a --rounds 1,2,3", "rounds: 3 numbers for 4 stages"},
       {four + "a --samples 0", "--samples: \"0\" is out of range"},
       {four + "a --samples 1000000000000", "--samples: \"1000000000000\" is out of range"},
