@@ -32,7 +32,7 @@ class BytePairEncoding {
   void add_merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged);
 
   /// The tokens of a word of well-formed UTF-8.
-  /// Throws BadInput naming `where` for a character without a token where there is no Unknown.
+  /// @throw BadInput naming `where` for a character without a token where there is no Unknown.
   std::vector<std::uint32_t> encode(std::string_view word, const std::string& where) const;
 
  private:
@@ -51,7 +51,7 @@ class BytePairEncoding {
   std::size_t ranks_ = 0;
 };
 
-/// Throws the BadInput for a piece of text that has no token.
+/// @throw BadInput for a piece of text that has no token.
 [[noreturn]] void refuse_untokenizable(std::string_view piece, const std::string& where);
 
 }  // namespace tempera::gpu

@@ -35,7 +35,7 @@ class Tokenizer {
   bool is_special(std::uint32_t token) const;
 
   /// The tokens of a text; no token is put before or after it. `where` names the text in errors.
-  /// Throws BadInput, naming the byte, for a text that is not UTF-8, and for a character that has
+  /// @throw BadInput, naming the byte, for a text that is not UTF-8, and for a character that has
   /// no token where tokenizer.json names no unknown token (Hugging Face would lose it silently).
   std::vector<std::uint32_t> encode(std::string_view text, const std::string& where) const;
 

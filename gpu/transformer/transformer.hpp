@@ -21,7 +21,7 @@ class Transformer : public LanguageModel {
  public:
   /// The model of a folder in Hugging Face form: config.json, generation_config.json where it is
   /// there, and model.safetensors or model.safetensors.index.json with its files.
-  /// Throws BadInput naming file, place and remedy.
+  /// @throw BadInput naming file, place and remedy.
   static std::unique_ptr<Transformer> load(const std::filesystem::path& folder,
                                            const Kernels& kernels = default_kernels());
   explicit Transformer(std::unique_ptr<Architecture> architecture);
@@ -37,14 +37,16 @@ class Transformer : public LanguageModel {
   std::unique_ptr<Cache> empty_cache() const override;
 
   /// As LanguageModel says. A token already in a cache is not computed again: where all of them
-  /// are, the head alone runs. Throws BadInput for an empty or too long text and for a token
-  /// outside the vocabulary, before anything is computed; std::invalid_argument for a cache of
-  /// another model, one that is longer than its text, or one that occurs in two passes.
+  /// are, the head alone runs.
+  /// @throw BadInput before anything is computed, for an empty or too long text and for a token
+  /// outside the vocabulary
+  /// @throw std::invalid_argument for a cache of another model, one that is longer than its text,
+  /// or one that occurs in two passes
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
   /// rows[position * vocabulary_size + token] = the logit of `token` after tokens[0 .. position],
   /// for every position: the bits that next_logits gives. rows grows where needed.
-  /// Throws BadInput as next_logits does.
+  /// @throw BadInput as next_logits does.
   void logits_at_every_position(std::span<const TokenId> tokens, DeviceMemory<float>& rows);
 
   /// How many tokens have gone through the layers so far.

@@ -34,8 +34,8 @@ class Architecture {
 };
 
 /// The model of a folder in Hugging Face form, of the architecture that the `model_type` of its
-/// config.json names. Throws BadInput naming file, place and remedy; for an unknown model_type,
-/// what it may be.
+/// config.json names.
+/// @throw BadInput naming file, place and remedy; for an unknown model_type, what it may be
 std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& folder,
                                                 const Kernels& kernels);
 

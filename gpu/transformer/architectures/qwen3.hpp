@@ -36,7 +36,7 @@ struct Qwen3Config {
 
 /// The configuration that the text of a config.json describes; `where` names it in errors.
 ///
-/// Throws BadInput, naming file, key and remedy, for whatever is missing, out of range or would
+/// @throw BadInput, naming file, key and remedy, for whatever is missing, out of range or would
 /// need arithmetic that this architecture does not have: another model_type or activation, a
 /// sliding window in use, scaled rotary positions, attention biases, quantised weights.
 Qwen3Config parse_qwen3_config(std::string_view text, const std::string& where);
@@ -53,7 +53,7 @@ class Qwen3 final : public Architecture {
  public:
   static constexpr const char* model_type = "qwen3";
 
-  /// Throws BadInput as `tensors` does, and if the sizes of `config` do not fit together.
+  /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.
   Qwen3(Qwen3Config config, TensorSource& tensors, const Kernels& kernels);
 
   const Kernels& kernels() const override { return kernels_; }

@@ -22,7 +22,7 @@ class PagedCache : public Cache {
   ~PagedCache() override;
 
   std::span<const TokenId> tokens() const override { return tokens_; }
-  /// Throws std::invalid_argument if length > length().
+  /// @throw std::invalid_argument if length > length().
   std::unique_ptr<Cache> fork(std::size_t length) const override;
 
   const std::shared_ptr<PagePool>& pool() const { return pool_; }

@@ -31,7 +31,7 @@ struct PackedMatrix {
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. The
 /// result is bfloat16 where all of them are, float32 otherwise (a bfloat16 is exactly a float32).
 ///
-/// Throws BadInput naming file and tensor for another dtype and for a NaN or infinite weight.
+/// @throw BadInput naming file and tensor for another dtype and for a NaN or infinite weight.
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices);
 
 /// The elements of a vector, as float32; BadInput as above.

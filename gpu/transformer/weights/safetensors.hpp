@@ -27,7 +27,7 @@ struct StoredTensor {
 /// tensor, and every tensor has the bytes that its dtype and shape ask for.
 ///
 /// `bytes` is the file's content and must outlive the result; `file` names it in errors.
-/// Throws BadInput naming file, tensor and remedy for anything else: a length that lies, truncated
+/// @throw BadInput naming file, tensor and remedy for anything else: a length that lies, truncated
 /// data, offsets out of the file, overlapping, or with holes between, a name given twice, a header
 /// that is not JSON in UTF-8.
 std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> bytes,
@@ -37,7 +37,7 @@ std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> 
 /// model.safetensors.index.json lists. The files stay mapped as long as this object lives.
 class TensorFiles {
  public:
-  /// Throws BadInput as read_safetensors does, if the folder holds neither file, or if an index and
+  /// @throw BadInput as read_safetensors does, if the folder holds neither file, or if an index and
   /// its files disagree.
   explicit TensorFiles(const std::filesystem::path& folder);
 

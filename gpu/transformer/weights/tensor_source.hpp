@@ -43,7 +43,7 @@ class TensorSource {
 class FolderTensors final : public TensorSource {
  public:
   explicit FolderTensors(const TensorFiles& files) : files_(files) {}
-  /// Throws BadInput for a tensor that nobody asked for and that is not redundant either: its
+  /// @throw BadInput for a tensor that nobody asked for and that is not redundant either: its
   /// effect would silently be lost.
   void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const;
 
