@@ -34,10 +34,11 @@ std::vector<std::uint64_t> base_tickets(const FixedHorizonSpace& space) {
 /// The kernel: proposes y ~ p0 and accepts with probability 1 ∧ p0(y)/p0(x).
 std::size_t step(std::size_t x, const std::vector<std::uint64_t>& tickets, bool accepts,
                  tempera::gpu::Lottery& lottery) {
-  const std::size_t y = lottery.draw(tickets, {.purpose = tempera::gpu::Purpose::proposal_token});
+  const std::size_t y =
+      lottery.draw(tickets, {0, {.purpose = tempera::gpu::Purpose::proposal_token}});
   if (!accepts || tickets[y] >= tickets[x]) return y;
   const std::vector<std::uint64_t> decision{tickets[y], tickets[x] - tickets[y]};
-  return lottery.draw(decision, {.purpose = tempera::gpu::Purpose::accept}) == 0 ? y : x;
+  return lottery.draw(decision, {0, {.purpose = tempera::gpu::Purpose::accept}}) == 0 ? y : x;
 }
 
 Matrix enumerated(const FixedHorizonSpace& space, bool accepts) {
