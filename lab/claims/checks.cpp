@@ -13,7 +13,7 @@ const std::vector<ShippedLaw>& Evidence::laws() const {
 std::map<std::string, Check> all_checks() {
   std::map<std::string, Check> checks;
   for (auto&& part : {record_checks(), kernel_checks(), restart_checks(), bias_checks(),
-                      four_state_checks(), compiled_checks(), bitwise_checks()})
+                      four_state_checks(), compiled_checks(), bitwise_checks(), join_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }
