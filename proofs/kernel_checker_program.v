@@ -8,5 +8,7 @@
 From Coq Require Import ZArith Extraction ExtrOcamlBasic.
 From Tempera Require Import finite_models kernel_checker.
 
+(* That proofs of decidability, opaque to Coq, are extracted too is what is meant. *)
+Set Warnings "-extraction-opaque-accessed,-extraction-reserved-identifier".
 Extraction Language OCaml.
 Extraction "checker/kernel_check.ml" check_fixed check_truncating FiniteModel frac Z.add Z.mul.

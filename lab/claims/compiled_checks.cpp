@@ -85,8 +85,10 @@ Verdict planted_defects(const Evidence& evidence) {
 }  // namespace
 
 std::map<std::string, Check> compiled_checks() {
-  return {{"lottery_winner", lottery_winner},   {"lottery_invariant", lottery_invariant},
-          {"compiled_law", compiled_law_check}, {"compiled_transformer", compiled_transformer},
+  return {{"lottery_winner", lottery_winner},
+          {"lottery_invariant", lottery_invariant},
+          {"compiled_law", compiled_law_check},
+          {"compiled_transformer", compiled_transformer},
           {"planted_defects", planted_defects}};
 }
 

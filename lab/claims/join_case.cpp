@@ -56,8 +56,8 @@ std::vector<NamedMatrix> reference_matrices(const JoinCase& join) {
   matrices.push_back({"odd-layer", joint.odd_layer().matrix()});
   matrices.push_back({"even-layer", joint.even_layer().matrix()});
   matrices.push_back({"transition", joint.transition(join.n_local, join.n_sweep).matrix()});
-  const reference::Law law = reference::progressive_law(join.model, join.horizon, join.block,
-                                                        join.ladder, join.stages);
+  const reference::Law law =
+      reference::progressive_law(join.model, join.horizon, join.block, join.ladder, join.stages);
   reference::Matrix row(1, law.size());
   for (std::size_t state = 0; state < law.size(); ++state) row(0, state) = law[state];
   matrices.push_back({"progressive-law", row});

@@ -61,9 +61,14 @@ inline std::vector<JoinCase> drawn_join_cases() {
   const auto whole = [](unsigned power) { return reference::Power(Rational(power)); };
   const std::string four_state = R"({"name": "four-state", "vocabulary": ["a", "e"],
     "terminal": ["e"], "default": {"a": "1/2", "e": "1/2"}})";
-  std::vector<JoinCase> cases{{"four_state", reference::parse_finite_model(four_state, "join"), 2,
+  std::vector<JoinCase> cases{{"four_state",
+                               reference::parse_finite_model(four_state, "join"),
+                               2,
                                reference::Ladder({whole(1), whole(2), whole(4)}),
-                               reference::RestartLaw::uniform(2), 1, 1, 1,
+                               reference::RestartLaw::uniform(2),
+                               1,
+                               1,
+                               1,
                                {{1, 1, 1}, {1, 1, 1}}}};
   for (int i = 1; i <= 4; ++i)
     cases.push_back(drawn_join_case("two_rungs_" + std::to_string(i), 2, 3, 6, 1000 * i));
@@ -91,7 +96,8 @@ inline std::string join_json(const std::vector<JoinCase>& cases) {
       append(rows, "\n    " + quoted(join.model.text(prefix)) + ": " + row(join.model, next));
     for (std::size_t k = 0; k < join.ladder.rungs(); ++k)
       append(powers, to_string(join.ladder[k].value()));
-    for (std::size_t r = 1; r <= join.horizon; ++r) append(restart, quoted(to_string(join.restart(r))));
+    for (std::size_t r = 1; r <= join.horizon; ++r)
+      append(restart, quoted(to_string(join.restart(r))));
     for (const auto& stage : join.stages)
       append(stages, "{\"rounds\": " + std::to_string(stage.rounds) +
                          ", \"n_local\": " + std::to_string(stage.local_moves) +
@@ -99,11 +105,11 @@ inline std::string join_json(const std::vector<JoinCase>& cases) {
     out << (out.tellp() ? ",\n" : "[\n") << "{\"name\": " << quoted(join.name)
         << ", \"horizon\": " << join.horizon << ", \"powers\": [" << powers << "], \"restart\": ["
         << restart << "],\n \"n_local\": " << join.n_local << ", \"n_sweep\": " << join.n_sweep
-        << ", \"block\": " << join.block << ", \"stages\": [" << stages << "],\n \"model\": {\"name\": "
-        << quoted(join.model.name()) << ", \"vocabulary\": ["
+        << ", \"block\": " << join.block << ", \"stages\": [" << stages
+        << "],\n \"model\": {\"name\": " << quoted(join.model.name()) << ", \"vocabulary\": ["
         << listed<std::string>(join.model.vocabulary(), ", ", quoted) << "], \"terminal\": ["
-        << terminal << "], \"next\": {" << rows << "},\n    \"default\": "
-        << row(join.model, *join.model.default_row()) << "}}";
+        << terminal << "], \"next\": {" << rows
+        << "},\n    \"default\": " << row(join.model, *join.model.default_row()) << "}}";
   }
   out << "\n]\n";
   return out.str();
@@ -118,7 +124,8 @@ inline std::string join_coq(const std::vector<JoinCase>& cases) {
   };
   std::ostringstream out;
   out << "(** * The cases of the join\n\n"
-         "    Written by `build/release/tests/test_lab \"[write-join-cases]\"`, which draws them by the\n"
+         "    Written by `build/release/tests/test_lab \"[write-join-cases]\"`, which draws them "
+         "by the\n"
          "    generator of the property tests; join.json says the same to reference/.        *)\n\n"
          "From Coq Require Import ZArith.\nFrom mathcomp Require Import all_ssreflect.\n"
          "From Tempera Require Import finite_models progressive_law matrices.\n";
@@ -130,9 +137,10 @@ inline std::string join_coq(const std::vector<JoinCase>& cases) {
     for (reference::Token v = 0; v < join.model.vocabulary_size(); ++v)
       append(ends, join.model.is_terminal(v) ? "true" : "false");
     for (const auto& [prefix, next] : join.model.listed_rows())
-      append(rows, "\n       ([:: " + listed<reference::Token>(prefix, "; ", [](const auto& token) {
-                     return std::to_string(token);
-                   }) + "], " + fractions(next) + ")");
+      append(rows, "\n       ([:: " +
+                       listed<reference::Token>(
+                           prefix, "; ", [](const auto& token) { return std::to_string(token); }) +
+                       "], " + fractions(next) + ")");
     for (std::size_t k = 0; k < join.ladder.rungs(); ++k)
       append(powers, to_string(join.ladder[k].value()));
     std::vector<Rational> restart;
@@ -146,8 +154,8 @@ inline std::string join_coq(const std::vector<JoinCase>& cases) {
     out << "\nDefinition " << join.name << " : join_case := JoinCase\n  (FiniteModel "
         << join.model.vocabulary_size() << " [:: " << ends << "]\n    [:: " << rows << "]\n    "
         << fractions(*join.model.default_row()) << ")\n  " << join.horizon << " [:: " << powers
-        << "] " << fractions(restart) << " " << join.n_local << " " << join.n_sweep << "\n  [:: "
-        << stages << "].\n";
+        << "] " << fractions(restart) << " " << join.n_local << " " << join.n_sweep
+        << "\n  [:: " << stages << "].\n";
   }
   out << "\n(** Their models are models and their stages end at their horizons. *)\n"
          "Theorem cases_are_sound : all case_is_sound [::\n  "

@@ -71,7 +71,8 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   refused(with(sound, first, "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n",
                "3/8 3/8 3/8\n3/8 3/8 3/8\n3/8 3/8 3/8\n"),
           "four_state, local-2: 0, 2");
-  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4\n3/8 3/8 1/4\n"), "four_state, local-2: 2, 0");
+  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4\n3/8 3/8 1/4\n"),
+          "four_state, local-2: 2, 0");
   refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4 1/4\n"), "has 4 entries, not 3");
   refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8\n"), "has 2 entries, not 3");
   // A matrix left out, one given twice, and a file that ends early or goes on.
@@ -79,7 +80,8 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
           "four_state, local-2 is not in its place");
   refused(with(sound, first, first, first + "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n" + first),
           "is not in its place");
-  refused(sound.substr(0, sound.find("case two_rungs_1")), "the case two_rungs_1 is not in its place");
+  refused(sound.substr(0, sound.find("case two_rungs_1")),
+          "the case two_rungs_1 is not in its place");
   refused(sound.substr(0, sound.rfind("matrix ")), "progressive-law is not in its place");
   refused(sound + sound.substr(0, 100), "goes on after the last case");
   refused("", "the case four_state is not in its place");
