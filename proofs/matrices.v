@@ -148,8 +148,10 @@ Definition x_stage (T : nat) (m : seq Qc) (g : stage) : seq Qc :=
   let wide := x_width n (size (fixed_words M T')) in
   let extended := x_act wide m (x_prodk (R := Q_field) n (size (fixed_words M T)) (size (fixed_words M T'))
     [seq extension_matrix M T (nth 1%N powers k) T' | k <- iota 0 K]) in
-  let P := transition_matrix T' (uniform_restart T') (n_local g) (n_sweep g) in
-  iter (rounds g) (fun law => x_act wide law P) extended.
+  let R := sweep_matrix T' (uniform_restart T') in
+  let C := adj_matrix T' in
+  iter (rounds g) (fun law => iter (n_sweep g) (fun law => x_act wide law C)
+    (iter (n_local g) (fun law => x_act wide law R) law)) extended.
 
 Fixpoint x_progressive (T : nat) (m : seq Qc) (gs : seq stage) : seq Qc :=
   if gs is g :: gs' then x_progressive (horizon g) (x_stage T m g) gs' else m.
@@ -189,8 +191,14 @@ elim: (rounds g) => [//|N IH]; rewrite iterS IH runS.
 have uniform (k : 'I_K) (r : 'I_(horizon g)) :
     nth (0 : Qc) (uniform_restart (horizon g)) r = ((horizon g)%:R : Q_field)^-1.
   by rewrite nth_nseq ltn_ord.
-rewrite (transition_matrixE uniform ls' es' y0) x_actE //.
-exact: listing_joint.
+rewrite (sweep_matrixE uniform ls' es' y0) (adj_matrixE ls' es' y0).
+set J := joint n y0 s'; have lJ : listing J by apply: listing_joint.
+have acts (Q : {ffun 'I_K -> space (horizon g)} -> {ffun 'I_K -> space (horizon g)} -> Q_field) m law :
+    iter m (fun law => x_act (size J) law (table J J Q)) (values J law) = values J (run m law Q).
+  by elim: m => [//|m IHm]; rewrite iterS IHm x_actE.
+rewrite !acts; apply: eq_values => Y.
+rewrite /stage_round /transition /ppt act_compk -act_iterk.
+by apply: act_ext => // X; rewrite act_iterk.
 Qed.
 
 Lemma x_progressiveE (T : nat) (gs : seq stage) (s : seq (space T)) (x0 : space T)

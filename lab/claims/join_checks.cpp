@@ -39,7 +39,7 @@ Verdict proved_matrices(const Evidence& evidence) {
                              std::to_string(entries.size()) + " entries, not " +
                              std::to_string(matrix.columns())};
         for (std::size_t y = 0; y < matrix.columns(); ++y)
-          count.expect(entries[y] == to_string(matrix(x, y)),
+          count.expect(entries[y] == reference::to_string(matrix(x, y)),
                        where + ": " + std::to_string(x) + ", " + std::to_string(y));
       }
     }
