@@ -25,18 +25,14 @@ Definition two_rungs_1 : join_case := JoinCase
   [:: Stage 1 2 2 2; Stage 2 2 1 1].
 
 Definition two_rungs_2 : join_case := JoinCase
-  (FiniteModel 3 [:: true; false; false]
+  (FiniteModel 2 [:: false; true]
     [::
-       ([::], [:: frac 1 7; frac 3 7; frac 3 7]);
-       ([:: 1], [:: frac 0 1; frac 4 7; frac 3 7]);
-       ([:: 1; 1], [:: frac 1 3; frac 1 3; frac 1 3]);
-       ([:: 1; 2], [:: frac 4 7; frac 2 7; frac 1 7]);
-       ([:: 2], [:: frac 1 5; frac 0 1; frac 4 5]);
-       ([:: 2; 1], [:: frac 0 1; frac 0 1; frac 1 1]);
-       ([:: 2; 2], [:: frac 1 2; frac 1 8; frac 3 8])]
-    [:: frac 3 7; frac 2 7; frac 2 7])
-  2 [:: 2; 3] [:: frac 3 5; frac 2 5] 2 1
-  [:: Stage 1 0 1 1; Stage 2 1 2 1].
+       ([::], [:: frac 1 2; frac 1 2]);
+       ([:: 0], [:: frac 1 3; frac 2 3]);
+       ([:: 0; 0], [:: frac 1 2; frac 1 2])]
+    [:: frac 1 1; frac 0 1])
+  3 [:: 2; 3] [:: frac 0 1; frac 0 1; frac 1 1] 1 1
+  [:: Stage 1 0 1 2; Stage 2 1 2 2; Stage 3 2 1 1].
 
 Definition two_rungs_3 : join_case := JoinCase
   (FiniteModel 3 [:: true; false; false]

@@ -69,7 +69,7 @@ inline std::vector<JoinCase> drawn_join_cases() {
                                1,
                                {{1, 1, 1}, {1, 1, 1}}}};
   for (int i = 1; i <= 4; ++i)
-    cases.push_back(drawn_join_case("two_rungs_" + std::to_string(i), 2, 3, 6, 1000 * i));
+    cases.push_back(drawn_join_case("two_rungs_" + std::to_string(i), 2, 3, 4, 1000 * i));
   for (int i = 1; i <= 3; ++i)
     cases.push_back(drawn_join_case("three_rungs_" + std::to_string(i), 3, 3, 3, 9000 + 1000 * i));
   return cases;
