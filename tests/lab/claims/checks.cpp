@@ -1,12 +1,9 @@
 #include "lab/claims/checks.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "lab/claims/claim.hpp"
 #include "tests/catch.hpp"
-#include "tests/temporary_file.hpp"
 
 using namespace tempera;
 
