@@ -17,8 +17,9 @@ trap 'rm -r "$work"' EXIT
 # What a file defines: "NAME OWNER", where a projection's or constructor's owner is its type.
 for file in $files; do
   awk -v file="$file" '
-    /^(def|rec|ind) / { owner = file "." $4; print owner, owner }
-    /^(proj|constr) / { print file "." $4, owner }' "$file.glob"
+    /^(def|rec|ind|proj|constr) / { name = file "." ($3 == "<>" ? "" : $3 ".") $4 }
+    /^(def|rec|ind) / { owner = name; print owner, owner }
+    /^(proj|constr) / { print name, owner }' "$file.glob"
 done | sort -u >"$work/defined"
 
 # Nothing is imported: every name is printed with its file, and no notation of a library is active.
@@ -42,7 +43,7 @@ fi
 mkdir "$work/definitions"
 awk -v defined="$work/defined" -v definitions="$work/definitions" '
   function reach(text,   found, name) {   # queues the owners of the names in a text
-    while (match(text, /[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_\047]*/)) {
+    while (match(text, /[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_\047]*)+/)) {
       found = substr(text, RSTART, RLENGTH)
       # A library may be named in front of the file.
       text = substr(text, RSTART + index(found, "."))
