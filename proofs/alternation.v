@@ -6,10 +6,11 @@
     round, and the next stage, with the other parity.  The rounds are then not the
     powers of one kernel, so invariance and convergence are stated for the sequence.
 
-    - [sweep_number s c]          the kernel of sweep number c, counted from 0
-    - [sweeps_from s c m]         the m sweeps from number c on
-    - [round_from s c nl ns]      R^nl, then the ns sweeps from number c on
-    - [rounds_from s c N nl ns]   N such rounds, the count going on               *)
+    - [edges s c]            the edges that sweep number c attempts, c counted from 0
+    - [sweep_number c]       its kernel
+    - [sweeps_from c m]      the m sweeps from number c on
+    - [round_from c nl ns]   R^nl, then the ns sweeps from number c on
+    - [rounds_from c N nl ns]   N such rounds, the count going on                 *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From Tempera Require Import markov record_space power power_target.
@@ -25,18 +26,20 @@ Local Open Scope ring_scope.
 
 Inductive schedule := ADJ | DEO.
 
+(** The paper counts edges from 1, so its odd edges, which come first, are our even
+    ones. *)
+Definition edges (n : nat) (s : schedule) (c : nat) : seq 'I_n :=
+  if s is ADJ then enum 'I_n else [seq k <- enum 'I_n | odd (val k) == odd c].
+
 Section Alternation.
 Variables (R : realFieldType) (S : finType) (n : nat).
-Variables (pi : 'I_n.+1 -> S -> R) (L : 'I_n.+1 -> S -> S -> R).
-Variable s : schedule.
 Notation state := {ffun 'I_n.+1 -> S}.
-Notation Pi := (product pi).
+(** The swap kernels, one for each edge, and the local ones, one for each rung. *)
+Variables (W : 'I_n -> state -> state -> R) (L : 'I_n.+1 -> S -> S -> R).
+Variable s : schedule.
 Implicit Types (c m N : nat).
 
-(** The paper counts edges from 1, so its odd edges, which come first, are our even
-    ones: [deo_layer pi false]. *)
-Definition sweep_number c : state -> state -> R :=
-  if s is ADJ then adj pi else deo_layer pi (odd c).
+Definition sweep_number c : state -> state -> R := ordered (edges n s c) W.
 
 Fixpoint sweeps_from c m : state -> state -> R :=
   if m is m'.+1 then compk (sweep_number c) (sweeps_from c.+1 m') else @idk R _.
@@ -49,25 +52,16 @@ Fixpoint rounds_from c N n_local n_sweep : state -> state -> R :=
   then compk (round_from c n_local n_sweep) (rounds_from (c + n_sweep) N' n_local n_sweep)
   else @idk R _.
 
-Hypothesis pi_ge0 : forall k x, 0 <= pi k x.
+Hypothesis W_kernel : forall e, kernel (W e).
 Hypothesis L_kernel : forall k, kernel (L k).
 
 Lemma sweep_number_kernel c : kernel (sweep_number c).
-Proof. by rewrite /sweep_number; case: s; [apply: adj_kernel | apply: deo_layer_kernel]. Qed.
-
-Lemma sweep_number_invariant c : invariant Pi (sweep_number c).
-Proof. by rewrite /sweep_number; case: s; [apply: adj_invariant | apply: deo_layer_invariant]. Qed.
+Proof. by apply: kernel_ordered => e _; apply: W_kernel. Qed.
 
 Lemma sweeps_kernel c m : kernel (sweeps_from c m).
 Proof.
 elim: m c => [|m IH] c; first exact: kernel_idk.
 by apply: kernel_compk; [apply: sweep_number_kernel | apply: IH].
-Qed.
-
-Lemma sweeps_invariant c m : invariant Pi (sweeps_from c m).
-Proof.
-elim: m c => [|m IH] c; first exact: invariant_idk.
-by apply: invariant_compk; [apply: sweep_number_invariant | apply: IH].
 Qed.
 
 Lemma round_from_kernel c nl ns : kernel (round_from c nl ns).
@@ -84,7 +78,17 @@ Qed.
 
 (** ** Invariance, whatever the number of sweeps in a round *)
 
+Variable pi : 'I_n.+1 -> S -> R.
+Notation Pi := (product pi).
+Hypothesis W_invariant : forall e, invariant Pi (W e).
 Hypothesis L_invariant : forall k, invariant (pi k) (L k).
+
+Lemma sweeps_invariant c m : invariant Pi (sweeps_from c m).
+Proof.
+elim: m c => [|m IH] c; first exact: invariant_idk.
+apply: invariant_compk; last exact: IH.
+by apply: invariant_ordered => e _; apply: W_invariant.
+Qed.
 
 Theorem round_from_invariant c nl ns : invariant Pi (round_from c nl ns).
 Proof.
@@ -108,7 +112,7 @@ Proof. by move=> eP eQ X Z; apply: act_ext => // Y; apply: eP. Qed.
 Lemma sweeps_parity c d m : odd c = odd d -> sweeps_from c m =2 sweeps_from d m.
 Proof.
 elim: m c d => [//|m IH] c d e; apply: compk_ext; last by apply: IH; rewrite /= e.
-by rewrite /sweep_number e.
+by rewrite /sweep_number /edges e.
 Qed.
 
 Lemma round_parity c d nl ns : odd c = odd d -> round_from c nl ns =2 round_from d nl ns.
@@ -192,12 +196,12 @@ End Alternation.
 (** The ordered schedule has no parity: its rounds are the powers of P. *)
 Theorem ordered_rounds (R : realFieldType) (S : finType) (n : nat)
     (pi : 'I_n.+1 -> S -> R) (L : 'I_n.+1 -> S -> S -> R) c N nl ns :
-  rounds_from pi L ADJ c N nl ns =2 iterk N (ppt L (adj pi) nl ns).
+  rounds_from (W pi) L ADJ c N nl ns =2 iterk N (ppt L (adj pi) nl ns).
 Proof.
 have ext (P P' Q Q' : {ffun 'I_n.+1 -> S} -> {ffun 'I_n.+1 -> S} -> R) :
     P =2 P' -> Q =2 Q' -> compk P Q =2 compk P' Q'.
   by move=> eP eQ X Z; apply: act_ext => // Y; apply: eP.
-have sweeps m d : sweeps_from pi ADJ d m =2 iterk m (adj pi).
+have sweeps m d : sweeps_from (W pi) ADJ d m =2 iterk m (adj pi).
   by elim: m d => [//|m IH] d; apply: ext.
 by elim: N c => [//|N IH] c; apply: (ext) => //; apply: ext.
 Qed.
@@ -232,7 +236,7 @@ Variables (T n : nat) (alpha : 'I_n.+1 -> power R) (omega : 'I_n.+1 -> 'I_T.+1 -
 Notation state := {ffun 'I_n.+1 -> S_T E lm T.+1}.
 Notation pi := (@pi R V E lm T.+1 n alpha).
 Notation Pi := (@Pi R V E lm T.+1 n alpha).
-Notation rounds := (rounds_from pi (@local R V E lm T.+1 n alpha omega)).
+Notation rounds := (rounds_from (W pi) (@local R V E lm T.+1 n alpha omega)).
 Notation eps := (@eps R V E lm T n alpha omega).
 
 Hypothesis lm_model : model E lm.
@@ -243,7 +247,7 @@ Hypothesis omega_law : forall k, law (omega k).
 Theorem schedule_invariant s c N n_local n_sweep :
   invariant Pi (rounds s c N n_local n_sweep).
 Proof.
-apply: rounds_from_invariant => k; first by move=> x; apply: pi_ge0.
+apply: rounds_from_invariant => k; first exact: swap_invariant.
 exact: local_invariant.
 Qed.
 
@@ -260,7 +264,8 @@ Theorem schedule_convergence s c n_local n_sweep : (forall k, 0 < omega k ord0) 
         tv (act mu (rounds s c N n_local n_sweep)) Pi < eta].
 Proof.
 move=> omega_full nl0.
-have pi0 k x : 0 <= pi k x by apply: pi_ge0.
+have kW e : kernel (W pi e) by apply: W_kernel => k x; apply: pi_ge0.
+have iW e : invariant Pi (W pi e) by apply: swap_invariant.
 have kL k : kernel (@local R V E lm T.+1 n alpha omega k) by apply: local_kernel.
 have iL k : invariant (pi k) (@local R V E lm T.+1 n alpha omega k) by apply: local_invariant.
 have lpi k : law (pi k) by apply: pi_law.
@@ -269,11 +274,11 @@ have min X Y : eps * Pi Y <= sweep (@local R V E lm T.+1 n alpha omega) X Y.
   exact: sweep_minorization.
 have e1 : eps <= 1 by apply: eps_le1.
 split; first by rewrite e0.
-- by move=> nu N; apply: (@alternation_unique _ _ _ _ _ s pi0 kL iL eps lpi e0 min).
-- move=> mu k N lmu mu_N; split; last exact: (@alternation_converges _ _ _ _ _ s pi0 kL iL eps lpi e0 min).
+- by move=> nu N; apply: (@alternation_unique _ _ _ _ _ s kW kL pi iW iL eps lpi e0 min).
+- move=> mu k N lmu mu_N; split; last exact: (@alternation_converges _ _ _ _ _ s kW kL pi iW iL eps lpi e0 min).
   by rewrite -(tv_ext (fun _ => erefl) (output_marginal alpha lm_model k)) tv_marginal_le.
 move=> mu eta lmu eta0; apply: (bound_vanishes e0 e1 eta0 lmu); first exact: Pi_law.
-by move=> N; apply: (@alternation_converges _ _ _ _ _ s pi0 kL iL eps lpi e0 min).
+by move=> N; apply: (@alternation_converges _ _ _ _ _ s kW kL pi iW iL eps lpi e0 min).
 Qed.
 
 End FixedHorizonAlternation.
