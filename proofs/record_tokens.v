@@ -90,18 +90,24 @@ by rewrite e.
 Qed.
 
 (** Behind the terminal token there is nothing to regenerate. *)
+Lemma tokens_behind r x : (r <= T)%N -> terminated (take r (val x)) ->
+  tokens_in (take r (val x)) = tokens x.
+Proof.
+move=> rT; rewrite terminated_take size_tuple (minn_idPl rT) => tr.
+rewrite /tokens -{2}(cat_take_drop r (val x)) tokens_cat.
+rewrite (_ : tokens_in (drop r (val x)) = [::]) ?cats0 //.
+apply/eqP; rewrite /tokens_in -size_eq0 size_pmap -leqn0 leqNgt -has_count.
+apply/negP => /hasP[o /(nthP bot)[i]]; rewrite size_drop size_tuple nth_drop => ir <-.
+have lt : (r + i < T)%N by rewrite -ltn_subRL.
+rewrite -(tnth_nth bot (val x) (Ordinal lt)) padding //=.
+exact: leq_trans tr (leq_addr _ _).
+Qed.
+
 Lemma restart_behind r x : (r <= T)%N -> terminated (take r (val x)) ->
   (size (tokens x) <= r)%N.
 Proof.
-move=> rT; rewrite terminated_take size_tuple (minn_idPl rT) => tr.
-rewrite /tokens -(cat_take_drop r (val x)) tokens_cat.
-rewrite (_ : tokens_in (drop r (val x)) = [::]) ?cats0; last first.
-  apply/eqP; rewrite /tokens_in -size_eq0 size_pmap -leqn0 leqNgt -has_count.
-  apply/negP => /hasP[o /(nthP bot)[i]]; rewrite size_drop size_tuple nth_drop => ir <-.
-  have lt : (r + i < T)%N by rewrite -ltn_subRL.
-  rewrite -(tnth_nth bot (val x) (Ordinal lt)) padding //=.
-  exact: leq_trans tr (leq_addr _ _).
-by apply: leq_trans (size_tokens _) _; rewrite size_takel ?size_tuple.
+move=> rT th; rewrite -(tokens_behind rT th); apply: leq_trans (size_tokens _) _.
+by rewrite size_takel ?size_tuple.
 Qed.
 
 (** The sampler's test, terminal position against restart, is the test on S_T. *)
