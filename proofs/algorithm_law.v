@@ -355,4 +355,49 @@ case=> fst le gr; apply: (yields_bind (stage_yields m l c X fst le)) => Y.
 exact: IH.
 Qed.
 
+Lemma stage_kernel_kernel (st : stage) c T0 :
+  fair st -> (T0 <= horizon st)%N -> kernel (stage_kernel st c T0).
+Proof.
+move=> fst le; apply: kernel_compk.
+  by apply: kernel_prodk => k; apply: extension_kernel.
+apply: rounds_from_kernel => [e|k]; first by apply: swap_kernel; apply: accept_swap01.
+exact: local_at_stage_kernel.
+Qed.
+
+Theorem stages_kernel_kernel c T0 sts : proper T0 sts -> kernel (stages_kernel c T0 sts).
+Proof.
+elim: sts c T0 => [|st sts IH] c T0; first by move=> _; apply: kernel_idk.
+by case=> fst le pr; apply: kernel_compk; [apply: stage_kernel_kernel | apply: IH].
+Qed.
+
+(** Stages after stages: the counts of local moves and of sweeps go on. *)
+Definition local_count (sts : seq stage) : nat := sumn [seq rounds st * local_moves st | st <- sts]%N.
+Definition sweep_count (sts : seq stage) : nat := sumn [seq rounds st * sweeps st | st <- sts]%N.
+
+Lemma run_stages_rcons sts st m l c X (F : {ffun 'I_n.+1 -> seq V} -> R) :
+  expect D (run_stages E at_ token_tickets local_tickets swap_tickets s per_rung
+    (rcons sts st) m l c X) F =
+  expect D (bind
+    (run_stages E at_ token_tickets local_tickets swap_tickets s per_rung sts m l c X)
+    (run_stage E at_ token_tickets local_tickets swap_tickets s per_rung st
+       (m + size sts) (l + local_count sts) (c + sweep_count sts))) F.
+Proof.
+elim: sts m l c X => [|st' sts IH] m l c X.
+  by rewrite /= expect_bind /local_count /sweep_count /= !addn0.
+have cons st0 sts0 m0 l0 c0 Z : run_stages E at_ token_tickets local_tickets swap_tickets
+    s per_rung (st0 :: sts0) m0 l0 c0 Z =
+  bind (run_stage E at_ token_tickets local_tickets swap_tickets s per_rung st0 m0 l0 c0 Z)
+    (run_stages E at_ token_tickets local_tickets swap_tickets s per_rung sts0
+      m0.+1 (l0 + rounds st0 * local_moves st0) (c0 + rounds st0 * sweeps st0)) by [].
+rewrite rcons_cons !cons [LHS]expect_bind (expect_ext D _ (fun Y => IH _ _ _ Y)).
+rewrite [RHS]expect_bind [RHS]expect_bind (expect_ext D _ (fun Y => expect_bind D _ _ F)).
+by rewrite /local_count /sweep_count /= !addnA addSnnS.
+Qed.
+
 End Law.
+
+Arguments omega {R n ticket} D st k _.
+Arguments local_at_stage {R V E lm n} g accept_local {ticket} D st k _ _.
+Arguments refinement {R V E lm n} g accept_local accept_swap {ticket} D s st c N _ _.
+Arguments stage_kernel {R V E lm n} g accept_local accept_swap {ticket} D s st c T0 _ _.
+Arguments stages_kernel {R V E lm n} g accept_local accept_swap {ticket} D s c T0 sts _ _.
