@@ -74,25 +74,8 @@ Qed.
 Lemma zeta_sum_cached T k r (x : S_T T) :
   zeta_sum k r (tokens x) = cached_z (alpha k) r x.
 Proof.
-rewrite /zeta_sum /cached_z; have sx := supported_record lm_model x.
-have unp := unpad lm_model sx; set s := tokens x.
-have sT : (size s <= T)%N by rewrite -[X in (_ <= X)%N](size_tuple (val x)) size_tokens.
-have takeE t : (t <= size s)%N -> take t (map Some s) = take t (val x).
-  by move=> ts; rewrite unp takel_cat ?size_map.
-have one t : (size s <= t < T)%N -> z E lm (alpha k) (take t (val x)) = 1.
-  case/andP=> st tT; have st1 := supported_prefix lm_model x t.+1.
-  have : nth bot (val x) t = bot.
-    by rewrite unp nth_cat size_map ltnNge st /= nth_nseq if_same.
-  move: st1; rewrite (take_nth bot) ?size_tuple // => st1 nb; move: st1; rewrite nb.
-  rewrite supported_rcons // => /andP[sh]; rewrite /p0 sh /step.
-  by case: ifP => [th _|_]; [apply: z_padding | rewrite ltxx].
-have [rs|sr] := leqP r (size s).
-  rewrite [RHS](big_cat_nat _ (n := size s)) //= [X in _ * X]big_nat [X in _ * X]big1 ?mulr1 //.
-  rewrite big_nat [RHS]big_nat; apply: eq_bigr => t /andP[_ ts].
-  by rewrite takeE // ltnW.
-rewrite big_geq; last exact: ltnW.
-rewrite big_nat big1 // => t /andP[rt tT]; apply: one.
-by rewrite tT andbT; apply: leq_trans (ltnW sr) rt.
+apply: (product_over_tokens lm_model (f := fun h _ => z E lm (alpha k) h)) => h.
+exact: z_padding.
 Qed.
 
 Notation proposal := (proposal (fun k => g E lm (alpha k))).

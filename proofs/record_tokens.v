@@ -125,6 +125,30 @@ move: nth; rewrite ended_tokens e tokens_map take_oversize //.
 by rewrite /tokens in tx *; rewrite tx.
 Qed.
 
+(** A product over the positions may stop at the tokens' end, where padding counts 1. *)
+Lemma product_over_tokens (f : seq (option V) -> option V -> R) r x :
+  (forall h, supported h -> terminated h -> f h bot = 1) ->
+  \prod_(r <= t < size (tokens x)) f (take t (map Some (tokens x))) (nth bot (map Some (tokens x)) t)
+  = \prod_(r <= t < T) f (take t (val x)) (nth bot (val x) t).
+Proof.
+move=> f1; have unp := unpad (supported_record x); set s := tokens x.
+have sT : (size s <= T)%N by rewrite -[X in (_ <= X)%N](size_tuple (val x)) size_tokens.
+have one t : (size s <= t < T)%N -> f (take t (val x)) (nth bot (val x) t) = 1.
+  case/andP=> st tT; have st1 := supported_prefix lm_model x t.+1.
+  have nb : nth bot (val x) t = bot.
+    by rewrite unp nth_cat size_map ltnNge st /= nth_nseq if_same.
+  move: st1; rewrite (take_nth bot) ?size_tuple // nb.
+  rewrite supported_rcons // => /andP[sh]; rewrite /p0 sh /step.
+  by case: ifP => [th _|_]; [apply: f1 | rewrite ltxx].
+have [rs|sr] := leqP r (size s).
+  rewrite [RHS](big_cat_nat _ (n := size s)) //= [X in _ * X]big_nat [X in _ * X]big1 ?mulr1 //.
+  rewrite big_nat [RHS]big_nat; apply: eq_bigr => t /andP[_ ts].
+  by rewrite unp takel_cat ?size_map 1?ltnW // nth_cat size_map ts.
+rewrite big_geq; last exact: ltnW.
+rewrite big_nat big1 // => t /andP[rt tT]; apply: one.
+by rewrite tT andbT; apply: leq_trans (ltnW sr) rt.
+Qed.
+
 End Records.
 
 (** ** Continuing a history to the horizon *)
