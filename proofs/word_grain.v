@@ -165,22 +165,15 @@ by rewrite sumr_const mulr_natl.
 Qed.
 
 (** Somebody wins exactly when a ticket was sold. *)
-Lemma word_law_mass I (w : I -> nat) : \sum_i word_law w i = (0 < total_of w)%N%:R.
+Lemma winner_sold I (w : I -> nat) u : isSome (word_winner w u) = (0 < total_of w)%N.
 Proof.
-have -> : (0 < total_of w)%N%:R = \sum_u uniform_word u * (0 < total_of w)%N%:R.
-  by rewrite -mulr_suml; case: uniform_word_law => _ ->; rewrite mul1r.
-rewrite exchange_big /=; apply: eq_bigr => u _; rewrite -mulr_sumr; congr (_ * _).
 set s := [seq w i | i <- enum I]; set v := winner s (u * total_of w %/ N).
-have -> : \sum_i (word_winner w u == Some i)%:R = (v < size s)%N%:R :> R.
+transitivity (v < size s)%N.
   rewrite /word_winner -/s -/v; have [lt|ge] := ltnP v (size s); last first.
-    rewrite big1 // => i _; rewrite nth_default //.
-    by move: ge; rewrite /s !size_map.
-  case e : (nth None [seq Some i | i <- enum I] v) => [i|]; last first.
-    move: lt; rewrite size_map => lt; move: e.
-    case: (enum I) lt => [//|i0 r] lt; by rewrite (nth_map i0).
-  by rewrite (bigD1 i) //= eqxx big1 ?addr0 // => j ji; rewrite (_ : (Some i == Some j) = false) //;
-    apply: contraNF ji => /eqP[->].
-congr (nat_of_bool _)%:R; rewrite /v /winner -[X in (_ < X)%N](size_iota 0) -has_find.
+    by rewrite nth_default // size_map; move: ge; rewrite /s size_map.
+  have lt' : (v < size (enum I))%N by move: lt; rewrite /s size_map.
+  by case: (enum I) lt' => [//|i0 r] lt'; rewrite (nth_map i0).
+rewrite /v /winner -[X in (_ < X)%N](size_iota 0) -has_find.
 apply/hasP/idP => [[j js lt]|W0].
   apply: leq_ltn_trans (leq0n _) (leq_trans lt _).
   rewrite -[total_of w](congr1 sumn (take_size s)) prefix_sum_mono //.
@@ -189,6 +182,26 @@ have s0 : (0 < size s)%N.
   by rewrite lt0n; apply: contraTneq W0 => /size0nil e; rewrite /total_of -/s e.
 exists (size s).-1; first by rewrite mem_iota add0n /= ltn_predL.
 by rewrite prednK // take_size ltn_divLR // -/(total_of w) mulnC ltn_pmul2l.
+Qed.
+
+(** ... and it is one who holds a ticket. *)
+Lemma winner_holds I (w : I -> nat) u i : word_winner w u = Some i -> (0 < w i)%N.
+Proof.
+move=> /eqP; have js : (index i (enum I) < size [seq w j | j <- enum I])%N.
+  by rewrite size_map index_mem mem_enum.
+rewrite /word_winner nth_some winnerE // (take_nth 0%N) // -cats1 sumn_cat /= addn0.
+rewrite (nth_map i) ?index_mem ?mem_enum // nth_index ?mem_enum // => /andP[lo hi].
+by have := leq_ltn_trans lo hi; rewrite -{1}[sumn _]addn0 ltn_add2l.
+Qed.
+
+Lemma word_law_mass I (w : I -> nat) : \sum_i word_law w i = (0 < total_of w)%N%:R.
+Proof.
+have -> : (0 < total_of w)%N%:R = \sum_u uniform_word u * (0 < total_of w)%N%:R.
+  by rewrite -mulr_suml; case: uniform_word_law => _ ->; rewrite mul1r.
+rewrite exchange_big /=; apply: eq_bigr => u _; rewrite -mulr_sumr; congr (_ * _).
+rewrite -(winner_sold w u); case: (word_winner w u) => [i|] /=; last by rewrite big1.
+rewrite (bigD1 i) //= eqxx big1 ?addr0 // => j ji; rewrite (_ : (Some i == Some j) = false) //.
+by apply: contraNF ji => /eqP[->].
 Qed.
 
 End Grain.
