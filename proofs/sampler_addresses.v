@@ -339,3 +339,30 @@ by move=> u d; apply: (distinct_bind (S' := fun=> False) d u) => // a _ [].
 Qed.
 
 End Addresses.
+
+(** Fields side by side are such an address: the shape of gpu/lottery/draw_address.hpp. *)
+Section Fields.
+Variables (n rounds_max tokens_max : nat).
+
+Definition purpose_number (w : purpose) : 'I_5 :=
+  match w with
+  | For_extension_token => inord 0 | For_restart => inord 1 | For_proposal_token => inord 2
+  | For_acceptance => inord 3 | For_swap => inord 4
+  end.
+
+Definition fields (k i t : nat) (w : purpose) : 'I_n.+1 * 'I_rounds_max.+1 * 'I_tokens_max.+1 * 'I_5 :=
+  (inord k, inord i, inord t, purpose_number w).
+
+Theorem fields_injective p p' : in_reach n rounds_max tokens_max p ->
+  in_reach n rounds_max tokens_max p' -> at_spot fields p = at_spot fields p' -> p = p'.
+Proof.
+have num (w w' : purpose) : purpose_number w = purpose_number w' -> w = w'.
+  by move/(congr1 val); case: w; case: w' => //=; rewrite !inordK.
+case: p => [[[k i] t] w]; case: p' => [[[k' i'] t'] w'].
+rewrite /in_reach /at_spot /rung_of /round_of /position_of /purpose_of /=.
+case=> kn iM tM [kn' iM' tM'] [] /(congr1 val) ek /(congr1 val) ei /(congr1 val) et /num ->.
+move: ek ei et; rewrite /= !inordK ?ltnS ?(ltnW iM) ?(ltnW iM') //.
+by move=> -> -> ->.
+Qed.
+
+End Fields.
