@@ -9,7 +9,7 @@ From mathcomp Require Import all_ssreflect all_algebra all_fingroup.
 From Tempera Require Import markov record_space power power_target tempera_lottery.
 From Tempera Require Import replica_exchange alternation program sampler_steps.
 From Tempera Require Import record_tokens algorithm_law algorithm addressed_draws.
-From Tempera Require Import word_grain lottery_sampler sampler_distance sampler_addresses.
+From Tempera Require Import program_distance word_grain lottery_sampler sampler_distance sampler_addresses.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -141,4 +141,56 @@ exact: (sampler_distance lm_model tickets_allowed N_positive grains_positive loc
   swap_t_le local_slack swap_slack pr irs sampler_distinct F01).
 Qed.
 
+(** The two laws of the returned record, on the records of the last horizon. *)
+Notation last := (last_horizon 0 sts).
+Definition sampled (y : S_T E lm last) : R := sampler_law (fun x => (x == tokens y)%:R).
+Definition intended : S_T E lm last -> R :=
+  marginal output (stages_kernel (fun k => lottery R (tickets k)) (lottery_accept alpha tickets)
+    (@lottery_swap R V E lm n alpha) (@meant R) s 0 0 sts (start E lm n)).
+
+Theorem sampler_tv : proper (@meant R) 0 sts -> integer_restarts sts ->
+  tv sampled intended <= run_bound V N slack sts.
+Proof.
+move=> pr irs; apply: tv_by_events => F F01.
+pose G (x : seq V) : R := \sum_(y : S_T E lm last) F y * (x == tokens y)%:R.
+have Gtokens y : G (tokens y) = F y.
+  rewrite /G (eq_bigr (fun z => F z * idk R z y)); first exact: sum_idk.
+  by move=> z _; rewrite /idk (inj_eq (@tokens_inj R V E lm lm_model last)) eq_sym.
+have G01 x : 0 <= G x <= 1.
+  have [/existsP[y /eqP->]|] := boolP [exists y : S_T E lm last, x == tokens y].
+    by rewrite Gtokens.
+  rewrite negb_exists => /forallP no; rewrite /G big1 ?lexx ?ler01 // => y _.
+  by rewrite (negPf (no y)) mulr0.
+have -> : \sum_y sampled y * F y = sampler_law G.
+  rewrite /sampled /sampler_law /addressed_law; under eq_bigr do rewrite mulr_suml.
+  rewrite exchange_big /=; apply: eq_bigr => words _; under eq_bigr do rewrite -mulrA.
+  rewrite -mulr_sumr; congr (_ * _); case: meaning => [x|] /=.
+    by apply: eq_bigr => y _; rewrite mulrC.
+  by rewrite big1 // => y _; rewrite mul0r.
+have -> : \sum_y intended y * F y = \sum_Y stages_kernel (fun k => lottery R (tickets k))
+    (lottery_accept alpha tickets) (@lottery_swap R V E lm n alpha) (@meant R) s 0 0 sts
+    (start E lm n) Y * G (tokens (Y output)).
+  rewrite /intended; under eq_bigr do rewrite marginal_act mulr_suml.
+  rewrite exchange_big /=; apply: eq_bigr => Y _; under eq_bigr do rewrite -mulrA.
+  rewrite -mulr_sumr Gtokens; congr (_ * _).
+  exact: (sum_idkl (Y output) F).
+exact: sampler_near_lottery.
+Qed.
+
 End SamplerLaw.
+
+(** t = floor(grains * (1 /\ R)) meets the hypotheses, with a slack of one grain. *)
+Theorem floor_tickets_slack (R : realFieldType) (V : finType) (E : {set V})
+    (lm : seq V -> V -> R) (n grains : nat) (alpha : 'I_n.+1 -> power R)
+    (tickets : 'I_n.+1 -> seq (option V) -> option V -> nat) :
+  model E lm -> (0 < grains)%N ->
+  (forall k r x y, let a := local_ratio E lm alpha tickets k r x y in
+     `|(floor_ticket grains a)%:R / grains%:R - a| <= grains%:R^-1)
+  /\ (forall e x y, let a := swap_ratio_tokens E lm alpha e x y in
+     `|(floor_ticket grains a)%:R / grains%:R - a| <= grains%:R^-1).
+Proof.
+move=> lm_model g0; have near (a : R) : 0 <= a <= 1 ->
+    `|(floor_ticket grains a)%:R / grains%:R - a| <= grains%:R^-1.
+  by move=> a01; have /andP[lo hi] := floor_ticket_slack g0 a01; rewrite distrC ger0_norm // ltW.
+by split=> [k r x y|e x y] /=; apply: near; [apply: local_ratio01 | apply: swap_ratio01].
+Qed.
