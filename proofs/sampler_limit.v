@@ -175,4 +175,41 @@ apply: (@le_trans _ _ (prob lottery_initializer (fun x => product (pi T.+1) x <=
 by apply: prob_le1; apply: lottery_initializer_law.
 Qed.
 
+(** And so does, but for [run_bound], the sampler that runs. *)
+Variables (words : nat) (slack : R).
+Hypothesis words_positive : (0 < words)%N.
+Hypothesis grains_positive : (0 < grains)%N.
+Hypothesis local_t_le : forall k r x y, (local_t k r x y <= grains)%N.
+Hypothesis swap_t_le : forall e x y, (swap_t e x y <= grains)%N.
+Hypothesis local_slack : forall k r x y,
+  `|(local_t k r x y)%:R / grains%:R - local_ratio E lm alpha tickets k r x y| <= slack.
+Hypothesis swap_slack : forall e x y,
+  `|(swap_t e x y)%:R / grains%:R - swap_ratio_tokens E lm alpha e x y| <= slack.
+Hypothesis earlier_integers : integer_restarts earlier.
+
+Definition returned_compiled (N : nat) (y : S_T T.+1) : R :=
+  addressed_law (winner_by_word (R := R) (N := words)) (@uniform_word R words) (run_of N)
+    (fun x => (x == tokens y)%:R).
+
+Theorem returned_compiled_bound N : distinct (run_of N) ->
+  tv (returned_compiled N) (pi T.+1 output) <=
+  run_bound V words slack (rcons earlier (last_lottery_stage N)) + (1 - eps) ^+ N.
+Proof.
+move=> dist; apply: le_trans (tv_triangle _ (returned_meant N) _) _.
+apply: ler_add (returned_meant_bound N); apply: tv_by_events => F F01.
+have irs : integer_restarts (rcons earlier (last_lottery_stage N)).
+  by elim: (earlier) earlier_integers => [_|st sts IH] /=; [split | case=> ir /IH].
+rewrite (eq_bigr (fun y => expect (@by_word R words) (run_of N) (fun x => (x == tokens y)%:R) * F y)).
+  rewrite !expect_sum; apply: (program_distance (D := @by_word R words) (D' := meant)).
+    by rewrite /run_of; apply: within_sampler.
+  move=> x; have [/existsP[y /eqP->]|] := boolP [exists y : S_T T.+1, x == tokens y].
+    rewrite (eq_bigr (fun z => F z * idk R z y)) => [|z _]; first by rewrite sum_idk.
+    by rewrite mulrC /idk (inj_eq (@tokens_inj R V E lm lm_model T.+1)) eq_sym.
+  rewrite negb_exists => /forallP no; rewrite big1 ?lexx ?ler01 // => y _.
+  by rewrite (negPf (no y)) mul0r.
+move=> y _; rewrite /returned_compiled; congr (_ * _).
+exact: (@distinct_addresses ticket address _ (winner_by_word (R := R) (N := words)) R _
+  (uniform_word_law R words_positive) _ (run_of N) _ dist).
+Qed.
+
 End Limit.
