@@ -4,12 +4,13 @@
     For two rungs at equilibrium it is  sum_{x,y} min(p(x) q(y), p(y) q(x)).  Nothing
     Gaussian is assumed: it is monotone on every finite state space.
 
-    - [overlap p q]             the acceptance, E[1 /\ ratio] ([overlapE])
+    - [overlap p q]             the acceptance, E[1 /\ ratio] ([overlapE]); of the
+      sampler's own swap, at any edge of any ladder ([swap_overlap])
     - [tilts U p q]             q is p tilted towards low energy U
     - [overlap_decreasing]      tilting one rung further never raises it;
       [overlap_strictly_decreasing] lowers it, when U is not constant            *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Tempera Require Import markov.
+From Tempera Require Import markov replica_exchange.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -160,3 +161,47 @@ exact: (overlap_decreasing lq lp lp' (flip _ _ pq) (flip _ _ p'q) (flip _ _ p'p)
 Qed.
 
 End Acceptance.
+
+(** The sampler's swap along edge k, its whole state drawn from the product target. *)
+Section Swap.
+Variables (R : realFieldType) (S : finType) (n : nat).
+Variable pi : 'I_n.+1 -> S -> R.
+Hypothesis pi_law : forall i, law (pi i).
+Hypothesis pi_gt0 : forall i x, 0 < pi i x.
+Local Notation state := {ffun 'I_n.+1 -> S}.
+
+(** Two coordinates of a product law are independent. *)
+Lemma product_pair (i j : 'I_n.+1) (F : S -> S -> R) : i != j ->
+  \sum_(X : state) product pi X * F (X i) (X j) = \sum_x \sum_y pi i x * pi j y * F x y.
+Proof.
+move=> ij; have ji : j != i by rewrite eq_sym.
+pose at_ x y k z := pi k z *
+  (if k == i then (z == x)%:R else if k == j then (z == y)%:R else 1).
+have mass x y : \sum_(X : state) product pi X * ((X i == x)%:R * (X j == y)%:R) = pi i x * pi j y.
+  rewrite (eq_bigr (fun X : state => \prod_k at_ x y k (X k))) => [|X _]; last first.
+    rewrite /at_ big_split /=; congr (_ * _).
+    rewrite (bigD1 i) //= eqxx (bigD1 j) //= (negPf ji) eqxx.
+    rewrite big1 ?mulr1 // => k /andP[/negPf -> /negPf ->]; by [].
+  rewrite -(bigA_distr_bigA (at_ x y)) (bigD1 i) //= (bigD1 j) //= [X in _ * (_ * X)]big1 => [|k /andP[ki kj]].
+    rewrite mulr1 /at_; congr (_ * _).
+      by rewrite -(sum_idk x (pi i)); apply: eq_bigr => z _; rewrite eqxx.
+    by rewrite -(sum_idk y (pi j)); apply: eq_bigr => z _; rewrite (negPf ji) eqxx.
+  rewrite /at_ (negPf ki) (negPf kj); under eq_bigr do rewrite mulr1.
+  by case: (pi_law k).
+under [RHS]eq_bigr do under eq_bigr do rewrite -mass mulr_suml.
+under [RHS]eq_bigr do rewrite exchange_big.
+rewrite [RHS]exchange_big /=; apply: eq_bigr => X _.
+rewrite (bigD1 (X i)) //= (bigD1 (X j)) //= !eqxx !mulr1.
+rewrite big1 => [|y /negPf yn]; last by rewrite eq_sym yn mulr0 mulr0 mul0r.
+rewrite addr0 big1 ?addr0 // => x /negPf xn; rewrite big1 // => y _.
+by rewrite eq_sym xn mul0r mulr0 mul0r.
+Qed.
+
+Theorem swap_overlap (k : 'I_n) :
+  \sum_(X : state) product pi X * swap_accept pi k X = overlap (pi (lower k)) (pi (upper k)).
+Proof.
+rewrite overlapE // -(product_pair _ (lower_upper k)); apply: eq_bigr => X _; congr (_ * _).
+by rewrite /swap_accept swap_ratio // [pi (lower k) (X (upper k)) * _]mulrC mulrC.
+Qed.
+
+End Swap.
