@@ -8,10 +8,13 @@
     - [mean_energy_derivative]    d/ds E = - sigma^2, at every s
     - [variance_positive]     sigma^2 > 0 unless U is constant; [variance_constant]
       it is zero then
-    - [mean_energy_decreasing]    E falls strictly along the ladder                *)
+    - [mean_energy_decreasing]    E falls strictly along the ladder
+    - [acceptance_falls_above], [acceptance_falls_below]   the exact equilibrium
+      acceptance of two rungs falls as the gap between their powers widens        *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import boolp classical_sets reals topology normedtype sequences derive exp realfun.
 From Tempera Require Import kernels autoregressive record_space power power_target real_powers.
+From Tempera Require Import equilibrium_acceptance.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -137,6 +140,63 @@ move=> vary st; have cont : {within `[s, t], continuous mean_energy}.
   by apply/derivable1_diffP; case: (mean_energy_derivative u).
 have [c _ e] := MVT st (fun u _ => mean_energy_derivative u) cont.
 by rewrite -subr_lt0 e nmulr_rlt0 ?subr_gt0 // oppr_lt0 variance_positive.
+Qed.
+
+(** A higher power tilts towards low energy. *)
+Lemma tilted_exponents s t x y :
+  (- U x * t + - U y * s) - (- U y * t + - U x * s) = (U y - U x) * (t - s).
+Proof.
+rewrite !mulNr opprD !opprK mulrBr !mulrBl opprB.
+by rewrite [LHS](AC (2*2) ((3*1)*(4*2)))%AC.
+Qed.
+
+Lemma flowsE s t x y : family t x * family s y =
+  expR (- U x * t + - U y * s) / (partition t * partition s).
+Proof. by rewrite /family mulf_div expRD. Qed.
+
+Lemma family_tilts s t : s <= t -> tilts U (family s) (family t).
+Proof.
+move=> st x y xy; rewrite !flowsE ler_pmul2r ?invr_gt0 ?mulr_gt0 ?partition_gt0 // ler_expR.
+by rewrite -subr_ge0 tilted_exponents mulr_ge0 // subr_ge0.
+Qed.
+
+Lemma family_strictly_tilts s t : s < t -> strictly_tilts U (family s) (family t).
+Proof.
+move=> st x y xy; rewrite !flowsE ltr_pmul2r ?invr_gt0 ?mulr_gt0 ?partition_gt0 // ltr_expR.
+by rewrite -subr_gt0 tilted_exponents mulr_gt0 // subr_gt0.
+Qed.
+
+Theorem acceptance_falls_above s t t' : (exists x y, U x != U y) -> s <= t -> t < t' ->
+  overlap (family s) (family t') < overlap (family s) (family t).
+Proof.
+move=> vary st tt'; apply: (overlap_strictly_decreasing _ _ _ _ _ _ _ _ vary).
+- exact: family_law.
+- exact: family_law.
+- exact: family_law.
+- exact: family_tilts.
+- by apply: family_tilts; apply: le_trans (ltW tt').
+- by apply: family_tilts; apply: ltW.
+- exact: family_gt0.
+exact: family_strictly_tilts.
+Qed.
+
+Theorem acceptance_falls_below s' s t : (exists x y, U x != U y) -> s' < s -> s <= t ->
+  overlap (family s') (family t) < overlap (family s) (family t).
+Proof.
+move=> [x [y xy]] ss' st; rewrite overlap_sym [X in _ < X]overlap_sym.
+have flip a b : tilts U a b -> tilts (fun z => - U z) b a.
+  by move=> ab u v; rewrite ler_opp2 => /ab; rewrite [b u * _]mulrC [b v * _]mulrC.
+apply: (@overlap_strictly_decreasing _ _ (fun z => - U z)).
+- exact: family_law.
+- exact: family_law.
+- exact: family_law.
+- by apply: flip; apply: family_tilts.
+- by apply: flip; apply: family_tilts; apply: le_trans st; apply: ltW.
+- by apply: flip; apply: family_tilts; apply: ltW.
+- exact: family_gt0.
+- move=> u v; rewrite ltr_opp2 => /(family_strictly_tilts ss').
+  by rewrite [_ * family s' v]mulrC [_ * family s' u]mulrC.
+by exists x, y; rewrite eqr_opp.
 Qed.
 
 End PowerFamily.
