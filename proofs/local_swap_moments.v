@@ -17,6 +17,14 @@ Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope classical_set_scope.
 Local Open Scope ring_scope.
 
+Lemma root_lipschitz (R : realType) (u v m B : R) : 0 < m -> m <= u -> 0 <= v ->
+  `|v ^+ 2 - u ^+ 2| <= B -> `|v - u| <= B / m.
+Proof.
+move=> m0 mu v0 near; have u0 : 0 <= u by apply: le_trans mu; apply: ltW.
+rewrite ler_pdivl_mulr //; apply: le_trans near; rewrite subr_sqr normrM ler_wpmul2l //.
+by rewrite ger0_norm ?addr_ge0 // (le_trans mu) // ler_addr.
+Qed.
+
 (** What a Lipschitz sigma in [0, M] gives. *)
 Section Expansion.
 Variables (R : realType) (lo hi L M : R) (sigma : R -> R) (d e : R -> R -> R).
@@ -220,9 +228,7 @@ move=> s t ls st th; have sm : deviation c <= deviation s.
   by apply: least; rewrite in_itv /= ls (le_trans st).
 have d0 u : 0 <= deviation u by apply: sqrtr_ge0.
 have sqE u : deviation u ^+ 2 = variance u by rewrite sqr_sqrtr // variance_ge0.
-rewrite mulrAC ler_pdivl_mulr //; apply: (@le_trans _ _ `|variance t - variance s|).
-  rewrite -!sqE subr_sqr normrM ler_wpmul2l // ger0_norm ?addr_ge0 //.
-  by apply: le_trans sm _; rewrite ler_addr.
+rewrite mulrAC; apply: (root_lipschitz m0 sm (d0 t)); rewrite !sqE.
 have [w + ->] := MVT_segment st (fun u _ => variance_derivative u) (continuous_subspaceT cv).
 rewrite in_itv /= => /andP[sw wt]; rewrite normrM [`|t - s|]ger0_norm ?subr_ge0 //.
 rewrite ler_wpmul2r ?subr_ge0 // steep // in_itv /= (le_trans ls) //; exact: le_trans wt th.
