@@ -1,11 +1,13 @@
 #!/bin/sh
-# Fails when a theorem named in claims.json is missing, admitted or rests on an assumption
-# that allowed_axioms.txt does not list.  Writes assumptions.txt, one block per theorem.
-# Usage: check_claims.sh [CLAIMS.json [ALLOWED.txt]]   (run after the proofs are compiled)
+# Fails when a theorem named in claims.json is missing, admitted, no theorem, rests on an assumption
+# that allowed_axioms.txt does not list, or says anything but what statements.txt pins; and when
+# coqchk does not accept the compiled files.  Writes assumptions.txt, one block per theorem.
+# Usage: check_claims.sh [CLAIMS.json [ALLOWED.txt [STATEMENTS.txt]]]   (run after the proofs are compiled)
 set -eu
 cd "$(dirname "$0")"
 claims=${1:-claims.json}
 allowed=${2:-allowed_axioms.txt}
+statements=${3:-statements.txt}
 
 # A proof that is cut short, or a statement that stands in for one, is refused in the source:
 # Print Assumptions would only see it where a claim names it.
@@ -62,3 +64,29 @@ awk -v allowed="$allowed" -v asked="$(printf '%s\n' "$theorems" | wc -l)" '
           named - closed " on listed axioms"
     exit bad
   }' assumptions.txt
+
+# A theorem that is new, gone or says something else shows here, and so does a changed definition.
+./print_statements.sh "$claims" >statements.new
+if ! diff "$statements" statements.new >statements.difference; then
+  head -n 40 statements.difference >&2
+  echo "proofs: the statements above (> now, < pinned) are not those of $statements;" \
+       "if they are meant, run: make -C proofs statements" >&2
+  exit 1
+fi
+rm statements.new statements.difference
+echo "proofs: every statement is the one that $statements pins"
+
+# The kernel's independent checker reads every file of ours again.  -norec: the libraries below them
+# are taken as they are, because checking all of mathcomp takes longer than all proofs.
+modules=$(ls ./*.vo | sed 's/^\.\///; s/\.vo$//' | grep -vx assumptions)
+if ! coqchk -silent -o -R . Tempera $(printf -- '-norec Tempera.%s ' $modules) >coqchk.log 2>&1; then
+  cat coqchk.log >&2
+  echo "proofs: coqchk refuses a compiled file" >&2
+  exit 1
+fi
+if grep -n '^ *Tempera\.' coqchk.log >&2 || [ "$(grep -cE '(type-in-type|fixpoints|assumed): <none>$' coqchk.log)" -ne 3 ]; then
+  echo "proofs: coqchk finds an axiom or an unsafe definition in our files (coqchk.log)" >&2
+  exit 1
+fi
+rm coqchk.log
+echo "proofs: coqchk accepts $(printf '%s\n' "$modules" | wc -l) files"

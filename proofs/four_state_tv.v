@@ -154,6 +154,17 @@ rewrite (tv_ext (nu_tE N) (entryE piE)) tv_trunc_affine ?mulNr //.
 by case/andP: (@rate_bounds r_trunc N isT isT).
 Qed.
 
+(** Starting from X3 instead of X4 the total variations are the same from the first update on. *)
+Theorem tv_from_X3 N :
+  tv (run N.+1 (delta X3) P_fix) pi = 2%:R/3%:R * r_fix ^+ N.+1 /\
+  tv (run N.+1 (delta X3) P_trunc) pi =
+    Num.max (1/6%:R + 1/3%:R * r_trunc ^+ N.+1) (1/2%:R - 2%:R/3%:R * r_trunc ^+ N.+1).
+Proof.
+have [same_fix same_trunc] := start_X3_same N.
+rewrite (tv_ext same_fix (fun=> erefl)) (tv_ext same_trunc (fun=> erefl)).
+by split; [exact: tv_fix | exact: tv_trunc].
+Qed.
+
 (** Both curves start at 5/6. *)
 Theorem tv_start : tv (nu 0) pi = 5%:R/6%:R /\ tv (nu_t 0) pi = 5%:R/6%:R.
 Proof.

@@ -117,6 +117,9 @@ split=> [x|]; first exact: target_ge0.
 by rewrite -mulr_suml mulfV // gt_eqF ?Z_gt0.
 Qed.
 
+Theorem target_law_positive : law target /\ forall x, 0 < target x.
+Proof. by split; [exact: target_law | exact: target_gt0]. Qed.
+
 (** ** The suffix proposal *)
 
 (** [q r x y] is q_{r+1}(y | x): the first r tokens are kept. *)

@@ -1,29 +1,47 @@
 #!/bin/sh
-# Evaluates the matrices of matrices.v and prints them:
-#   matrix MODEL horizon T power A kernel K     one header per matrix
-#   ROW COLUMN NUMERATOR/DENOMINATOR            lowest terms, "0" and "1" without a bar
-# Rows and columns follow the order of states of `tempera exact`.
+# Evaluates every case of join_cases.v and prints its matrices:
+#   case NAME
+#   matrix KERNEL ROWS COLUMNS      then one line of entries per row, lowest terms
+# Rows and columns follow the order of states of `tempera exact`, joint states with rung 1 slowest.
 set -eu
 cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+{
+  echo 'From Coq Require Import ZArith.'
+  echo 'From Tempera Require Import matrices join_cases.'
+  echo 'Local Open Scope Z_scope. Set Printing Depth 10000000.'
+  for name in $(sed -n 's/^Definition \([a-z_0-9]*\) : join_case.*/\1/p' join_cases.v); do
+    echo "Goal True. idtac \"case $name\". Abort. Eval vm_compute in printed $name."
+  done
+} >"$work/evaluated.v"
+coqc -w none -R . Tempera "$work/evaluated.v" >"$work/out"
 
-one() {
-  echo "matrix $1 horizon $2 power $3 kernel $4"
-  work=$(mktemp -d)
-  cat >"$work/evaluated.v" <<END
-From mathcomp Require Import all_ssreflect.
-From Tempera Require Import matrices.
-Eval vm_compute in printed ($4_matrix ${1%.json}_model $2 $(($3 - 1))).
-END
-  coqc -w none -R . Tempera "$work/evaluated.v" >"$work/out"
-  # (0, 1, BinNums.Zpos 3%AC, 8%AC) becomes "0 1 3/8"; a negative entry would be left as Zneg.
-  tr '\n' ' ' <"$work/out" |
-    sed 's/%[A-Za-z]*//g; s/BinNums\.//g; s/Zpos //g; s/Z0/0/g; s/^[^[]*\[:: *//; s/\].*//; s/; */\n/g' |
-    sed 's/[() ]//g; s/^\([0-9]*\),\([0-9]*\),\([^,]*\),\([0-9]*\)$/\1 \2 \3\/\4/; s/\/1$//'
-  echo
-  rm -r "$work"
-}
-
-one four_state.json 2 2 fixed
-one four_state.json 2 2 truncating
-one joined.json 3 3 fixed
-one joined.json 3 3 truncating
+# [printed] gives one list per case: which matrix, its index, rows, columns, then numerators and
+# denominators.  The list ends at its closing bracket.
+awk '
+  BEGIN { split("local- truncating- swap- ordered-sweep odd-layer even-layer transition progressive-law", kernel, " ") }
+  function take(number) {
+    if (head < 4) {
+      header[++head] = number
+      if (head < 4) return
+      print "matrix " kernel[header[1] + 1] (header[1] < 3 ? header[2] + 1 : "") " " header[3] " " header[4]
+      left = header[3] * header[4]
+      line = ""
+    } else if (!above) {
+      above = 1
+      numerator = number
+      return
+    } else {
+      above = 0
+      line = line (line == "" ? "" : " ") (number == "1" ? numerator : numerator "/" number)
+      if (--left % header[4] == 0) { print line; line = "" }
+    }
+    if (left == 0) head = 0
+  }
+  /^case / { print; head = above = 0; reading = 1; next }
+  /^ *: / { reading = 0 }
+  reading {
+    gsub(/[^-0-9]+/, " ")
+    for (i = 1; i <= split($0, numbers, " "); i++) take(numbers[i])
+  }' "$work/out"

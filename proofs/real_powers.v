@@ -67,6 +67,30 @@ Theorem fixed_stage_invariance_real :
         invariant Pi (transition powers omega (adj pi) n_local n_sweep)].
 Proof. exact: fixed_stage_invariance. Qed.
 
+(** The rest of the target preservation on that ladder: the mixture over restart
+    positions, each parity layer, the even-odd schedule, local sweeps alternating with
+    the two layers, and the law of any rung after any number of rounds. *)
+Theorem target_preservation_real :
+  let Pi := Pi (E := E) (lm := lm) (T := T) powers in
+  let pi := pi (E := E) (lm := lm) (T := T) powers in
+  let step C := transition powers omega C in
+  [/\ forall k, reversible (pi k) (local powers omega k),
+      forall b, invariant Pi (deo_layer pi b),
+      forall n_local n_sweep, invariant Pi (step (deo pi) n_local n_sweep),
+      forall n_local, invariant Pi (compk (step (deo_layer pi false) n_local 1%N)
+                                          (step (deo_layer pi true) n_local 1%N))
+    & forall k C n_local n_sweep N, invariant Pi C ->
+        marginal k (run N Pi (step C n_local n_sweep)) =1 pi k].
+Proof.
+split=> [k|b|n_local n_sweep|n_local|k C n_local n_sweep N iC x].
+- exact: local_reversible.
+- by apply: deo_layer_invariant => i x; apply: pi_ge0.
+- exact: transition_invariant_deo.
+- exact: transition_invariant_alternating.
+rewrite -(output_marginal powers lm_model) // /marginal; apply: eq_bigr => X _.
+apply/run_invariant; apply: ppt_invariant iC => j; exact: local_invariant.
+Qed.
+
 (** zeta_{t+1,k}(x) = log z(x_{<t}), eq:implementation-token-normalizers *)
 Definition zeta (k : 'I_n.+1) (x : S_T) (t : nat) : R :=
   ln (z E lm (power_real (alpha k)) (take t (val x))).

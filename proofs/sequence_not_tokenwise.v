@@ -31,10 +31,12 @@ by rewrite -(x_gE lm square tokens_uniq tokens_all terminalE); apply/eqP; vm_com
 Qed.
 
 Theorem powering_is_not_tokenwise :
-  exists o, target_next E lm square 2 [::] o <> g E lm square [::] o.
+  [/\ target_next E lm square 2 [::] (Some true) = 2%:R/3%:R,
+      g E lm square [::] (Some true) = 1/2%:R
+    & exists o, target_next E lm square 2 [::] o <> g E lm square [::] o].
 Proof.
-exists (Some true); rewrite target_first_token proposal_first_token => /eqP.
-by vm_compute.
+split; [exact: target_first_token | exact: proposal_first_token | exists (Some true)].
+by rewrite target_first_token proposal_first_token => /eqP; vm_compute.
 Qed.
 
 (** The mass of each first token under the target; tokenwise both are 1/2. *)

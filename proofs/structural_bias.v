@@ -287,6 +287,20 @@ rewrite runS; apply: le_trans (round_contracts_count (law_run N mu_law P_kernel)
 by rewrite exprS mulrCA ler_wpmul2l.
 Qed.
 
+(** A record at one rung is long less often than some record is, and that no more often than the
+    number of long records counts on average, which the bound above drives to zero. *)
+Theorem long_record_argument mu N k : law mu ->
+  [/\ prob (marginal k (run N mu P)) (predC short) <= prob (run N mu P) some_long,
+      prob (run N mu P) some_long <= expect (run N mu P) V
+    & expect (run N mu P) V <= K%:R * (1 - delta) ^+ N].
+Proof.
+move=> mu_law; have [run_ge0 _] := law_run N mu_law P_kernel.
+split; [|exact: some_long_le | exact: expected_count_bound].
+rewrite -!expect_indicator -expect_coordinate; apply: expect_le => // X.
+rewrite ler_nat; case: (boolP (predC short (X k))) => //= long.
+by rewrite lt0b; apply/existsP; exists k.
+Qed.
+
 (** Pi((B^K)^c) = 1 - prod_k (1 - b_k) *)
 Lemma target_some_long : prob Pi some_long = 1 - \prod_k (1 - long_mass k).
 Proof.

@@ -1,21 +1,30 @@
 #!/bin/sh
-# check_claims.sh must pass on a sound development and fail on each planted defect:
-# a missing theorem, an admitted one, an unlisted axiom, a variable standing in for a proof.
+# check_claims.sh must pass on a sound development and fail on each planted defect, for its own
+# reason: a missing theorem, an admitted one, an unlisted axiom, a variable standing in for a proof,
+# and statements that have eroded since they were pinned.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 failures=0
 
-# expect STATUS NAME THEOREM: compiles $work/toy.v, runs the check on a claim naming THEOREM.
-expect() {
-  cp "$here/check_claims.sh" "$work/"
-  echo "-R . Tempera" >"$work/_CoqProject"
-  : >"$work/allowed_axioms.txt"
-  echo "[{\"id\": \"toy\", \"theorem\": \"$3\"}]" >"$work/claims.json"
+cp "$here/check_claims.sh" "$here/print_statements.sh" "$work/"
+echo "-R . Tempera" >"$work/_CoqProject"
+: >"$work/allowed_axioms.txt"
+
+# written THEOREM SOURCE: $work/toy.v compiled, and a claim that names THEOREM.
+written() {
+  echo "[{\"id\": \"toy\", \"theorem\": \"$1\"}]" >"$work/claims.json"
+  printf '%s\n' "$2" >"$work/toy.v"
+  rm -f "$work/toy.vo"
   (cd "$work" && coqc -w none -R . Tempera toy.v) >/dev/null 2>&1
+}
+
+# expect STATUS NAME THEOREM SOURCE REASON: the check ends so, and REASON is among what it prints.
+expect() {
+  written "$3" "$4"
   if "$work/check_claims.sh" >"$work/log" 2>&1; then status=passes; else status=fails; fi
-  if [ "$status" = "$1" ]; then
+  if [ "$status" = "$1" ] && grep -q -- "$5" "$work/log"; then
     echo "ok: $2: the check $status"
   else
     echo "WRONG: $2: the check $status"
@@ -24,23 +33,43 @@ expect() {
   fi
 }
 
-echo 'Theorem sound : 1 + 1 = 2. Proof. reflexivity. Qed.' >"$work/toy.v"
-expect passes "a closed theorem" toy.sound
-expect fails "a theorem that does not exist" toy.missing
-expect fails "a file that does not exist" nowhere.sound
+sound='Definition two := 2. Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.'
+written toy.sound "$sound"
+"$work/print_statements.sh" >"$work/statements.txt" || failures=$((failures + 1))
+expect passes "a closed theorem" toy.sound "$sound" 'coqchk accepts 1 files'
+expect fails "a theorem that does not exist" toy.missing "$sound" 'does not exist'
+expect fails "a file that does not exist" nowhere.sound "$sound" 'does not exist'
 
-echo 'Theorem hole : 1 + 1 = 2. Proof. Admitted.' >"$work/toy.v"
-expect fails "an admitted theorem" toy.hole
-
-echo 'Axiom oracle : 1 + 1 = 3. Theorem cheat : 1 + 1 = 3. Proof. exact oracle. Qed.' >"$work/toy.v"
-expect fails "an axiom in the source" toy.cheat
+expect fails "an admitted theorem" toy.sound \
+  'Definition two := 2. Theorem sound : 1 + 1 = two. Proof. Admitted.' 'leave something unproved'
+expect fails "an axiom in the source" toy.sound \
+  'Axiom oracle : 1 + 1 = 3. Theorem sound : 1 + 1 = 3. Proof. exact oracle. Qed.' 'leave something unproved'
 
 # An assumption that the source does not spell: it comes from a library.
-echo 'Require Import Classical. Theorem middle : forall P : Prop, P \/ ~ P. Proof. exact classic. Qed.' \
-  >"$work/toy.v"
-expect fails "an unlisted axiom of a library" toy.middle
+expect fails "an unlisted axiom of a library" toy.sound \
+  'Require Import Classical. Theorem sound : forall P : Prop, P \/ ~ P. Proof. exact classic. Qed.' \
+  'unlisted assumption Classical_Prop.classic'
+expect fails "a variable outside any section" toy.sound \
+  'Definition two := 2. Variable claim : 1 + 1 = two. Theorem sound : 1 + 1 = two. Proof. exact claim. Qed.' \
+  'unlisted assumption'
+# Not under a name that a claim mentions: only coqchk reads it.
+expect fails "a variable that no named theorem uses" toy.sound "$sound Variable claim : 1 = 2." \
+  'coqchk finds an axiom'
 
-echo 'Variable claim : 1 + 1 = 3. Theorem borrowed : 1 + 1 = 3. Proof. exact claim. Qed.' >"$work/toy.v"
-expect fails "a variable outside any section" toy.borrowed
+# Statements that have eroded: each of these is proved and rests on nothing.
+pinned='run: make -C proofs statements'
+expect fails "a theorem that has become True" toy.sound \
+  'Theorem sound : True. Proof. exact I. Qed.' "$pinned"
+expect fails "a section whose hypothesis is false" toy.sound \
+  'Definition two := 2. Section S. Hypothesis absurd : 1 = 2.
+   Theorem sound : 1 + 1 = two. Proof using absurd. reflexivity. Qed. End S.' "$pinned"
+expect fails "a definition under the theorem's name" toy.sound \
+  'Definition two := 2. Definition sound : 1 + 1 = two := eq_refl.' 'is a definition, not a theorem'
+expect fails "a theorem that is no proposition" toy.sound \
+  'Theorem sound : nat. Proof. exact 2. Qed.' 'is not a proposition'
+expect fails "a definition that the statement is made of" toy.sound \
+  'Definition two := 1 + 1. Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.' "$pinned"
+expect fails "a theorem that is not pinned yet" toy.another \
+  "$sound Theorem another : 2 + 2 = 4. Proof. reflexivity. Qed." "$pinned"
 
 [ "$failures" -eq 0 ]

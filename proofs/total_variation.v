@@ -111,4 +111,13 @@ rewrite /tv (bigID A) /= dA dC (_ : d + d = 2%:R * d).
 by rewrite mulr_natl mulr2n.
 Qed.
 
+(** TV(mu, nu) = max_A |mu(A) - nu(A)|. *)
+Theorem tv_is_supremum S (mu nu : S -> R) : law mu -> law nu ->
+  (forall A : pred S, `|prob mu A - prob nu A| <= tv mu nu) /\
+  (exists A : pred S, `|prob mu A - prob nu A| = tv mu nu).
+Proof.
+move=> lmu lnu; split=> [A|]; first exact: tv_event.
+exists (fun x => nu x <= mu x); rewrite -tv_attained // ger0_norm //; exact: tv_ge0.
+Qed.
+
 End TotalVariation.

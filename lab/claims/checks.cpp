@@ -12,8 +12,9 @@ const std::vector<ShippedLaw>& Evidence::laws() const {
 
 std::map<std::string, Check> all_checks() {
   std::map<std::string, Check> checks;
-  for (auto&& part : {record_checks(), kernel_checks(), restart_checks(), bias_checks(),
-                      ladder_checks(), four_state_checks(), compiled_checks(), bitwise_checks()})
+  for (auto&& part :
+       {record_checks(), kernel_checks(), restart_checks(), bias_checks(), ladder_checks(),
+        four_state_checks(), compiled_checks(), bitwise_checks(), join_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }

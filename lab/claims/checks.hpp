@@ -44,6 +44,7 @@ std::map<std::string, Check> ladder_checks();
 std::map<std::string, Check> four_state_checks();
 std::map<std::string, Check> compiled_checks();
 std::map<std::string, Check> bitwise_checks();
+std::map<std::string, Check> join_checks();
 
 /// Counts what holds and keeps the first thing that does not.
 class Count {

@@ -1,14 +1,10 @@
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "gpu/lottery/winner.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"
 #include "lab/small_transformer.hpp"
-#include "reference/kernels/fixed_horizon_kernel.hpp"
-#include "reference/kernels/truncating_kernel.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -86,47 +82,14 @@ Verdict planted_defects(const Evidence& evidence) {
   return verdict;
 }
 
-/// proofs/matrices.txt, computed by Coq from the proved definitions, against reference/.
-Verdict proved_matrices(const Evidence& evidence) {
-  std::ifstream file(evidence.tree + "/proofs/matrices.txt");
-  Count count;
-  for (std::string word; file >> word;) {
-    std::string name;
-    std::string kernel;
-    std::string unused;
-    std::size_t horizon = 0;
-    unsigned power = 0;
-    file >> name >> unused >> horizon >> unused >> power >> unused >> kernel;
-    if (word != "matrix" || !file) return {false, "fails: proofs/matrices.txt is malformed"};
-    const std::string folder = name == "four_state.json" ? "/toy_models/" : "/proofs/";
-    const reference::FiniteModel model =
-        reference::load_finite_model(evidence.tree + folder + name);
-    const reference::Power alpha{reference::Rational(power)};
-    const reference::Matrix exact =
-        kernel == "fixed"
-            ? reference::fixed_horizon_kernel(reference::FixedHorizonSpace(model, horizon), alpha,
-                                              reference::RestartLaw::uniform(horizon))
-            : reference::truncating_kernel(reference::ComparisonSpace(model, horizon), alpha);
-    for (std::size_t entry = 0; entry < exact.rows() * exact.columns(); ++entry) {
-      std::size_t x = 0;
-      std::size_t y = 0;
-      std::string value;
-      file >> x >> y >> value;
-      if (!file) return {false, "fails: proofs/matrices.txt ends within a matrix"};
-      count.expect(x < exact.rows() && y < exact.columns() &&
-                       reference::parse_rational(value, "matrices.txt") == exact(x, y),
-                   name + ", " + kernel + ": " + std::to_string(x) + ", " + std::to_string(y));
-    }
-  }
-  return count.verdict("entries computed in Coq equal the reference's");
-}
-
 }  // namespace
 
 std::map<std::string, Check> compiled_checks() {
-  return {{"lottery_winner", lottery_winner},   {"lottery_invariant", lottery_invariant},
-          {"compiled_law", compiled_law_check}, {"compiled_transformer", compiled_transformer},
-          {"planted_defects", planted_defects}, {"proved_matrices", proved_matrices}};
+  return {{"lottery_winner", lottery_winner},
+          {"lottery_invariant", lottery_invariant},
+          {"compiled_law", compiled_law_check},
+          {"compiled_transformer", compiled_transformer},
+          {"planted_defects", planted_defects}};
 }
 
 }  // namespace tempera::lab

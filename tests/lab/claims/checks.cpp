@@ -1,12 +1,9 @@
 #include "lab/claims/checks.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "lab/claims/claim.hpp"
 #include "tests/catch.hpp"
-#include "tests/temporary_file.hpp"
 
 using namespace tempera;
 
@@ -46,20 +43,4 @@ TEST_CASE("a check without evidence does not hold") {
     INFO(name);
     CHECK_FALSE(check(nothing).holds);
   }
-}
-
-TEST_CASE("a wrong entry of a matrix computed in Coq is found") {
-  const test::TemporaryFolder folder;
-  const std::filesystem::path copy = folder / "tree";
-  std::filesystem::create_directories(copy / "proofs");
-  std::filesystem::create_directories(copy / "toy_models");
-  std::filesystem::copy_file(tree + "/toy_models/four_state.json",
-                             copy / "toy_models/four_state.json");
-  std::ofstream(copy / "proofs/matrices.txt")
-      << "matrix four_state.json horizon 2 power 2 kernel fixed\n0 0 3/8\n0 1 3/8\n0 2 1/4\n"
-         "1 0 3/8\n1 1 3/8\n1 2 1/4\n2 0 1/16\n2 1 1/8\n2 2 13/16\n";
-  const lab::Verdict verdict =
-      lab::all_checks().at("proved_matrices")(lab::Evidence{copy.string(), {}});
-  CHECK_FALSE(verdict.holds);
-  CHECK(verdict.detail.find("2, 1") != std::string::npos);
 }

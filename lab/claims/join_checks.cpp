@@ -1,0 +1,55 @@
+#include <fstream>
+#include <sstream>
+
+#include "lab/claims/checks.hpp"
+#include "lab/claims/join_case.hpp"
+
+namespace tempera::lab {
+namespace {
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+/// proofs/matrices.txt, computed by Coq from the proved definitions, against reference/. The file
+/// must hold every entry of every matrix in its place and nothing else.
+Verdict proved_matrices(const Evidence& evidence) {
+  const std::string cases = evidence.tree + "/proofs/join.json";
+  if (!std::ifstream(cases)) return {false, "fails: there is no proofs/join.json"};
+  std::ifstream file(evidence.tree + "/proofs/matrices.txt");
+  Count count;
+  std::string line;
+  for (const JoinCase& join : read_join_cases(cases)) {
+    if (!std::getline(file, line) || line != "case " + join.name)
+      return {false, "fails: the case " + join.name + " is not in its place in matrices.txt"};
+    for (const auto& [name, matrix] : reference_matrices(join)) {
+      const std::string where = join.name + ", " + name;
+      if (!std::getline(file, line) || line != "matrix " + name + " " +
+                                                   std::to_string(matrix.rows()) + " " +
+                                                   std::to_string(matrix.columns()))
+        return {false, "fails: " + where + " is not in its place in matrices.txt"};
+      for (std::size_t x = 0; x < matrix.rows(); ++x) {
+        std::getline(file, line);
+        const std::vector<std::string> entries = file ? words_of(line) : words_of("");
+        if (entries.size() != matrix.columns())
+          return {false, "fails: " + where + ": row " + std::to_string(x) + " has " +
+                             std::to_string(entries.size()) + " entries, not " +
+                             std::to_string(matrix.columns())};
+        for (std::size_t y = 0; y < matrix.columns(); ++y)
+          count.expect(entries[y] == reference::to_string(matrix(x, y)),
+                       where + ": " + std::to_string(x) + ", " + std::to_string(y));
+      }
+    }
+  }
+  if (std::getline(file, line)) return {false, "fails: matrices.txt goes on after the last case"};
+  return count.verdict("entries computed in Coq equal the reference's");
+}
+
+}  // namespace
+
+std::map<std::string, Check> join_checks() { return {{"proved_matrices", proved_matrices}}; }
+
+}  // namespace tempera::lab

@@ -1,0 +1,88 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "lab/claims/checks.hpp"
+#include "tests/catch.hpp"
+#include "tests/lab/claims/drawn_join_cases.hpp"
+#include "tests/temporary_file.hpp"
+
+using namespace tempera;
+
+namespace {
+
+const std::string proofs = std::string(TEMPERA_SOURCE_DIR) + "/proofs/";
+
+std::string contents(const std::string& file) {
+  std::stringstream read;
+  read << std::ifstream(file).rdbuf();
+  return read.str();
+}
+
+/// What the check says where proofs/matrices.txt holds `matrices` and all else is as it is.
+lab::Verdict verdict_on(const std::string& matrices) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path tree = folder / "tree";
+  std::filesystem::create_directories(tree / "proofs");
+  std::filesystem::copy_file(proofs + "join.json", tree / "proofs/join.json");
+  std::ofstream(tree / "proofs/matrices.txt") << matrices;
+  return lab::all_checks().at("proved_matrices")(lab::Evidence{tree.string(), {}});
+}
+
+/// `text` with the first `from` after `place` made `to`.
+std::string with(const std::string& text, const std::string& place, const std::string& from,
+                 const std::string& to) {
+  const std::size_t begin = text.find(from, text.find(place));
+  REQUIRE(begin != std::string::npos);
+  return text.substr(0, begin) + to + text.substr(begin + from.size());
+}
+
+}  // namespace
+
+TEST_CASE("the cases of the join are those that the generator draws") {
+  const auto cases = test::drawn_join_cases();
+  CHECK(contents(proofs + "join.json") == test::join_json(cases));
+  CHECK(contents(proofs + "join_cases.v") == test::join_coq(cases));
+}
+
+// Hidden: build/release/tests/test_lab "[write-join-cases]", then make -C proofs matrices.
+TEST_CASE("write the cases of the join anew", "[.][write-join-cases]") {
+  const auto cases = test::drawn_join_cases();
+  std::ofstream(proofs + "join.json") << test::join_json(cases);
+  std::ofstream(proofs + "join_cases.v") << test::join_coq(cases);
+}
+
+TEST_CASE("every matrix computed in Coq is the reference's, and each planted fault is found") {
+  const std::string sound = contents(proofs + "matrices.txt");
+  const lab::Verdict verdict = verdict_on(sound);
+  INFO(verdict.detail);
+  CHECK(verdict.holds);
+
+  const auto refused = [](const std::string& matrices, const std::string& detail) {
+    const lab::Verdict planted = verdict_on(matrices);
+    CHECK_FALSE(planted.holds);
+    CHECK_THAT(planted.detail, Catch::Contains(detail));
+  };
+  const std::string first = "matrix local-2 3 3\n";
+  refused(with(sound, first, "3/8 3/8 1/4", "3/8 1/4 3/8"), "four_state, local-2: 0, 1");
+  refused(with(sound, "matrix transition", "/", "/1"), "four_state, transition: 0, ");
+  refused(with(sound, "matrix progressive-law", "/", "/1"), "progressive-law: 0, ");
+  // Nine copies of one entry are not nine entries.
+  refused(with(sound, first, "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n",
+               "3/8 3/8 3/8\n3/8 3/8 3/8\n3/8 3/8 3/8\n"),
+          "four_state, local-2: 0, 2");
+  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4\n3/8 3/8 1/4\n"),
+          "four_state, local-3 is not in its place");
+  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8 1/4 1/4\n"), "has 4 entries, not 3");
+  refused(with(sound, first, "3/8 3/8 1/4\n", "3/8 3/8\n"), "has 2 entries, not 3");
+  // A matrix left out, one given twice, and a file that ends early or goes on.
+  refused(with(sound, first, first + "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n", ""),
+          "four_state, local-2 is not in its place");
+  refused(with(sound, first, first, first + "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n" + first),
+          "is not in its place");
+  refused(sound.substr(0, sound.find("case two_rungs_1")),
+          "the case two_rungs_1 is not in its place");
+  refused(sound.substr(0, sound.rfind("matrix ")), "progressive-law is not in its place");
+  refused(sound + sound.substr(0, 100), "goes on after the last case");
+  refused("", "the case four_state is not in its place");
+}
