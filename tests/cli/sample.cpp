@@ -222,8 +222,9 @@ TEST_CASE("a run that is really killed is taken up to the same bytes") {
     const std::string path = (folder / ("run" + std::to_string(run))).string();
     const auto share = [&] { return static_cast<double>(moments() % 1000U) / 1000.0; };
     if (kill_after(start(command(path)), share() * whole.count())) ++struck;
-    // Killed before there was a folder: there is nothing to resume, and none half-made.
-    if (!std::filesystem::exists(path)) {
+    // Killed before the folder had its config.json: there is nothing to resume, and what is there
+    // is in no one's way.
+    if (!std::filesystem::exists(path + "/config.json")) {
       waitpid(start(command(path)), &status, 0);
       REQUIRE(status == 0);
     }
