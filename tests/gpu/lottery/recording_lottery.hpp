@@ -1,0 +1,38 @@
+// A lottery that keeps what it was asked, for the tests of the addresses.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "gpu/lottery/lottery.hpp"
+
+namespace tempera::gpu {
+
+/// One draw as the lottery saw it.
+struct RecordedDraw {
+  Draw draw;
+  std::size_t tickets = 0;  ///< how many outcomes it had
+};
+
+/// Philox, with a list of all that was drawn. `defect` is planted before the address arrives, as a
+/// program with that defect would ask.
+class RecordingLottery final : public Lottery {
+ public:
+  using Defect = std::function<void(DrawAddress&)>;
+  explicit RecordingLottery(Defect defect = {}) : defect_(std::move(defect)) {}
+
+  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) override {
+    Draw asked = draw;
+    if (defect_) defect_(asked.address);
+    drawn_.push_back({asked, tickets.size()});
+    return philox_.draw(tickets, asked);
+  }
+  const std::vector<RecordedDraw>& drawn() const { return drawn_; }
+
+ private:
+  PhiloxLottery philox_;
+  Defect defect_;
+  std::vector<RecordedDraw> drawn_;
+};
+
+}  // namespace tempera::gpu
