@@ -19,7 +19,8 @@ std::string decimal_of(double power) {
 void require_power(double power, const std::string& where) {
   // A NaN is in no range.
   if (power >= least_power && power <= largest_power) return;
-  throw BadInput(where, "the power is " + decimal_of(power), "give a power from 2^-20 to 2^20 (1048576)");
+  throw BadInput(where, "the power is " + decimal_of(power),
+                 "give a power from 2^-20 to 2^20 (1048576)");
 }
 
 Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
@@ -29,7 +30,8 @@ Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
     const std::string place = "powers, rung " + std::to_string(k + 1);
     require_power(powers_[k], place);
     if (k > 0 && powers_[k] <= powers_[k - 1])
-      throw BadInput(place, "the power " + decimal_of(powers_[k]) + " does not exceed the one before it",
+      throw BadInput(place,
+                     "the power " + decimal_of(powers_[k]) + " does not exceed the one before it",
                      "list the powers from the flattest rung to the sharpest, strictly increasing");
   }
   if (powers_.size() > 65535)

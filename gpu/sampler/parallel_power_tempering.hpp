@@ -28,9 +28,9 @@ class Observer {
   virtual void advanced(const Progress& progress, std::span<const Event> events) = 0;
 };
 
-/// Algorithm 1 (`alg:PPT`): Progressive fixed-horizon parallel tempering. Goes on from `progress` (a
-/// new one to begin with) and leaves there the replicas of the last stage; the record at rung k* is
-/// the answer. n_local moves of one rung follow each other without waiting for the other rungs,
+/// Algorithm 1 (`alg:PPT`): Progressive fixed-horizon parallel tempering. Goes on from `progress`
+/// (a new one to begin with) and leaves there the replicas of the last stage; the record at rung k*
+/// is the answer. n_local moves of one rung follow each other without waiting for the other rungs,
 /// which is R^{n_local}, since R is a product over rungs.
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress,
                               Observer* observer = nullptr);

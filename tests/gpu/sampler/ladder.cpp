@@ -26,8 +26,10 @@ TEST_CASE("a ladder that is none is refused, its rung named") {
   refuse({-1.0, 2.0}, "powers, rung 1: the power is -1");
   refuse({1.0, std::nan("")}, "powers, rung 2: the power is nan");
   refuse({1.0, infinity}, "powers, rung 2: the power is inf");
-  refuse({1.0, 0x1.0000000000001p+20}, "powers, rung 2: the power is 1048576.0000000002; give a power");
-  refuse({0x1.fffffffffffffp-21}, "powers, rung 1: the power is 9.536743164062499e-07; give a power");
+  refuse({1.0, 0x1.0000000000001p+20},
+         "powers, rung 2: the power is 1048576.0000000002; give a power");
+  refuse({0x1.fffffffffffffp-21},
+         "powers, rung 1: the power is 9.536743164062499e-07; give a power");
   CHECK(Ladder({least_power, largest_power}).rungs() == 2);
   refuse({1.0, 1.0}, "powers, rung 2: the power 1 does not exceed");
   refuse({1.0, 3.0, 2.0}, "powers, rung 3: the power 2 does not exceed");
