@@ -59,7 +59,7 @@ double plain_loop(const gpu::OpenedModel& model, std::size_t sequences, std::siz
       const auto cache = model.model().empty_cache();
       gpu::DeviceMemory<float> logits;
       for (std::uint32_t t = 0; t < horizon; ++t) {
-        const gpu::Pass pass{cache.get(), tokens};
+        const gpu::Pass pass{cache.get(), std::span(tokens).subspan(cache->length())};
         model.model().next_logits(std::span(&pass, 1), logits);
         const gpu::RowDraw draw{powers, 0, {1, {0, i, 0, 0, t, gpu::Purpose::extension_token}}};
         tokens.push_back(

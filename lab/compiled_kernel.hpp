@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gpu/model/table_model.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/score_record.hpp"
 #include "gpu/sampler/swap.hpp"
@@ -159,19 +161,37 @@ class CompiledKernel {
     const auto same_bits = [](double a, double b) {
       return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
     };
-    const auto same_scores = [&](const gpu::ScoredToken& a, const gpu::ScoredToken& b) {
-      return same_bits(a.log_p, b.log_p) &&
-             std::equal(a.log_z.begin(), a.log_z.end(), b.log_z.begin(), same_bits);
-    };
-    const auto fresh = canonical_[state].tokens();
-    if (!std::equal(fresh.begin(), fresh.end(), record.tokens().begin(), same_scores))
+    const gpu::ScoredSequence& fresh = canonical_[state].tokens();
+    const gpu::ScoredSequence& kept = record.tokens();
+    for (std::size_t t = 1; t <= record.length(); ++t) {
+      const auto fresh_z = fresh.log_z(t);
+      if (same_bits(fresh.log_p(t), kept.log_p(t)) &&
+          std::equal(fresh_z.begin(), fresh_z.end(), kept.log_z(t).begin(), same_bits))
+        continue;
       stale_.push_back({x, y, "scores"});
-    const auto cached = record.cache().tokens();
-    const auto history = record.history();
-    if (cached.size() > history.size() ||
-        !std::equal(cached.begin(), cached.end(), history.begin()))
-      stale_.push_back({x, y, "cache"});
+      break;
+    }
+    if (!holds_beginning_of(record.cache(), state)) stale_.push_back({x, y, "cache"});
     return state;
+  }
+
+  /// Whether a cache holds what computing the beginning of prompt and record from scratch puts
+  /// there. A table's cache holds the tokens themselves; of any other the logits that follow from
+  /// it are compared, bit for bit, with those computed from scratch.
+  bool holds_beginning_of(const gpu::Cache& cache, std::size_t state) {
+    std::vector<gpu::TokenId> history = space_.model().context.prompt;
+    history.insert(history.end(), space_.tokens(state).begin(), space_.tokens(state).end());
+    if (cache.length() > history.size()) return false;
+    if (const auto* table = dynamic_cast<const gpu::TokenCache*>(&cache))
+      return std::equal(table->tokens().begin(), table->tokens().end(), history.begin());
+    const auto own = cache.fork(cache.length());
+    const auto fresh = space_.model().model.empty_cache();
+    const gpu::Pass passes[] = {{own.get(), std::span(history).subspan(cache.length())},
+                                {fresh.get(), history}};
+    space_.model().model.next_logits(passes, logits_);
+    const std::size_t vocabulary = space_.model().model.vocabulary_size();
+    const std::vector<float> rows = logits_.download(0, 2 * vocabulary);
+    return std::memcmp(rows.data(), rows.data() + vocabulary, vocabulary * sizeof(float)) == 0;
   }
 
   const CompiledSpace& space_;
@@ -180,6 +200,7 @@ class CompiledKernel {
   std::unique_ptr<gpu::RowLottery> rows_;
   std::vector<gpu::Record> canonical_;
   std::vector<StaleRecord> stale_;
+  gpu::DeviceMemory<float> logits_;
 };
 
 /// One step of the joint chain, R then one ordered sweep C = W_1 ⋯ W_{K−1}, from the enumerated L_k

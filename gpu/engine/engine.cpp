@@ -26,18 +26,18 @@ void Engine::answer_batch() {
   const std::vector<Request*> batch = take_batch();
   std::vector<Pass> passes;
   std::vector<RowDraw> draws;
-  for (const Request* request : batch) {
+  for (Request* request : batch) {
     if (!request->draw_) continue;
-    passes.push_back(request->pass_);
+    passes.push_back(request->pass());
     draws.push_back(*request->draw_);
   }
   // Behind the rows that are drawn from: the logits that follow a prefix are not asked for.
-  for (const Request* request : batch) {
+  for (Request* request : batch) {
     if (request->draw_ || request->is_computed()) continue;
     const bool is_shared =
         std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
-                    [&](const Pass& pass) { return pass.cache == request->pass_.cache; });
-    if (!is_shared) passes.push_back(request->pass_);
+                    [&](const Pass& pass) { return pass.cache == &request->cache_; });
+    if (!is_shared) passes.push_back(request->pass());
   }
   if (!passes.empty()) {
     model_.next_logits(passes, logits_);

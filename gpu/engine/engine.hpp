@@ -35,23 +35,27 @@ class Engine {
   /// What waits for the engine: a sampler, and the pass that it needs.
   class Request {
    public:
-    Request(Engine& engine, const Pass& pass, std::optional<RowDraw> draw = {})
-        : engine_(engine), pass_(pass), draw_(draw) {}
     void await_suspend(std::coroutine_handle<> waiting) {
       waiting_ = waiting;
       engine_.waiting_.push_back(this);
     }
 
    protected:
-    bool is_computed() const { return pass_.cache->length() >= pass_.tokens.size(); }
-    ScoredToken answer() { return std::move(token_); }
+    Request(Engine& engine, Cache& cache) : engine_(engine), cache_(cache) {}
+    bool is_computed() const { return cache_.length() >= prefix_.size(); }
+
+    ScoredToken token_;
+    std::vector<TokenId> tokens_;      ///< to be computed before the token that is asked for
+    std::span<const TokenId> prefix_;  ///< to be in the cache
+    std::optional<RowDraw> draw_;      ///< where a token is asked for
 
    private:
     friend class Engine;
+    Pass pass() {
+      return draw_ ? Pass{&cache_, tokens_} : Pass{&cache_, prefix_.subspan(cache_.length())};
+    }
     Engine& engine_;
-    Pass pass_;
-    std::optional<RowDraw> draw_;  ///< where a token is asked for
-    ScoredToken token_;
+    Cache& cache_;
     std::coroutine_handle<> waiting_;
   };
 
@@ -59,30 +63,34 @@ class Engine {
   /// of all rungs.
   class NextToken : public Request {
    public:
-    NextToken(Engine& engine, const Pass& pass, const RowDraw& draw)
-        : Request(engine, pass, draw) {}
+    NextToken(Engine& engine, Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw)
+        : Request(engine, cache) {
+      tokens_ = std::move(tokens);
+      draw_ = draw;
+    }
     bool await_ready() const { return false; }
-    ScoredToken await_resume() { return answer(); }
+    ScoredToken await_resume() { return std::move(token_); }
   };
 
   /// Asks for a prefix to be computed into its cache. Those who ask for the same cache share one
   /// pass; one whose cache holds the prefix already does not wait.
   class Prefix : public Request {
    public:
-    Prefix(Engine& engine, const Pass& pass) : Request(engine, pass) {}
+    Prefix(Engine& engine, Cache& cache, std::span<const TokenId> prefix) : Request(engine, cache) {
+      prefix_ = prefix;
+    }
     bool await_ready() const { return is_computed(); }
     void await_resume() const {}
   };
 
-  /// The token that follows `tokens`, of which `cache` holds the first ones. What the request
-  /// points to must not change before it is answered, and no two that wait may share a cache.
-  NextToken next_token(Cache& cache, std::span<const TokenId> tokens, const RowDraw& draw) {
-    return {*this, {&cache, tokens}, draw};
+  /// The token that follows what `cache` holds and then `tokens`. No two that wait may share a
+  /// cache; the powers of `draw` must not change before it is answered.
+  NextToken next_token(Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw) {
+    return {*this, cache, std::move(tokens), draw};
   }
-  /// Computes the tokens that `cache` does not hold yet: a prompt, once for all that begin with it.
-  Prefix compute(Cache& cache, std::span<const TokenId> tokens) {
-    return {*this, {&cache, tokens}};
-  }
+  /// Computes what `cache`, which holds the beginning of `prefix`, does not hold of it: a prompt,
+  /// once for all records that begin with it. The prefix must not change before it is answered.
+  Prefix compute(Cache& cache, std::span<const TokenId> prefix) { return {*this, cache, prefix}; }
   /// Index i wins with probability tickets[i] / Σ tickets.
   /// @throw std::domain_error if no ticket was sold
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) {

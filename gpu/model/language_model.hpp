@@ -16,19 +16,16 @@ using TokenId = std::uint32_t;
 class Cache {
  public:
   virtual ~Cache() = default;
-  /// How many tokens (prompt included) it holds.
-  std::size_t length() const { return tokens().size(); }
-  /// The tokens it holds, in order. Enumeration compares them with the record's, so that a stale
-  /// cache cannot pass for a fresh one.
-  virtual std::span<const TokenId> tokens() const = 0;
+  /// How many tokens (prompt included) it was computed from. It need not know which.
+  virtual std::size_t length() const = 0;
   /// A cache of the first `length` tokens, sharing what it can; neither sees the other's later
   /// tokens. Range: length <= length().
   virtual std::unique_ptr<Cache> fork(std::size_t length) const = 0;
 };
 
-/// One request of a batch: the logits that follow `tokens` (prompt and record together, not empty
-/// for a transformer). tokens[0 .. cache->length()) are read from the cache and never computed
-/// again; the rest are computed and enter the cache.
+/// One request of a batch: the logits that follow what the cache holds and then `tokens`, which are
+/// computed and enter it. What it holds already is never computed again. For a transformer the two
+/// are not both empty.
 struct Pass {
   Cache* cache;
   std::span<const TokenId> tokens;
@@ -41,11 +38,11 @@ class LanguageModel {
   /// |V_LM|, the length of a row of logits; at most 2^18.
   virtual std::size_t vocabulary_size() const = 0;
   virtual std::unique_ptr<Cache> empty_cache() const = 0;
-  /// Writes the float32 logits of the token after each pass's tokens to rows[pass * vocabulary_size
+  /// Writes the float32 logits of the token after each pass to rows[pass * vocabulary_size
   /// + token], in device memory, growing it where needed. A logit of -infinity forbids its token.
   ///
-  /// Bitwise: a row depends only on the tokens of its own pass, never on the batch around it, on
-  /// how the tokens were split over earlier passes, or on the number of threads.
+  /// Bitwise: a row depends only on the tokens that its own cache then holds, never on the batch
+  /// around it, on how the tokens were split over earlier passes, or on the number of threads.
   virtual void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) = 0;
 };
 

@@ -3,37 +3,22 @@
 #include <stdexcept>
 
 namespace tempera::gpu {
-namespace {
 
-class TokenCache final : public Cache {
- public:
-  explicit TokenCache(std::vector<TokenId> tokens) : tokens_(std::move(tokens)) {}
-  std::span<const TokenId> tokens() const override { return tokens_; }
-  std::unique_ptr<Cache> fork(std::size_t length) const override {
-    return std::make_unique<TokenCache>(std::vector<TokenId>(
-        tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(length)));
-  }
-  const std::vector<TokenId>& extend_to(std::span<const TokenId> prefix) {
-    for (std::size_t i = tokens_.size(); i < prefix.size(); ++i) tokens_.push_back(prefix[i]);
-    return tokens_;
-  }
-
- private:
-  std::vector<TokenId> tokens_;
-};
-
-}  // namespace
-
-std::unique_ptr<Cache> TableModel::empty_cache() const {
-  return std::make_unique<TokenCache>(std::vector<TokenId>{});
+std::unique_ptr<Cache> TokenCache::fork(std::size_t length) const {
+  auto copy = std::make_unique<TokenCache>();
+  copy->tokens_.assign(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(length));
+  return copy;
 }
+
+std::unique_ptr<Cache> TableModel::empty_cache() const { return std::make_unique<TokenCache>(); }
 
 void TableModel::next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) {
   std::vector<float> logits;
   logits.reserve(passes.size() * vocabulary_size_);
   for (const Pass& pass : passes) {
-    auto& cache = dynamic_cast<TokenCache&>(*pass.cache);
-    const std::vector<float> row = row_(cache.extend_to(pass.tokens));
+    std::vector<TokenId>& prefix = dynamic_cast<TokenCache&>(*pass.cache).tokens_;
+    prefix.insert(prefix.end(), pass.tokens.begin(), pass.tokens.end());
+    const std::vector<float> row = row_(prefix);
     if (row.size() != vocabulary_size_) throw std::logic_error("a row of the wrong length");
     logits.insert(logits.end(), row.begin(), row.end());
   }

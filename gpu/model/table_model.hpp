@@ -7,6 +7,18 @@
 
 namespace tempera::gpu {
 
+/// What a table keeps of a prefix: its tokens, which stand for keys and values.
+class TokenCache final : public Cache {
+ public:
+  std::span<const TokenId> tokens() const { return tokens_; }
+  std::size_t length() const override { return tokens_.size(); }
+  std::unique_ptr<Cache> fork(std::size_t length) const override;
+
+ private:
+  friend class TableModel;
+  std::vector<TokenId> tokens_;
+};
+
 /// A model given by a function from prefixes to rows of float32 logits: how a finite model enters
 /// production. It reads the prefix from the cache, as a transformer does, so that a stale cache
 /// gives it the wrong row too.

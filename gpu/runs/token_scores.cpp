@@ -24,7 +24,7 @@ TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
   DeviceMemory<float> logits;
   TokenScores scores;
   for (std::size_t t = 1; t < tokens.size(); ++t) {
-    const Pass pass{cache.get(), tokens.first(t)};
+    const Pass pass{cache.get(), tokens.first(t).subspan(cache->length())};
     model.next_logits(std::span(&pass, 1), logits);
     if (logits.download(tokens[t], 1).front() == -std::numeric_limits<float>::infinity())
       throw BadInput("tokens, number " + std::to_string(t + 1),

@@ -5,13 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "gpu/lottery/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
 #include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/scored_sequence.hpp"
 
 namespace tempera::gpu {
 
-/// What stays the same for every record of a run: the prompt and the terminal tokens E.
+/// What stays the same for every record of a run: the prompt and the terminal tokens E. Held once;
+/// records refer to it.
 struct Context {
   std::vector<TokenId> prompt;
   std::vector<TokenId> terminal;
@@ -23,7 +24,8 @@ struct Context {
 /// generated (ℓ_t and ζ_{t,j}), and the model's cache of prompt and tokens. The padding ⊥ behind a
 /// terminal token is implicit: ℓ_t = ζ_{t,j} = 0 there (`eq:theory-absorbing-law`).
 ///
-/// Owns its cache, so it moves and is not copied; prefix_before forks it.
+/// Owns its cache, so it moves and is not copied; prefix_before forks it. Shares its tokens with
+/// the records that it was forked from.
 class Record {
  public:
   /// The empty record at horizon 0. The context must outlive the record.
@@ -41,11 +43,12 @@ class Record {
   /// τ(x), or the largest number where no terminal token occurs (the minimum of the empty set).
   std::size_t terminal_position() const;
 
-  std::span<const ScoredToken> tokens() const { return tokens_; }
+  /// x_t, ℓ_t and ζ_{t,j}.
+  const ScoredSequence& tokens() const { return tokens_; }
   std::vector<TokenId> token_ids() const;
   const Context& context() const { return *context_; }
-  /// Prompt and tokens together: what the model is asked about.
-  std::span<const TokenId> history() const { return history_; }
+  /// Prompt and tokens behind those that the cache holds: what the model has yet to compute.
+  std::vector<TokenId> uncached_tokens() const;
   Cache& cache() { return *cache_; }
   const Cache& cache() const { return *cache_; }
   void exchange_cache(Record& other) { std::swap(cache_, other.cache_); }
@@ -63,12 +66,11 @@ class Record {
   Record copy() const;
   /// Range: the record is open.
   /// @throw std::logic_error otherwise
-  void append(ScoredToken token);
+  void append(const ScoredToken& token);
 
  private:
   const Context* context_;
-  std::vector<ScoredToken> tokens_;
-  std::vector<TokenId> history_;
+  ScoredSequence tokens_;
   std::unique_ptr<Cache> cache_;
   std::size_t horizon_ = 0;
   bool terminated_ = false;

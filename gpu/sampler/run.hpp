@@ -65,7 +65,7 @@ class Turn {
   /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`.
   Engine::NextToken next_token(Record& record) {
     return run_->engine.next_token(
-        record.cache(), record.history(),
+        record.cache(), record.uncached_tokens(),
         {run_->ladder.powers(), rung_, draw_at(record.length(), token_)});
   }
   /// True with probability 1 ∧ exp(log_ratio).

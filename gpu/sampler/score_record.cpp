@@ -8,7 +8,8 @@ Record score_record(LanguageModel& model, RowLottery& rows, const Ladder& ladder
   record.raise_horizon(horizon);
   DeviceMemory<float> logits;
   for (const TokenId token : tokens) {
-    const Pass pass{&record.cache(), record.history()};
+    const std::vector<TokenId> uncached = record.uncached_tokens();
+    const Pass pass{&record.cache(), uncached};
     model.next_logits(std::span(&pass, 1), logits);
     const RowToken given{ladder.powers(), token};
     record.append(rows.score(logits, model.vocabulary_size(), std::span(&given, 1)).front());

@@ -23,13 +23,14 @@ struct LaunchRows {
 
   std::size_t rows() const { return tokens.size(); }
 
-  void add(std::span<const TokenId> text, std::size_t begin, std::size_t end,
+  /// Rows for `text`, whose first token stands at `position`.
+  void add(std::span<const TokenId> text, std::size_t position,
            std::span<const std::uint32_t> pages) {
     const auto first = static_cast<std::uint32_t>(page_table.size());
     page_table.insert(page_table.end(), pages.begin(), pages.end());
-    for (std::size_t position = begin; position < end; ++position) {
-      tokens.push_back(text[position]);
-      positions.push_back(static_cast<std::uint32_t>(position));
+    for (const TokenId token : text) {
+      tokens.push_back(token);
+      positions.push_back(static_cast<std::uint32_t>(position++));
       first_page.push_back(first);
     }
   }
@@ -64,13 +65,14 @@ std::unique_ptr<Cache> Transformer::empty_cache() const {
   return std::make_unique<PagedCache>(pool_);
 }
 
-void Transformer::require_valid(std::span<const TokenId> tokens) const {
-  if (tokens.empty()) {
+void Transformer::require_valid(std::span<const TokenId> tokens, std::size_t cached) const {
+  const std::size_t length = cached + tokens.size();
+  if (length == 0) {
     throw BadInput("tokens", "there are none", "give the model a prompt of at least one token");
   }
-  if (tokens.size() > max_position()) {
+  if (length > max_position()) {
     throw BadInput("tokens",
-                   "a text of " + std::to_string(tokens.size()) +
+                   "a text of " + std::to_string(length) +
                        " tokens is longer than the model's max_position_embeddings of " +
                        std::to_string(max_position()),
                    "shorten the prompt or the horizon");
@@ -78,10 +80,10 @@ void Transformer::require_valid(std::span<const TokenId> tokens) const {
   const auto wrong = std::find_if(tokens.begin(), tokens.end(),
                                   [&](TokenId token) { return token >= vocabulary_size(); });
   if (wrong != tokens.end()) {
+    const std::size_t position = cached + static_cast<std::size_t>(wrong - tokens.begin());
     throw BadInput("tokens",
-                   "token " + std::to_string(*wrong) + " at position " +
-                       std::to_string(wrong - tokens.begin()) + " is outside the vocabulary of " +
-                       std::to_string(vocabulary_size()),
+                   "token " + std::to_string(*wrong) + " at position " + std::to_string(position) +
+                       " is outside the vocabulary of " + std::to_string(vocabulary_size()),
                    "use the tokenizer that belongs to the model");
   }
 }
@@ -91,10 +93,7 @@ Transformer::Extension Transformer::extension_of(const Pass& pass) const {
   if (cache == nullptr || cache->pool() != pool_) {
     throw std::invalid_argument("a pass has no cache, or that of another model");
   }
-  if (cache->length() > pass.tokens.size()) {
-    throw std::invalid_argument("a cache is longer than the text of its pass");
-  }
-  require_valid(pass.tokens);
+  require_valid(pass.tokens, cache->length());
   return {cache, pass.tokens};
 }
 
@@ -114,7 +113,7 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
   std::vector<CachedToken> cached;
   cached.reserve(extensions.size());
   for (const auto& [cache, tokens] : extensions) {
-    const std::size_t last = tokens.size() - 1;
+    const std::size_t last = cache->length() - 1;
     cached.push_back({cache->page_of(last), static_cast<std::uint32_t>(last % page_tokens)});
   }
   run_head(cached, rows);
@@ -122,7 +121,7 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
 
 void Transformer::logits_at_every_position(std::span<const TokenId> tokens,
                                            DeviceMemory<float>& rows) {
-  require_valid(tokens);
+  require_valid(tokens, 0);
   PagedCache cache(pool_);
   const Extension extension{&cache, tokens};
   extend({&extension, 1});
@@ -144,21 +143,21 @@ void Transformer::extend(std::span<const Extension> extensions) {
     launch = LaunchRows();
   };
   for (const auto& [cache, tokens] : extensions) {
-    for (std::size_t begin = cache->length(); begin < tokens.size();) {
-      const std::size_t end = std::min(tokens.size(), begin + largest_launch - launch.rows());
-      launch.add(tokens, begin, end, cache->pages());
+    for (std::size_t begin = 0; begin < tokens.size();) {
+      const std::size_t count = std::min(tokens.size() - begin, largest_launch - launch.rows());
+      launch.add(tokens.subspan(begin, count), cache->length() + begin, cache->pages());
       if (launch.rows() == largest_launch) run();
-      begin = end;
+      begin += count;
     }
   }
   run();
-  for (const auto& [cache, tokens] : extensions) cache->hold(tokens);
+  for (const auto& [cache, tokens] : extensions) cache->hold(tokens.size());
 }
 
 void Transformer::make_room(std::span<const Extension> extensions) {
   std::vector<PagedCache::PageCopy> copies;
   for (const auto& [cache, tokens] : extensions) {
-    cache->reserve(tokens.size(), copies);
+    cache->reserve(cache->length() + tokens.size(), copies);
   }
   if (copies.empty()) return;
   std::vector<std::uint32_t> pages(2 * copies.size());

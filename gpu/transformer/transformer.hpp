@@ -36,12 +36,10 @@ class Transformer : public LanguageModel {
   std::size_t vocabulary_size() const override { return architecture_->vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override;
 
-  /// As LanguageModel says. A token already in a cache is not computed again: where all of them
-  /// are, the head alone runs.
+  /// As LanguageModel says. Where a pass adds no token to its cache, the head alone runs.
   /// @throw BadInput before anything is computed, for an empty or too long text and for a token
   /// outside the vocabulary
-  /// @throw std::invalid_argument for a cache of another model, one that is longer than its text,
-  /// or one that occurs in two passes
+  /// @throw std::invalid_argument for a cache of another model, or one that occurs in two passes
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
   /// rows[position * vocabulary_size + token] = the logit of `token` after tokens[0 .. position],
@@ -55,7 +53,7 @@ class Transformer : public LanguageModel {
   const PagePool& pages() const { return *pool_; }
 
  private:
-  /// A record whose uncached tokens a call computes.
+  /// A cache and the tokens that a call adds to it.
   struct Extension {
     PagedCache* cache;
     std::span<const TokenId> tokens;
@@ -66,9 +64,9 @@ class Transformer : public LanguageModel {
     std::uint32_t slot;
   };
 
-  void require_valid(std::span<const TokenId> tokens) const;
+  void require_valid(std::span<const TokenId> tokens, std::size_t cached) const;
   Extension extension_of(const Pass& pass) const;
-  /// Computes the uncached tokens of every extension into its cache.
+  /// Computes the tokens of every extension into its cache.
   void extend(std::span<const Extension> extensions);
   void make_room(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);

@@ -17,10 +17,11 @@ class Bits final : public gpu::DrawObserver {
   void ended(std::size_t place, const gpu::Progress& run) override {
     std::vector<std::uint64_t>& bits = of_place_[place];
     for (const gpu::Record& record : run.replicas) {
-      for (const gpu::ScoredToken& token : record.tokens()) {
-        bits.push_back(token.id);
-        bits.push_back(std::bit_cast<std::uint64_t>(token.log_p));
-        for (const double log_z : token.log_z) bits.push_back(std::bit_cast<std::uint64_t>(log_z));
+      for (std::size_t t = 1; t <= record.length(); ++t) {
+        bits.push_back(record.tokens().token(t));
+        bits.push_back(std::bit_cast<std::uint64_t>(record.tokens().log_p(t)));
+        for (const double log_z : record.tokens().log_z(t))
+          bits.push_back(std::bit_cast<std::uint64_t>(log_z));
       }
     }
   }

@@ -20,7 +20,7 @@ std::unique_ptr<Cache> PagedCache::fork(std::size_t length) const {
   const auto shared = std::span(pages_).first(pages_for(length));
   copy->pages_.assign(shared.begin(), shared.end());
   for (const auto page : copy->pages_) pool_->hold(page);
-  copy->hold(tokens().first(length));
+  copy->hold(length);
   return copy;
 }
 

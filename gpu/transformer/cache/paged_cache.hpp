@@ -21,7 +21,7 @@ class PagedCache : public Cache {
   PagedCache& operator=(const PagedCache&) = delete;
   ~PagedCache() override;
 
-  std::span<const TokenId> tokens() const override { return tokens_; }
+  std::size_t length() const override { return length_; }
   /// @throw std::invalid_argument if length > length().
   std::unique_ptr<Cache> fork(std::size_t length) const override;
 
@@ -38,17 +38,13 @@ class PagedCache : public Cache {
   /// Makes room for tokens length() .. length - 1 in pages that no other cache holds. Appends to
   /// `copies` the copy that this asks for, if any.
   void reserve(std::size_t length, std::vector<PageCopy>& copies);
-  /// Says that all of `tokens` are computed, those that it held already included; reserve made
-  /// room.
-  void hold(std::span<const TokenId> tokens) {
-    tokens_.insert(tokens_.end(), tokens.begin() + static_cast<std::ptrdiff_t>(length()),
-                   tokens.end());
-  }
+  /// Says that `tokens` more are computed; reserve made room.
+  void hold(std::size_t tokens) { length_ += tokens; }
 
  private:
   std::shared_ptr<PagePool> pool_;
   std::vector<std::uint32_t> pages_;
-  std::vector<TokenId> tokens_;
+  std::size_t length_ = 0;
 };
 
 }  // namespace tempera::gpu

@@ -174,7 +174,7 @@ TEST_CASE("score_record computes what the sampler has kept, on a table and on a 
       Record x(context, model->empty_cache());
       small.finish(extend(x, small.turn(1), 6));
       CHECK(same_record(x, small.scored(6, x.token_ids())));
-      CHECK(owns_its_cache(x));
+      CHECK(owns_its_cache(*model, x));
     }
   }
 }

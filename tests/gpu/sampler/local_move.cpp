@@ -36,8 +36,8 @@ double paper_log_ratio(SmallRun& small, const Record& x, const std::vector<Token
   const Record fresh = small.scored(x.horizon(), y);
   double at_y = 0.0;
   double at_x = 0.0;
-  for (std::size_t t = r; t <= fresh.length(); ++t) at_y += fresh.tokens()[t - 1].log_z[k];
-  for (std::size_t t = r; t <= x.length(); ++t) at_x += x.tokens()[t - 1].log_z[k];
+  for (std::size_t t = r; t <= fresh.length(); ++t) at_y += fresh.tokens().log_z(t)[k];
+  for (std::size_t t = r; t <= x.length(); ++t) at_x += x.tokens().log_z(t)[k];
   return at_y - at_x;
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("an accepted move becomes its proposal, whatever its length") {
       CHECK(replay.event.tokens == path.drawn.size());
       CHECK(replay.small.engine.decode_tokens() == path.drawn.size());
       CHECK(same_record(replay.after, replay.small.scored(4, path.y)));
-      CHECK(owns_its_cache(replay.after));
+      CHECK(owns_its_cache(replay.model, replay.after));
       CHECK(replay.event.log_ratio ==
             paper_log_ratio(replay.small, replay.before, path.y, path.r, k));
     }
@@ -108,7 +108,7 @@ TEST_CASE("a rejected move leaves the record as it was") {
     CHECK_FALSE(replay.event.accepted);
     CHECK(replay.event.log_ratio == accepted.event.log_ratio);
     CHECK(same_record(replay.after, replay.before));
-    CHECK(owns_its_cache(replay.after));
+    CHECK(owns_its_cache(replay.model, replay.after));
   }
   CHECK(rejections > 0);
 }
@@ -123,7 +123,7 @@ TEST_CASE("a chain of moves keeps records sound") {
     for (std::size_t number = 0; number < 12; ++number) {
       small.finish(local_move(x, small.turn(0, number), RestartLaw::uniform(6)));
       RC_ASSERT(same_record(x, small.scored(6, x.token_ids())));
-      RC_ASSERT(owns_its_cache(x));
+      RC_ASSERT(owns_its_cache(model, x));
       RC_ASSERT(x.terminated() || x.length() == 6);
     }
   });

@@ -34,8 +34,7 @@ TEST_CASE("a record ends at its terminal token, and its padding counts nothing")
   CHECK_FALSE(record.open());
   CHECK(record.terminal_position() == 3);
   CHECK(record.token_ids() == std::vector<TokenId>{2, 4, 1});
-  CHECK(std::vector<TokenId>(record.history().begin(), record.history().end()) ==
-        std::vector<TokenId>{3, 4, 2, 4, 1});
+  CHECK(record.uncached_tokens() == std::vector<TokenId>{3, 4, 2, 4, 1});
   CHECK(record.log_p0() == -3.5);
   CHECK(record.sum_log_z(1, 3, 0) == 1.5);
   CHECK(record.sum_log_z(2, 5, 1) == 6.0);  // positions 4 and 5 are padding
@@ -74,15 +73,19 @@ TEST_CASE("the prefix before r keeps scores and horizon, and forks the cache it 
   const Record record = small.scored(6, {2, 3, 4, 0});
   // The last token has never been asked about, so it is not in the cache.
   REQUIRE(record.cache().length() == 5);
+  CHECK(record.uncached_tokens() == std::vector<TokenId>{0});
   for (std::size_t r = 1; r <= 4; ++r) {
     CAPTURE(r);
     const Record prefix = record.prefix_before(r);
     CHECK(prefix.length() == r - 1);
     CHECK(prefix.horizon() == 6);
     CHECK(prefix.open());
-    CHECK(std::equal(prefix.tokens().begin(), prefix.tokens().end(), record.tokens().begin()));
+    std::vector<TokenId> kept = record.token_ids();
+    kept.resize(r - 1);
+    CHECK(same_record(prefix, small.scored(6, kept)));
+    CHECK(prefix.uncached_tokens().empty());
     CHECK(prefix.cache().length() == 2 + (r - 1));
-    CHECK(owns_its_cache(prefix));
+    CHECK(owns_its_cache(model, prefix));
   }
   CHECK(record.cache().length() == 5);  // the fork left it alone
 }
@@ -97,8 +100,8 @@ TEST_CASE("a copy is equal, and goes its own way") {
   small.finish(extend(copy, small.turn(0), 6));
   CHECK(copy.length() > 3);
   CHECK(record.length() == 3);
-  CHECK(owns_its_cache(record));
-  CHECK(owns_its_cache(copy));
+  CHECK(owns_its_cache(model, record));
+  CHECK(owns_its_cache(model, copy));
 }
 
 TEST_CASE("a record's sums split at any position") {

@@ -30,10 +30,10 @@ class Digest {
   }
   void take(const Record& record) {
     take(record.length());
-    for (const ScoredToken& token : record.tokens()) {
-      take(token.id);
-      take(std::bit_cast<std::uint64_t>(token.log_p));
-      for (const double log_z : token.log_z) take(std::bit_cast<std::uint64_t>(log_z));
+    for (std::size_t t = 1; t <= record.length(); ++t) {
+      take(record.tokens().token(t));
+      take(std::bit_cast<std::uint64_t>(record.tokens().log_p(t)));
+      for (const double log_z : record.tokens().log_z(t)) take(std::bit_cast<std::uint64_t>(log_z));
     }
   }
   std::uint64_t value() const { return value_; }

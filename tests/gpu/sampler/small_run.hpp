@@ -77,16 +77,38 @@ struct SmallRun {
 
 /// Whether two records agree in tokens and in every bit of their scores.
 inline bool same_record(const Record& a, const Record& b) {
-  return std::equal(a.tokens().begin(), a.tokens().end(), b.tokens().begin(), b.tokens().end()) &&
-         a.horizon() == b.horizon() && a.terminated() == b.terminated();
+  if (a.length() != b.length() || a.horizon() != b.horizon() || a.terminated() != b.terminated())
+    return false;
+  for (std::size_t t = 1; t <= a.length(); ++t) {
+    const auto a_z = a.tokens().log_z(t);
+    const auto b_z = b.tokens().log_z(t);
+    if (a.tokens().token(t) != b.tokens().token(t) || a.tokens().log_p(t) != b.tokens().log_p(t) ||
+        !std::equal(a_z.begin(), a_z.end(), b_z.begin(), b_z.end()))
+      return false;
+  }
+  return true;
 }
 
-/// Whether a record's cache holds nothing but the beginning of its own history.
-inline bool owns_its_cache(const Record& record) {
-  const auto cached = record.cache().tokens();
-  const auto history = record.history();
-  return cached.size() <= history.size() &&
-         std::equal(cached.begin(), cached.end(), history.begin());
+/// Prompt and tokens together.
+inline std::vector<TokenId> history_of(const Record& record) {
+  std::vector<TokenId> history = record.context().prompt;
+  for (const TokenId token : record.token_ids()) history.push_back(token);
+  return history;
+}
+
+/// Whether a record's cache holds nothing but the beginning of its own history: whether the logits
+/// that follow its history are, through it, those that are computed from scratch.
+inline bool owns_its_cache(LanguageModel& model, const Record& record) {
+  const std::vector<TokenId> history = history_of(record);
+  if (record.cache().length() > history.size()) return false;
+  const auto own = record.cache().fork(record.cache().length());
+  const auto fresh = model.empty_cache();
+  const std::vector<TokenId> uncached = record.uncached_tokens();
+  const std::vector<Pass> passes{{own.get(), uncached}, {fresh.get(), history}};
+  DeviceMemory<float> rows;
+  model.next_logits(passes, rows);
+  return rows.download(0, model.vocabulary_size()) ==
+         rows.download(model.vocabulary_size(), model.vocabulary_size());
 }
 
 }  // namespace tempera::gpu

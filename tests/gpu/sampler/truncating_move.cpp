@@ -41,7 +41,7 @@ TEST_CASE("a truncating move cuts the current scores at the candidate's end") {
   small.finish(truncating_move(moved, small.turn(0)));
   CHECK(tape.at_end());
   CHECK(same_record(moved, small.scored(6, {2, 0})));
-  CHECK(small.run.events.at(0).log_ratio == moved.tokens()[1].log_z[0] - x.tokens()[1].log_z[0]);
+  CHECK(small.run.events.at(0).log_ratio == moved.tokens().log_z(2)[0] - x.tokens().log_z(2)[0]);
 }
 
 TEST_CASE("the truncating sampler stops with the first stage that ends in a terminated record") {

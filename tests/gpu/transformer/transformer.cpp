@@ -54,6 +54,11 @@ std::vector<Row> next(Transformer& transformer, const std::vector<Pass>& passes)
   return bits(memory, passes.size(), transformer.vocabulary_size());
 }
 
+/// The pass that brings a cache, which holds the beginning of a text, to its end.
+Pass rest(Cache& cache, std::span<const TokenId> text) {
+  return {&cache, text.subspan(cache.length())};
+}
+
 /// The logits after a text that shares nothing with anything.
 Row fresh(Transformer& transformer, const Text& text) {
   const auto cache = transformer.empty_cache();
@@ -97,7 +102,7 @@ TEST_CASE("a row does not depend on how its text was split over passes", "[trans
     std::size_t length = 0;
     while (length < text.size()) {
       length += *rc::gen::inRange<std::size_t>(1, text.size() - length + 1);
-      const auto row = next(*transformer, {{cache.get(), std::span(text).first(length)}})[0];
+      const auto row = next(*transformer, {rest(*cache, std::span(text).first(length))})[0];
       RC_ASSERT(row == all[length - 1]);
     }
   });
@@ -111,7 +116,7 @@ TEST_CASE("a prompt longer than one launch has the bits of its pieces", "[transf
   for (TokenId i = 0; i < 700; ++i) text.push_back(i * i % 5);
   const auto cache = transformer->empty_cache();
   next(*transformer, {{cache.get(), std::span(text).first(333)}});
-  CHECK(next(*transformer, {{cache.get(), text}})[0] == fresh(*transformer, text));
+  CHECK(next(*transformer, {rest(*cache, text)})[0] == fresh(*transformer, text));
 }
 
 TEST_CASE("any history of forks and batches leaves every cache to its own text", "[transformer]") {
@@ -146,7 +151,7 @@ TEST_CASE("any history of forks and batches leaves every cache to its own text",
           branch.text.insert(branch.text.end(), more.begin(), more.end());
         }
         if (!*rc::gen::arbitrary<bool>()) continue;
-        passes.push_back({branch.cache.get(), branch.text});
+        passes.push_back(rest(*branch.cache, branch.text));
         asked.push_back(&branch);
         new_tokens += branch.text.size() - branch.cache->length();
       }
@@ -186,7 +191,7 @@ TEST_CASE("the bitwise comparisons would see a token, a page or a thread out of 
     std::vector<PagedCache::PageCopy> never_made;
     dynamic_cast<PagedCache&>(*fork).reserve(text.size(), never_made);
     REQUIRE(never_made.size() == 1);
-    CHECK(next(*transformer, {{fork.get(), text}})[0] != row);
+    CHECK(next(*transformer, {rest(*fork, text)})[0] != row);
   }
 }
 
@@ -195,15 +200,15 @@ TEST_CASE("no retained token is computed twice", "[transformer]") {
   const Text text = {0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2, 3, 4, 4, 4, 2, 1, 0, 2, 3};
   const auto cache = transformer->empty_cache();
   for (std::size_t length = 1; length <= text.size(); ++length) {
-    next(*transformer, {{cache.get(), std::span(text).first(length)}});
+    next(*transformer, {rest(*cache, std::span(text).first(length))});
   }
   CHECK(transformer->tokens_computed() == text.size());
   const auto fork = cache->fork(7);
-  const auto row = next(*transformer, {{fork.get(), std::span(text).first(7)}})[0];
+  const auto row = next(*transformer, {rest(*fork, std::span(text).first(7))})[0];
   CHECK(transformer->tokens_computed() == text.size());
   CHECK(row == fresh(*transformer, Text(text.begin(), text.begin() + 7)));
   const auto before = transformer->tokens_computed();
-  next(*transformer, {{fork.get(), std::span(text).first(10)}});
+  next(*transformer, {rest(*fork, std::span(text).first(10))});
   CHECK(transformer->tokens_computed() == before + 3);
 }
 
@@ -251,12 +256,11 @@ TEST_CASE("a text that the model cannot take is refused before anything is compu
   ask(Text(80));
 
   const auto other = random_qwen3(odd_config(), 9);
-  const Text short_text = {1};
-  const Text long_text(81 - 1);
-  CHECK_THROWS_AS(next(*other, {{cache.get(), long_text}}), std::invalid_argument);
-  CHECK_THROWS_AS(next(*transformer, {{nullptr, long_text}}), std::invalid_argument);
-  CHECK_THROWS_AS(next(*transformer, {{cache.get(), short_text}}), std::invalid_argument);
-  CHECK_THROWS_AS(next(*transformer, {{cache.get(), long_text}, {cache.get(), long_text}}),
+  const Text one = {1};
+  require_bad_input([&] { ask(one); }, {"81 tokens", "80", "shorten"});
+  CHECK_THROWS_AS(next(*other, {{cache.get(), {}}}), std::invalid_argument);
+  CHECK_THROWS_AS(next(*transformer, {{nullptr, one}}), std::invalid_argument);
+  CHECK_THROWS_AS(next(*transformer, {{cache.get(), {}}, {cache.get(), {}}}),
                   std::invalid_argument);
   CHECK_THROWS_AS(cache->fork(81), std::invalid_argument);
   CHECK(next(*transformer, {}).empty());

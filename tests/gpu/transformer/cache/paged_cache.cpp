@@ -17,7 +17,7 @@ void extend(PagedCache& cache, std::size_t length, std::size_t expected_copies) 
   std::vector<PagedCache::PageCopy> copies;
   cache.reserve(length, copies);
   CHECK(copies.size() == expected_copies);
-  cache.hold(std::vector<TokenId>(length));
+  cache.hold(length - cache.length());
   CHECK(cache.length() == length);
 }
 
