@@ -46,7 +46,7 @@ std::string without_terminal_controls(const std::string& text) {
       result += text[i];
       continue;
     }
-    char escape[8];
+    char escape[12];
     std::snprintf(escape, sizeof escape, "\\u%04x", code);
     result += escape;
     i += length - 1;
