@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "gpu/device/launch.hpp"
+#include "gpu/device/launch.cuh"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/row_kernels.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"

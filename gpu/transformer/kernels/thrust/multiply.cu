@@ -1,4 +1,4 @@
-#include "gpu/device/launch.hpp"
+#include "gpu/device/launch.cuh"
 #include "gpu/transformer/kernels/dot_product.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"

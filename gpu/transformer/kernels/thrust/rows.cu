@@ -1,4 +1,4 @@
-#include "gpu/device/launch.hpp"
+#include "gpu/device/launch.cuh"
 #include "gpu/transformer/kernels/row_kernels.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 
