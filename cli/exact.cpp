@@ -33,6 +33,7 @@ Exit code 0; 2 when the input is wrong, with one line that says where.)";
 struct ExactFlags {
   std::string model, horizon, power, powers, kernel, schedule, restart, start, steps;
   bool json = false;
+  bool no_matrix = false;
 };
 
 void refuse_with(const std::string& value, const char* flag, const char* other) {
@@ -73,12 +74,14 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
-  if (flags.json) return print(exact_json(heading, report));
-  print_exact(std::cout, heading, report);
+  const auto matrix = flags.no_matrix ? PrintedMatrix::no : PrintedMatrix::yes;
+  if (flags.json) return print(exact_json(heading, report, matrix));
+  print_exact(std::cout, heading, report, matrix);
 }
 
 void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
   refuse_with(flags.kernel, "--kernel", "--powers");
+  if (flags.no_matrix) refuse_with("given", "--no-matrix", "--powers, which prints none");
   parse_fractions(flags.powers, "--powers");
   const auto ladder = reference::parse_ladder(flags.powers, "--powers");
   const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
@@ -120,6 +123,8 @@ void add_exact(CLI::App& app) {
            "Record to start the total-variation curve from, tokens joined by one space; with "
            "--powers one record for each rung, joined by '|'");
   add_text(*command, "--steps", flags->steps, "N", "Steps N of the curve (default: 10)");
+  command->add_flag("--no-matrix", flags->no_matrix,
+                    "One rung: leave out the matrix, where it is too large to print");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
   command->callback([flags, model] {
     require(*model, "name a finite model, such as toy_models/four_state.json");

@@ -27,19 +27,24 @@ Json fractions(const Matrix& matrix) {
 
 }  // namespace
 
-Json exact_json(const RungHeading& heading, const RungReport& report) {
-  return {{"model", heading.model},
-          {"horizon", heading.horizon},
-          {"power", to_string(heading.power.value())},
-          {"kernel", heading.kernel},
-          {"states", report.states},
-          {"base", fractions(report.base)},
-          {"target", fractions(report.target)},
-          {"matrix", fractions(report.kernel)},
-          {"invariant", report.verdict.invariant()},
-          {"detailed_balance", report.verdict.reversible()},
-          {"irreducible", report.verdict.irreducible},
-          {"tv", fractions(report.total_variation)}};
+Json exact_json(const RungHeading& heading, const RungReport& report, PrintedMatrix matrix) {
+  Json json{{"model", heading.model},
+            {"horizon", heading.horizon},
+            {"power", to_string(heading.power.value())},
+            {"kernel", heading.kernel},
+            {"states", report.states},
+            {"base", fractions(report.base)},
+            {"target", fractions(report.target)},
+            {"matrix", nullptr},
+            {"invariant", report.verdict.invariant()},
+            {"detailed_balance", report.verdict.reversible()},
+            {"irreducible", report.verdict.irreducible},
+            {"tv", fractions(report.total_variation)}};
+  if (matrix == PrintedMatrix::yes)
+    json["matrix"] = fractions(report.kernel);
+  else
+    json.erase("matrix");
+  return json;
 }
 
 Json exact_json(const JointReport& report) {

@@ -24,13 +24,17 @@ struct JointHeading {
   std::string schedule;  ///< adj or deo
 };
 
+/// Whether the transition matrix is printed; `--no-matrix` leaves it out.
+enum class PrintedMatrix { yes, no };
+
 /// The object that --json prints (docs/exact.md).
-nlohmann::ordered_json exact_json(const RungHeading& heading, const reference::RungReport& report);
+nlohmann::ordered_json exact_json(const RungHeading& heading, const reference::RungReport& report,
+                                  PrintedMatrix matrix);
 nlohmann::ordered_json exact_json(const reference::JointReport& report);
 
 /// Tables for a terminal.
-void print_exact(std::ostream& out, const RungHeading& heading,
-                 const reference::RungReport& report);
+void print_exact(std::ostream& out, const RungHeading& heading, const reference::RungReport& report,
+                 PrintedMatrix matrix);
 void print_exact(std::ostream& out, const JointHeading& heading,
                  const reference::JointReport& report);
 

@@ -74,7 +74,7 @@ void print_matrix(std::ostream& out, const RungReport& report) {
     }
   }
   if (rows.size() == 1 || !fits(rows)) {
-    out << "matrix: too wide for a terminal; see --json\n\n";
+    out << "matrix: too wide for a terminal; see --json, or --no-matrix\n\n";
     return;
   }
   out << "matrix, from row to column\n";
@@ -112,13 +112,14 @@ void print_curve(std::ostream& out, const std::vector<Rational>& total_variation
 
 }  // namespace
 
-void print_exact(std::ostream& out, const RungHeading& heading, const RungReport& report) {
+void print_exact(std::ostream& out, const RungHeading& heading, const RungReport& report,
+                 PrintedMatrix matrix) {
   const std::string title = heading.model + ", horizon " + std::to_string(heading.horizon) +
                             ", power " + to_string(heading.power.value()) + ", " + heading.kernel +
                             " kernel";
   out << wrapped(title, table_columns, 2) << '\n' << report.states.size() << " states\n";
   print_laws(out, report);
-  print_matrix(out, report);
+  if (matrix == PrintedMatrix::yes) print_matrix(out, report);
   print_verdict(out, report.verdict);
   print_curve(out, report.total_variation);
 }

@@ -52,6 +52,21 @@ TEST_CASE("exact gives the paper's fixed-horizon matrix and curve") {
   CHECK(report["tv"] == json{"5/6", "5/12", "25/96"});
 }
 
+TEST_CASE("--no-matrix leaves out the matrix and nothing else") {
+  for (const std::string& question :
+       {"--horizon 2 --power 2 --start 'a e'", "--horizon 3 --power 3 --kernel truncating"}) {
+    json whole = answer(question);
+    whole.erase("matrix");
+    CHECK(answer(question + std::string(" --no-matrix")) == whole);
+  }
+  const TemporaryFile model(four_state);
+  const auto table = run_command("exact " + model.path() + " --horizon 2 --power 2 --no-matrix");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, !Catch::Contains("matrix") && Catch::Contains("reversible:       yes"));
+  check_refusal("exact " + model.path() + " --horizon 2 --powers 1,2 --no-matrix",
+                "--no-matrix: has no meaning with --powers");
+}
+
 TEST_CASE("without a start there is no curve, and ten steps are the default") {
   CHECK(answer("--horizon 2 --power 2")["tv"] == json::array());
   CHECK(answer("--horizon 2 --power 2 --start e")["tv"].size() == 11);
