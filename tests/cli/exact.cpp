@@ -53,7 +53,7 @@ TEST_CASE("exact gives the paper's fixed-horizon matrix and curve") {
 }
 
 TEST_CASE("--no-matrix leaves out the matrix and nothing else") {
-  for (const std::string& question :
+  for (const char* const question :
        {"--horizon 2 --power 2 --start 'a e'", "--horizon 3 --power 3 --kernel truncating"}) {
     json whole = answer(question);
     whole.erase("matrix");
