@@ -85,7 +85,8 @@ reading() {
     failures=$((failures + 1))
   fi
 }
-written toy.sound "$sound"
+written toy.sound 'Definition two := 2.
+Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.'
 reading passes "what is here" 'In `toy.v`: `toy.sound`, with `.two` (`other.json`).'
 reading fails "a theorem that is not here" '`toy.sound` and `toy.missing`'
 reading fails "a theorem of another file" '`toy.sound` and `other.sound`'
