@@ -42,10 +42,11 @@ Definition local_coin k r x y : bool -> R :=
   coin (Num.min 1 (zeta_sum k r y / zeta_sum k r x)).
 
 (** eq:swap-acceptance-theory, from the cached log p0 of the two records. *)
-Definition swap_coin e x y : bool -> R :=
+Definition swap_ratio_tokens e x y : R :=
   let p u := prefix_prob E lm (map Some u) in
-  coin (Num.min 1 ((alpha (lower e) (p y) / alpha (lower e) (p x))
-                   * (alpha (upper e) (p x) / alpha (upper e) (p y)))).
+  Num.min 1 ((alpha (lower e) (p y) / alpha (lower e) (p x))
+             * (alpha (upper e) (p x) / alpha (upper e) (p y))).
+Definition swap_coin e x y : bool -> R := coin (swap_ratio_tokens e x y).
 
 Definition accept_local T k r : S_T T -> S_T T -> R := accept (pi T k) (q (alpha k) r).
 Definition accept_swap T e : state T -> R := swap_accept (pi T) e.
@@ -93,15 +94,18 @@ have -> : a = Num.min 1 (zeta_sum k r (tokens y) / zeta_sum k r (tokens x)) => /
 by rewrite !zeta_sum_cached /a /accept_local cached_accept.
 Qed.
 
+Lemma swap_ratio_cached T e (X : state T) :
+  swap_ratio_tokens e (tokens (X (lower e))) (tokens (X (upper e))) = accept_swap e X.
+Proof.
+rewrite /swap_ratio_tokens /accept_swap /swap_accept /= !prob_tokens; congr (Num.min 1 _).
+by rewrite (swap_ratio_p0 alpha lm_model).
+Qed.
+
 Lemma swap_coin_drawn T e (X : state T) :
   let a := accept_swap e X in
   let w := swap_coin e (tokens (X (lower e))) (tokens (X (upper e))) in
   stated w true = a /\ stated w false = 1 - a.
-Proof.
-move=> a w; suff -> : a = w true by [].
-rewrite /a /w /accept_swap /swap_coin /swap_accept /= !prob_tokens; congr (Num.min 1 _).
-by rewrite (swap_ratio_p0 alpha lm_model).
-Qed.
+Proof. by rewrite /stated /= swap_ratio_cached. Qed.
 
 Lemma g_tickets_drawn k x v : supported (map Some x) -> ~~ ended E x ->
   stated (g_tickets k x) v = g E lm (alpha k) (map Some x) (Some v).
@@ -140,17 +144,9 @@ Lemma refinement_exact (st : stage) c N : refinement st c N =2
   rounds_from (W (pi (horizon st))) (@local R V E lm (horizon st) n alpha (omega st)) s c N
     (local_moves st) (sweeps st).
 Proof.
-have ext (S : finType) (P P' Q Q' : S -> S -> R) : P =2 P' -> Q =2 Q' -> compk P Q =2 compk P' Q'.
-  by move=> eP eQ X Z; apply: act_ext => // Y; apply: eP.
-have localE k (x y : S_T (horizon st)) : local_at_stage (fun k => g E lm (alpha k)) accept_local (@stated R) st k x y
-    = @local R V E lm (horizon st) n alpha (omega st) k x y.
-  apply: eq_bigr => r _; congr (_ * _); rewrite /local_at /mh /metropolis.
-  have rT : (r <= horizon st)%N by apply: ltnW.
-  case: eqP => _; last by rewrite proposal_q.
-  by congr (1 - _); apply: eq_bigr => u _; rewrite proposal_q.
-rewrite /refinement; elim: N c => [//|N IH] c; apply: (ext) => //; apply: (ext) => //.
-elim: (local_moves st) => [//|m IHm]; apply: (ext) => // X Y.
-by apply: eq_bigr => k _; apply: localE.
+apply: (refinement_rounds accept_local accept_swap (@stated R) s c N
+  (q := fun k (r : 'I_(horizon st)) => q (alpha k) r)) => k r x y.
+by apply: proposal_q; apply: ltnW.
 Qed.
 
 Variables (address : Type) (at_ : nat -> nat -> nat -> purpose -> address) (per_rung : bool).

@@ -304,6 +304,23 @@ Definition refinement (st : stage) c N : state (horizon st) -> state (horizon st
   rounds_from (@swap_at (horizon st)) (local_at_stage st) s c N (local_moves st) (sweeps st).
 Arguments refinement : clear implicits.
 
+(** Its rounds are those of alternation.v, with the local kernel of the drawn proposal. *)
+Lemma refinement_rounds (st : stage) c N
+    (q : 'I_n.+1 -> 'I_(horizon st) -> S_T (horizon st) -> S_T (horizon st) -> R) :
+  (forall k (r : 'I_(horizon st)) x y, proposal k r x y = q k r x y) ->
+  refinement st c N =2 rounds_from (@swap_at (horizon st))
+    (fun k => mixk (omega st k) (fun r : 'I_(horizon st) => metropolis (q k r) (accept_local k r)))
+    s c N (local_moves st) (sweeps st).
+Proof.
+move=> qE; have localE k (x y : S_T (horizon st)) : local_at_stage st k x y =
+    mixk (omega st k) (fun r : 'I_(horizon st) => metropolis (q k r) (accept_local k r)) x y.
+  apply: eq_bigr => r _; congr (_ * _); rewrite /metropolis; case: eqP => _; last by rewrite qE.
+  by congr (1 - _); apply: eq_bigr => u _; rewrite qE.
+rewrite /refinement; elim: N c => [//|N IH] c; apply: compk_ext => //; apply: compk_ext => //.
+elim: (local_moves st) => [//|m IHm]; apply: compk_ext => // X Y.
+by apply: eq_bigr => k _; apply: localE.
+Qed.
+
 Lemma rounds_yields (st : stage) N l c (X : state (horizon st)) : fair st ->
   yields D (rounds_of E at_ token_tickets local_tickets swap_tickets s per_rung st N l c (show X))
     (refinement st c N X) (@show (horizon st)).

@@ -104,10 +104,6 @@ Qed.
 
 (** ** What the count does *)
 
-Let compk_ext (P P' Q Q' : state -> state -> R) :
-  P =2 P' -> Q =2 Q' -> compk P Q =2 compk P' Q'.
-Proof. by move=> eP eQ X Z; apply: act_ext => // Y; apply: eP. Qed.
-
 (** Only its parity matters. *)
 Lemma sweeps_parity c d m : odd c = odd d -> sweeps_from c m =2 sweeps_from d m.
 Proof.
@@ -198,12 +194,9 @@ Theorem ordered_rounds (R : realFieldType) (S : finType) (n : nat)
     (pi : 'I_n.+1 -> S -> R) (L : 'I_n.+1 -> S -> S -> R) c N nl ns :
   rounds_from (W pi) L ADJ c N nl ns =2 iterk N (ppt L (adj pi) nl ns).
 Proof.
-have ext (P P' Q Q' : {ffun 'I_n.+1 -> S} -> {ffun 'I_n.+1 -> S} -> R) :
-    P =2 P' -> Q =2 Q' -> compk P Q =2 compk P' Q'.
-  by move=> eP eQ X Z; apply: act_ext => // Y; apply: eP.
 have sweeps m d : sweeps_from (W pi) ADJ d m =2 iterk m (adj pi).
-  by elim: m d => [//|m IH] d; apply: ext.
-by elim: N c => [//|N IH] c; apply: (ext) => //; apply: ext.
+  by elim: m d => [//|m IH] d; apply: compk_ext.
+by elim: N c => [//|N IH] c; apply: (compk_ext) => //; apply: compk_ext.
 Qed.
 
 (** A geometric bound becomes a limit, whatever the sequence of kernels. *)

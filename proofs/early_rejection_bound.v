@@ -10,7 +10,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From Tempera Require Import markov record_space power power_target tempera_lottery program.
 From Tempera Require Import replica_exchange sampler_steps record_tokens.
 From Tempera Require Import tempera_early_rejection addressed_draws word_grain.
-From Tempera Require Import lottery_sampler sampler_distance sampler_early_rejection.
+From Tempera Require Import lottery_sampler word_draws sampler_early_rejection.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

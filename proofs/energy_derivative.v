@@ -5,6 +5,7 @@
 
     - [family s x]            pi_s(x) = e^{-s U(x)} / Z(s)
     - [mean_energy s]         E_{pi_s}[U];  [variance s]  sigma^2(s)
+    - [mean_derivative]     d/ds E_s[f] = - Cov_s(f, U), for every f
     - [mean_energy_derivative]    d/ds E = - sigma^2, at every s
     - [variance_positive]     sigma^2 > 0 unless U is constant; [variance_constant]
       it is zero then
@@ -36,7 +37,7 @@ Qed.
 
 Section PowerFamily.
 Variables (R : realType) (S : finType) (U : S -> R) (x0 : S).
-Implicit Types (s : R) (x : S).
+Implicit Types (s : R) (x : S) (f : S -> R).
 
 Definition boltzmann x s : R := expR (- U x * s).
 Definition partition s : R := \sum_x boltzmann x s.
@@ -83,33 +84,50 @@ have := @is_derive1_comp _ expR (fun t => - U x * t) s _ _ (is_derive_expR _) in
 by rewrite /GRing.scale /= mulrC.
 Qed.
 
-Theorem mean_energy_derivative s : is_derive s 1 mean_energy (- variance s).
+(** d/ds E_s[f] = - Cov_s(f, U) for every f. *)
+Definition mean f s : R := \sum_x family s x * f x.
+Definition covariance f s : R := mean (fun x => f x * U x) s - mean f s * mean U s.
+
+Lemma weighted f s : \sum_x f x * boltzmann x s = partition s * mean f s.
+Proof.
+rewrite mulr_sumr; apply: eq_bigr => x _; rewrite /family.
+rewrite mulrA [partition s * _]mulrC divfK; first exact: mulrC.
+by rewrite gt_eqF // partition_gt0.
+Qed.
+
+Theorem mean_derivative f s : is_derive s 1 (mean f) (- covariance f s).
 Proof.
 have dZ : is_derive s 1 partition (\sum_x - U x * boltzmann x s).
   by apply: is_derive_sum_seq => x; apply: boltzmann_derivative.
-pose M t := \sum_x U x * boltzmann x t.
-have dM : is_derive s 1 M (\sum_x U x * (- U x * boltzmann x s)).
+pose M t := \sum_x f x * boltzmann x t.
+have dM : is_derive s 1 M (\sum_x f x * (- U x * boltzmann x s)).
   apply: is_derive_sum_seq => x.
-  exact: (@is_deriveZ _ _ _ (boltzmann x) (U x) s 1 _ (boltzmann_derivative x s)).
+  exact: (@is_deriveZ _ _ _ (boltzmann x) (f x) s 1 _ (boltzmann_derivative x s)).
 have Z0 t : partition t != 0 by rewrite gt_eqF // partition_gt0.
-have ME : mean_energy = M \* (fun t => (partition t)^-1).
+have ME : mean f = M \* (fun t => (partition t)^-1).
   apply/funext => t; transitivity (M t * (partition t)^-1); last by [].
-  rewrite /mean_energy /M /family mulr_suml.
-  by apply: eq_bigr => x _; rewrite mulrAC [boltzmann x t * _]mulrC.
+  by rewrite /M weighted mulrAC mulfV ?mul1r.
 have dV := @is_deriveV _ partition s _ 1 (Z0 s) dZ.
 have dE := @is_deriveM _ _ M (fun t => (partition t)^-1) s 1 _ _ dM dV.
-rewrite ME; apply: (is_derive_eq dE); rewrite varianceE ME.
-have -> : \sum_x - U x * boltzmann x s = - M s.
-  by rewrite -sumrN; apply: eq_bigr => x _; rewrite mulNr.
-have -> : \sum_x U x * (- U x * boltzmann x s) = - (partition s * \sum_x family s x * U x ^+ 2).
-  rewrite mulr_sumr -sumrN; apply: eq_bigr => x _.
-  rewrite /family [boltzmann x s / _ * _]mulrAC [partition s * _]mulrC divfK //.
-  by rewrite mulNr mulrN mulrA mulrC expr2.
-have combine (m z q : R) : z != 0 ->
-    m * (- z ^- 2 * - m) + z^-1 * (- (z * q)) = - (q - (m / z) ^+ 2).
-  move=> z0; rewrite [z^-1 * _]mulrN mulKf // opprB addrC [RHS]addrC; congr (_ + _).
-  by rewrite mulrNN expr_div_n mulrCA mulrC expr2.
+rewrite ME; apply: (is_derive_eq dE).
+have -> : \sum_x - U x * boltzmann x s = - (partition s * mean U s).
+  by rewrite -weighted -sumrN; apply: eq_bigr => x _; rewrite mulNr.
+have -> : \sum_x f x * (- U x * boltzmann x s) = - (partition s * mean (fun x => f x * U x) s).
+  by rewrite -weighted -sumrN; apply: eq_bigr => x _; rewrite mulNr mulrN mulrA.
+rewrite /M weighted /covariance.
+have combine (z p u q : R) : z != 0 ->
+    z * p * (- z ^- 2 * - (z * u)) + z^-1 * (- (z * q)) = - (q - p * u).
+  move=> z0; rewrite [z^-1 * _]mulrN mulKf // opprB; congr (_ - _).
+  rewrite mulrNN expr2 invfM -[z^-1 * z^-1 * _]mulrA mulKf // mulrAC mulrA mulfV // mul1r.
+  exact: mulrC.
 exact: combine.
+Qed.
+
+Theorem mean_energy_derivative s : is_derive s 1 mean_energy (- variance s).
+Proof.
+have -> : variance s = covariance U s.
+  by rewrite varianceE /covariance expr2; congr (_ - _); apply: eq_bigr => x _; rewrite expr2.
+exact: mean_derivative.
 Qed.
 
 (** Unless all energies agree, every power target spreads over two of them. *)

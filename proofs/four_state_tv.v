@@ -230,8 +230,9 @@ Proof. by case: tv_trunc_table. Qed.
 Theorem censored_mass N : nu_t N.+1 X2 = 1/2%:R - 2%:R/3%:R * r_trunc ^+ N.+1.
 Proof. by rewrite nu_tE /affine mulNr. Qed.
 
-Theorem censored_mass_bound N : nu_t N.+1 X2 <= tv (nu_t N.+1) pi.
-Proof. by rewrite censored_mass tv_trunc le_maxr lexx orbT. Qed.
+Theorem censored_mass_bound N :
+  nu_t N.+1 X2 = 1/2%:R - 2%:R/3%:R * r_trunc ^+ N.+1 /\ nu_t N.+1 X2 <= tv (nu_t N.+1) pi.
+Proof. by rewrite censored_mass; split=> //; rewrite tv_trunc le_maxr lexx orbT. Qed.
 
 Theorem censored_mass_equality N : (4 <= N)%N -> tv (nu_t N) pi = nu_t N X2.
 Proof.

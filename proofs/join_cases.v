@@ -65,31 +65,27 @@ Definition three_rungs_1 : join_case := JoinCase
        ([:: 0], [:: frac 1 4; frac 3 4]);
        ([:: 0; 0], [:: frac 0 1; frac 1 1])]
     [:: frac 0 1; frac 1 1])
-  3 [:: 1; 3; 5] [:: frac 2 3; frac 0 1; frac 1 3] 1 2
+  3 [:: 1; 3; 5] [:: frac 2 3; frac 0 1; frac 1 3] 2 2
   [:: Stage 1 0 2 1; Stage 2 0 2 1; Stage 3 2 2 1].
 
 Definition three_rungs_2 : join_case := JoinCase
-  (FiniteModel 2 [:: false; true]
+  (FiniteModel 2 [:: true; false]
     [::
-       ([::], [:: frac 1 5; frac 4 5]);
-       ([:: 0], [:: frac 1 1; frac 0 1]);
-       ([:: 0; 0], [:: frac 1 2; frac 1 2])]
+       ([::], [:: frac 1 2; frac 1 2]);
+       ([:: 1], [:: frac 4 5; frac 1 5]);
+       ([:: 1; 1], [:: frac 2 3; frac 1 3])]
     [:: frac 0 1; frac 1 1])
-  3 [:: 2; 4; 5] [:: frac 0 1; frac 1 2; frac 1 2] 1 2
-  [:: Stage 1 0 2 2; Stage 2 1 2 2; Stage 3 2 1 2].
+  2 [:: 2; 4; 6] [:: frac 1 2; frac 1 2] 2 1
+  [:: Stage 1 0 2 2; Stage 2 2 2 1].
 
 Definition three_rungs_3 : join_case := JoinCase
-  (FiniteModel 3 [:: false; true; false]
+  (FiniteModel 2 [:: true; false]
     [::
-       ([::], [:: frac 0 1; frac 2 5; frac 3 5]);
-       ([:: 0], [:: frac 0 1; frac 1 1; frac 0 1]);
-       ([:: 0; 0], [:: frac 4 5; frac 0 1; frac 1 5]);
-       ([:: 0; 2], [:: frac 2 3; frac 1 3; frac 0 1]);
-       ([:: 2], [:: frac 2 3; frac 0 1; frac 1 3]);
-       ([:: 2; 0], [:: frac 2 5; frac 2 5; frac 1 5]);
-       ([:: 2; 2], [:: frac 3 11; frac 4 11; frac 4 11])]
-    [:: frac 1 2; frac 3 8; frac 1 8])
-  2 [:: 2; 4; 5] [:: frac 0 1; frac 1 1] 1 2
+       ([::], [:: frac 3 5; frac 2 5]);
+       ([:: 1], [:: frac 4 7; frac 3 7]);
+       ([:: 1; 1], [:: frac 1 2; frac 1 2])]
+    [:: frac 1 1; frac 0 1])
+  2 [:: 2; 4; 5] [:: frac 4 5; frac 1 5] 1 2
   [:: Stage 2 1 1 1].
 
 (** Their models are models and their stages end at their horizons. *)

@@ -4,7 +4,7 @@
     first and slowest, as in `tempera exact`.
     - [codes K N], [decode]     the codes of K records out of N, and their states
     - [x_prodk]                 the product kernel (local sweep, block extension)
-    - [x_W], [x_adj], [x_layer], [x_ppt]   swaps, ordered sweep, a parity layer, P  *)
+    - [x_W], [x_adj], [x_layer]   swaps, ordered sweep, a parity layer  *)
 
 From mathcomp Require Import all_ssreflect all_algebra all_fingroup.
 From Tempera Require Import markov replica_exchange tables.
@@ -129,9 +129,6 @@ Definition x_adj : seq (seq R) := x_ordered x_width [seq x_W e | e <- iota 0 n].
 Definition x_layer (b : bool) : seq (seq R) :=
   x_ordered x_width [seq x_W e | e <- iota 0 n & odd e == b].
 
-Definition x_ppt (sweep C : seq (seq R)) (n_local n_sweep : nat) : seq (seq R) :=
-  x_comp x_width (x_power x_width n_local sweep) (x_power x_width n_sweep C).
-
 End Swaps.
 
 Variables (S : finType) (x0 : S) (s : seq S).
@@ -197,13 +194,6 @@ Theorem x_layerE b : x_layer N targets b = table J J (deo_layer pi b).
 Proof.
 rewrite /deo_layer -x_orderedWE /x_layer -val_enum_ord filter_map.
 by congr (x_ordered _ (map _ _)).
-Qed.
-
-Theorem x_pptE (L : 'I_K -> S -> S -> R) C n_local n_sweep :
-  x_ppt N (table J J (sweep L)) (table J J C) n_local n_sweep = table J J (ppt L C n_local n_sweep).
-Proof.
-have lJ := listing_joint x0 listed.
-by rewrite /x_ppt /x_width -(size_joint x0) !x_powerE // x_compE.
 Qed.
 
 End Joint.

@@ -132,6 +132,10 @@ rewrite exchange_big /=; apply: eq_bigr => y _.
 by rewrite mulr_suml; apply: eq_bigr => x _; rewrite mulrA.
 Qed.
 
+Lemma compk_ext S T U (P P' : S -> T -> R) (Q Q' : T -> U -> R) :
+  P =2 P' -> Q =2 Q' -> compk P Q =2 compk P' Q'.
+Proof. by move=> eP eQ x; apply: act_ext => // y; apply: eP. Qed.
+
 Lemma act_idk S (mu : S -> R) : act mu (@idk S) =1 mu.
 Proof. by move=> y; rewrite /act sum_idk. Qed.
 

@@ -156,6 +156,16 @@ by rewrite acc // subn1.
 Qed.
 
 End Geometric.
+
+(** Each template divides its own length equally. *)
+Theorem templates_divide_equally (sigma0 c : R) (ln : R -> R) (q : R) : 0 < lo ->
+  (forall x y, 0 < x -> 0 < y -> ln (x * y) = ln x + ln y) -> 0 < q -> q ^+ (K - 1) = hi / lo ->
+  equal_division n lo hi (constant_length sigma0) arithmetic
+  /\ equal_division n lo hi (logarithmic_length c ln) (geometric q).
+Proof.
+by move=> lo0 lnM q0 qn; split; [apply: arithmetic_equal_division | apply: geometric_equal_division].
+Qed.
+
 End Templates.
 
 (** Over a real closed field the common ratio exists, and it is unique. *)

@@ -4,7 +4,6 @@
     alpha + delta, d the integral of sigma: with one constant for all gaps of an
     interval of powers.
 
-    - [mean_derivative]    d/ds E_s[f] = - Cov_s(f, U)
     - [deviation_lipschitz]   sigma is Lipschitz on every interval of powers
     - [local_swap_moments]    both expansions                                       *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -142,45 +141,9 @@ Section Family.
 Variables (R : realType) (S : finType) (U : S -> R) (x0 : S).
 Implicit Types (s t : R) (f : S -> R).
 Local Notation mean := (mean U).
+Local Notation covariance := (covariance U).
 Local Notation deviation := (deviation U).
 Local Notation variance := (variance U).
-
-Definition covariance f s : R := mean (fun x => f x * U x) s - mean f s * mean U s.
-
-Lemma weighted f s : \sum_x f x * boltzmann U x s = partition U s * mean f s.
-Proof.
-rewrite mulr_sumr; apply: eq_bigr => x _; rewrite /family.
-rewrite mulrA [partition U s * _]mulrC divfK; first exact: mulrC.
-by rewrite gt_eqF // partition_gt0.
-Qed.
-
-Theorem mean_derivative f s : is_derive s 1 (mean f) (- covariance f s).
-Proof.
-have dZ : is_derive s 1 (partition U) (\sum_x - U x * boltzmann U x s).
-  by apply: is_derive_sum_seq => x; apply: boltzmann_derivative.
-pose M t := \sum_x f x * boltzmann U x t.
-have dM : is_derive s 1 M (\sum_x f x * (- U x * boltzmann U x s)).
-  apply: is_derive_sum_seq => x.
-  exact: (@is_deriveZ _ _ _ (boltzmann U x) (f x) s 1 _ (boltzmann_derivative U x s)).
-have Z0 t : partition U t != 0 by rewrite gt_eqF // partition_gt0.
-have ME : mean f = M \* (fun t => (partition U t)^-1).
-  apply/funext => t; transitivity (M t * (partition U t)^-1); last by [].
-  by rewrite /M weighted mulrAC mulfV ?mul1r.
-have dV := @is_deriveV _ (partition U) s _ 1 (Z0 s) dZ.
-have dE := @is_deriveM _ _ M (fun t => (partition U t)^-1) s 1 _ _ dM dV.
-rewrite ME; apply: (is_derive_eq dE).
-have -> : \sum_x - U x * boltzmann U x s = - (partition U s * mean U s).
-  by rewrite -weighted -sumrN; apply: eq_bigr => x _; rewrite mulNr.
-have -> : \sum_x f x * (- U x * boltzmann U x s) = - (partition U s * mean (fun x => f x * U x) s).
-  by rewrite -weighted -sumrN; apply: eq_bigr => x _; rewrite mulNr mulrN mulrA.
-rewrite /M weighted /covariance.
-have combine (z p u q : R) : z != 0 ->
-    z * p * (- z ^- 2 * - (z * u)) + z^-1 * (- (z * q)) = - (q - p * u).
-  move=> z0; rewrite [z^-1 * _]mulrN mulKf // opprB; congr (_ - _).
-  rewrite mulrNN expr2 invfM -[z^-1 * z^-1 * _]mulrA mulKf // mulrAC mulrA mulfV // mul1r.
-  exact: mulrC.
-exact: combine.
-Qed.
 
 Lemma covariance_continuous f : continuous (covariance f).
 Proof.
@@ -196,9 +159,9 @@ Lemma variance_derivative s : is_derive s 1 variance (slope s).
 Proof.
 have -> : variance = mean square \- (mean U \* mean U).
   apply/funext => t; rewrite (varianceE U x0) expr2; by [].
-have dm := mean_derivative U s.
+have dm := mean_derivative U x0 U s.
 have dp := @is_deriveM _ _ (mean U) (mean U) s 1 _ _ dm dm.
-exact: (@is_deriveB _ _ _ (mean square) (mean U \* mean U) s 1 _ _ (mean_derivative square s) dp).
+exact: (@is_deriveB _ _ _ (mean square) (mean U \* mean U) s 1 _ _ (mean_derivative U x0 square s) dp).
 Qed.
 
 Lemma slope_continuous : continuous slope.

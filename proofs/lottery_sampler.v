@@ -91,10 +91,6 @@ Definition score_tokens k r x : R :=
   \prod_(r <= t < size x)
     zeta E lm (alpha k) (tickets k) (take t (map Some x)) (nth bot (map Some x) t).
 Definition local_ratio k r x y : R := Num.min 1 (score_tokens k r y / score_tokens k r x).
-Definition swap_ratio_tokens e x y : R :=
-  let p u := prefix_prob E lm (map Some u) in
-  Num.min 1 ((alpha (lower e) (p y) / alpha (lower e) (p x))
-             * (alpha (upper e) (p x) / alpha (upper e) (p y))).
 
 (** The acceptance lottery: t of [grains] tickets, for any t that the arithmetic of
     the ratio yields. *)
@@ -106,7 +102,7 @@ Variable swap_t : 'I_n -> seq V -> seq V -> nat.
 Definition accept_ticket (t : nat) (a : R) (b : bool) : ticket :=
   if b then (t, a) else ((grains - t)%N, 1 - a).
 Definition local_ticket k r x y := accept_ticket (local_t k r x y) (local_ratio k r x y).
-Definition swap_ticket e x y := accept_ticket (swap_t e x y) (swap_ratio_tokens e x y).
+Definition swap_ticket e x y := accept_ticket (swap_t e x y) (swap_ratio_tokens E lm alpha e x y).
 
 Notation lottery := (fun k => lottery R (tickets k)).
 Notation proposal := (proposal lottery).
@@ -138,7 +134,6 @@ Qed.
 (** ** The lottery's Algorithm 1 *)
 
 Definition lottery_accept T k r : S_T T -> S_T T -> R := accept (pi T k) (q_lottery (tickets k) r).
-Definition lottery_swap T e : state T -> R := swap_accept (pi T) e.
 
 Lemma proposal_lottery T k r (x y : S_T T) : (r <= T)%N ->
   proposal k r x y = q_lottery (tickets k) r x y.
@@ -161,17 +156,10 @@ rewrite (scored_ratio (alpha k) lm_model (@allowed k)) //.
 by move: qn0; rewrite mulf_eq0 negb_or pnatr_eq0 eqb0 negbK => /andP[/eqP].
 Qed.
 
-Lemma swap_ratio_cached T e (X : state T) :
-  swap_ratio_tokens e (tokens (X (lower e))) (tokens (X (upper e))) = lottery_swap e X.
-Proof.
-rewrite /swap_ratio_tokens /lottery_swap /swap_accept !(prob_tokens lm_model); congr (Num.min 1 _).
-exact: (esym (@swap_ratio_p0 R V E lm T n alpha lm_model e X)).
-Qed.
-
 Variable s : schedule.
 Notation stage := (stage ticket n).
-Notation meant_stages := (stages_kernel lottery lottery_accept lottery_swap meant s).
-Notation meant_refinement := (refinement lottery lottery_accept lottery_swap meant s).
+Notation meant_stages := (stages_kernel lottery lottery_accept (@accept_swap R V E lm n alpha) meant s).
+Notation meant_refinement := (refinement lottery lottery_accept (@accept_swap R V E lm n alpha) meant s).
 
 Lemma lottery_accept01 T k r (x y : S_T T) : 0 <= lottery_accept k r x y <= 1.
 Proof.
@@ -185,17 +173,9 @@ Theorem meant_rounds (st : stage) c N : meant_refinement st c N =2
     (fun k => @lottery_local R V E lm (alpha k) (tickets k) (horizon st) (omega meant st k))
     s c N (local_moves st) (sweeps st).
 Proof.
-have ext (S : finType) (P P' Q Q' : S -> S -> R) : P =2 P' -> Q =2 Q' -> compk P Q =2 compk P' Q'.
-  by move=> eP eQ X Z; apply: act_ext => // Y; apply: eP.
-have localE k (x y : S_T (horizon st)) : local_at_stage lottery lottery_accept meant st k x y
-    = @lottery_local R V E lm (alpha k) (tickets k) (horizon st) (omega meant st k) x y.
-  apply: eq_bigr => r _; congr (_ * _); rewrite /mh /metropolis.
-  have rT : (r <= horizon st)%N by apply: ltnW.
-  case: eqP => _; last by rewrite proposal_lottery.
-  by congr (1 - _); apply: eq_bigr => u _; rewrite proposal_lottery.
-rewrite /refinement; elim: N c => [//|N IH] c; apply: (ext) => //; apply: (ext) => //.
-elim: (local_moves st) => [//|m IHm]; apply: (ext) => // X Y.
-by apply: eq_bigr => k _; apply: localE.
+apply: (refinement_rounds lottery_accept (@accept_swap R V E lm n alpha) meant s c N
+  (q := fun k (r : 'I_(horizon st)) => q_lottery (tickets k) r)) => k r x y.
+by apply: proposal_lottery; apply: ltnW.
 Qed.
 
 Variables (address : finType) (at_ : nat -> nat -> nat -> purpose -> address) (per_rung : bool).
@@ -214,10 +194,10 @@ have drawn_local T k r (x y : S_T T) : (r <= T)%N -> proposal k r x y != 0 ->
     let w := local_ticket k r (tokens x) (tokens y) in
     meant w true = a /\ meant w false = 1 - a.
   by move=> rT qn0 /=; rewrite /meant /= local_ratio_cached.
-have drawn_swap T e (X : state T) : let a := lottery_swap e X in
+have drawn_swap T e (X : state T) : let a := accept_swap alpha e X in
     let w := swap_ticket e (tokens (X (lower e))) (tokens (X (upper e))) in
     meant w true = a /\ meant w false = 1 - a.
-  by rewrite /meant /= swap_ratio_cached.
+  by rewrite /meant /= (swap_ratio_cached alpha lm_model).
 rewrite (stages_yields lm_model lottery_nonneg lottery_normal lottery_support lottery_accept01
   at_ drawn_tokens drawn_local drawn_swap s per_rung 0 0 0 (start E lm n) pr).
 by apply: eq_bigr => Y _; rewrite /= ffunE.

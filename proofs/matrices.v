@@ -76,8 +76,12 @@ Definition layer_matrix (b : bool) : seq (seq Qc) := x_layer (R := Q_field) n N 
 Definition sweep_matrix : seq (seq Qc) :=
   x_prodk (R := Q_field) n N N [seq local_matrix M T (nth 1%N powers k) w | k <- iota 0 K].
 
+(** R^n_local is computed rung by rung, as the product of the L_k^n_local. *)
 Definition transition_matrix (n_local n_sweep : nat) : seq (seq Qc) :=
-  x_ppt (R := Q_field) n N sweep_matrix adj_matrix n_local n_sweep.
+  x_comp (R := Q_field) (x_width n N)
+    (x_prodk (R := Q_field) n N N
+      [seq x_power (R := Q_field) N n_local (local_matrix M T (nth 1%N powers k) w) | k <- iota 0 K])
+    (x_power (R := Q_field) (x_width n N) n_sweep adj_matrix).
 
 (** w lists the weights of a restart law, the same at every rung. *)
 Variable omega : 'I_K -> 'I_T -> Q_field.
@@ -117,7 +121,12 @@ Proof. by rewrite /adj_matrix -size_s; apply: x_adjE => //; apply: targetsE. Qed
 
 Lemma transition_matrixE n_local n_sweep : transition_matrix n_local n_sweep =
   table J J (transition ladder omega (adj (pi ladder)) n_local n_sweep).
-Proof. by rewrite /transition_matrix sweep_matrixE adj_matrixE -size_s; apply: x_pptE. Qed.
+Proof.
+have lJ := listing_joint n x0 listed; rewrite /transition_matrix /x_width -size_s -(size_joint n x0).
+rewrite (x_prodkE x0 x0 (L := fun k => iterk n_local (local ladder omega k))) => [|k].
+  by rewrite (eq_table _ _ (prodk_iterk _ _)) adj_matrixE x_powerE //; exact: x_compE.
+by rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n local_matrixE x_powerE.
+Qed.
 
 (** Every list is the table of the kernel of its name, rows and columns along the
     records s and the joint states J. *)

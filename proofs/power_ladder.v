@@ -26,27 +26,10 @@ Notation family := (family U).
 Notation mean_energy := (mean_energy U).
 Notation variance := (variance U).
 
-Definition mean f s : R := \sum_x family s x * f x.
-
-Lemma mean_derivable f s : derivable (mean f) s 1.
+Lemma mean_continuous f : continuous (mean U f).
 Proof.
-have dZ : is_derive s 1 (partition U) (\sum_x - U x * boltzmann U x s).
-  by apply: is_derive_sum_seq => x; apply: boltzmann_derivative.
-pose M t := \sum_x f x * boltzmann U x t.
-have dM : is_derive s 1 M (\sum_x f x * (- U x * boltzmann U x s)).
-  apply: is_derive_sum_seq => x.
-  exact: (@is_deriveZ _ _ _ (boltzmann U x) (f x) s 1 _ (boltzmann_derivative U x s)).
-have Z0 t : partition U t != 0 by rewrite gt_eqF // partition_gt0.
-have ME : mean f = M \* (fun t => (partition U t)^-1).
-  apply/funext => t; transitivity (M t * (partition U t)^-1); last by [].
-  rewrite /mean /M /energy_derivative.family mulr_suml.
-  by apply: eq_bigr => x _; rewrite mulrAC [boltzmann U x t * _]mulrC.
-have dV := @is_deriveV _ (partition U) s _ 1 (Z0 s) dZ.
-rewrite ME; by case: (@is_deriveM _ _ M (fun t => (partition U t)^-1) s 1 _ _ dM dV).
+by move=> s; apply/differentiable_continuous/derivable1_diffP; case: (mean_derivative U x0 f s).
 Qed.
-
-Lemma mean_continuous f : continuous (mean f).
-Proof. by move=> s; apply/differentiable_continuous/derivable1_diffP/mean_derivable. Qed.
 
 Definition deviation s : R := Num.sqrt (variance s).
 
@@ -55,7 +38,7 @@ Proof. by apply: sumr_ge0 => x _; rewrite mulr_ge0 ?sqr_ge0 // ltW // family_gt0
 
 Theorem deviation_continuous : continuous deviation.
 Proof.
-have -> : deviation = Num.sqrt \o (fun s => mean (fun x => U x ^+ 2) s - mean U s * mean U s).
+have -> : deviation = Num.sqrt \o (fun s => mean U (fun x => U x ^+ 2) s - mean U U s * mean U U s).
   by apply/funext => s; rewrite /deviation (varianceE U x0) /= expr2.
 move=> s; apply: continuous_comp; last exact: sqrt_continuous.
 apply: cvgB; first exact: mean_continuous.

@@ -195,17 +195,3 @@ case: (i =P j) => [->|_] //=; by rewrite (negPf js).
 Qed.
 
 End Rungs.
-
-(** All the rungs' updates, each repeated, are the repeated product. *)
-Lemma prodk_iterk (R : realFieldType) (I S : finType) (L : I -> S -> S -> R) m :
-  prodk (fun i => iterk m (L i)) =2 iterk m (prodk L).
-Proof.
-elim: m => [|m IH] X Y.
-  rewrite /prodk /= /idk; have [->|ne] := eqVneq X Y.
-    by rewrite big1 // => i _; rewrite eqxx.
-  have [i ni] : exists i, X i != Y i.
-    by apply/existsP; rewrite -negb_forall; apply: contra ne => /forallP e; apply/eqP/ffunP => i; apply/eqP.
-  by rewrite (bigD1 i) //= (negPf ni) mul0r.
-rewrite /= /compk -(act_ext (fun _ => erefl) (fun Z => IH Z)).
-by rewrite (act_prodk (fun i => L i (X i)) (fun i => iterk m (L i)) Y).
-Qed.

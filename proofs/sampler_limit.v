@@ -9,7 +9,7 @@ From Tempera Require Import markov record_space power power_target tempera_lotte
 From Tempera Require Import convergence_minorization replica_exchange alternation program.
 From Tempera Require Import sampler_steps record_tokens algorithm_law algorithm.
 From Tempera Require Import addressed_draws program_distance word_grain lottery_sampler.
-From Tempera Require Import sampler_distance.
+From Tempera Require Import word_draws sampler_law.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -94,7 +94,7 @@ Let acc01 U k r (x y : S_T U) : 0 <= lottery_accept alpha tickets k r x y <= 1.
 Proof. exact: lottery_accept01. Qed.
 
 Definition lottery_initializer : state T.+1 -> R :=
-  act (stages_kernel g (lottery_accept alpha tickets) (@lottery_swap R V E lm n alpha)
+  act (stages_kernel g (lottery_accept alpha tickets) (@accept_swap R V E lm n alpha)
          meant s 0 0 earlier (start E lm n))
       (prodk (fun k => @extension R V E lm n g (last_horizon 0 earlier) T.+1 k)).
 
@@ -120,7 +120,7 @@ have drawn_local U k r (x z : S_T U) : (r <= U)%N -> proposal g k r x z != 0 ->
     meant w true = a /\ meant w false = 1 - a.
   move=> rT qn0 /=; rewrite /lottery_sampler.meant /=.
   by rewrite (local_ratio_cached alpha lm_model tickets_allowed).
-have drawn_swap U e (X : state U) : let a := lottery_swap alpha e X in
+have drawn_swap U e (X : state U) : let a := accept_swap alpha e X in
     let w := swap_ticket E lm alpha grains swap_t e (tokens (X (lower e))) (tokens (X (upper e))) in
     meant w true = a /\ meant w false = 1 - a.
   by rewrite /lottery_sampler.meant /= (swap_ratio_cached alpha lm_model).

@@ -1,14 +1,15 @@
 #!/bin/sh
 # check_claims.sh must pass on a sound development and fail on each planted defect, for its own
 # reason: a missing theorem, an admitted one, an unlisted axiom, a variable standing in for a proof,
-# and statements that have eroded since they were pinned.
+# and statements that have eroded since they were pinned.  check_reading.sh must refuse a reading
+# that names what is not there.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 failures=0
 
-cp "$here/check_claims.sh" "$here/print_statements.sh" "$work/"
+cp "$here/check_claims.sh" "$here/check_reading.sh" "$here/print_statements.sh" "$work/"
 echo "-R . Tempera" >"$work/_CoqProject"
 : >"$work/allowed_axioms.txt"
 
@@ -71,5 +72,26 @@ expect fails "a definition that the statement is made of" toy.sound \
   'Definition two := 1 + 1. Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.' "$pinned"
 expect fails "a theorem that is not pinned yet" toy.another \
   "$sound Theorem another : 2 + 2 = 4. Proof. reflexivity. Qed." "$pinned"
+
+# The guided reading.
+reading() {
+  printf '%s\n' "$3" >"$work/reading.md"
+  if "$work/check_reading.sh" reading.md >"$work/log" 2>&1; then status=passes; else status=fails; fi
+  if [ "$status" = "$1" ]; then
+    echo "ok: a reading that names $2: the check $status"
+  else
+    echo "WRONG: a reading that names $2: the check $status"
+    cat "$work/log"
+    failures=$((failures + 1))
+  fi
+}
+written toy.sound 'Definition two := 2.
+Theorem sound : 1 + 1 = two. Proof. reflexivity. Qed.'
+reading passes "what is here" 'In `toy.v`: `toy.sound`, with `.two` (`other.json`).'
+reading fails "a theorem that is not here" '`toy.sound` and `toy.missing`'
+reading fails "a theorem of another file" '`toy.sound` and `other.sound`'
+reading fails "a missing theorem of the file named last" '`toy.sound` and `.missing n k`'
+reading fails "a file that is not here" '`toy.sound` in `other.v`'
+reading fails "nothing" 'toy.sound'
 
 [ "$failures" -eq 0 ]

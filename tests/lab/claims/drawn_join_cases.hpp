@@ -35,19 +35,31 @@ inline JoinCase draw_join_case(const std::string& name, int rungs) {
   for (std::size_t m = 0; m <= last; ++m)
     stages.push_back({random::between<std::size_t>(m == last ? 1 : 0, 2),
                       random::between<std::size_t>(1, 2), random::between<std::size_t>(1, 2)});
-  return {name, model, horizon, random::ladder(rungs), random::restart(horizon),
-          // Three rungs have so many joint states that R^2 would take Coq most of a minute.
-          random::between<std::size_t>(1, rungs == 2 ? 2 : 1), random::between<std::size_t>(1, 2),
-          block, stages};
+  return {name,
+          model,
+          horizon,
+          random::ladder(rungs),
+          random::restart(horizon),
+          random::between<std::size_t>(1, 2),
+          random::between<std::size_t>(1, 2),
+          block,
+          stages};
 }
 
-/// The first draw, counting seeds upwards, whose joint chain has enough states and not too many.
-inline JoinCase drawn_join_case(const std::string& name, int rungs, std::size_t least,
-                                std::size_t most, std::uint64_t seed) {
+/// How often a complete transition repeats its local sweep and its swap sweep.
+struct Counts {
+  std::size_t n_local, n_sweep;
+};
+
+/// The first draw, counting seeds upwards, with these counts and whose joint chain has enough
+/// states and not too many.
+inline JoinCase drawn_join_case(const std::string& name, int rungs, Counts counts,
+                                std::size_t least, std::size_t most, std::uint64_t seed) {
   for (;; ++seed) {
     const auto draw = rc::gen::exec([&] { return draw_join_case(name, rungs); });
     const JoinCase join = draw(rc::Random(seed), rc::kNominalSize).value();
     if (join.horizon == 1) continue;
+    if (join.n_local != counts.n_local || join.n_sweep != counts.n_sweep) continue;
     const std::size_t records = reference::FixedHorizonSpace(join.model, join.horizon).size();
     const std::size_t compared = reference::ComparisonSpace(join.model, join.horizon).size();
     // A model whose records all end at once would tell nothing of lengths.
@@ -68,10 +80,17 @@ inline std::vector<JoinCase> drawn_join_cases() {
                                1,
                                1,
                                {{1, 1, 1}, {1, 1, 1}}}};
-  for (int i = 1; i <= 4; ++i)
-    cases.push_back(drawn_join_case("two_rungs_" + std::to_string(i), 2, 3, 4, 1000 * i));
-  for (int i = 1; i <= 3; ++i)
-    cases.push_back(drawn_join_case("three_rungs_" + std::to_string(i), 3, 3, 3, 9000 + 1000 * i));
+  std::uint64_t i = 0;
+  for (const Counts counts : {Counts{1, 2}, Counts{1, 1}, Counts{2, 2}, Counts{2, 1}}) {
+    ++i;
+    cases.push_back(drawn_join_case("two_rungs_" + std::to_string(i), 2, counts, 3, 4, 1000 * i));
+  }
+  i = 0;
+  for (const Counts counts : {Counts{2, 2}, Counts{2, 1}, Counts{1, 2}}) {
+    ++i;
+    cases.push_back(
+        drawn_join_case("three_rungs_" + std::to_string(i), 3, counts, 3, 3, 9000 + 1000 * i));
+  }
   return cases;
 }
 

@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "lab/claims/checks.hpp"
@@ -43,6 +44,23 @@ TEST_CASE("the cases of the join are those that the generator draws") {
   const auto cases = test::drawn_join_cases();
   CHECK(contents(proofs + "join.json") == test::join_json(cases));
   CHECK(contents(proofs + "join_cases.v") == test::join_coq(cases));
+}
+
+TEST_CASE("the cases of the join tell R from R^2, C from C^2 and one count from the other") {
+  for (const std::size_t rungs : {std::size_t{2}, std::size_t{3}}) {
+    std::set<std::size_t> local, sweeps;
+    bool unequal = false;
+    for (const lab::JoinCase& join : test::drawn_join_cases()) {
+      if (join.ladder.rungs() != rungs || join.name == "four_state") continue;
+      local.insert(join.n_local);
+      sweeps.insert(join.n_sweep);
+      unequal = unequal || join.n_local != join.n_sweep;
+    }
+    INFO("drawn models with K = " << rungs);
+    CHECK(local.contains(2));
+    CHECK(sweeps.contains(2));
+    CHECK(unequal);
+  }
 }
 
 // Hidden: build/release/tests/test_lab "[write-join-cases]", then make -C proofs matrices.
