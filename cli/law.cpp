@@ -22,12 +22,14 @@ namespace {
 constexpr const char* examples = R"(Examples:
   tempera law
   tempera law toy_models/four_state.json --horizon 2 --power 2
-  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json)";
+  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json
+  tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 --schedule deo)";
 
 struct LawOptions {
   std::string model;
   std::size_t horizon = 0;
   std::vector<double> powers;
+  std::string schedule;
   std::string restart;
   std::string tree;
   bool json = false;
@@ -97,7 +99,8 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
 
 void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  lab::LawQuestion question{options.horizon, options.powers, {}};
+  lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
+  if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
   if (!options.restart.empty()) {
     question.restart = parse_fractions(options.restart, "--restart");
     reference::RestartLaw(question.restart, "--restart");
@@ -211,9 +214,12 @@ void add_law(CLI::App& app) {
                                           "Horizon T in tokens");
   CLI::Option* power = add_power(*command, "--power", options->powers,
                                  "Power of a single chain: its local move is enumerated");
-  CLI::Option* powers =
-      add_powers(*command, "--powers", options->powers,
-                 "Powers of the ladder, such as 1,2: a local sweep and one ordered sweep are");
+  CLI::Option* powers = add_powers(*command, "--powers", options->powers,
+                                   "Powers of the ladder, such as 1,2: local and swap sweeps are");
+  CLI::Option* schedule = add_choice(
+      *command, "--schedule", options->schedule, {"adj", "deo"},
+      "One step of a ladder: adj (local sweep, then ordered sweep; default) or deo (local sweep, "
+      "odd edges, local sweep, even edges)");
   CLI::Option* restart =
       add_text(*command, "--restart", options->restart, "P,P...",
                "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
@@ -222,7 +228,7 @@ void add_law(CLI::App& app) {
   command->footer(examples);
   command->callback([=] {
     if (model->count() == 0) {
-      for (const CLI::Option* option : {horizon, power, powers, restart})
+      for (const CLI::Option* option : {horizon, power, powers, schedule, restart})
         if (option->count() > 0)
           require(*model, "give the finite model that " + option->get_name() +
                               " is for: tempera law MODEL ...");
@@ -230,6 +236,7 @@ void add_law(CLI::App& app) {
     }
     refuse_beside(*tree, *model, "leave one of the two out");
     refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
+    refuse_beside(*schedule, *power, "a single rung has no sweeps; give --powers");
     require(*horizon, "give --horizon T");
     if (power->count() == 0) require(*powers, "give --power A or --powers A,B,...");
     run_law(*options);
