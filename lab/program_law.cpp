@@ -5,6 +5,9 @@
 #include "reference/kernels/joint_states.hpp"
 
 namespace tempera::lab {
+
+const Real program_bound("1e-8");
+
 namespace {
 
 gpu::Ladder ladder_of(const ProgramQuestion& question) {

@@ -22,6 +22,13 @@ struct ProgramQuestion {
   gpu::Plan plan() const;
 };
 
+/// The bound on tv_own. A step of the program (an extension, a local move, a swap of one rung) errs
+/// by less than flow_bound (lab/defect_gallery/gallery.hpp) where records are distributed as their
+/// targets; a program that starts from empty records weighs each by at most the largest g(x)/π(x)
+/// = Z_α / Π_t z_α(x_{<t}), which is below 10 for each model and power that is walked. Programs of
+/// up to a hundred steps are walked.
+extern const Real program_bound;
+
 /// The exact law of what a whole run of the compiled program leaves, held against reference/.
 struct ProgramReport {
   std::size_t outcomes = 0;  ///< that the program can end in
