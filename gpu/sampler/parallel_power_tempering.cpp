@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "gpu/sampler/extend.hpp"
+#include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/truncating_move.hpp"
 
 namespace tempera::gpu {
@@ -67,6 +69,10 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
       report(run, progress, observer);
     }
   }
+}
+
+const Record& answer_of(const Progress& progress, const Plan& plan) {
+  return progress.replicas.at(plan.output);
 }
 
 Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, Observer* observer) {

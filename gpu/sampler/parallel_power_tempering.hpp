@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/run.hpp"
 #include "gpu/sampler/stages.hpp"
 
 namespace tempera::gpu {
@@ -34,6 +34,9 @@ class Observer {
 /// which is R^{n_local}, since R is a product over rungs.
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress,
                               Observer* observer = nullptr);
+
+/// What Algorithm 1 returns: the record at rung k*.
+const Record& answer_of(const Progress& progress, const Plan& plan);
 
 /// The power sampler of Karan and Du as the paper describes it (Section
 /// `sec:truncation-lower-bound`): progressive blocks, restart uniform over {1, …, len(x)}, the
