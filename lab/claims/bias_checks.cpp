@@ -150,30 +150,30 @@ Verdict bias_bounds(const Evidence& evidence, Local&& local) {
   return count.verdict("bounds and their terms, " + std::to_string(positive) + " positive");
 }
 
-/// The target on B, normalised; the first record of B where the target has none there.
-Law law_within(const ComparisonSpace& space, const Law& target, std::size_t h) {
-  const Rational mass = 1 - long_mass(space, target, h);
+/// The target on B, or on the long records, normalised; their first record where it has no mass.
+Law law_on(const ComparisonSpace& space, const Law& target, std::size_t h, bool long_ones) {
+  const Rational beyond = long_mass(space, target, h);
+  const Rational mass = long_ones ? beyond : Rational(1 - beyond);
   Law law(space.size());
   for (std::size_t x = 0; x < space.size(); ++x) {
-    if (space[x].length() > h) continue;
+    if ((space[x].length() > h) != long_ones) continue;
     if (mass == 0) return point_mass(space.size(), x);
     law[x] = target[x] / mass;
   }
   return law;
 }
 
-/// A local kernel that enters B with probability δ = 1/4 exactly and follows the target there: what
-/// thm:ppt-structural-bias asks for and no more, so that its bounds are nearly reached.
+/// A local kernel that enters B with probability δ = 1/4 exactly and follows the target on either
+/// side: what thm:ppt-structural-bias asks for and no more. With one rung its bounds are reached.
 Matrix barely_confined(const ComparisonSpace& space, const Law& target, std::size_t h) {
   const Rational delta(1, 4);
-  const Law within = law_within(space, target, h);
+  const Law within = law_on(space, target, h, false);
+  const Law beyond = law_on(space, target, h, true);
   Matrix kernel(space.size(), space.size());
-  for (std::size_t x = 0; x < space.size(); ++x) {
-    const bool is_long = space[x].length() > h;
+  for (std::size_t x = 0; x < space.size(); ++x)
     for (std::size_t y = 0; y < space.size(); ++y)
-      kernel(x, y) = within[y] * (is_long ? delta : Rational(1));
-    if (is_long) kernel(x, x) += 1 - delta;
-  }
+      kernel(x, y) =
+          space[x].length() > h ? Rational(delta * within[y] + (1 - delta) * beyond[y]) : within[y];
   return kernel;
 }
 

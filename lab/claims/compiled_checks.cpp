@@ -6,7 +6,19 @@
 namespace tempera::lab {
 namespace {
 
-/// Every threshold of every lottery with up to 4 tickets on each of up to 4 outcomes.
+/// The word of this value, below 2^128.
+gpu::Word word_of(reference::Integer value) {
+  gpu::Word word;
+  for (std::uint32_t& limb : word.limb) {
+    limb = static_cast<std::uint32_t>(value & 0xFFFFFFFFU);
+    value >>= 32;
+  }
+  return word;
+}
+
+/// Every threshold of every lottery with up to 4 tickets on each of up to 4 outcomes is won once
+/// for each ticket; and the words that set threshold j are those from ceil(j 2^128 / total) on, at
+/// totals up to 2^64 - 1.
 Verdict lottery_winner(const Evidence& evidence) {
   Count count;
   for (unsigned code = 1; code < 625; ++code) {
@@ -21,7 +33,17 @@ Verdict lottery_winner(const Evidence& evidence) {
       ++wins.at(evidence.judged.winner_of(tickets.data(), tickets.size(), threshold));
     count.expect(wins == tickets, "lottery " + std::to_string(code));
   }
-  return count.verdict("lotteries: each outcome wins as often as it has tickets");
+  for (const std::uint64_t total :
+       {std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{7}, (std::uint64_t{1} << 44) + 1,
+        (std::uint64_t{1} << 63) - 25, ~std::uint64_t{0}})
+    for (const std::uint64_t j : {std::uint64_t{1}, total / 3 + 1, total / 2, total - 1}) {
+      const reference::Integer first =
+          (reference::Integer(j) * (reference::Integer(1) << 128) + total - 1) / total;
+      count.expect(evidence.judged.threshold_of(word_of(first), total) == j &&
+                       evidence.judged.threshold_of(word_of(first - 1), total) == j - 1,
+                   "threshold " + std::to_string(j) + " of " + std::to_string(total));
+    }
+  return count.verdict("lotteries and thresholds");
 }
 
 /// Whether an error is below its bound. A NaN is below nothing.

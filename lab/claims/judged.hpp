@@ -150,6 +150,7 @@ struct Judged {
 
   // The compiled program, and Coq's matrices.
   decltype(std::function(gpu::winner_of)) winner_of = gpu::winner_of;
+  decltype(std::function(gpu::threshold_of)) threshold_of = gpu::threshold_of;
   Function<std::vector<ShippedLaw>(const std::vector<ShippedUse>&)> shipped_laws =
       [](const std::vector<ShippedUse>& uses) { return lab::shipped_laws(uses); };
   Function<LawReport(const EnumerableModel&, const LawQuestion&)> compiled_law =

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "lab/compiled_kernel.hpp"
@@ -27,30 +28,26 @@ const std::vector<Matrix> local{
 const std::vector<Matrix> swap_at{matrix_of({{1, over(1, 2)}, {over(2, 3), 1}}),
                                   matrix_of({{1, over(3, 4)}, {over(1, 5), 1}})};
 
+using State = std::array<std::size_t, 3>;
+
 /// The law of (x1, x2, x3) after R and then the edges in `order`, by following every outcome.
-std::vector<Rational> followed(const int (&from)[3], const std::vector<std::size_t>& order) {
+std::vector<Rational> followed(const State& from, const std::vector<std::size_t>& order) {
   std::vector<Rational> law(8);
-  for (int a = 0; a < 2; ++a)
-    for (int b = 0; b < 2; ++b)
-      for (int c = 0; c < 2; ++c) {
-        const Rational moved = local[0](static_cast<std::size_t>(from[0]), a) *
-                               local[1](static_cast<std::size_t>(from[1]), b) *
-                               local[2](static_cast<std::size_t>(from[2]), c);
-        // Bit i of `accepted` says whether the i-th swap of the order happens.
-        for (unsigned accepted = 0; accepted < 1U << order.size(); ++accepted) {
-          std::size_t x[3] = {static_cast<std::size_t>(a), static_cast<std::size_t>(b),
-                              static_cast<std::size_t>(c)};
-          Rational probability = moved;
-          for (std::size_t i = 0; i < order.size(); ++i) {
-            const std::size_t k = order[i];
-            const Rational accept = swap_at[k](x[k], x[k + 1]);
-            const bool happens = (accepted >> i & 1U) != 0;
-            probability *= happens ? accept : Rational(1 - accept);
-            if (happens) std::swap(x[k], x[k + 1]);
-          }
-          law[4 * x[0] + 2 * x[1] + x[2]] += probability;
-        }
+  for (std::size_t moved = 0; moved < 8; ++moved)
+    // Bit i of `accepted` says whether the i-th swap of the order happens.
+    for (unsigned accepted = 0; accepted < 1U << order.size(); ++accepted) {
+      State x{moved / 4, moved / 2 % 2, moved % 2};
+      Rational probability = 1;
+      for (std::size_t k = 0; k < 3; ++k) probability *= local[k](from[k], x[k]);
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::size_t k = order[i];
+        const Rational accept = swap_at[k](x[k], x[k + 1]);
+        const bool happens = (accepted >> i & 1U) != 0;
+        probability *= happens ? accept : Rational(1 - accept);
+        if (happens) std::swap(x[k], x[k + 1]);
       }
+      law[4 * x[0] + 2 * x[1] + x[2]] += probability;
+    }
   return law;
 }
 
@@ -61,14 +58,14 @@ TEST_CASE("a joint step is local moves of every rung and one sweep forwards, ent
   REQUIRE(step.rows() == 8);
   REQUIRE(step.columns() == 8);
   std::size_t differ_backwards = 0;
-  for (int x = 0; x < 8; ++x) {
-    const int from[3] = {x / 4, x / 2 % 2, x % 2};
+  for (std::size_t x = 0; x < 8; ++x) {
+    const State from{x / 4, x / 2 % 2, x % 2};
     const auto forwards = followed(from, {0, 1});
     const auto backwards = followed(from, {1, 0});
     Rational total = 0;
     for (std::size_t y = 0; y < 8; ++y) {
       CAPTURE(x, y);
-      CHECK(step(static_cast<std::size_t>(x), y) == forwards[y]);
+      CHECK(step(x, y) == forwards[y]);
       differ_backwards += forwards[y] != backwards[y] ? 1 : 0;
       total += forwards[y];
     }
