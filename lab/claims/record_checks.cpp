@@ -93,19 +93,20 @@ Verdict record_law(const Evidence& evidence) {
   return count.verdict("sums and signs of record spaces");
 }
 
-/// eq:theory-terminated-sequence-law; a terminated record is no less likely at a longer horizon.
+/// eq:theory-terminated-sequence-law; a record that ends before the horizon is as likely at a
+/// shorter one, with less padding.
 Verdict terminated_law(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
-    const FixedHorizonSpace longer(use.model, use.horizon + 1);
+    const FixedHorizonSpace shorter(use.model, use.horizon - 1);
     for (std::size_t s = 0; s < space.size(); ++s) {
       const Rational product = along_rows(use.model, space[s].tokens, evidence.judged);
       count.expect(evidence.judged.likelihood(space, s) == product,
                    use.name + ": " + space.name(s));
-      if (space[s].terminated)
-        count.expect(evidence.judged.likelihood(longer, *longer.find(space[s].tokens)) == product,
-                     use.name + ": " + space.name(s) + " with padding");
+      if (space[s].length() < use.horizon)
+        count.expect(evidence.judged.likelihood(shorter, *shorter.find(space[s].tokens)) == product,
+                     use.name + ": " + space.name(s) + " with less padding");
     }
   }
   return count.verdict("records, terminated ones at two horizons");
