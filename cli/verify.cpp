@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
@@ -29,13 +30,30 @@ struct VerifyOptions {
   bool in_full = false;
 };
 
+/// What became of a claim. By proof: no check decides it, `make -C proofs` checks its theorem.
+enum class Outcome { holds, fails, proof };
+
+/// The word for it, in JSON and in the table.
+const char* word_for(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::holds:
+      return "holds";
+    case Outcome::fails:
+      return "fails";
+    case Outcome::proof:
+      return "proof";
+  }
+  return "";
+}
+
 struct Line {
   lab::Claim claim;
-  lab::Verdict verdict;
+  Outcome outcome = Outcome::fails;
+  std::string detail;
   double seconds = 0.0;
 };
 
-/// Runs each check once, whatever number of claims name it.
+/// Decides claims by their checks.
 class Referee {
  public:
   explicit Referee(const std::string& tree)
@@ -50,47 +68,53 @@ class Referee {
   }
 
   Line decide(const lab::Claim& claim) {
-    Line line{claim, {}, 0.0};
+    Line line{claim, Outcome::proof, "make -C proofs", 0.0};
     if (claim.check) {
-      if (!known_.contains(*claim.check)) {
-        const auto begin = std::chrono::steady_clock::now();
-        const lab::Verdict verdict = checks_.at(*claim.check)(evidence_);
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-        known_[*claim.check] = {verdict, elapsed.count()};
-      }
-      std::tie(line.verdict, line.seconds) = known_[*claim.check];
-    } else {
-      line.verdict = {true, "by proof"};
+      const auto begin = std::chrono::steady_clock::now();
+      const lab::Verdict verdict = checks_.at(*claim.check)(evidence_);
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+      line.outcome = verdict.holds ? Outcome::holds : Outcome::fails;
+      line.detail = verdict.detail;
+      line.seconds = elapsed.count();
     }
-    if (claim.theorem && !lab::theorem_is_stated(evidence_.tree, *claim.theorem))
-      line.verdict = {false, "fails: proofs/ does not hold the theorem " + *claim.theorem};
+    if (claim.theorem && !lab::theorem_is_stated(evidence_.tree, *claim.theorem)) {
+      line.outcome = Outcome::fails;
+      line.detail = "fails: proofs/ does not hold the theorem " + *claim.theorem;
+    }
     return line;
   }
 
  private:
   lab::Evidence evidence_;
   std::map<std::string, lab::Check> checks_;
-  std::map<std::string, std::pair<lab::Verdict, double>> known_;
 };
 
-/// Verdict, kind, seconds, id and what was found; with --long below it the statement, its label in
-/// the paper, the theorem and what the two do not cover.
+/// Verdict, kind, seconds, id and what was found; of a claim by proof its theorem; what check and
+/// theorem do not cover, in one line. With --long below it all of that, the statement and its
+/// label.
 void print(const Line& line, bool in_full) {
   constexpr std::size_t detail_begins = 61;
-  constexpr std::size_t long_begins = 8;
+  constexpr std::size_t below_begins = 8;
   const lab::Claim& claim = line.claim;
+  char seconds[32] = "           ";
+  if (claim.check) std::snprintf(seconds, sizeof seconds, "%8.3f s ", line.seconds);
   char row[256];
-  std::snprintf(row, sizeof row, "%-5s %-11s %8.3f s  %-28s",
-                line.verdict.holds ? "holds" : "FAILS", claim.kind.c_str(), line.seconds,
-                fitted(claim.id, 28).c_str());
-  std::string text = std::string("  ") + row + ' ' +
-                     wrapped(line.verdict.detail, table_columns, detail_begins) + '\n';
-  if (in_full) {
-    const std::string indent(long_begins, ' ');
-    std::string about = claim.statement + " [" + claim.label + ']';
-    if (claim.theorem) about += "\nproof " + *claim.theorem;
-    if (claim.missing) about += "\nnot covered: " + *claim.missing;
-    text += indent + wrapped(about, table_columns, long_begins) + '\n';
+  std::snprintf(row, sizeof row, "%-5s %-11s %s %-28s",
+                line.outcome == Outcome::fails ? "FAILS" : word_for(line.outcome),
+                claim.kind.c_str(), seconds, fitted(claim.id, 28).c_str());
+  std::string text =
+      std::string("  ") + row + ' ' + wrapped(line.detail, table_columns, detail_begins) + '\n';
+  const auto below = [&](const std::string& about) {
+    text += std::string(below_begins, ' ') + about + '\n';
+  };
+  if (in_full)
+    below(wrapped(claim.statement + " [" + claim.label + ']', table_columns, below_begins));
+  if (claim.theorem && (in_full || line.outcome == Outcome::proof))
+    below("theorem " + *claim.theorem);
+  if (claim.missing) {
+    const std::string missing = "not covered: " + *claim.missing;
+    below(in_full ? wrapped(missing, table_columns, below_begins)
+                  : fitted(missing, table_columns - below_begins));
   }
   std::fputs(text.c_str(), stdout);
   flush_output();
@@ -110,33 +134,57 @@ void print(const lab::Exhibit& exhibit) {
   std::fputs(text.c_str(), stdout);
 }
 
-/// "77 claims hold, 0 fail: 52 exact, 5 compiled, 19 proved, 1 bitwise"
+/// "144 claims: 64 hold (58 exact, 5 compiled, 1 bitwise), 80 proof (80 proved), 0 fail"
 std::string counts(const std::vector<Line>& lines) {
-  std::size_t held = 0;
-  std::map<std::string, std::size_t> of_kind;
-  for (const Line& line : lines) {
-    if (line.verdict.holds) ++held;
-    ++of_kind[line.claim.kind];
-  }
-  std::string text =
-      std::to_string(held) + " claims hold, " + std::to_string(lines.size() - held) + " fail";
-  const char* separator = ": ";
-  for (const char* kind : {"exact", "compiled", "proved", "bitwise", "statistical"}) {
-    if (!of_kind.contains(kind)) continue;
-    text += separator + std::to_string(of_kind[kind]) + ' ' + kind;
-    separator = ", ";
+  std::string text = std::to_string(lines.size()) + " claims: ";
+  for (const Outcome outcome : {Outcome::holds, Outcome::proof, Outcome::fails}) {
+    std::size_t number = 0;
+    std::map<std::string, std::size_t> of_kind;
+    for (const Line& line : lines) {
+      if (line.outcome != outcome) continue;
+      ++number;
+      ++of_kind[line.claim.kind];
+    }
+    text += std::to_string(number);
+    text += outcome == Outcome::holds ? " hold" : outcome == Outcome::proof ? " proof" : " fail";
+    const char* separator = " (";
+    for (const char* kind : {"exact", "compiled", "proved", "bitwise", "statistical"}) {
+      if (!of_kind.contains(kind)) continue;
+      text += separator + std::to_string(of_kind[kind]) + ' ' + kind;
+      separator = ", ";
+    }
+    if (number > 0) text += ')';
+    if (outcome != Outcome::fails) text += ", ";
   }
   return text;
 }
 
+nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
+  return text ? nlohmann::ordered_json(*text) : nlohmann::ordered_json(nullptr);
+}
+
 nlohmann::ordered_json to_json(const Line& line) {
-  nlohmann::ordered_json json{
-      {"id", line.claim.id},     {"label", line.claim.label},   {"statement", line.claim.statement},
-      {"kind", line.claim.kind}, {"holds", line.verdict.holds}, {"detail", line.verdict.detail},
-      {"seconds", line.seconds}};
-  json["check"] = line.claim.check ? nlohmann::ordered_json(*line.claim.check) : nullptr;
-  json["theorem"] = line.claim.theorem ? nlohmann::ordered_json(*line.claim.theorem) : nullptr;
-  if (line.claim.missing) json["missing"] = *line.claim.missing;
+  return {{"id", line.claim.id},
+          {"label", line.claim.label},
+          {"statement", line.claim.statement},
+          {"kind", line.claim.kind},
+          {"verdict", word_for(line.outcome)},
+          {"detail", line.detail},
+          {"seconds", line.seconds},
+          {"check", to_json(line.claim.check)},
+          {"theorem", to_json(line.claim.theorem)},
+          {"missing", to_json(line.claim.missing)}};
+}
+
+nlohmann::ordered_json to_json(const lab::Exhibit& exhibit) {
+  nlohmann::ordered_json json{{"defect", exhibit.defect}, {"model", exhibit.model}};
+  json["caught"] = nullptr;
+  if (const auto& found = exhibit.caught)
+    json["caught"] = {{"kernel", found->kernel},
+                      {"x", found->x},
+                      {"y", found->y},
+                      {"compiled", found->compiled},
+                      {"exact", found->exact}};
   return json;
 }
 
@@ -163,10 +211,13 @@ void run_verify(const VerifyOptions& options) {
         "use an id of " + file);
   for (const lab::Claim& claim : asked) referee.require_check(claim);
   if (!options.json)
-    std::printf("%s\n", wrapped("the claims of " + gpu::one_line(file) + ", each decided now",
+    std::printf("%s\n", wrapped("the claims of " + gpu::one_line(file) +
+                                    "; holds: decided now by its check; proof: a theorem that "
+                                    "`make -C proofs` checks, as ./test does",
                                 table_columns, 2)
                             .c_str());
   std::vector<Line> lines;
+  std::vector<lab::Exhibit> shown;
   {
     ProgressLine progress;
     for (const lab::Claim& claim : asked) {
@@ -176,42 +227,54 @@ void run_verify(const VerifyOptions& options) {
       if (!options.json) print(lines.back(), options.in_full);
     }
   }
-  const auto failed = static_cast<std::size_t>(std::count_if(
-      lines.begin(), lines.end(), [](const Line& line) { return !line.verdict.holds; }));
+  if (options.only.empty()) shown = exhibits(tree);
+  const auto with = [&](Outcome outcome) {
+    return static_cast<std::size_t>(std::count_if(
+        lines.begin(), lines.end(), [&](const Line& line) { return line.outcome == outcome; }));
+  };
+  const auto missed = static_cast<std::size_t>(std::count_if(
+      shown.begin(), shown.end(), [](const lab::Exhibit& exhibit) { return !exhibit.caught; }));
   if (options.json) {
     nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
     for (const Line& line : lines) json["claims"].push_back(to_json(line));
-    json["hold"] = lines.size() - failed;
-    json["fail"] = failed;
+    json["hold"] = with(Outcome::holds);
+    json["proof"] = with(Outcome::proof);
+    json["fail"] = with(Outcome::fails);
+    json["defects"] = nlohmann::ordered_json::array();
+    for (const lab::Exhibit& exhibit : shown) json["defects"].push_back(to_json(exhibit));
+    json["missed"] = missed;
     json["file"] = file;
     std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
-    if (options.only.empty()) {
+    if (!shown.empty())
       std::printf(
           "planted defects, each with the smallest pair of states that shows it: its compiled\n"
           "probability for the exact one\n");
-      for (const lab::Exhibit& exhibit : exhibits(tree)) print(exhibit);
-    }
-    std::printf("Proofs are named by --long and checked by `make -C proofs`, which ./test runs.\n");
+    for (const lab::Exhibit& exhibit : shown) print(exhibit);
+    if (missed > 0) std::printf("%zu planted defects are missed\n", missed);
     std::printf("%s\n", counts(lines).c_str());
   }
-  if (failed > 0) throw CLI::RuntimeError(1);
+  if (with(Outcome::fails) > 0 || missed > 0) throw CLI::RuntimeError(1);
 }
 
 }  // namespace
 
 void add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "verify", "Decide every claim of proofs/claims.json now; non-zero exit if one fails");
+      "verify",
+      "Decide every claim of proofs/claims.json by its check, name the theorem of those that rest "
+      "on proof alone, and show the planted defects; non-zero exit if a claim fails or a defect is "
+      "missed");
   auto options = std::make_shared<VerifyOptions>();
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
   CLI::Option* in_full =
       command->add_flag("--long", options->in_full,
-                        "Below each line the statement, its label in the paper, and the theorem");
+                        "Below each line the statement, its label in the paper, the theorem, and "
+                        "all of what the two do not cover");
   CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
-      "Examples:\n  tempera verify\n  tempera verify --only four_state_tv\n  tempera verify "
+      "Examples:\n  tempera verify\n  tempera verify --only tv-at-two\n  tempera verify "
       "--json");
   command->callback([=] {
     refuse_beside(*in_full, *json, "leave it out: --json holds all of it");

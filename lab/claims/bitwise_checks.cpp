@@ -36,7 +36,10 @@ class Bits final : public gpu::DrawObserver {
   std::map<std::size_t, std::vector<std::uint64_t>> of_place_;
 };
 
-std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std::size_t threads) {
+}  // namespace
+
+std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
+                                       std::size_t threads) {
 #ifdef TEMPERA_DEVICE_TBB
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
 #else
@@ -55,13 +58,17 @@ std::vector<std::uint64_t> bits_of(std::size_t batch, gpu::WorkOrder order, std:
   return bits.all();
 }
 
-Verdict same_bits(const Evidence&) {
-  const auto once = bits_of(64, gpu::WorkOrder::first_come, 1);
+namespace {
+
+Verdict same_bits(const Evidence& evidence) {
+  const auto once = evidence.judged.bits_of_run(64, gpu::WorkOrder::first_come, 1);
   Count count;
+  count.expect(!once.empty(), "the run leaves nothing");
   for (const std::size_t batch : {std::size_t{1}, std::size_t{2}, std::size_t{7}})
     for (const gpu::WorkOrder order : {gpu::WorkOrder::first_come, gpu::WorkOrder::last_come})
       for (const std::size_t threads : {std::size_t{1}, std::size_t{2}})
-        count.expect(bits_of(batch, order, threads) == once, "batch " + std::to_string(batch));
+        count.expect(evidence.judged.bits_of_run(batch, order, threads) == once,
+                     "batch " + std::to_string(batch));
   Verdict verdict = count.verdict("layouts of the work");
   verdict.detail += ", " + std::to_string(once.size()) + " words each";
   return verdict;

@@ -2,19 +2,19 @@
 
 namespace tempera::lab {
 
-Evidence::Evidence(std::string folder, std::vector<ShippedUse> models)
-    : tree(std::move(folder)), uses(std::move(models)) {}
+Evidence::Evidence(std::string folder, std::vector<ShippedUse> models, Judged subject)
+    : tree(std::move(folder)), uses(std::move(models)), judged(std::move(subject)) {}
 
 const std::vector<ShippedLaw>& Evidence::laws() const {
-  if (!laws_) laws_ = shipped_laws(uses);
+  if (!laws_) laws_ = judged.shipped_laws(uses);
   return *laws_;
 }
 
 std::map<std::string, Check> all_checks() {
   std::map<std::string, Check> checks;
-  for (auto&& part :
-       {record_checks(), kernel_checks(), restart_checks(), bias_checks(), ladder_checks(),
-        four_state_checks(), compiled_checks(), bitwise_checks(), join_checks()})
+  for (auto&& part : {record_checks(), kernel_checks(), convergence_checks(), restart_checks(),
+                      bias_checks(), round_trip_checks(), ladder_checks(), four_state_checks(),
+                      compiled_checks(), bitwise_checks(), join_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }

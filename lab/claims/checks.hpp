@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/shipped_laws.hpp"
+#include "lab/claims/judged.hpp"
 
 namespace tempera::lab {
 
@@ -16,28 +16,33 @@ struct Verdict {
   std::string detail;  ///< how much was checked, or the smallest counterexample
 };
 
-/// What the checks work on.
+/// What the checks work on: the tree with its files, the uses of shipped models, and what is judged
+/// on them.
 class Evidence {
  public:
-  Evidence(std::string tree, std::vector<ShippedUse> uses);
+  Evidence(std::string tree, std::vector<ShippedUse> uses, Judged judged = {});
   /// shipped_laws of the uses: enumerated when a check first asks, and once.
   const std::vector<ShippedLaw>& laws() const;
 
   const std::string tree;
   const std::vector<ShippedUse> uses;
+  const Judged judged;
 
  private:
   mutable std::optional<std::vector<ShippedLaw>> laws_;
 };
 
+/// The check of one claim: it computes that claim, of evidence.judged on evidence.uses.
 using Check = std::function<Verdict(const Evidence&)>;
 
-/// All checks by name: those that claims.json may name.
+/// All checks by name: those that claims.json may name, each in one claim.
 std::map<std::string, Check> all_checks();
 
 // The parts of it, by what they check.
 std::map<std::string, Check> record_checks();
 std::map<std::string, Check> kernel_checks();
+std::map<std::string, Check> convergence_checks();
+std::map<std::string, Check> round_trip_checks();
 std::map<std::string, Check> restart_checks();
 std::map<std::string, Check> bias_checks();
 std::map<std::string, Check> ladder_checks();
@@ -53,6 +58,7 @@ class Count {
     ++checked_;
     if (!holds && first_failure_.empty()) first_failure_ = what;
   }
+  bool sound() const { return first_failure_.empty(); }
   Verdict verdict(const std::string& unit) const {
     if (!first_failure_.empty()) return {false, "fails: " + first_failure_};
     return {checked_ > 0, std::to_string(checked_) + " " + unit};

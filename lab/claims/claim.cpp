@@ -18,7 +18,7 @@ std::vector<Claim> read_claims(const std::string& file) {
       reference::read_text_file(file, "name the tree of tempera with --tree"), file);
   const std::set<std::string> kinds{"exact", "compiled", "proved", "bitwise", "statistical"};
   std::vector<Claim> claims;
-  std::set<std::string> ids;
+  std::set<std::string> ids, checks;
   for (const auto& entry :
        reference::objects_of(document, file, "see HACKING.md for the form of a claim")) {
     entry.check_keys({"id", "label", "statement", "kind"}, {"check", "theorem", "missing"});
@@ -35,8 +35,15 @@ std::vector<Claim> read_claims(const std::string& file) {
     if (!kinds.contains(claim.kind))
       throw reference::BadInput(where, "is of the unknown kind " + reference::in_quotes(claim.kind),
                                 "use exact, compiled, proved, bitwise or statistical");
-    if (!claim.check && !claim.theorem)
-      throw reference::BadInput(where, "has neither check nor theorem", "give one");
+    if (claim.kind == "proved" ? claim.check || !claim.theorem : !claim.check)
+      throw reference::BadInput(
+          where,
+          claim.kind == "proved" ? "is proved: it has a theorem and no check"
+                                 : "is " + claim.kind + " and has no check",
+          "call it proved where a theorem alone decides it, and otherwise name its check");
+    if (claim.check && !checks.insert(*claim.check).second)
+      throw reference::BadInput(where, "names a check that another claim names",
+                                "give each claim the check that computes it alone");
     claims.push_back(std::move(claim));
   }
   return claims;

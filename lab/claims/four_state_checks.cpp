@@ -3,8 +3,6 @@
 
 #include "lab/claims/checks.hpp"
 #include "reference/analysis/four_state.hpp"
-#include "reference/analysis/invariance.hpp"
-#include "reference/analysis/total_variation.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/power_target.hpp"
@@ -17,8 +15,9 @@ using namespace reference;
 
 /// The example of Section endpoint-bias-example-condensed, states in the paper's order X_1 … X_4.
 struct FourState {
-  FourState()
-      : model(parse_finite_model(four_state_model, "four-state")),
+  explicit FourState(const Judged& functions)
+      : judged(functions),
+        model(parse_finite_model(four_state_model, "four-state")),
         fixed(model, 2),
         comparison(model, 2),
         power(Rational(2)) {}
@@ -28,10 +27,17 @@ struct FourState {
     return {comparison.parse("e", "X_1"), comparison.parse("a", "X_2"),
             comparison.parse("a e", "X_3"), comparison.parse("a a", "X_4")};
   }
-  Law target() const { return power_target(comparison, power); }
+  /// The target on S_2, extended by zero at X_2.
+  Law target() const {
+    const Law on_fixed = judged.power_target(fixed, power);
+    Law law(4);
+    for (std::size_t x = 0; x < 4; ++x)
+      if (const auto state = fixed.find(comparison[x].tokens)) law[x] = on_fixed[*state];
+    return law;
+  }
   /// P^fix on S_2, extended by a loop at X_2 as the paper does.
   Matrix fixed_kernel() const {
-    const Matrix on_fixed = fixed_horizon_kernel(fixed, power, RestartLaw::uniform(2));
+    const Matrix on_fixed = judged.fixed_horizon_kernel(fixed, power, RestartLaw::uniform(2));
     Matrix kernel(4, 4);
     for (std::size_t x = 0; x < 4; ++x) {
       const auto from = fixed.find(comparison[x].tokens);
@@ -42,107 +48,193 @@ struct FourState {
     return kernel;
   }
 
+  Matrix truncating_kernel() const { return judged.truncating_kernel(comparison, power); }
+
+  const Judged& judged;
   FiniteModel model;
   FixedHorizonSpace fixed;
   ComparisonSpace comparison;
   Power power;
 };
 
-Verdict four_state_target(const Evidence&) {
-  const FourState example;
+/// Expects a law in the paper's order.
+void expect_law(Count& count, const FourState& example, const Law& law,
+                const std::array<Rational, 4>& paper, const std::string& what) {
   const auto order = example.paper_order();
-  const Law base = base_law(example.comparison);
-  const Law target = example.target();
-  const std::array<Rational, 4> base_paper{Rational(1, 2), 0, Rational(1, 4), Rational(1, 4)};
-  const std::array<Rational, 4> target_paper{Rational(2, 3), 0, Rational(1, 6), Rational(1, 6)};
-  Count count;
   for (std::size_t i = 0; i < 4; ++i)
-    count.expect(base[order[i]] == base_paper[i] && target[order[i]] == target_paper[i],
-                 "X_" + std::to_string(i + 1));
+    count.expect(law[order[i]] == paper[i], what + " at X_" + std::to_string(i + 1));
+}
+
+Verdict four_state_target(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  Count count;
+  expect_law(count, example, example.target(), {Rational(2, 3), 0, Rational(1, 6), Rational(1, 6)},
+             "pi");
   return count.verdict("states");
 }
 
-Verdict four_state_matrices(const Evidence&) {
-  const FourState example;
+/// Expects a matrix of eq:condensed-fixed-kernel, given in sixteenths in the paper's order.
+Verdict matrix_is(const FourState& example, const Matrix& kernel, const int (&sixteenths)[4][4]) {
   const auto order = example.paper_order();
-  const auto q = [](int p, int d) { return Rational(p, d); };
-  const Rational zero = 0;
-  const Rational fixed_paper[4][4] = {{q(7, 8), zero, q(1, 16), q(1, 16)},
-                                      {zero, Rational(1), zero, zero},
-                                      {q(1, 4), zero, q(3, 8), q(3, 8)},
-                                      {q(1, 4), zero, q(3, 8), q(3, 8)}};
-  const Rational truncating_paper[4][4] = {{q(1, 2), q(1, 2), zero, zero},
-                                           {q(1, 2), q(1, 2), zero, zero},
-                                           {q(1, 4), zero, q(3, 8), q(3, 8)},
-                                           {q(1, 4), zero, q(3, 8), q(3, 8)}};
-  const Matrix fixed = example.fixed_kernel();
-  const Matrix truncating = truncating_kernel(example.comparison, example.power);
   Count count;
   for (std::size_t x = 0; x < 4; ++x)
     for (std::size_t y = 0; y < 4; ++y)
-      count.expect(fixed(order[x], order[y]) == fixed_paper[x][y] &&
-                       truncating(order[x], order[y]) == truncating_paper[x][y],
+      count.expect(kernel(order[x], order[y]) == Rational(sixteenths[x][y], 16),
                    "X_" + std::to_string(x + 1) + ", X_" + std::to_string(y + 1));
-  return count.verdict("entries of both matrices of eq:condensed-fixed-kernel");
+  return count.verdict("entries of eq:condensed-fixed-kernel");
 }
 
-Verdict four_state_invariance(const Evidence&) {
-  const FourState example;
-  const auto order = example.paper_order();
-  const auto tokens = token_counts(example.comparison);
+Verdict four_state_fixed(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  return matrix_is(example, example.fixed_kernel(),
+                   {{14, 0, 1, 1}, {0, 16, 0, 0}, {4, 0, 6, 6}, {4, 0, 6, 6}});
+}
+
+Verdict four_state_truncating(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  return matrix_is(example, example.truncating_kernel(),
+                   {{8, 8, 0, 0}, {8, 8, 0, 0}, {4, 0, 6, 6}, {4, 0, 6, 6}});
+}
+
+Verdict four_state_invariance(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  const Law target = example.target();
+  const Matrix kernel = example.fixed_kernel();
   Count count;
-  count.expect(!first_violation_of_invariance(FactoredKernel(example.fixed_kernel()),
-                                              example.target(), tokens),
-               "pi P^fix = pi");
-  const Law moved =
-      FactoredKernel(truncating_kernel(example.comparison, example.power)).apply(example.target());
-  const std::array<Rational, 4> paper{Rational(5, 12), Rational(1, 3), Rational(1, 8),
-                                      Rational(1, 8)};
-  for (std::size_t i = 0; i < 4; ++i)
-    count.expect(moved[order[i]] == paper[i], "pi P~ at X_" + std::to_string(i + 1));
-  return count.verdict("equations of eq:condensed-invariance-test");
+  count.expect(FactoredKernel(kernel).apply(target) == target, "pi P^fix = pi");
+  const std::size_t e = example.paper_order()[0];
+  count.expect(kernel(e, e) != 1, "P^fix does not move");
+  Verdict verdict = count.verdict("");
+  if (verdict.holds) verdict.detail = "pi P^fix = pi";
+  return verdict;
 }
 
-Verdict four_state_tv(const Evidence&) {
-  const FourState example;
+Verdict four_state_moved(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  Count count;
+  expect_law(count, example, FactoredKernel(example.truncating_kernel()).apply(example.target()),
+             {Rational(5, 12), Rational(1, 3), Rational(1, 8), Rational(1, 8)}, "pi P~");
+  return count.verdict("states of pi P~");
+}
+
+constexpr unsigned last_step = 60;
+
+/// Judges total-variation curves to N = 60 from X_3 and X_4. `each` is called with (count, fixed,
+/// truncating, the law after N = 0..60 truncating steps, the index of X_2).
+template <class Each>
+Verdict on_curves(const Evidence& evidence, const std::string& unit, Each&& each) {
+  const FourState example(evidence.judged);
   const auto order = example.paper_order();
   const Law target = example.target();
   const FactoredKernel fixed(example.fixed_kernel());
-  const FactoredKernel truncating(truncating_kernel(example.comparison, example.power));
-  constexpr unsigned last = 60;
+  const FactoredKernel truncating(example.truncating_kernel());
   Count count;
   for (const std::size_t start : {order[2], order[3]}) {
-    const auto fixed_curve = total_variation_curve({fixed}, start, target, last);
-    const auto curve = total_variation_curve({truncating}, start, target, last);
-    Law law = point_mass(4, start);
-    for (unsigned n = 0; n <= last; ++n) {
-      const std::string place = "N = " + std::to_string(n);
-      count.expect(fixed_curve[n] == four_state_fixed_tv(n), "fixed horizon, " + place);
-      count.expect(curve[n] == four_state_truncating_tv(n), "truncating, " + place);
-      if (n > 0) {
-        law = truncating.apply(law);
-        const Rational censored = law[order[1]];
-        count.expect(censored == four_state_censored_mass(n) && curve[n] >= censored &&
-                         (n < 4 || curve[n] == censored),
-                     "eq:censored-mass-bound, " + place);
-      }
-    }
-    count.expect(curve[2] == Rational(17, 48) && fixed_curve[2] == Rational(25, 96), "N = 2");
-    count.expect(curve[4] == Rational(37, 128) &&
-                     *std::min_element(curve.begin(), curve.end()) == curve[4] &&
-                     std::count(curve.begin(), curve.end(), curve[4]) == 1,
-                 "minimum at N = 4");
+    std::vector<Law> laws{point_mass(4, start)};
+    for (unsigned n = 1; n <= last_step; ++n) laws.push_back(truncating.apply(laws.back()));
+    each(count, evidence.judged.total_variation_curve({fixed}, start, target, last_step),
+         evidence.judged.total_variation_curve({truncating}, start, target, last_step), laws,
+         order[1]);
   }
-  return count.verdict("values to N = 60, from X_3 and X_4");
+  return count.verdict(unit);
+}
+
+using Curve = std::vector<Rational>;
+
+std::string at(unsigned n) { return "N = " + std::to_string(n); }
+
+/// eq:condensed-tv-laws: the chain, the function of reference/, and the paper's formula.
+Verdict tv_law_fixed(const Evidence& evidence) {
+  return on_curves(
+      evidence, "values to N = 60, from X_3 and X_4",
+      [&](Count& count, const Curve& fixed, const Curve&, const std::vector<Law>&, std::size_t) {
+        for (unsigned n = 1; n <= last_step; ++n) {
+          const Rational paper = Rational(2, 3) * integer_power(Rational(5, 8), n);
+          count.expect(fixed[n] == paper, at(n));
+          count.expect(evidence.judged.four_state_fixed_tv(n) == paper, "the function, " + at(n));
+        }
+      });
+}
+
+Verdict tv_law_truncating(const Evidence& evidence) {
+  return on_curves(evidence, "values to N = 60, from X_3 and X_4",
+                   [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+                       std::size_t) {
+                     for (unsigned n = 1; n <= last_step; ++n) {
+                       const Rational decay = integer_power(Rational(3, 4), n);
+                       const Rational paper = std::max(Rational(Rational(1, 6) + decay / 3),
+                                                       Rational(Rational(1, 2) - decay * 2 / 3));
+                       count.expect(truncating[n] == paper, at(n));
+                       count.expect(evidence.judged.four_state_truncating_tv(n) == paper,
+                                    "the function, " + at(n));
+                     }
+                   });
+}
+
+Verdict tv_at_two(const Evidence& evidence) {
+  return on_curves(evidence, "values at N = 2",
+                   [](Count& count, const Curve& fixed, const Curve& truncating,
+                      const std::vector<Law>&, std::size_t) {
+                     count.expect(truncating[2] == Rational(17, 48), "truncating");
+                     count.expect(fixed[2] == Rational(25, 96), "fixed horizon");
+                   });
+}
+
+Verdict tv_minimum(const Evidence& evidence) {
+  return on_curves(evidence, "values above 37/128, N to 60",
+                   [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+                      std::size_t) {
+                     for (unsigned n = 0; n <= last_step; ++n)
+                       if (n != 4) count.expect(truncating[n] > Rational(37, 128), at(n));
+                   });
+}
+
+Verdict tv_at_minimum(const Evidence& evidence) {
+  return on_curves(evidence, "values of 37/128 at N = 4",
+                   [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+                      std::size_t) { count.expect(truncating[4] == Rational(37, 128), at(4)); });
+}
+
+/// eq:censored-mass-bound: the mass on X_2 is the formula's, and the distance at least that.
+Verdict censored_mass(const Evidence& evidence) {
+  return on_curves(evidence, "masses and distances to N = 60",
+                   [&](Count& count, const Curve&, const Curve& truncating,
+                       const std::vector<Law>& laws, std::size_t censored) {
+                     for (unsigned n = 1; n <= last_step; ++n) {
+                       const Rational paper =
+                           Rational(1, 2) - Rational(2, 3) * integer_power(Rational(3, 4), n);
+                       count.expect(laws[n][censored] == paper, "mass of X_2, " + at(n));
+                       count.expect(evidence.judged.four_state_censored_mass(n) == paper,
+                                    "the function, " + at(n));
+                       count.expect(truncating[n] >= paper, at(n));
+                     }
+                   });
+}
+
+Verdict censored_mass_equality(const Evidence& evidence) {
+  return on_curves(evidence, "equalities, N from 4 to 60",
+                   [](Count& count, const Curve&, const Curve& truncating,
+                      const std::vector<Law>& laws, std::size_t censored) {
+                     for (unsigned n = 4; n <= last_step; ++n)
+                       count.expect(truncating[n] == laws[n][censored], at(n));
+                   });
 }
 
 }  // namespace
 
 std::map<std::string, Check> four_state_checks() {
   return {{"four_state_target", four_state_target},
-          {"four_state_matrices", four_state_matrices},
+          {"four_state_fixed", four_state_fixed},
+          {"four_state_truncating", four_state_truncating},
           {"four_state_invariance", four_state_invariance},
-          {"four_state_tv", four_state_tv}};
+          {"four_state_moved", four_state_moved},
+          {"tv_law_fixed", tv_law_fixed},
+          {"tv_law_truncating", tv_law_truncating},
+          {"tv_at_two", tv_at_two},
+          {"tv_minimum", tv_minimum},
+          {"tv_at_minimum", tv_at_minimum},
+          {"censored_mass", censored_mass},
+          {"censored_mass_equality", censored_mass_equality}};
 }
 
 }  // namespace tempera::lab

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lab/claims/checks.hpp"
 #include "reference/analysis/ladder_design.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
@@ -14,40 +16,87 @@ std::vector<Rational> values(const Ladder& ladder) {
   return powers;
 }
 
-/// eq:arithmetic-geometric-ladders and eq:maximin-ladder-problem: either template from its formula,
-/// and as the one solution of the max-min problem over its powers and the middles between them.
-Verdict ladder_templates(const Evidence&) {
-  Count count;
+/// A template of one spread: its powers from the paper's formula.
+struct Template {
+  Spread spread;
+  std::vector<Rational> powers;
+
+  std::size_t rungs() const { return powers.size(); }
+  Power lowest() const { return Power(powers.front()); }
+  Power highest() const { return Power(powers.back()); }
+  std::string name() const {
+    return std::to_string(rungs()) + " rungs from " + to_string(powers.front()) + " to " +
+           to_string(powers.back());
+  }
+};
+
+/// Arithmetic and geometric ladders of 2 to 5 rungs.
+std::vector<Template> templates() {
+  std::vector<Template> all;
   for (const unsigned rungs : {2U, 3U, 4U, 5U})
     for (const unsigned lowest : {1U, 2U})
       for (const unsigned step : {2U, 3U}) {
-        std::vector<Rational> arithmetic, geometric;
+        Template arithmetic{Spread::constant, {}};
+        Template geometric{Spread::inverse_to_power, {}};
         for (unsigned k = 0; k < rungs; ++k) {
-          arithmetic.emplace_back(lowest + k * step);
-          geometric.push_back(Rational(lowest) * integer_power(Rational(step), k));
+          arithmetic.powers.emplace_back(lowest + k * step);
+          geometric.powers.push_back(Rational(lowest) * integer_power(Rational(step), k));
         }
-        for (const Spread spread : {Spread::constant, Spread::inverse_to_power}) {
-          const auto& expected = spread == Spread::constant ? arithmetic : geometric;
-          const std::string what = std::to_string(rungs) + " rungs from " +
-                                   to_string(expected.front()) + " to " +
-                                   to_string(expected.back());
-          const Ladder ladder =
-              equal_distance_ladder(spread, Power(expected.front()), Power(expected.back()), rungs);
-          count.expect(values(ladder) == expected, what);
-          std::vector<Power> candidates{ladder[0]};
-          for (std::size_t k = 1; k < rungs; ++k) {
-            candidates.emplace_back((expected[k - 1] + expected[k]) / 2);
-            candidates.push_back(ladder[k]);
-          }
-          const auto best =
-              maximin_ladder(candidates, rungs, [&](const Power& lower, const Power& upper) {
-                return Rational(-thermodynamic_gap(spread, lower, upper));
-              });
-          count.expect(values(best.ladder) == expected && best.solutions == 1,
-                       "max-min with " + what);
-        }
+        all.push_back(arithmetic);
+        all.push_back(geometric);
       }
-  return count.verdict("ladders of both templates");
+  return all;
+}
+
+/// eq:arithmetic-geometric-ladders: the template is its formula, and its neighbours are equally far
+/// apart: by their difference where the spread is constant, by their ratio where it is 1/α.
+Verdict ladder_templates(const Evidence& evidence) {
+  Count count;
+  for (const Template& expected : templates()) {
+    const Ladder ladder = evidence.judged.equal_distance_ladder(
+        expected.spread, expected.lowest(), expected.highest(), expected.rungs());
+    count.expect(values(ladder) == expected.powers, expected.name());
+    const Rational first = expected.spread == Spread::constant
+                               ? expected.powers[1] - expected.powers[0]
+                               : expected.powers[1] / expected.powers[0];
+    for (std::size_t k = 0; k + 1 < ladder.rungs(); ++k)
+      count.expect(
+          evidence.judged.thermodynamic_gap(expected.spread, ladder[k], ladder[k + 1]) == first,
+          expected.name() + ": the gap above rung " + std::to_string(k + 1));
+  }
+  return count.verdict("ladders of both templates and their gaps");
+}
+
+/// eq:maximin-ladder-problem over the template's powers and the middles between them. That every
+/// other choice has a weaker edge is seen by trying them all.
+Verdict maximin_problem(const Evidence& evidence) {
+  Count count;
+  for (const Template& expected : templates()) {
+    const auto quality = [&](const Power& lower, const Power& upper) {
+      return Rational(-evidence.judged.thermodynamic_gap(expected.spread, lower, upper));
+    };
+    std::vector<Power> candidates{expected.lowest()};
+    for (std::size_t k = 1; k < expected.rungs(); ++k) {
+      candidates.emplace_back((expected.powers[k - 1] + expected.powers[k]) / 2);
+      candidates.emplace_back(expected.powers[k]);
+    }
+    const auto best = evidence.judged.maximin_ladder(candidates, expected.rungs(), quality);
+    count.expect(values(best.ladder) == expected.powers && best.solutions == 1, expected.name());
+    // A mask says which of the candidates between the ends are rungs.
+    const std::size_t between = candidates.size() - 2;
+    for (std::size_t mask = 0; mask < std::size_t{1} << between; ++mask) {
+      std::vector<Power> rungs{candidates.front()};
+      for (std::size_t i = 0; i < between; ++i)
+        if ((mask >> i & 1U) != 0) rungs.push_back(candidates[i + 1]);
+      rungs.push_back(candidates.back());
+      if (rungs.size() != expected.rungs() || values(Ladder(rungs)) == expected.powers) continue;
+      Rational weakest = quality(rungs[0], rungs[1]);
+      for (std::size_t k = 1; k + 1 < rungs.size(); ++k)
+        weakest = std::min(weakest, quality(rungs[k], rungs[k + 1]));
+      count.expect(weakest < best.weakest, expected.name() + ": another is no weaker");
+    }
+  }
+  return count.verdict("ladders, each against every other");
 }
 
 /// eq:theory-stage-targets: at every stage of blocks of one and two tokens the round preserves Π_m,
@@ -62,9 +111,9 @@ Verdict stage_targets(const Evidence& evidence) {
       for (std::size_t m = 1; m <= horizons.size(); ++m) {
         const FixedHorizonSpace space(use.model, horizons[m - 1]);
         const ParallelTempering kernels(space, ladder, RestartLaw::uniform(horizons[m - 1]));
-        const Law target = stage_target(use.model, use.horizon, block, ladder, m);
+        const Law target = evidence.judged.stage_target(use.model, use.horizon, block, ladder, m);
         const std::string what = use.name + ", stage " + std::to_string(m);
-        count.expect(kernels.transition(1, 1).apply(target) == target, what);
+        count.expect(evidence.judged.transition(kernels, 1, 1).apply(target) == target, what);
         count.expect(m < horizons.size() || target == last, what + " is the last");
       }
     }
@@ -75,7 +124,9 @@ Verdict stage_targets(const Evidence& evidence) {
 }  // namespace
 
 std::map<std::string, Check> ladder_checks() {
-  return {{"ladder_templates", ladder_templates}, {"stage_targets", stage_targets}};
+  return {{"ladder_templates", ladder_templates},
+          {"maximin_problem", maximin_problem},
+          {"stage_targets", stage_targets}};
 }
 
 }  // namespace tempera::lab

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "lab/claims/checks.hpp"
 #include "reference/kernels/block_extension.hpp"
@@ -34,37 +36,80 @@ bool begins_with(const std::vector<Token>& tokens, const std::vector<Token>& pre
   return tokens.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), tokens.begin());
 }
 
-/// eq:theory-absorbing-law
-Verdict base_law_check(const Evidence& evidence) {
+/// The mass that the space's records put on each of its prefixes, whole records included.
+std::map<std::vector<Token>, Rational> prefix_masses(const RecordSpace& space,
+                                                     const Judged& judged) {
+  std::map<std::vector<Token>, Rational> masses;
+  for (std::size_t s = 0; s < space.size(); ++s) {
+    std::vector<Token> prefix;
+    const Rational mass = judged.likelihood(space, s);
+    masses[prefix] += mass;
+    for (const Token token : space[s].tokens) {
+      prefix.push_back(token);
+      masses[prefix] += mass;
+    }
+  }
+  return masses;
+}
+
+/// Π p0(x_t | x_{<t}) along tokens, from the model's rows.
+Rational along_rows(const FiniteModel& model, std::span<const Token> tokens, const Judged& judged) {
+  Rational product = 1;
+  for (std::size_t t = 0; t < tokens.size(); ++t)
+    product *= judged.token_row(model, tokens.first(t))[tokens[t]];
+  return product;
+}
+
+/// eq:theory-absorbing-law. The next-token law after h is read off the records: the mass of those
+/// that begin with h v, over the rows' product along h. A terminated record goes on by padding
+/// alone, so what is left of it is its own mass.
+Verdict padded_law(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
-    for (const auto& prefix : open_prefixes(space))
-      count.expect(sum_of(use.model.token_row(prefix)) == 1,
-                   use.name + " after '" + use.model.text(prefix) + "'");
+    const auto masses = prefix_masses(space, evidence.judged);
+    std::map<std::vector<Token>, Rational> next_sums;
+    for (const auto& [prefix, mass] : masses)
+      if (!prefix.empty()) next_sums[{prefix.begin(), prefix.end() - 1}] += mass;
+    for (std::size_t s = 0; s < space.size(); ++s)
+      if (space[s].terminated && space[s].length() < use.horizon)
+        next_sums[space[s].tokens] += masses.at(space[s].tokens);
+    for (const auto& [history, sum] : next_sums)
+      count.expect(sum == along_rows(use.model, history, evidence.judged),
+                   use.name + " after '" + use.model.text(history) + "'");
   }
-  return count.verdict("rows of shipped models");
+  return count.verdict("next-token laws, padding included");
 }
 
-/// eq:record-prob, eq:theory-terminated-sequence-law
+/// eq:record-prob
 Verdict record_law(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
-    const FixedHorizonSpace space = use.space();
-    Rational total = 0;
-    for (std::size_t s = 0; s < space.size(); ++s) {
-      Rational product = 1;
-      std::vector<Token> prefix;
-      for (const Token token : space[s].tokens) {
-        product *= use.model.token_row(prefix)[token];
-        prefix.push_back(token);
-      }
-      count.expect(space.likelihood(s) == product && product > 0, use.name + ": " + space.name(s));
-      total += product;
-    }
-    count.expect(total == 1, use.name + ": the records do not sum to one");
+    const Law law = evidence.judged.base_law(use.space());
+    count.expect(sum_of(law) == 1, use.name + ": the records do not sum to one");
+    count.expect(std::all_of(law.begin(), law.end(), [](const Rational& p) { return p > 0; }),
+                 use.name + ": a record without probability");
   }
-  return count.verdict("records and sums");
+  return count.verdict("sums and signs of record spaces");
+}
+
+/// eq:theory-terminated-sequence-law; a record that ends before the horizon is as likely at a
+/// shorter one, with less padding.
+Verdict terminated_law(const Evidence& evidence) {
+  Count count;
+  for (const ShippedUse& use : evidence.uses) {
+    const FixedHorizonSpace space = use.space();
+    const FixedHorizonSpace shorter(use.model, use.horizon - 1);
+    for (std::size_t s = 0; s < space.size(); ++s) {
+      const Rational product = along_rows(use.model, space[s].tokens, evidence.judged);
+      count.expect(evidence.judged.likelihood(space, s) == product,
+                   use.name + ": " + space.name(s));
+      if (space[s].length() < use.horizon)
+        count.expect(evidence.judged.likelihood(shorter, *shorter.find(space[s].tokens)) == product,
+                     use.name + ": " + space.name(s) + " with less padding");
+    }
+  }
+  return count.verdict("records, terminated ones at two horizons");
 }
 
 /// eq:theory-power-target
@@ -73,15 +118,16 @@ Verdict power_target_check(const Evidence& evidence) {
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
     for (const unsigned power : use.powers) {
-      const Law target = power_target(space, Power(Rational(power)));
+      const Law target = evidence.judged.power_target(space, Power(Rational(power)));
+      count.expect(sum_of(target) == 1, use.name + ": the target does not sum to one");
       Rational z = 0;
       for (std::size_t s = 0; s < space.size(); ++s) z += integer_power(space.likelihood(s), power);
       for (std::size_t s = 0; s < space.size(); ++s)
-        count.expect(target[s] * z == integer_power(space.likelihood(s), power),
+        count.expect(target[s] > 0 && target[s] * z == integer_power(space.likelihood(s), power),
                      use.name + ": " + space.name(s));
     }
   }
-  return count.verdict("target probabilities");
+  return count.verdict("target probabilities and sums");
 }
 
 /// eq:theory-token-normalizer, eq:theory-tokenwise-proposal
@@ -92,8 +138,9 @@ Verdict token_proposal_check(const Evidence& evidence) {
     for (const auto& prefix : open_prefixes(space)) {
       const TokenRow& row = use.model.token_row(prefix);
       for (const unsigned power : use.powers) {
-        const Rational z = token_normalizer(row, Power(Rational(power)));
-        const TokenRow g = token_proposal(row, Power(Rational(power)));
+        Rational z = 0;
+        for (const Rational& p : row) z += integer_power(p, power);
+        const TokenRow g = evidence.judged.token_proposal(row, Power(Rational(power)));
         bool holds = sum_of(g) == 1;
         for (std::size_t v = 0; v < row.size(); ++v)
           holds = holds && g[v] * z == integer_power(row[v], power);
@@ -104,75 +151,173 @@ Verdict token_proposal_check(const Evidence& evidence) {
   return count.verdict("tokenwise proposals");
 }
 
+/// eq:implementation-token-normalizers at the padding: the proposal there is ⊥ alone, whose
+/// normalizer is one; production's cached sum over the padding is zero.
+Verdict padding_normalizer(const Evidence& evidence) {
+  Count count;
+  for (const ShippedUse& use : evidence.uses) {
+    const FixedHorizonSpace space = use.space();
+    const auto g = evidence.judged.padded_token(space, Power(Rational(use.powers.back())));
+    for (std::size_t s = 0; s < space.size(); ++s) {
+      const std::size_t length = space[s].length();
+      for (std::size_t t = length + 1; t <= use.horizon; ++t)
+        count.expect(g(s, t) == 1, use.name + ": " + space.name(s) + ", t = " + std::to_string(t));
+      if (length < use.horizon)
+        count.expect(evidence.judged.cached_zeta(use.model, use.horizon, use.powers.back(),
+                                                 space[s].tokens, length + 1) == 0.0,
+                     use.name + ": cached zeta of " + space.name(s));
+    }
+  }
+  return count.verdict("normalizers of padding");
+}
+
 /// eq:implementation-fixed-suffix-proposal
 Verdict suffix_proposal_check(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
-    const SuffixProposal q(space, Power(Rational(use.powers.back())));
-    for (std::size_t x = 0; x < space.size(); ++x) {
+    const auto q = evidence.judged.suffix_proposal(space, Power(Rational(use.powers.back())));
+    for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t r = 1; r <= use.horizon; ++r) {
         Rational total = 0;
         for (std::size_t y = 0; y < space.size(); ++y) total += q(r, x, y);
-        const bool behind = r > space[x].length();
-        count.expect(total == 1 && (!behind || q(r, x, x) == 1),
-                     use.name + ": " + space.name(x) + ", r = " + std::to_string(r));
+        count.expect(total == 1, use.name + ": " + space.name(x) + ", r = " + std::to_string(r));
       }
-    }
   }
   return count.verdict("laws q_r(. | x)");
 }
 
-/// eq:theory-power-conditional, from the target's own marginals; and that it is not tokenwise.
+Verdict self_transition(const Evidence& evidence) {
+  Count count;
+  for (const ShippedUse& use : evidence.uses) {
+    const FixedHorizonSpace space = use.space();
+    const auto q = evidence.judged.suffix_proposal(space, Power(Rational(use.powers.back())));
+    for (std::size_t x = 0; x < space.size(); ++x)
+      for (std::size_t r = space[x].length() + 1; r <= use.horizon; ++r)
+        for (std::size_t y = 0; y < space.size(); ++y)
+          count.expect(q(r, x, y) == (x == y ? 1 : 0),
+                       use.name + ": " + space.name(x) + ", r = " + std::to_string(r));
+  }
+  return count.verdict("proposals of a restart in the padding");
+}
+
+/// The target's next-token law after an open prefix, from its own marginals.
+TokenRow target_conditional(const RecordSpace& space, const Law& target,
+                            const std::vector<Token>& prefix) {
+  Rational mass = 0;
+  TokenRow next(space.model().vocabulary_size());
+  for (std::size_t s = 0; s < space.size(); ++s) {
+    if (!begins_with(space[s].tokens, prefix)) continue;
+    mass += target[s];
+    next[space[s].tokens[prefix.size()]] += target[s];
+  }
+  for (Rational& probability : next) probability /= mass;
+  return next;
+}
+
+/// eq:theory-power-conditional
 Verdict power_conditional_check(const Evidence& evidence) {
   Count count;
-  bool differs = false;
+  for (const ShippedUse& use : evidence.uses) {
+    const FixedHorizonSpace space = use.space();
+    const Power power{Rational(use.powers.back())};
+    const Law target = power_target(space, power);
+    for (const auto& prefix : open_prefixes(space))
+      count.expect(target_conditional(space, target, prefix) ==
+                       evidence.judged.power_conditional(space, power, prefix),
+                   use.name + " after '" + use.model.text(prefix) + "'");
+  }
+  return count.verdict("next-token conditionals");
+}
+
+/// eq:theory-continuation-mass, both directions; both must occur.
+Verdict proposal_is_conditional(const Evidence& evidence) {
+  Count count;
+  std::size_t equal = 0;
+  std::size_t different = 0;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
     const Law target = power_target(space, power);
     for (const auto& prefix : open_prefixes(space)) {
-      Rational mass = 0;
-      std::vector<Rational> next(use.model.vocabulary_size());
-      for (std::size_t s = 0; s < space.size(); ++s) {
-        if (!begins_with(space[s].tokens, prefix)) continue;
-        mass += target[s];
-        next[space[s].tokens[prefix.size()]] += target[s];
+      const TokenRow& row = use.model.token_row(prefix);
+      std::optional<Rational> mass;
+      bool same_mass = true;
+      for (Token v = 0; v < row.size(); ++v) {
+        if (row[v] == 0) continue;
+        const Rational h = evidence.judged.continuation_mass(space, power, prefix, v);
+        same_mass = same_mass && (!mass || *mass == h);
+        mass = h;
       }
-      for (Rational& probability : next) probability /= mass;
-      count.expect(next == power_conditional(space, power, prefix),
-                   use.name + " after '" + use.model.text(prefix) + "'");
-      differs = differs || next != token_proposal(use.model.token_row(prefix), power);
+      const bool same_law =
+          evidence.judged.token_proposal(row, power) == target_conditional(space, target, prefix);
+      ++(same_law ? equal : different);
+      count.expect(same_law == same_mass, use.name + " after '" + use.model.text(prefix) + "'");
     }
   }
-  count.expect(differs, "every shipped model's conditional is its tokenwise proposal");
-  return count.verdict("next-token conditionals");
+  count.expect(equal > 0 && different > 0, "only one of the two cases occurs");
+  Verdict verdict = count.verdict("");
+  if (verdict.holds)
+    verdict.detail = std::to_string(equal) + " prefixes with equal continuation masses, " +
+                     std::to_string(different) + " without";
+  return verdict;
 }
 
-/// eq:implementation-local-cached-ratio, as a product: the left side from the definition of target
-/// and proposal, the right side from the normalizers along the two records.
-Verdict cached_ratio(const Evidence& evidence) {
+/// ps-vs-lowtemp: the four-state model, squared.
+Verdict not_tokenwise(const Evidence& evidence) {
+  const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
+  const Power power{Rational(2)};
+  const Token e = *space.model().find_token("e");
+  const Rational at_target =
+      target_conditional(space, evidence.judged.power_target(space, power), {})[e];
+  const Rational tokenwise = evidence.judged.token_proposal(space.model().token_row({}), power)[e];
+  Count count;
+  count.expect(at_target == Rational(2, 3), "e comes first with " + to_string(at_target));
+  count.expect(tokenwise == Rational(1, 2), "g proposes e with " + to_string(tokenwise));
+  return count.verdict("probabilities: 2/3 and 1/2");
+}
+
+/// Judges the ratio pi(y) q_r(x | y) / (pi(x) q_r(y | x)), from the definition of target and
+/// proposal, against `ratio`(space, power, x, y, r) on every pair and every restart they share.
+template <class Ratio>
+Verdict local_ratio(const Evidence& evidence, Ratio&& ratio) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
     const Law target = power_target(space, power);
     const SuffixProposal q(space, power);
-    const auto normalizers_from = [&](std::size_t s, std::size_t r) {
-      Rational product = 1;
-      const auto& tokens = space[s].tokens;
-      for (std::size_t t = r; t <= tokens.size(); ++t)
-        product *= token_normalizer(use.model.token_row(std::span(tokens).first(t - 1)), power);
-      return product;
-    };
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         for (std::size_t r = 1; x != y && r <= last_shared_restart(space[x], space[y]); ++r)
-          count.expect(target[y] * q(r, y, x) * normalizers_from(x, r) ==
-                           target[x] * q(r, x, y) * normalizers_from(y, r),
-                       use.name + ": " + space.name(x) + " | " + space.name(y));
+          count.expect(
+              target[y] * q(r, y, x) == target[x] * q(r, x, y) * ratio(space, power, x, y, r),
+              use.name + ": " + space.name(x) + " | " + space.name(y));
   }
   return count.verdict("triples (x, y, r)");
+}
+
+/// eq:implementation-local-cached-ratio: the product over all positions from r to T, padding
+/// contributing one.
+Verdict cached_ratio_check(const Evidence& evidence) {
+  const Judged& judged = evidence.judged;
+  return local_ratio(evidence, [&](const RecordSpace& space, const Power& power, std::size_t x,
+                                   std::size_t y, std::size_t r) {
+    Rational product = 1;
+    const auto normalizer = [&](std::size_t s, std::size_t t) {
+      const std::span<const Token> tokens = space[s].tokens;
+      if (t > tokens.size()) return Rational(1);
+      return judged.token_normalizer(space.model().token_row(tokens.first(t - 1)), power);
+    };
+    for (std::size_t t = r; t <= space.horizon(); ++t)
+      product *= normalizer(y, t) / normalizer(x, t);
+    return product;
+  });
+}
+
+/// The same from sums that stop at the two records' own lengths.
+Verdict cached_ratio_length(const Evidence& evidence) {
+  return local_ratio(evidence, evidence.judged.cached_ratio);
 }
 
 /// eq:implementation-extension: from the empty record, block extension to T is Π g, which is not
@@ -185,8 +330,8 @@ Verdict block_extension_check(const Evidence& evidence) {
     const FixedHorizonSpace empty(use.model, 0);
     const FixedHorizonSpace half(use.model, (use.horizon + 1) / 2);
     const Power power{Rational(use.powers.back())};
-    const Matrix first = block_extension(empty, half, power);
-    const Matrix second = block_extension(half, space, power);
+    const Matrix first = evidence.judged.block_extension(empty, half, power);
+    const Matrix second = evidence.judged.block_extension(half, space, power);
     const SuffixProposal q(space, power);
     const Law target = power_target(space, power);
     for (std::size_t y = 0; y < space.size(); ++y) {
@@ -203,13 +348,19 @@ Verdict block_extension_check(const Evidence& evidence) {
 }  // namespace
 
 std::map<std::string, Check> record_checks() {
-  return {{"base_law", base_law_check},
+  return {{"padded_law", padded_law},
           {"record_law", record_law},
+          {"terminated_law", terminated_law},
           {"power_target", power_target_check},
           {"token_proposal", token_proposal_check},
+          {"padding_normalizer", padding_normalizer},
           {"suffix_proposal", suffix_proposal_check},
+          {"self_transition", self_transition},
           {"power_conditional", power_conditional_check},
-          {"cached_ratio", cached_ratio},
+          {"proposal_is_conditional", proposal_is_conditional},
+          {"not_tokenwise", not_tokenwise},
+          {"cached_ratio", cached_ratio_check},
+          {"cached_ratio_length", cached_ratio_length},
           {"block_extension", block_extension_check}};
 }
 

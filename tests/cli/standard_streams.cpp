@@ -26,8 +26,8 @@ const std::vector<std::string> printing{
     "sample a --model " + toy_models + "four_state.json --horizon 2 --json",
     "compare " + toy_models + "worked_sum --most 1",
     "compare " + toy_models + "worked_sum --most 1 --json",
-    "verify --only four_state_tv",
-    "verify --only four_state_tv --json",
+    "verify --only tv_at_two",
+    "verify --only tv_at_two --json",
 };
 
 }  // namespace

@@ -14,10 +14,14 @@ using tempera::cli::columns_of;
 namespace {
 
 /// A tree with the shipped models and these claims; its one proof file holds the theorem `stated`.
+/// The model that the planted defects are shown on may be another of the shipped ones.
 struct SmallTree {
-  explicit SmallTree(const std::string& claims) {
+  explicit SmallTree(const std::string& claims, const std::string& shown_on = "four_tokens.json") {
+    const std::filesystem::path shipped = TEMPERA_SOURCE_DIR "/toy_models";
     std::filesystem::create_directories(folder / "proofs");
-    std::filesystem::create_symlink(TEMPERA_SOURCE_DIR "/toy_models", folder / "toy_models");
+    std::filesystem::create_directories(folder / "toy_models");
+    std::ofstream(folder / "toy_models/models.json") << "[]";
+    std::filesystem::copy_file(shipped / shown_on, folder / "toy_models/four_tokens.json");
     std::ofstream(folder / "proofs/claims.json") << claims;
     std::ofstream(folder / "proofs/small.v") << "Theorem stated : True.\nProof. exact I. Qed.\n";
   }
@@ -29,12 +33,23 @@ struct SmallTree {
   TemporaryFolder folder;
 };
 
-std::string claim(const std::string& id, const std::string& check, const std::string& theorem) {
+/// A claim by check and theorem; where it names no check, by proof.
+std::string claim(const std::string& id, const std::string& check, const std::string& theorem,
+                  const std::string& missing = "") {
   const auto quoted = [](const std::string& text) {
     return text.empty() ? std::string("null") : '"' + text + '"';
   };
-  return R"({"id": ")" + id + R"(", "label": "eq:x", "statement": "S.", "kind": "exact", )" +
-         R"("check": )" + quoted(check) + R"(, "theorem": )" + quoted(theorem) + "}";
+  return R"({"id": ")" + id + R"(", "label": "eq:x", "statement": "S.", "kind": ")" +
+         (check.empty() ? "proved" : "exact") + R"(", "check": )" + quoted(check) +
+         R"(, "theorem": )" + quoted(theorem) +
+         (missing.empty() ? "" : R"(, "missing": )" + quoted(missing)) + "}";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace
@@ -45,63 +60,143 @@ TEST_CASE("verify decides the claims that are asked for and names their proof") 
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.empty());
   const json report = json::parse(result.out);
-  CHECK(report["hold"] == report["claims"].size());
+  CHECK(report["hold"] == 1);
+  CHECK(report["proof"] == 0);
   CHECK(report["fail"] == 0);
-  REQUIRE(report["claims"].size() >= 2);
-  for (const json& line : report["claims"]) {
-    CHECK(line["check"] == "record_law");
-    CHECK(line["holds"] == true);
-    CHECK_FALSE(line["detail"].get<std::string>().empty());
-  }
+  CHECK(report["missed"] == 0);
+  CHECK(report["defects"].empty());
+  REQUIRE(report["claims"].size() == 1);
+  const json& line = report["claims"][0];
+  CHECK(line["id"] == "record-law");
+  CHECK(line["check"] == "record_law");
+  CHECK(line["verdict"] == "holds");
+  CHECK(line["missing"].is_null());
+  CHECK_FALSE(line["detail"].get<std::string>().empty());
   const auto table = run_command("verify --only record-law");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.out, Catch::Contains("holds exact") && Catch::Contains(" record-law ") &&
-                            Catch::Contains("\n1 claims hold, 0 fail: 1 exact\n") &&
+                            Catch::Contains("\n1 claims: 1 hold (1 exact), 0 proof, 0 fail\n") &&
                             !Catch::Contains("eq:record-prob"));
   const auto in_full = run_command("verify --only record-law --long");
   CHECK(in_full.exit_code == 0);
   CHECK_THAT(in_full.out, Catch::Contains("[eq:record-prob]") &&
-                              Catch::Contains("proof record_space.p0_law_S_T"));
+                              Catch::Contains("theorem record_space.p0_law_S_T"));
   CHECK(is_refusal(run_command("verify --only record-law --long --json")));
 }
 
-TEST_CASE("the whole table fits 100 columns and ends in one line of counts by kind") {
-  for (const char* form : {"verify", "verify --long"}) {
-    const auto table = run_command(form);
-    CAPTURE(table.out);
-    REQUIRE(table.exit_code == 0);
-    std::string last;
-    std::istringstream lines(table.out);
-    for (std::string line; std::getline(lines, line);) {
-      CAPTURE(line);
-      CHECK(columns_of(line) <= 100);
-      last = line;
-    }
-    CHECK_THAT(last, Catch::Contains(" claims hold, 0 fail: ") && Catch::Contains(" exact, ") &&
-                         Catch::Contains(" compiled, ") && Catch::Contains(" proved, "));
-    CHECK_THAT(table.out, Catch::StartsWith("the claims of " TEMPERA_SOURCE_DIR "/proofs"));
+TEST_CASE("a claim by proof alone says so, names its theorem, and is not said to hold") {
+  const SmallTree tree("[" + claim("sound", "tv_at_two", "small.stated") + ", " +
+                       claim("by-proof", "", "small.stated") + "]");
+  const auto table = run_command(tree.verify(""));
+  CAPTURE(table.out, table.err);
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("\n  holds exact ") &&
+                            Catch::Contains("\n  proof proved ") &&
+                            Catch::Contains("make -C proofs\n        theorem small.stated\n") &&
+                            !Catch::Contains("holds proved"));
+  CHECK(lines_of(table.out).back() == "2 claims: 1 hold (1 exact), 1 proof (1 proved), 0 fail");
+  const json report = json::parse(run_command(tree.verify("--json")).out);
+  CHECK(report["claims"][0]["verdict"] == "holds");
+  CHECK(report["claims"][1]["verdict"] == "proof");
+  CHECK(report["claims"][1]["theorem"] == "small.stated");
+  CHECK(report["hold"] == 1);
+  CHECK(report["proof"] == 1);
+}
+
+TEST_CASE("what a claim does not cover is printed, whole with --long and in JSON") {
+  std::string missing = "the rounding of everything that is rounded, namely";
+  for (int i = 0; i < 12; ++i) missing += " item-" + std::to_string(i);
+  const SmallTree tree("[" + claim("a", "tv_at_two", "small.stated", missing) + "]");
+  const auto table = lines_of(run_command(tree.verify("--only a")).out);
+  REQUIRE(table.size() == 5);
+  CHECK_THAT(table[3], Catch::StartsWith("        not covered: the rounding of everything") &&
+                           Catch::EndsWith("..."));
+  CHECK(columns_of(table[3]) <= 100);
+  std::string in_full;
+  for (const std::string& line : lines_of(run_command(tree.verify("--only a --long")).out)) {
+    CHECK(columns_of(line) <= 100);
+    in_full += line.substr(line.find_first_not_of(' ')) + " ";
   }
+  CHECK_THAT(in_full, Catch::Contains(missing));
+  CHECK(json::parse(run_command(tree.verify("--json")).out)["claims"][0]["missing"] == missing);
+}
+
+TEST_CASE("a planted defect that is missed is named, counted, and exit code 1") {
+  // On a model of one record no defect can be seen.
+  const SmallTree tree("[" + claim("sound", "tv_at_two", "small.stated") + "]", "one_record.json");
+  const auto table = run_command(tree.verify(""));
+  CAPTURE(table.out, table.err);
+  CHECK(table.exit_code == 1);
+  CHECK_THAT(table.out, Catch::Contains("  MISSED swap ratio with transposed powers") &&
+                            Catch::Contains(" planted defects are missed\n") &&
+                            Catch::Contains("1 hold (1 exact), 0 proof, 0 fail"));
+  const auto result = run_command(tree.verify("--json"));
+  CHECK(result.exit_code == 1);
+  const json report = json::parse(result.out);
+  CHECK(report["fail"] == 0);
+  REQUIRE(report["defects"].size() == 5);
+  std::size_t missed = 0;
+  for (const json& defect : report["defects"]) missed += defect["caught"].is_null() ? 1 : 0;
+  CHECK(missed > 0);
+  CHECK(report["missed"] == missed);
+  // A claim asked for alone says nothing of the defects.
+  CHECK(run_command(tree.verify("--only sound")).exit_code == 0);
+}
+
+TEST_CASE("the whole table fits 100 columns, ends in counts by kind, and JSON tells the same") {
+  const auto table = run_command("verify");
+  CAPTURE(table.out);
+  REQUIRE(table.exit_code == 0);
+  for (const std::string& line : lines_of(table.out)) {
+    CAPTURE(line);
+    CHECK(columns_of(line) <= 100);
+  }
+  CHECK_THAT(lines_of(table.out).back(),
+             Catch::Contains(" claims: ") && Catch::Contains(" hold (") &&
+                 Catch::Contains(" exact, ") && Catch::Contains(" compiled, ") &&
+                 Catch::Contains(" proof (") && Catch::EndsWith(" proved), 0 fail"));
+  CHECK_THAT(table.out, Catch::StartsWith("the claims of " TEMPERA_SOURCE_DIR "/proofs") &&
+                            Catch::Contains("not covered: ") && !Catch::Contains("MISSED"));
+  const auto result = run_command("verify --json");
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  for (const json& line : report["claims"]) {
+    INFO(line.dump());
+    CHECK(line["verdict"] == (line["kind"] == "proved" ? "proof" : "holds"));
+  }
+  CHECK(report["hold"].get<std::size_t>() + report["proof"].get<std::size_t>() ==
+        report["claims"].size());
+  CHECK(report["defects"].size() == 5);
+  CHECK(report["missed"] == 0);
+}
+
+TEST_CASE("the long table fits 100 columns") {
+  const auto table = run_command("verify --long --only cached-ratio-log");
+  CHECK(table.exit_code == 0);
+  for (const std::string& line : lines_of(table.out)) CHECK(columns_of(line) <= 100);
 }
 
 TEST_CASE("verify fails when one claim does, and says which") {
-  const SmallTree tree("[" + claim("sound", "four_state_tv", "small.stated") + ", " +
+  const SmallTree tree("[" + claim("sound", "tv_at_two", "small.stated") + ", " +
                        claim("unproved", "", "small.missing") + "]");
   const auto result = run_command(tree.verify("--json"));
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
   const json report = json::parse(result.out);
   CHECK(report["hold"] == 1);
+  CHECK(report["proof"] == 0);
   CHECK(report["fail"] == 1);
-  CHECK(report["claims"][0]["holds"] == true);
-  CHECK(report["claims"][1]["holds"] == false);
-  CHECK_THAT(run_command(tree.verify("--only unproved")).out, Catch::Contains("FAILS"));
+  CHECK(report["claims"][0]["verdict"] == "holds");
+  CHECK(report["claims"][1]["verdict"] == "fails");
+  CHECK_THAT(run_command(tree.verify("--only unproved")).out,
+             Catch::Contains("FAILS") && Catch::Contains("0 hold, 0 proof, 1 fail (1 proved)"));
 }
 
 TEST_CASE("what cannot be verified ends in one line and exit code 2") {
   const SmallTree unknown("[" + claim("a", "no_such_check", "") + "]");
   const SmallTree broken("[{");
-  const SmallTree late("[" + claim("a", "four_state_tv", "") + ", " +
-                       claim("b", "no_such_check", "") + "]");
+  const SmallTree late("[" + claim("a", "tv_at_two", "") + ", " + claim("b", "no_such_check", "") +
+                       "]");
   check_refusal(late.verify(""), "claim b: names the unknown check no_such_check");
   check_refusal(unknown.verify("--json"), "claim a: names the unknown check no_such_check");
   check_refusal(broken.verify("--json"), "claims.json");

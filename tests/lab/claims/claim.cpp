@@ -32,5 +32,24 @@ TEST_CASE("a malformed list of claims is refused") {
   refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "guessed", "check": "c"}])");
   refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": null}])");
   refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "c"},
-              {"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "c"}])");
+              {"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "d"}])");
+}
+
+TEST_CASE("a claim without a check is called proved, and no two share a check") {
+  const auto claim = [](const std::string& id, const std::string& rest) {
+    return R"({"id": ")" + id + R"(", "label": "l", "statement": "s", )" + rest + "}";
+  };
+  const std::string by_check = R"("kind": "exact", "check": "c", "theorem": "f.t")";
+  const std::string by_proof = R"("kind": "proved", "check": null, "theorem": "f.t")";
+  CHECK(claims_of("[" + claim("a", by_check) + ", " + claim("b", by_proof) + "]").size() == 2);
+  const auto refused = [](const std::string& json, const std::string& what) {
+    CHECK_THROWS_WITH(claims_of("[" + json + "]"), Catch::Contains(what));
+  };
+  refused(claim("a", R"("kind": "exact", "check": null, "theorem": "f.t")"),
+          "is exact and has no check");
+  refused(claim("a", R"("kind": "proved", "check": "c", "theorem": "f.t")"),
+          "is proved: it has a theorem and no check");
+  refused(claim("a", R"("kind": "proved", "check": null)"), "it has a theorem and no check");
+  refused(claim("a", by_check) + ", " + claim("b", by_check),
+          "names a check that another claim names");
 }

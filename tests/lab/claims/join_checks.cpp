@@ -21,13 +21,13 @@ std::string contents(const std::string& file) {
 }
 
 /// What the check says where proofs/matrices.txt holds `matrices` and all else is as it is.
-lab::Verdict verdict_on(const std::string& matrices) {
+lab::Verdict verdict_on(const std::string& matrices, const std::string& check = "proved_matrices") {
   const test::TemporaryFolder folder;
   const std::filesystem::path tree = folder / "tree";
   std::filesystem::create_directories(tree / "proofs");
   std::filesystem::copy_file(proofs + "join.json", tree / "proofs/join.json");
   std::ofstream(tree / "proofs/matrices.txt") << matrices;
-  return lab::all_checks().at("proved_matrices")(lab::Evidence{tree.string(), {}});
+  return lab::all_checks().at(check)(lab::Evidence{tree.string(), {}});
 }
 
 /// `text` with the first `from` after `place` made `to`.
@@ -76,15 +76,24 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   INFO(verdict.detail);
   CHECK(verdict.holds);
 
-  const auto refused = [](const std::string& matrices, const std::string& detail) {
-    const lab::Verdict planted = verdict_on(matrices);
+  const auto refused = [](const std::string& matrices, const std::string& detail,
+                          const std::string& check = "proved_matrices") {
+    const lab::Verdict planted = verdict_on(matrices, check);
     CHECK_FALSE(planted.holds);
     CHECK_THAT(planted.detail, Catch::Contains(detail));
   };
   const std::string first = "matrix local-2 3 3\n";
   refused(with(sound, first, "3/8 3/8 1/4", "3/8 1/4 3/8"), "four_state, local-2: 0, 1");
   refused(with(sound, "matrix transition", "/", "/1"), "four_state, transition: 0, ");
-  refused(with(sound, "matrix progressive-law", "/", "/1"), "progressive-law: 0, ");
+  const std::string progressive = with(sound, "matrix progressive-law", "/", "/1");
+  refused(progressive, "progressive-law: 0, ", "proved_progressive");
+  const std::string truncating = with(sound, "matrix truncating-1", "/", "/1");
+  refused(truncating, "truncating-1: ", "proved_truncating");
+  // An entry fails the claim that it belongs to, and no other.
+  CHECK(verdict_on(progressive).holds);
+  CHECK(verdict_on(progressive, "proved_truncating").holds);
+  CHECK(verdict_on(truncating).holds);
+  CHECK(verdict_on(truncating, "proved_progressive").holds);
   // Nine copies of one entry are not nine entries.
   refused(with(sound, first, "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n",
                "3/8 3/8 3/8\n3/8 3/8 3/8\n3/8 3/8 3/8\n"),

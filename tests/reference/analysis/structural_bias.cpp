@@ -36,6 +36,49 @@ TEST_CASE("the fixed-horizon kernel is not confined, which the check reports") {
   CHECK_FALSE(rung_bias(space, fixed, power_target(space, Power(2)), 1).confined);
 }
 
+// b, δ, φ all different, so that whatever is taken of another rung, dropped or repeated shows.
+TEST_CASE("the bounds of three unlike rungs are the paper's, number by number") {
+  const std::vector<RungBias> rungs{{q("1/2"), q("1/3"), q("1/12"), true},
+                                    {q("1/3"), q("1/4"), q("1/6"), true},
+                                    {q("1/5"), q("1/2"), q("1/4"), true}};
+  CHECK(uniform_entry(rungs) == q("1/4"));
+  CHECK(joint_bias_floor(rungs) == q("11/15"));  // 1 - 1/2 · 2/3 · 4/5
+  CHECK(flow_bound(rungs) == q("1/6"));          // (1/12 + 1/6 + 1/4) / 3
+  // K (1 - δ)^N = 3 (3/4)^N.
+  CHECK(joint_bias_bound(rungs, 1) == 0);
+  CHECK(joint_bias_bound(rungs, 4) == 0);  // 243/256 is above the floor
+  CHECK(joint_bias_bound(rungs, 5) == q("11/15") - q("729/1024"));
+  CHECK(joint_bias_bound(rungs, 6) == q("11/15") - q("2187/4096"));
+  CHECK(output_bias_bound(rungs, 0, 6) == 0);
+  CHECK(output_bias_bound(rungs, 0, 7) == q("1631/16384"));
+  CHECK(output_bias_bound(rungs, 1, 7) == 0);
+  CHECK(output_bias_bound(rungs, 1, 8) == q("1/3") - q("19683/65536"));
+  CHECK(output_bias_bound(rungs, 2, 9) == 0);
+  CHECK(output_bias_bound(rungs, 2, 10) == q("1/5") - q("177147/1048576"));
+}
+
+TEST_CASE("what a rung contributes is summed over the long records, the least entry among them") {
+  // Open records a, a a of the four-state model at horizon 2, in order: a, a a, a e, e.
+  const ComparisonSpace space(four_state(), 2);
+  REQUIRE(space.names() == std::vector<std::string>{"a", "a a", "a e", "e"});
+  const Matrix kernel = matrix_of({{q("1/2"), q("0"), q("0"), q("1/2")},
+                                   {q("1/5"), q("1/2"), q("1/5"), q("1/10")},
+                                   {q("1/8"), q("1/4"), q("1/4"), q("3/8")},
+                                   {q("1"), q("0"), q("0"), q("0")}});
+  const Law target{q("1/10"), q("1/5"), q("3/10"), q("2/5")};
+  const RungBias bias = rung_bias(space, kernel, target, 1);
+  CHECK(bias.excluded_mass == q("1/2"));
+  CHECK(bias.entry == q("3/10"));   // of 3/10 and 1/2
+  CHECK(bias.flow == q("21/100"));  // 1/5 · 3/10 + 3/10 · 1/2
+  CHECK(bias.confined);
+  // No record is longer than the horizon.
+  const RungBias none = rung_bias(space, kernel, target, 2);
+  CHECK(none.excluded_mass == 0);
+  CHECK(none.entry == 1);
+  CHECK(none.flow == 0);
+  CHECK(none.confined);
+}
+
 TEST_CASE("laws of the structural bias") {
   // thm:ppt-structural-bias and the flow bound, on the joint truncating chain.
   law("truncating PPT is at least as far from its target as the theorem says", [] {

@@ -46,8 +46,10 @@ struct Golden {
     double worst = 0.0;
     for (std::size_t i = 0; i < logits.size(); ++i) {
       const std::size_t vocabulary = logits.size() / tokens.size();
-      worst = std::max(worst, std::abs(double{logits[i]} -
-                                       static_cast<double>(rows[i / vocabulary][i % vocabulary])));
+      const double difference =
+          std::abs(double{logits[i]} - static_cast<double>(rows[i / vocabulary][i % vocabulary]));
+      if (std::isnan(difference)) return INFINITY;  // a NaN is larger than nothing
+      worst = std::max(worst, difference);
     }
     return worst;
   }

@@ -1,0 +1,29 @@
+#include "lab/claims/judged.hpp"
+
+#include "gpu/sampler/score_record.hpp"
+#include "lab/compiled_space.hpp"
+
+namespace tempera::lab {
+
+SuffixLaw suffix_law(const reference::RecordSpace& space, const reference::Power& power) {
+  const auto q = std::make_shared<reference::SuffixProposal>(space, power);
+  return [q](std::size_t r, std::size_t x, std::size_t y) { return (*q)(r, x, y); };
+}
+
+TokenLaw padded_token_law(const reference::RecordSpace& space, const reference::Power& power) {
+  const auto q = std::make_shared<reference::SuffixProposal>(space, power);
+  return [q](std::size_t y, std::size_t t) { return q->token(y, t); };
+}
+
+double cached_zeta(const reference::FiniteModel& model, std::size_t horizon, double power,
+                   const std::vector<reference::Token>& tokens, std::size_t r) {
+  const FiniteLogits logits(model);
+  const EnumerableModel production = logits.enumerable();
+  const auto rows = gpu::make_device_row_lottery();
+  const std::vector<gpu::TokenId> ids(tokens.begin(), tokens.end());
+  const gpu::Record record = gpu::score_record(production.model, *rows, gpu::Ladder({power}),
+                                               production.context, horizon, ids);
+  return record.sum_log_z(r, horizon, 0);
+}
+
+}  // namespace tempera::lab

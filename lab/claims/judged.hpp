@@ -1,0 +1,166 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpu/engine/engine.hpp"
+#include "gpu/lottery/winner.hpp"
+#include "lab/claims/join_case.hpp"
+#include "lab/defect_gallery/gallery.hpp"
+#include "lab/law.hpp"
+#include "lab/shipped_laws.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/analysis/ladder_design.hpp"
+#include "reference/analysis/round_trip.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/block_extension.hpp"
+#include "reference/kernels/cached_ratio.hpp"
+#include "reference/kernels/continuation_mass.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/suffix_proposal.hpp"
+#include "reference/kernels/swap.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+
+namespace tempera::lab {
+
+/// q_r(y | x) as a function of (r, x, y).
+using SuffixLaw = std::function<reference::Rational(std::size_t, std::size_t, std::size_t)>;
+
+/// g_α(y_t | y_{<t}) of the padded record y as a function of (y, t).
+using TokenLaw = std::function<reference::Rational(std::size_t, std::size_t)>;
+
+SuffixLaw suffix_law(const reference::RecordSpace& space, const reference::Power& power);
+TokenLaw padded_token_law(const reference::RecordSpace& space, const reference::Power& power);
+
+/// Σ_{t=r}^{T} ζ_t of one record of a finite model at `power`, as production caches it.
+double cached_zeta(const reference::FiniteModel& model, std::size_t horizon, double power,
+                   const std::vector<reference::Token>& tokens, std::size_t r);
+
+/// The kernel whose restart position is uniform on 1..len(x), with the factor len(x)/len(y) in its
+/// acceptance ratio or without (subsec:implementation-local).
+reference::Matrix restart_within_record(const reference::FixedHorizonSpace& space,
+                                        const reference::Power& power, bool factor);
+
+/// Everything that a small run of the tempering sampler leaves, as bits.
+std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
+                                       std::size_t threads);
+
+/// What the checks judge: each a function of reference/, gpu/ or lab/, under its own name. A test
+/// replaces one by a defect and sees the check fail.
+struct Judged {
+  using Chain = reference::ParallelTempering;
+  using Fixed = reference::FixedHorizonSpace;
+  using Comparison = reference::ComparisonSpace;
+  using Kernel = reference::FactoredKernel;
+  using Power = reference::Power;
+  using Law = reference::Law;
+  using Matrix = reference::Matrix;
+  using Rational = reference::Rational;
+  template <class Signature>
+  using Function = std::function<Signature>;
+
+  // Records and proposals.
+  Function<reference::TokenRow(const reference::FiniteModel&, std::span<const reference::Token>)>
+      token_row = &reference::FiniteModel::token_row;
+  Function<Rational(const reference::RecordSpace&, std::size_t)> likelihood =
+      &reference::RecordSpace::likelihood;
+  Function<Law(const Fixed&)> base_law = [](const Fixed& s) { return reference::base_law(s); };
+  Function<Law(const Fixed&, const Power&)> power_target = [](const Fixed& s, const Power& a) {
+    return reference::power_target(s, a);
+  };
+  Function<Rational(const reference::TokenRow&, const Power&)> token_normalizer =
+      reference::token_normalizer;
+  Function<reference::TokenRow(const reference::TokenRow&, const Power&)> token_proposal =
+      reference::token_proposal;
+  Function<SuffixLaw(const reference::RecordSpace&, const Power&)> suffix_proposal = suffix_law;
+  Function<TokenLaw(const reference::RecordSpace&, const Power&)> padded_token = padded_token_law;
+  decltype(std::function(lab::cached_zeta)) cached_zeta = lab::cached_zeta;
+  decltype(std::function(reference::power_conditional)) power_conditional =
+      reference::power_conditional;
+  decltype(std::function(reference::continuation_mass)) continuation_mass =
+      reference::continuation_mass;
+  decltype(std::function(reference::cached_ratio)) cached_ratio = reference::cached_ratio;
+  decltype(std::function(reference::block_extension)) block_extension = reference::block_extension;
+
+  // Kernels.
+  decltype(std::function(reference::fixed_horizon_kernel_at)) fixed_horizon_kernel_at =
+      reference::fixed_horizon_kernel_at;
+  decltype(std::function(reference::fixed_horizon_kernel)) fixed_horizon_kernel =
+      reference::fixed_horizon_kernel;
+  decltype(std::function(reference::truncating_kernel)) truncating_kernel =
+      reference::truncating_kernel;
+  decltype(std::function(reference::swap_acceptance)) swap_acceptance = reference::swap_acceptance;
+  decltype(std::function(lab::restart_within_record)) restart_within_record =
+      lab::restart_within_record;
+  Function<Law(const Chain&)> product_target = &Chain::target;
+  Function<Kernel(const Chain&)> local_sweep = &Chain::local_sweep;
+  Function<Kernel(const Chain&, std::size_t)> swap = &Chain::swap;
+  Function<Kernel(const Chain&)> ordered_sweep = &Chain::ordered_sweep;
+  Function<Kernel(const Chain&)> odd_layer = &Chain::odd_layer;
+  Function<Kernel(const Chain&)> even_layer = &Chain::even_layer;
+  Function<Kernel(const Chain&, std::size_t, std::size_t)> transition = &Chain::transition;
+  Function<Kernel(const Chain&)> even_odd_transition = &Chain::even_odd_transition;
+  decltype(std::function(reference::stage_target)) stage_target = reference::stage_target;
+
+  // Distances and bounds.
+  decltype(std::function(reference::total_variation)) total_variation = reference::total_variation;
+  decltype(std::function(reference::total_variation_curve)) total_variation_curve =
+      reference::total_variation_curve;
+  Function<Rational(const Fixed&, const reference::Ladder&, const reference::RestartLaw&)>
+      full_restart_weight =
+          [](const Fixed& s, const reference::Ladder& l, const reference::RestartLaw& r) {
+            return reference::full_restart_weight(s, l, r);
+          };
+  decltype(std::function(reference::convergence_bound)) convergence_bound =
+      reference::convergence_bound;
+  decltype(std::function(reference::rung_bias)) rung_bias = reference::rung_bias;
+  decltype(std::function(reference::joint_bias_bound)) joint_bias_bound =
+      reference::joint_bias_bound;
+  decltype(std::function(reference::output_bias_bound)) output_bias_bound =
+      reference::output_bias_bound;
+  decltype(std::function(reference::flow_bound)) flow_bound = reference::flow_bound;
+  decltype(std::function(reference::four_state_fixed_tv)) four_state_fixed_tv =
+      reference::four_state_fixed_tv;
+  decltype(std::function(reference::four_state_truncating_tv)) four_state_truncating_tv =
+      reference::four_state_truncating_tv;
+  decltype(std::function(reference::four_state_censored_mass)) four_state_censored_mass =
+      reference::four_state_censored_mass;
+
+  // Ladders and round trips.
+  decltype(std::function(reference::ordered_round_trip)) ordered_round_trip =
+      reference::ordered_round_trip;
+  decltype(std::function(reference::even_odd_round_trip)) even_odd_round_trip =
+      reference::even_odd_round_trip;
+  decltype(std::function(reference::ordered_round_trip_formula)) ordered_round_trip_formula =
+      reference::ordered_round_trip_formula;
+  decltype(std::function(reference::even_odd_round_trip_formula)) even_odd_round_trip_formula =
+      reference::even_odd_round_trip_formula;
+  decltype(std::function(reference::equal_distance_ladder)) equal_distance_ladder =
+      reference::equal_distance_ladder;
+  decltype(std::function(reference::thermodynamic_gap)) thermodynamic_gap =
+      reference::thermodynamic_gap;
+  decltype(std::function(reference::maximin_ladder)) maximin_ladder = reference::maximin_ladder;
+
+  // The compiled program, and Coq's matrices.
+  decltype(std::function(gpu::winner_of)) winner_of = gpu::winner_of;
+  decltype(std::function(gpu::threshold_of)) threshold_of = gpu::threshold_of;
+  Function<std::vector<ShippedLaw>(const std::vector<ShippedUse>&)> shipped_laws =
+      [](const std::vector<ShippedUse>& uses) { return lab::shipped_laws(uses); };
+  Function<LawReport(const EnumerableModel&, const LawQuestion&)> compiled_law =
+      [](const EnumerableModel& model, const LawQuestion& question) {
+        return lab::compiled_law(model, nullptr, question);
+      };
+  decltype(std::function(lab::check_kernels)) check_kernels = lab::check_kernels;
+  decltype(std::function(lab::defect_gallery)) defect_gallery = lab::defect_gallery;
+  decltype(std::function(lab::bits_of_run)) bits_of_run = lab::bits_of_run;
+  decltype(std::function(lab::reference_matrices)) reference_matrices = lab::reference_matrices;
+};
+
+}  // namespace tempera::lab

@@ -1,0 +1,87 @@
+#include "lab/claims/checks.hpp"
+#include "reference/analysis/round_trip.hpp"
+
+namespace tempera::lab {
+namespace {
+
+using namespace reference;
+
+/// Judges `holds`(acceptances, ρ) on ladders of 2 to 8 rungs with unequal acceptances; ρ_k =
+/// (1 − a_k)/a_k.
+template <class Holds>
+Verdict on_ladders(Holds&& holds) {
+  Count count;
+  const std::vector<Rational> menu{Rational(1),     Rational(1, 2), Rational(1, 3),
+                                   Rational(9, 10), Rational(1, 7), Rational(3, 4)};
+  for (std::size_t edges = 1; edges <= 7; ++edges)
+    for (std::size_t shift = 0; shift < menu.size(); ++shift) {
+      EdgeAcceptances a;
+      std::vector<Rational> rho;
+      for (std::size_t k = 0; k < edges; ++k) {
+        a.push_back(menu[(shift + k * k) % menu.size()]);
+        rho.push_back((1 - a.back()) / a.back());
+      }
+      count.expect(holds(a, rho), "K = " + std::to_string(edges + 1));
+    }
+  return count.verdict("ladders of 2 to 8 rungs");
+}
+
+/// K (1 + R).
+Rational rungs_by_rejection(const std::vector<Rational>& rho) {
+  Rational sum = 1;
+  for (const Rational& r : rho) sum += r;
+  return Rational(rho.size() + 1) * sum;
+}
+
+/// eq:ord-up: the chain's hitting time, the formula of reference/, and the paper's sum.
+Verdict adj_up(const Evidence& evidence) {
+  return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
+    Rational up = 1;
+    for (std::size_t k = 1; k <= rho.size(); ++k) up += Rational(k) * rho[k - 1];
+    return evidence.judged.ordered_round_trip(a).up == up &&
+           evidence.judged.ordered_round_trip_formula(a).up == up;
+  });
+}
+
+/// eq:ord-down
+Verdict adj_down(const Evidence& evidence) {
+  return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
+    const std::size_t rungs = a.size() + 1;
+    Rational down = rungs - 1;
+    for (std::size_t k = 1; k < rungs; ++k) down += Rational(rungs - k) * rho[k - 1];
+    return evidence.judged.ordered_round_trip(a).down == down &&
+           evidence.judged.ordered_round_trip_formula(a).down == down;
+  });
+}
+
+Verdict adj_round_trip(const Evidence& evidence) {
+  return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
+    return evidence.judged.ordered_round_trip(a).total() == rungs_by_rejection(rho);
+  });
+}
+
+Verdict deo_round_trip(const Evidence& evidence) {
+  return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
+    return evidence.judged.even_odd_round_trip(a).total() == 2 * rungs_by_rejection(rho) &&
+           evidence.judged.even_odd_round_trip_formula(a) == 2 * rungs_by_rejection(rho);
+  });
+}
+
+Verdict adj_half_of_deo(const Evidence& evidence) {
+  return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>&) {
+    return 2 * evidence.judged.ordered_round_trip(a).total() ==
+           evidence.judged.even_odd_round_trip(a).total();
+  });
+}
+
+}  // namespace
+
+std::map<std::string, Check> round_trip_checks() {
+  return {{"adj_up", adj_up},
+          {"adj_down", adj_down},
+          {"adj_round_trip", adj_round_trip},
+          {"deo_round_trip", deo_round_trip},
+          {"adj_half_of_deo", adj_half_of_deo}};
+}
+
+}  // namespace tempera::lab

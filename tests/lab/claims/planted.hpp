@@ -1,0 +1,25 @@
+// Defects to plant in what a check judges: each must make that check fail.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/claims/checks.hpp"
+
+namespace tempera::test {
+
+struct Planted {
+  std::string check;
+  std::string defect;
+  std::function<void(lab::Judged&)> plant;
+};
+
+std::vector<Planted> planted_in_records();
+std::vector<Planted> planted_in_kernels();
+std::vector<Planted> planted_in_bounds();
+std::vector<Planted> planted_in_four_states();
+std::vector<Planted> planted_in_ladders();
+std::vector<Planted> planted_in_compiled();
+
+}  // namespace tempera::test

@@ -1,0 +1,201 @@
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "tests/lab/claims/planted.hpp"
+
+namespace tempera::test {
+namespace {
+
+using lab::Judged;
+using lab::Real;
+using lab::ShippedLaw;
+
+Real not_a_number() { return std::numeric_limits<Real>::quiet_NaN(); }
+
+// What is sound is enumerated once.
+const std::vector<ShippedLaw>& sound_laws(const std::vector<lab::ShippedUse>& uses) {
+  static const auto laws = lab::shipped_laws(uses);
+  return laws;
+}
+
+const lab::LawReport& sound_report(const lab::EnumerableModel& model,
+                                   const lab::LawQuestion& question) {
+  static std::map<std::vector<double>, lab::LawReport> reports;
+  const auto known = reports.find(question.powers);
+  if (known != reports.end()) return known->second;
+  return reports.emplace(question.powers, lab::compiled_law(model, nullptr, question))
+      .first->second;
+}
+
+const std::vector<lab::Exhibit>& sound_gallery(const lab::EnumerableModel& model,
+                                               const std::string& name, std::size_t horizon,
+                                               const std::vector<double>& powers) {
+  static std::map<std::pair<std::string, std::size_t>, std::vector<lab::Exhibit>> galleries;
+  auto& gallery = galleries[{name, horizon}];
+  if (gallery.empty()) gallery = lab::defect_gallery(model, name, horizon, powers);
+  return gallery;
+}
+
+const std::vector<lab::NamedMatrix>& sound_matrices(const lab::JoinCase& join) {
+  static std::map<std::string, std::vector<lab::NamedMatrix>> matrices;
+  auto& of_case = matrices[join.name];
+  if (of_case.empty()) of_case = lab::reference_matrices(join);
+  return of_case;
+}
+
+/// The shipped laws with one number of the last that `concerned` picks spoilt.
+template <class Concerned, class Spoil>
+std::function<void(Judged&)> spoilt_law(Concerned concerned, Spoil spoil) {
+  return [=](Judged& judged) {
+    judged.shipped_laws = [=](const std::vector<lab::ShippedUse>& uses) {
+      auto laws = sound_laws(uses);
+      for (std::size_t i = laws.size(); i-- > 0;)
+        if (concerned(laws[i])) {
+          spoil(laws[i]);
+          break;
+        }
+      return laws;
+    };
+  };
+}
+
+template <class Spoil>
+std::function<void(Judged&)> spoilt_report(Spoil spoil) {
+  return [spoil](Judged& judged) {
+    judged.compiled_law = [spoil](const lab::EnumerableModel& model,
+                                  const lab::LawQuestion& question) {
+      lab::LawReport report = sound_report(model, question);
+      if (question.powers.size() == 2) spoil(report);
+      return report;
+    };
+  };
+}
+
+template <class Spoil>
+std::function<void(Judged&)> spoilt_gallery(Spoil spoil) {
+  return [spoil](Judged& judged) {
+    judged.defect_gallery = [spoil](const auto& model, const auto& name, auto horizon,
+                                    const auto& powers) {
+      auto gallery = sound_gallery(model, name, horizon, powers);
+      spoil(gallery);
+      return gallery;
+    };
+  };
+}
+
+/// The first entry of the matrices of this name, made one more.
+std::function<void(Judged&)> spoilt_matrix(const std::string& spoilt) {
+  return [spoilt](Judged& judged) {
+    judged.reference_matrices = [spoilt](const lab::JoinCase& join) {
+      auto matrices = sound_matrices(join);
+      for (auto& [name, matrix] : matrices)
+        if (name == spoilt) matrix(0, 0) += 1;
+      return matrices;
+    };
+  };
+}
+
+}  // namespace
+
+std::vector<Planted> planted_in_compiled() {
+  const auto local = [](const ShippedLaw& law) { return law.powers.size() == 1; };
+  const auto joint = [](const ShippedLaw& law) { return law.powers.size() > 1; };
+  std::vector<Planted> all{
+      {"lottery_winner", "a winner one ticket early",
+       [](Judged& judged) {
+         judged.winner_of = [](const std::uint64_t* tickets, std::uint64_t count,
+                               std::uint64_t threshold) {
+           std::uint64_t sum = 0;
+           for (std::uint64_t i = 0; i < count; ++i)
+             if ((sum += tickets[i]) >= threshold) return i;
+           return count;
+         };
+       }},
+      {"lottery_winner", "the lower half of the word left out",
+       [](Judged& judged) {
+         judged.threshold_of = [](const gpu::Word& word, std::uint64_t total) {
+           const std::uint64_t high = (std::uint64_t{word.limb[3]} << 32) | word.limb[2];
+           return gpu::multiply_high(high, total);
+         };
+       }},
+      {"lottery_winner", "the last winner for every threshold",
+       [](Judged& judged) {
+         judged.winner_of = [](const std::uint64_t*, std::uint64_t count, std::uint64_t) {
+           return count - 1;
+         };
+       }},
+      {"lottery_invariant", "a target that one move leaves by more than the bound",
+       spoilt_law(local, [](ShippedLaw& law) { law.tv_one_step = 1e-10; })},
+      {"lottery_invariant", "a distance that is no number",
+       spoilt_law(local, [](ShippedLaw& law) { law.tv_one_step = not_a_number(); })},
+      {"lottery_invariant", "a stale record",
+       spoilt_law(local, [](ShippedLaw& law) { law.stale_records = 1; })},
+      {"lottery_ensemble", "a target that one round leaves by more than the bound",
+       spoilt_law(joint, [](ShippedLaw& law) { law.tv_one_step = 1e-10; })},
+      {"lottery_ensemble", "a distance that is no number",
+       spoilt_law(joint, [](ShippedLaw& law) { law.tv_one_step = not_a_number(); })},
+      {"compiled_law", "a stationary law off the rational target",
+       spoilt_law(local, [](ShippedLaw& law) { law.tv_to_target = 1e-5; })},
+      {"compiled_law", "a stationary law off its own target",
+       spoilt_law(joint, [](ShippedLaw& law) { law.tv_own = 1e-10; })},
+      {"compiled_law", "a distance to the target that is no number",
+       spoilt_law(local, [](ShippedLaw& law) { law.tv_to_target = not_a_number(); })},
+      {"compiled_law", "a distance of its own that is no number",
+       spoilt_law(joint, [](ShippedLaw& law) { law.tv_own = not_a_number(); })},
+      {"compiled_transformer", "a distance above the bound",
+       spoilt_report([](lab::LawReport& report) { report.tv_own = 1e-10; })},
+      {"compiled_transformer", "a stationary distance that is no number",
+       spoilt_report([](lab::LawReport& report) { report.tv_own = not_a_number(); })},
+      {"compiled_transformer", "a distance after one step that is no number",
+       spoilt_report([](lab::LawReport& report) { report.tv_one_step = not_a_number(); })},
+      {"compiled_transformer", "a stale record",
+       spoilt_report([](lab::LawReport& report) { report.stale_records = 1; })},
+      {"planted_defects", "a defect that is never caught",
+       spoilt_gallery([](auto& gallery) { gallery[2].caught.reset(); })},
+      {"planted_defects", "a gallery of four",
+       spoilt_gallery([](auto& gallery) { gallery.pop_back(); })},
+      {"planted_defects", "a counterexample of equal probabilities",
+       spoilt_gallery([](auto& gallery) {
+         if (gallery[0].caught) gallery[0].caught->compiled = gallery[0].caught->exact;
+       })},
+      {"planted_defects", "sound kernels that fail",
+       [](Judged& judged) {
+         judged.check_kernels = [](const auto&, auto, const auto&) {
+           return std::optional(lab::Counterexample{"local move", "a", "e", "1", "0"});
+         };
+       }},
+      {"same_bits", "bits that depend on the batch",
+       [](Judged& judged) {
+         judged.bits_of_run = [](std::size_t batch, gpu::WorkOrder, std::size_t) {
+           return std::vector<std::uint64_t>{batch};
+         };
+       }},
+      {"same_bits", "bits that depend on the order of work",
+       [](Judged& judged) {
+         judged.bits_of_run = [](std::size_t, gpu::WorkOrder order, std::size_t) {
+           return std::vector<std::uint64_t>{static_cast<std::uint64_t>(order)};
+         };
+       }},
+      {"same_bits", "bits that depend on the threads",
+       [](Judged& judged) {
+         judged.bits_of_run = [](std::size_t, gpu::WorkOrder, std::size_t threads) {
+           return std::vector<std::uint64_t>{threads};
+         };
+       }},
+      {"same_bits", "a run that leaves nothing",
+       [](Judged& judged) {
+         judged.bits_of_run = [](std::size_t, gpu::WorkOrder, std::size_t) {
+           return std::vector<std::uint64_t>{};
+         };
+       }},
+  };
+  for (const char* name : {"local-1", "swap-1", "ordered-sweep", "odd-layer", "transition"})
+    all.push_back(
+        {"proved_matrices", std::string("another entry in ") + name, spoilt_matrix(name)});
+  all.push_back({"proved_truncating", "another entry", spoilt_matrix("truncating-2")});
+  all.push_back({"proved_progressive", "another entry", spoilt_matrix("progressive-law")});
+  return all;
+}
+
+}  // namespace tempera::test
