@@ -9,6 +9,13 @@ namespace tempera::gpu {
 /// The largest vocabulary: with 2^44 tickets for the likeliest token the sum stays below 2^63.
 inline constexpr std::uint64_t largest_vocabulary = std::uint64_t{1} << 18;
 
+/// Where α(ℓ − max ℓ) is below this a token has one ticket and no exponential is needed:
+/// 2^44 · exp(−31.2) < 0.496 rounds to 0, and max(1, ·) makes it 1.
+inline constexpr double one_ticket_below = -31.2;
+
+/// Where ℓ − max ℓ is below this a token adds no grain to Z_1: 2^63 · exp(−44.5) < 0.436.
+inline constexpr double no_grain_below = -44.5;
+
 /// A sum of 2^-63 grains that does not depend on the order of its terms: 128 bits wide.
 struct GrainSum {
   std::uint64_t high = 0;
@@ -37,6 +44,25 @@ TEMPERA_HOST_DEVICE inline std::uint64_t tickets_of(float logit, float largest, 
   return tickets == 0 ? 1 : tickets;
 }
 
+/// tickets_of at ℓ − max ℓ = distance, with its bits and about two thirds of its operations: for
+/// loops over many tokens and rungs on a device, where conversions between doubles and 64-bit
+/// integers are slow.
+///
+/// Range: distance <= 0, -infinity for a forbidden token; α > 0.
+TEMPERA_HOST_DEVICE inline std::uint64_t tickets_at(double distance, double power) {
+  constexpr double to_integer = 0x1p+52;  // adding it rounds to an integer, in the last 52 bits
+  constexpr std::uint64_t integer_bits = 0x000FFFFFFFFFFFFFULL;
+  if (distance < -1.7976931348623157e308) return 0;
+  const double x = power * distance;
+  if (x < one_ticket_below) return 1;
+  const ScaledExponential parts = scaled_exponential(x);
+  // 2^44 · e^x lies in [2^-2, 2^44], so that both factors may go to the exponent's bits.
+  const auto scale = static_cast<std::uint64_t>(static_cast<std::int64_t>(parts.exponent) + 44);
+  const double tickets = from_bits(to_bits(parts.significand) + (scale << 52));
+  const std::uint64_t rounded = to_bits(tickets + to_integer) & integer_bits;
+  return rounded == 0 ? 1 : rounded;
+}
+
 TEMPERA_HOST_DEVICE inline GrainSum operator+(const GrainSum& a, const GrainSum& b) {
   GrainSum sum{a.high + b.high, a.low + b.low};
   if (sum.low < a.low) ++sum.high;
@@ -47,6 +73,12 @@ TEMPERA_HOST_DEVICE inline GrainSum operator+(const GrainSum& a, const GrainSum&
 /// half a grain.
 TEMPERA_HOST_DEVICE inline GrainSum grains_of(float logit, float largest) {
   const double distance = static_cast<double>(logit) - static_cast<double>(largest);
+  return {0, round_to_integer(0x1p+63 * exponential(distance))};
+}
+
+/// grains_of at ℓ − max ℓ = distance, without the exponential where there are none.
+TEMPERA_HOST_DEVICE inline GrainSum grains_at(double distance) {
+  if (distance < no_grain_below) return {};
   return {0, round_to_integer(0x1p+63 * exponential(distance))};
 }
 
