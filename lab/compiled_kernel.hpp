@@ -27,12 +27,7 @@ struct StaleRecord {
 };
 
 /// Lets every draw through as it is: the door of production.
-struct OpenDoor {
-  static std::size_t draw(gpu::Lottery& lottery, std::span<const std::uint64_t> tickets,
-                          const gpu::Draw& draw) {
-    return lottery.draw(tickets, draw);
-  }
-};
+using OpenDoor = gpu::Lottery&;
 
 /// The kernels of production, enumerated: exact transition probabilities of the compiled program,
 /// its floating point, caches and forks included.
@@ -41,6 +36,9 @@ struct OpenDoor {
 /// with the freshly scored record of its tokens. Where all agree, a record's future depends on its
 /// tokens alone, and the matrices are the exact law of the program; where one does not, it is in
 /// stale().
+///
+/// Door: what stands between the program and the lottery that enumerates it, made from that
+/// lottery.
 template <class Rules = gpu::PaperRules, class Door = OpenDoor>
 class CompiledKernel {
  public:
@@ -136,20 +134,9 @@ class CompiledKernel {
   const std::vector<StaleRecord>& stale() const { return stale_; }
 
  private:
-  class DoorLottery final : public gpu::Lottery {
-   public:
-    explicit DoorLottery(gpu::Lottery& tree) : tree_(tree) {}
-    std::size_t draw(std::span<const std::uint64_t> tickets, const gpu::Draw& draw) override {
-      return Door::draw(tree_, tickets, draw);
-    }
-
-   private:
-    gpu::Lottery& tree_;
-  };
-
   template <class Step>
   void run(gpu::Lottery& tree, Step&& step) {
-    DoorLottery lottery(tree);
+    Door lottery(tree);
     gpu::Engine engine(space_.model().model, *rows_, lottery);
     gpu::Run run{engine, space_.model().context, ladder_};
     step(run);

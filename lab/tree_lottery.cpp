@@ -12,7 +12,7 @@ std::size_t first_with_tickets(const std::vector<std::uint64_t>& tickets, std::s
 
 }  // namespace
 
-std::size_t TreeLottery::draw(std::span<const std::uint64_t> tickets, const gpu::Draw&) {
+std::size_t TreeLottery::choose(std::span<const std::uint64_t> tickets, const gpu::Draw&) {
   if (depth_ == path_.size()) {
     Node node{{tickets.begin(), tickets.end()}, gpu::total_of(tickets), 0};
     node.winner = first_with_tickets(node.tickets, 0);
@@ -36,6 +36,8 @@ Rational TreeLottery::probability() const {
 }
 
 bool TreeLottery::next_path() {
+  if (!all_drawn())
+    throw std::logic_error("the program has asked for a word and drawn nothing with it");
   depth_ = 0;
   while (!path_.empty()) {
     Node& last = path_.back();

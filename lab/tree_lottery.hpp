@@ -17,17 +17,20 @@ using reference::Rational;
 /// again, and each run takes the next path of its decision tree, depth first. The probability of a
 /// path is the exact product of tickets / Σ tickets along it.
 ///
-/// The program must be deterministic but for its draws. Words are taken as real numbers: the
-/// 2^-128 grain of a Philox word is left out.
-class TreeLottery final : public gpu::Lottery {
+/// The program must be deterministic but for its draws. It draws as in production, by words that
+/// select the winner of its path; each word's 2^-128 grain is left out of the probabilities.
+class TreeLottery final : public gpu::ChoosingLottery {
  public:
-  std::size_t draw(std::span<const std::uint64_t> tickets, const gpu::Draw&) override;
   /// Of the path just run.
   Rational probability() const;
   /// Moves to the next path; false when all have been run.
+  /// @throw std::logic_error if the path has asked for a word and not told the winner
   bool next_path();
 
  private:
+  /// @throw std::logic_error if other tickets are shown than after the same decisions before
+  std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw&) override;
+
   struct Node {
     std::vector<std::uint64_t> tickets;
     std::uint64_t total;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -9,16 +10,25 @@
 
 namespace tempera::gpu {
 
-/// The one door of chance: every random decision of tempera is a call of draw.
+/// The one door of chance: every random decision of tempera is the winner that a word of 128 bits
+/// selects among tickets. Lotteries differ in where the word comes from, and in nothing else:
+/// whatever the lottery, the code that turns a word into a winner is production's.
 class Lottery {
  public:
   virtual ~Lottery() = default;
-  /// Index i wins with probability tickets[i] / Σ tickets, exactly.
+  /// Index i wins with probability tickets[i] / Σ tickets, exactly: the first i whose prefix sum
+  /// exceeds floor(word · Σ tickets / 2^128).
   /// Range: 0 < Σ tickets < 2^64.
   /// @throw std::domain_error if no ticket was sold
-  virtual std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) = 0;
-  /// Whether the word of every draw is Philox's, so that it may be computed on the device; false
-  /// where the decision is made elsewhere and draw must be asked.
+  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw);
+
+  /// The word that decides a draw. Range: as for draw.
+  virtual Word word(std::span<const std::uint64_t> tickets, const Draw& draw) = 0;
+  /// Is told the winner of each draw, in the order in which the words were asked for. A batch of
+  /// rows asks for the words of all of them before it has the first winner.
+  virtual void won(const Draw& /*draw*/, std::size_t /*winner*/) {}
+  /// Whether the word of every draw is Philox's of its address, so that it may be computed on the
+  /// device; false where word must be asked.
   virtual bool draws_by_philox() const { return false; }
 };
 
@@ -29,19 +39,43 @@ std::uint64_t total_of(std::span<const std::uint64_t> tickets);
 /// Production: the word of a draw is Philox4x32-10 of its address under its seed.
 class PhiloxLottery final : public Lottery {
  public:
-  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) override;
+  Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override;
   bool draws_by_philox() const override { return true; }
 };
 
+/// A lottery that chooses the winner and answers with a word that selects it: in turn the least
+/// such word, the largest, and one inside. The least and the largest lie next to the words of the
+/// neighbouring outcomes, so that a threshold that is off by one, or loses a carry, ends at another
+/// index than the chosen one; that is an error.
+class ChoosingLottery : public Lottery {
+ public:
+  /// @throw std::domain_error if no ticket was sold
+  /// @throw std::out_of_range if the chosen index holds no ticket
+  Word word(std::span<const std::uint64_t> tickets, const Draw& draw) final;
+  /// @throw std::logic_error naming the draw if it ended at another index than the chosen one
+  void won(const Draw& draw, std::size_t winner) final;
+
+ protected:
+  /// Whether every draw whose word was asked for has told its winner.
+  bool all_drawn() const { return chosen_.empty(); }
+
+ private:
+  virtual std::size_t choose(std::span<const std::uint64_t> tickets, const Draw& draw) = 0;
+
+  std::deque<std::size_t> chosen_;  // of the draws that have not told their winner
+  std::uint64_t words_ = 0;
+};
+
 /// Replay: the winners are read from a tape, in the order of the draws.
-class TapeLottery final : public Lottery {
+class TapeLottery final : public ChoosingLottery {
  public:
   explicit TapeLottery(std::vector<std::size_t> winners) : winners_(std::move(winners)) {}
-  /// @throw std::out_of_range if the tape is at its end, or names an index without tickets
-  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) override;
   bool at_end() const { return next_ == winners_.size(); }
 
  private:
+  /// @throw std::out_of_range if the tape is at its end
+  std::size_t choose(std::span<const std::uint64_t> tickets, const Draw& draw) override;
+
   std::vector<std::size_t> winners_;
   std::size_t next_ = 0;
 };

@@ -9,9 +9,8 @@ namespace tempera::gpu {
 
 /// How the winner of a row is decided.
 enum class Decision : std::uint32_t {
-  word,       ///< by Philox's word of the row's address
-  threshold,  ///< by a threshold that a lottery on the host has set
-  given,      ///< not at all: the token is given and only scored
+  word,   ///< by Philox's word of the row's counter
+  given,  ///< not at all: the token is given and only scored
 };
 
 /// What went wrong in a row. The order is that of gravity.
@@ -29,9 +28,9 @@ struct RowRequest {
   std::uint32_t rungs = 0;       ///< of its own ladder
   std::uint32_t rung = 0;        ///< whose power it is drawn at, index into its own ladder
   Decision decision = Decision::word;
-  Word counter = {};            ///< for Decision::word
-  std::uint64_t seed = 0;       ///< for Decision::word
-  std::uint64_t threshold = 0;  ///< for Decision::threshold; the token for Decision::given
+  Word counter = {};        ///< for Decision::word: the draw's address; see RowLottery::draw
+  std::uint64_t seed = 0;   ///< for Decision::word
+  std::uint64_t given = 0;  ///< the token, for Decision::given
 };
 
 /// A batch of rows on its way through the lottery. All pointers are to the memory of the system
@@ -146,7 +145,7 @@ struct DrawWinner {
     const double* powers = batch.powers + request.first_rung;
     const float largest = batch.largest[row];
     const std::uint64_t token =
-        request.decision == Decision::given ? request.threshold : winner(row, request);
+        request.decision == Decision::given ? request.given : winner(row, request);
     const float logit = logits[token];
     if (tickets_of(logit, largest, powers[request.rung]) == 0) {
       batch.status[row] = static_cast<std::uint32_t>(RowStatus::forbidden);
@@ -174,9 +173,7 @@ struct DrawWinner {
 
   TEMPERA_HOST_DEVICE std::uint64_t winner(std::uint64_t row, const RowRequest& request) const {
     std::uint64_t threshold =
-        request.decision == Decision::threshold
-            ? request.threshold
-            : threshold_of(philox(request.counter, request.seed), total(request, request.rung));
+        threshold_of(philox(request.counter, request.seed), total(request, request.rung));
     std::uint64_t c = 0;
     for (;; ++c) {
       const std::uint64_t sum = batch.ticket_sums_of(request, c)[request.rung];

@@ -11,6 +11,7 @@
 #include "gpu/lottery/row_kernels.hpp"
 #include "gpu/lottery/row_lottery.hpp"
 #include "gpu/lottery/row_steps.hpp"
+#include "gpu/lottery/selecting_word.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -65,24 +66,24 @@ class RowLotteryOn final : public RowLottery {
 
   std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                 std::span<const RowDraw> draws, Lottery& lottery) override {
-    const bool by_word = lottery.draws_by_philox();
+    const bool by_address = lottery.draws_by_philox();
     Rows rows;
     for (const RowDraw& row : draws) {
       if (row.rung >= row.powers.size())
         throw std::out_of_range("a row is drawn at no rung of its ladder");
       RowRequest& request = rows.add(row.powers);
       request.rung = static_cast<std::uint32_t>(row.rung);
-      if (by_word) {
-        request.counter = counter_of(row.draw.address);
-        request.seed = row.draw.seed;
-      }
+      request.counter = counter_of(row.draw.address);
+      request.seed = row.draw.seed;
     }
     const RowBatch batch = prepare(logits, vocabulary, rows);
-    if (!by_word) {
-      ask(lottery, batch, draws, rows.requests);
-      thrust::copy(rows.requests.begin(), rows.requests.end(), requests_.begin());
-    }
-    return finish(batch, rows);
+    if (by_address) return finish(batch, rows);
+    ask(lottery, batch, draws, rows.requests);
+    thrust::copy(rows.requests.begin(), rows.requests.end(), requests_.begin());
+    std::vector<ScoredToken> drawn = finish(batch, rows);
+    for (std::size_t row = 0; row < drawn.size(); ++row)
+      lottery.won(draws[row].draw, drawn[row].id);
+    return drawn;
   }
 
   std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
@@ -94,7 +95,7 @@ class RowLotteryOn final : public RowLottery {
                                 " is outside the vocabulary of " + std::to_string(vocabulary));
       RowRequest& request = rows.add(row.powers);
       request.decision = Decision::given;
-      request.threshold = row.token;
+      request.given = row.token;
     }
     return finish(prepare(logits, vocabulary, rows), rows);
   }
@@ -162,7 +163,8 @@ class RowLotteryOn final : public RowLottery {
     return batch;
   }
 
-  /// Shows each row's tickets to a lottery on the host and notes the threshold of its winner.
+  /// Shows each row's tickets to a lottery on the host and gives the row the counter whose Philox
+  /// word is the lottery's answer, so that what decides the row is production's draw alone.
   void ask(Lottery& lottery, const RowBatch& batch, std::span<const RowDraw> draws,
            std::vector<RowRequest>& requests) {
     check(batch);
@@ -173,11 +175,8 @@ class RowLotteryOn final : public RowLottery {
                  tickets.begin());
     for (std::size_t row = 0; row < draws.size(); ++row) {
       const auto row_tickets = std::span(tickets).subspan(row * batch.vocabulary, batch.vocabulary);
-      const std::size_t winner = lottery.draw(row_tickets, draws[row].draw);
-      std::uint64_t threshold = 0;
-      for (std::size_t i = 0; i < winner; ++i) threshold += row_tickets[i];
-      requests[row].decision = Decision::threshold;
-      requests[row].threshold = threshold;
+      requests[row].counter =
+          counter_giving(lottery.word(row_tickets, draws[row].draw), requests[row].seed);
     }
   }
 

@@ -4,15 +4,6 @@
 
 namespace tempera::gpu {
 
-/// Step 1 of Algorithm 1: extends an open record to the horizon T_m with tokens of g_{α_k},
-/// `eq:implementation-extension`, `eq:proposal-g`. The padding behind a terminal token is implicit.
-inline Task extend(Record& x, Turn turn, std::size_t horizon) {
-  Event event{.kind = Event::Kind::extension};
-  x.raise_horizon(horizon);
-  for (; x.open(); ++event.tokens) x.append(co_await turn.next_token(x));
-  turn.note(event);
-}
-
 /// Step 2 of Algorithm 1, one local update of rung k: L_k = Σ_r ω(r) L_{k,r}.
 ///
 /// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`,
@@ -32,5 +23,8 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
   }
   turn.note(event);
 }
+
+/// The paper's kernel is compiled once, in local_move.cpp: what lab/ enumerates is what runs.
+extern template Task local_move<PaperRules>(Record& x, Turn turn, const RestartLaw& law);
 
 }  // namespace tempera::gpu

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "gpu/sampler/extend.hpp"
+#include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/truncating_move.hpp"
 
 namespace tempera::gpu {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/run.hpp"
 #include "gpu/sampler/stages.hpp"
 
 namespace tempera::gpu {

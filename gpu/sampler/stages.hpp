@@ -5,7 +5,7 @@
 
 #include "gpu/lottery/draw_address.hpp"
 #include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/swap.hpp"
+#include "gpu/sampler/sweep.hpp"
 
 namespace tempera::gpu {
 

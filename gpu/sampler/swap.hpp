@@ -19,20 +19,7 @@ void attempt_swap(std::vector<Record>& replicas, Turn turn) {
   turn.note(event);
 }
 
-/// The communication schedule of one sweep.
-enum class Schedule {
-  adj,  ///< ordered: edges 1, …, K − 1, each acting on the result of the one before
-  deo,  ///< deterministic even–odd: one parity layer a sweep, odd edges first
-};
-
-/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `number` counts the
-/// run's sweeps from 0, through all stages.
-template <class Rules = PaperRules>
-void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number) {
-  const bool layered = schedule == Schedule::deo;
-  const Rung first = layered ? number % 2 : 0;
-  for (Rung k = first; k + 1 < replicas.size(); k += layered ? 2 : 1)
-    attempt_swap<Rules>(replicas, Turn(run, k, number, Purpose::swap));
-}
+/// The paper's kernel is compiled once, in swap.cpp: what lab/ enumerates is what runs.
+extern template void attempt_swap<PaperRules>(std::vector<Record>& replicas, Turn turn);
 
 }  // namespace tempera::gpu

@@ -45,18 +45,23 @@ struct TransposedPowers : gpu::PaperRules {
 
 /// Tokens are drawn from the `kept` likeliest alone and scored as if from all.
 template <std::size_t kept>
-struct TopKDoor {
-  static std::size_t draw(gpu::Lottery& lottery, std::span<const std::uint64_t> tickets,
-                          const gpu::Draw& draw) {
+class TopKDoor final : public gpu::ChoosingLottery {
+ public:
+  explicit TopKDoor(gpu::Lottery& lottery) : lottery_(lottery) {}
+
+ private:
+  std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw& draw) override {
     if (draw.address.purpose != gpu::Purpose::proposal_token || tickets.size() <= kept)
-      return lottery.draw(tickets, draw);
+      return lottery_.draw(tickets, draw);
     std::vector<std::uint64_t> sorted(tickets.begin(), tickets.end());
     std::nth_element(sorted.begin(), sorted.begin() + kept - 1, sorted.end(), std::greater<>());
     std::vector<std::uint64_t> cut(tickets.begin(), tickets.end());
     for (std::uint64_t& t : cut)
       if (t < sorted[kept - 1]) t = 0;
-    return lottery.draw(cut, draw);
+    return lottery_.draw(cut, draw);
   }
+
+  gpu::Lottery& lottery_;
 };
 
 }  // namespace tempera::lab

@@ -2,7 +2,7 @@
 // and its swaps, small enough to be enumerated.
 #include "lab/small_transformer.hpp"
 
-#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/sampler/sweep.hpp"
 #include "lab/compiled_kernel.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"

@@ -51,3 +51,28 @@ TEST_CASE("a program that is not deterministic is found out") {
   };
   CHECK_THROWS_AS(lab::enumerate(program, [](const Rational&) {}), std::logic_error);
 }
+
+TEST_CASE("a word that a program has asked for and not drawn with is found out") {
+  const std::vector<std::uint64_t> tickets{1, 2};
+  const auto program = [&](gpu::Lottery& lottery) { lottery.word(tickets, {}); };
+  CHECK_THROWS_AS(lab::enumerate(program, [](const Rational&) {}), std::logic_error);
+}
+
+TEST_CASE("a draw that loses the last word of an outcome is found out") {
+  const std::vector<std::uint64_t> tickets{1, 1};
+  const auto program = [&](gpu::Lottery& lottery) {
+    const gpu::Word word = lottery.word(tickets, {});
+    lottery.won({}, word.limb[3] >= 0x7FFFFFFFU ? 1 : 0);
+  };
+  const auto fair = [&](gpu::Lottery& lottery) {
+    const gpu::Word word = lottery.word(tickets, {});
+    lottery.won({}, word.limb[3] >= 0x80000000U ? 1 : 0);
+  };
+  const auto again = [](const auto& draw) {
+    return [&draw](gpu::Lottery& lottery) {
+      for (int i = 0; i < 3; ++i) draw(lottery);
+    };
+  };
+  CHECK_THROWS_AS(lab::enumerate(again(program), [](const Rational&) {}), std::logic_error);
+  CHECK(lab::enumerate(again(fair), [](const Rational&) {}) == 8);
+}

@@ -8,6 +8,26 @@
 
 using namespace tempera::gpu;
 
+namespace {
+
+/// Keeps what it is told, and draws with the words of another.
+class Listener final : public Lottery {
+ public:
+  explicit Listener(Lottery& source) : source_(source) {}
+  Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override {
+    return source_.word(tickets, draw);
+  }
+  void won(const Draw& draw, std::size_t winner) override {
+    told.emplace_back(draw.address.turn, winner);
+  }
+  std::vector<std::pair<std::uint32_t, std::size_t>> told;
+
+ private:
+  Lottery& source_;
+};
+
+}  // namespace
+
 TEST_CASE("a draw is a function of seed and address") {
   law("the same again, and from another object", [](std::uint64_t seed, std::uint32_t turn) {
     const std::vector<std::uint64_t> tickets{3, 0, 5, 1, 90};
@@ -55,4 +75,56 @@ TEST_CASE("a tape replays its winners and refuses what cannot win") {
   CHECK_THROWS_AS(tape.draw(only_first, {}), std::out_of_range);
   CHECK(tape.at_end());
   CHECK_THROWS_AS(tape.draw(tickets, {}), std::out_of_range);
+}
+
+TEST_CASE("every outcome that a lottery chooses is drawn, at both ends of its words and inside") {
+  law("any tickets", [](const std::vector<std::uint64_t>& generated) {
+    std::vector<std::uint64_t> tickets{1};
+    for (const std::uint64_t t : generated) tickets.push_back(t % (std::uint64_t{1} << 40));
+    std::vector<std::size_t> winners;
+    for (std::size_t i = 0; i < tickets.size(); ++i)
+      if (tickets[i] > 0) winners.insert(winners.end(), 3, i);  // the three words in turn
+    TapeLottery tape(winners);
+    for (const std::size_t winner : winners) RC_ASSERT(tape.draw(tickets, {}) == winner);
+    RC_ASSERT(tape.at_end());
+  });
+}
+
+TEST_CASE("the words of one outcome are its least, its largest and one inside") {
+  TapeLottery tape({1, 1, 1, 1});
+  const std::vector<std::uint64_t> tickets{1, 2, 1};
+  const auto upper = [&] { return tape.word(tickets, {}).limb[3]; };
+  CHECK(upper() == 0x40000000U);
+  CHECK(upper() == 0xBFFFFFFFU);
+  const std::uint32_t inside = upper();
+  CHECK(inside > 0x40000000U);
+  CHECK(inside < 0xBFFFFFFFU);
+  CHECK(upper() == 0x40000000U);
+}
+
+TEST_CASE("a draw that ends elsewhere than was chosen is an error that names the draw") {
+  TapeLottery tape({1, 2});
+  const std::vector<std::uint64_t> tickets{3, 4, 5};
+  const Draw first{0, {3, 5, 1, 70, 9, Purpose::proposal_token}};
+  tape.word(tickets, first);
+  tape.word(tickets, {});
+  CHECK_THROWS_WITH(
+      tape.won(first, 2),
+      Catch::Contains("proposal token of prompt 3, sample 5, rung 1, turn 70, position 9") &&
+          Catch::Contains("ended at index 2") && Catch::Contains("selects index 1"));
+  CHECK_NOTHROW(tape.won({}, 2));
+  CHECK_THROWS_AS(tape.won({}, 2), std::logic_error);  // nothing was asked for
+}
+
+TEST_CASE("a lottery is told the winner of each draw, by its address") {
+  PhiloxLottery philox_lottery;
+  Listener listener(philox_lottery);
+  const std::vector<std::uint64_t> tickets{3, 0, 5, 1, 90};
+  for (const std::uint32_t turn : {4U, 2U}) {
+    const Draw draw{8, {.turn = turn}};
+    const std::size_t winner = listener.draw(tickets, draw);
+    CHECK(listener.told.back() == std::make_pair(turn, winner));
+    CHECK(winner == philox_lottery.draw(tickets, draw));
+  }
+  CHECK(listener.told.size() == 2);
 }

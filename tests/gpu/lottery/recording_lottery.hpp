@@ -21,11 +21,11 @@ class RecordingLottery final : public Lottery {
   using Defect = std::function<void(DrawAddress&)>;
   explicit RecordingLottery(Defect defect = {}) : defect_(std::move(defect)) {}
 
-  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) override {
+  Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override {
     Draw asked = draw;
     if (defect_) defect_(asked.address);
     drawn_.push_back({asked, tickets.size()});
-    return philox_.draw(tickets, asked);
+    return philox_.word(tickets, asked);
   }
   const std::vector<RecordedDraw>& drawn() const { return drawn_; }
 

@@ -1,5 +1,6 @@
 #include "gpu/lottery/row_lottery.hpp"
 
+#include <cmath>
 #include <iostream>
 #include <limits>
 #include <numeric>
@@ -18,12 +19,28 @@ namespace {
 /// A Philox lottery that does not say so: forces the way over the host.
 class HiddenPhilox final : public Lottery {
  public:
-  std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) override {
-    return philox_.draw(tickets, draw);
+  Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override {
+    return philox_.word(tickets, draw);
   }
 
  private:
   PhiloxLottery philox_;
+};
+
+/// Replays a tape, each word one further than the tape says.
+class NextWord final : public Lottery {
+ public:
+  explicit NextWord(TapeLottery& tape) : tape_(tape) {}
+  Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override {
+    Word next = tape_.word(tickets, draw);
+    for (std::uint32_t& limb : next.limb)
+      if (++limb != 0) break;
+    return next;
+  }
+  void won(const Draw& draw, std::size_t winner) override { tape_.won(draw, winner); }
+
+ private:
+  TapeLottery& tape_;
 };
 
 /// Pseudo-random logits, some of them forbidden.
@@ -118,6 +135,63 @@ TEST_CASE("every instruction set draws and scores the bits of the readable form"
             readable->log_normalizers(memory, vocabulary, ladders.size(), powers));
     }
   }
+}
+
+// The fused draw, at the first and the last word of outcomes on both sides of every chunk's end:
+// the sums of chunks, the threshold with its carries and the search within a chunk must all be
+// exact.
+TEST_CASE("every outcome near a chunk's end wins with the first and the last of its words") {
+  const std::vector<double> powers{1.0, 2.0, 6.0};
+  for (const std::size_t vocabulary : {1, 7, 2048, 2049, 4096, 5000}) {
+    CAPTURE(vocabulary);
+    const auto logits = logits_of(vocabulary, 11);
+    std::vector<std::size_t> tokens;
+    for (std::size_t v = 0; v < vocabulary; ++v)
+      if (std::isfinite(logits[v]) && (v % 2048 < 5 || v % 2048 > 2042 || v + 5 > vocabulary))
+        tokens.push_back(v);
+    std::vector<std::size_t> winners;
+    for (const std::size_t v : tokens) winners.insert(winners.end(), 3, v);
+    std::vector<float> rows;
+    for (std::size_t row = 0; row < winners.size(); ++row)
+      rows.insert(rows.end(), logits.begin(), logits.end());
+    const DeviceMemory<float> memory{std::span<const float>(rows)};
+    const auto draws = draws_of(Ladders(winners.size(), powers), 5);
+    for (const auto& lottery : {make_device_row_lottery(), make_host_row_lottery()}) {
+      TapeLottery tape(winners);
+      const auto drawn = lottery->draw(memory, vocabulary, draws, tape);
+      CHECK(tape.at_end());
+      for (std::size_t row = 0; row < winners.size(); ++row) CHECK(drawn[row].id == winners[row]);
+    }
+  }
+}
+
+// 2^18 equal tokens hold 2^62 tickets, the largest total there is.
+TEST_CASE("the largest vocabulary of equal tokens is drawn exactly") {
+  const std::size_t vocabulary = largest_vocabulary;
+  const std::vector<float> logits(vocabulary, 1.5F);
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const auto draws = draws_of({{1.0}}, 1);
+  const auto rows = make_device_row_lottery();
+  for (const std::size_t winner :
+       {std::size_t{0}, std::size_t{2047}, std::size_t{131072}, vocabulary - 2, vocabulary - 1}) {
+    TapeLottery tape({winner, winner, winner});
+    for (int word = 0; word < 3; ++word)
+      CHECK(rows->draw(memory, vocabulary, draws, tape).front().id == winner);
+  }
+}
+
+TEST_CASE("a word one past its outcome's last is an error that names the row's draw") {
+  const std::size_t vocabulary = 2100;
+  const auto logits = logits_of(vocabulary, 7);
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const auto draws = draws_of({{1.0, 3.5}}, 17);
+  const auto rows = make_device_row_lottery();
+  TapeLottery tape({0, 0});
+  NextWord next(tape);
+  CHECK(rows->draw(memory, vocabulary, draws, next).front().id == 0);  // the least, and one
+  CHECK_THROWS_WITH(rows->draw(memory, vocabulary, draws, next),       // the largest, and one
+                    Catch::Contains("proposal token of prompt 0, sample 1, rung 0, turn 70") &&
+                        Catch::Contains("selects index 0"));
 }
 
 TEST_CASE("rows of other ladders and seeds in the batch change nothing") {

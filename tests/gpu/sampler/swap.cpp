@@ -1,5 +1,6 @@
 #include "gpu/sampler/swap.hpp"
 
+#include "gpu/sampler/sweep.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 

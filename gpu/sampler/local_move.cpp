@@ -1,0 +1,7 @@
+#include "gpu/sampler/local_move.hpp"
+
+namespace tempera::gpu {
+
+template Task local_move<PaperRules>(Record& x, Turn turn, const RestartLaw& law);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,14 @@
+#include "gpu/sampler/sweep.hpp"
+
+#include "gpu/sampler/swap.hpp"
+
+namespace tempera::gpu {
+
+void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number) {
+  const bool layered = schedule == Schedule::deo;
+  const Rung first = layered ? number % 2 : 0;
+  for (Rung k = first; k + 1 < replicas.size(); k += layered ? 2 : 1)
+    attempt_swap(replicas, Turn(run, k, number, Purpose::swap));
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gpu/sampler/run.hpp"
+
+namespace tempera::gpu {
+
+/// The communication schedule of one sweep.
+enum class Schedule {
+  adj,  ///< ordered: edges 1, …, K − 1, each acting on the result of the one before
+  deo,  ///< deterministic even–odd: one parity layer a sweep, odd edges first
+};
+
+/// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `number` counts the
+/// run's sweeps from 0, through all stages.
+void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number);
+
+}  // namespace tempera::gpu
