@@ -50,6 +50,23 @@ TEMPERA_ON_DEVICE inline std::uint64_t sum_of_lanes_below(std::uint64_t a) {
   return sum - a;
 }
 
+/// Σ of the tickets of four tokens at these distances from the largest logit; the exponentials only
+/// where one of them may have more than one.
+TEMPERA_ON_DEVICE inline std::uint64_t four_tickets(const double* distance, double power) {
+  bool above_one = false;
+  std::uint64_t allowed = 0;
+  TEMPERA_UNROLL
+  for (unsigned i = 0; i < 4; ++i) {
+    above_one = above_one || power * distance[i] >= one_ticket_below;
+    allowed += distance[i] >= -1.7976931348623157e308 ? 1 : 0;
+  }
+  if (!above_one) return allowed;
+  std::uint64_t tickets = 0;
+  TEMPERA_UNROLL
+  for (unsigned i = 0; i < 4; ++i) tickets += tickets_at(distance[i], power);
+  return tickets;
+}
+
 /// The larger of two logits; NaN, the mark of a row that is no law, is larger than any.
 TEMPERA_ON_DEVICE inline float larger(float a, float b) {
   if (a != a) return a;
@@ -155,7 +172,8 @@ sum_tickets(RowBatch batch, const float* tile_largest, std::uint64_t tiles) {
         const double power = powers[first + k];
         std::uint64_t tickets = 0;
         TEMPERA_UNROLL
-        for (unsigned i = 0; i < thread_tokens; ++i) tickets += tickets_at(distance[i], power);
+        for (unsigned i = 0; i < thread_tokens; i += 4)
+          tickets += four_tickets(distance + i, power);
         tickets = warp_sum(tickets);
         if (simt::lane() == 0) shared->tickets[k][simt::warp()] = tickets;
       }
