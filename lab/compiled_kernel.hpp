@@ -42,11 +42,13 @@ using OpenDoor = gpu::Lottery&;
 template <class Rules = gpu::PaperRules, class Door = OpenDoor>
 class CompiledKernel {
  public:
-  CompiledKernel(const CompiledSpace& space, gpu::Ladder ladder, gpu::RestartLaw restart_law)
+  /// rows: the form of the draw that the program runs.
+  CompiledKernel(const CompiledSpace& space, gpu::Ladder ladder, gpu::RestartLaw restart_law,
+                 std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery())
       : space_(space),
         ladder_(std::move(ladder)),
         restart_law_(std::move(restart_law)),
-        rows_(gpu::make_device_row_lottery()) {
+        rows_(std::move(rows)) {
     for (std::size_t s = 0; s < space.size(); ++s)
       canonical_.push_back(gpu::score_record(space.model().model, *rows_, ladder_,
                                              space.model().context, space.horizon(),

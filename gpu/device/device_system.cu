@@ -17,6 +17,21 @@ std::string version_of(int number) {
 
 std::string device_system() { return "CUDA"; }
 
+std::string why_no_device() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) return {};
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    return "no NVIDIA driver on this machine; install one that serves CUDA " +
+           version_of(CUDART_VERSION) + " or newer";
+  if (error == cudaErrorInsufficientDriver)
+    return "the NVIDIA driver serves CUDA " + version_of(driver) + " and this build needs CUDA " +
+           version_of(CUDART_VERSION) + "; update the driver";
+  if (error == cudaErrorNoDevice || error == cudaSuccess) return "no NVIDIA GPU on this machine";
+  return std::string("the NVIDIA GPU does not answer: ") + cudaGetErrorString(error);
+}
+
 std::optional<std::string> device_description() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::nullopt;
@@ -41,6 +56,8 @@ std::string device_system() {
   return "C++";
 #endif
 }
+
+std::string why_no_device() { return {}; }
 
 std::optional<std::string> device_description() { return "the host, through " + device_system(); }
 #endif

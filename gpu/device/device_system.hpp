@@ -13,4 +13,8 @@ std::string device_system();
 /// runtime, or the host. Nothing where there is none, which only CUDA can say.
 std::optional<std::string> device_description();
 
+/// Why kernels cannot run on the device here, with the remedy, in one line: no GPU, no driver, or
+/// one too old for this build's CUDA. Empty where they can; always where the device is the host.
+std::string why_no_device();
+
 }  // namespace tempera::gpu
