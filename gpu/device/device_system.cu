@@ -1,4 +1,5 @@
 #include "gpu/device/device_system.hpp"
+#include "gpu/input/bad_input.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
 #include <cuda_runtime.h>
@@ -32,6 +33,20 @@ std::string why_no_device() {
   return std::string("the NVIDIA GPU does not answer: ") + cudaGetErrorString(error);
 }
 
+std::string device_failure() {
+  const cudaError_t error = cudaPeekAtLastError();
+  return error == cudaSuccess ? std::string() : cudaGetErrorString(error);
+}
+
+void require_device(const std::string& requested) {
+  if (requested == "host")
+    throw BadInput("--device host", "this build runs on an NVIDIA GPU",
+                   "use the build of cmake --preset release; it gives the same bits");
+  if (const std::string why = why_no_device(); !why.empty())
+    throw BadInput(requested.empty() ? "the device" : "--device cuda", why,
+                   "or use the build of cmake --preset release, which runs on the host");
+}
+
 std::optional<std::string> device_description() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::nullopt;
@@ -58,6 +73,14 @@ std::string device_system() {
 }
 
 std::string why_no_device() { return {}; }
+
+std::string device_failure() { return {}; }
+
+void require_device(const std::string& requested) {
+  if (requested == "cuda")
+    throw BadInput("--device cuda", "this build has no CUDA",
+                   "leave it out, or use the build of cmake --preset cuda");
+}
 
 std::optional<std::string> device_description() { return "the host, through " + device_system(); }
 #endif

@@ -17,4 +17,12 @@ std::optional<std::string> device_description();
 /// one too old for this build's CUDA. Empty where they can; always where the device is the host.
 std::string why_no_device();
 
+/// What has stopped the GPU in the middle of a run, in words; empty where nothing has.
+std::string device_failure();
+
+/// Holds what a user asked for, "host" or "cuda", or nothing where it is empty, against this build
+/// and this machine. A device decides no bit, so no other is taken in its place unasked.
+/// @throw BadInput where kernels cannot run on it
+void require_device(const std::string& requested);
+
 }  // namespace tempera::gpu
