@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 namespace tempera::gpu {
@@ -19,6 +21,9 @@ Finding tapes_against_host();
 Finding law_of_ten_thousand_states();
 Finding short_run();
 Finding speed_against_the_device();
+
+/// Of part 1: what a device has answered, [tiles, 16, 8] bits of float32, against the model.
+Finding steps_against_model(std::span<const std::uint32_t> results);
 
 /// "holds", "FAILS" or "not run".
 inline const char* word_for(Finding::Verdict verdict) {

@@ -122,7 +122,7 @@ double draw_seconds(std::size_t rows, std::size_t vocabulary, std::size_t rungs,
   }
   constexpr std::size_t width = 16;  // outputs of a tile of the head
   const std::size_t tiles = (vocabulary + width - 1) / width;
-  std::vector<float> largest(rows * tiles, no_logit);
+  std::vector<float> largest(rows * tiles, -3.4028234663852886e38F);
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t v = 0; v < vocabulary; ++v)
       largest[row * tiles + v / width] =

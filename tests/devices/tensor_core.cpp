@@ -39,11 +39,8 @@ std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t colu
 
 }  // namespace
 
-Finding tensor_core_against_model() {
-  // 10^7 vectors on a device; on fibers, where the model answers for itself, a few for the frame.
-  const std::uint32_t tiles = device_system() == "CUDA" ? 78125 : 50;
-  std::vector<std::uint32_t> results(std::size_t{tiles} * 128);
-  take_tensor_core_steps(tiles, results.data());
+Finding steps_against_model(std::span<const std::uint32_t> results) {
+  const auto tiles = static_cast<std::uint32_t>(results.size() / 128);
   std::uint64_t different[kinds_of_operands] = {};
   std::uint64_t in_all = 0;
   std::string first;
@@ -77,6 +74,14 @@ Finding tensor_core_against_model() {
                   " steps of mma.sync differ from Hopper's model";
   if (in_all != 0) finding.words += "; host equality of tensor-core is given up here; " + first;
   return finding;
+}
+
+Finding tensor_core_against_model() {
+  // 10^7 vectors on a device; on fibers, where the model answers for itself, a few for the frame.
+  const std::uint32_t tiles = device_system() == "CUDA" ? 78125 : 50;
+  std::vector<std::uint32_t> results(std::size_t{tiles} * 128);
+  take_tensor_core_steps(tiles, results.data());
+  return steps_against_model(results);
 }
 
 }  // namespace tempera::gpu

@@ -36,17 +36,10 @@ class CudaRowSteps final : public RowSteps {
   }
   void draw_winners(const RowBatch& batch) const override { queue_winners(batch, stream_); }
   void write_tickets(const RowBatch& batch, std::uint64_t* tickets) const override {
-    simt::launch(
-        {.blocks = {static_cast<unsigned>((batch.vocabulary + draw_threads - 1) / draw_threads),
-                    static_cast<unsigned>(batch.rows), 1},
-         .threads = draw_threads},
-        stream_, gpu::write_tickets, batch, tickets);
+    queue_tickets(batch, tickets, stream_);
   }
   void score_normalizers(const RowBatch& batch, std::uint64_t rungs) const override {
-    simt::launch({.blocks = {static_cast<unsigned>(rungs), static_cast<unsigned>(batch.rows), 1},
-                  .threads = draw_threads,
-                  .shared_bytes = sizeof(NormalizingBlock)},
-                 stream_, gpu::score_normalizers, batch);
+    queue_normalizers(batch, rungs, stream_);
   }
 
  private:
