@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
-#include "gpu/lottery/cuda/row_steps.hpp"
+#include "gpu/lottery/cuda/draw_launch.hpp"
 #include "gpu/lottery/lottery.hpp"
 
 namespace tempera::gpu {

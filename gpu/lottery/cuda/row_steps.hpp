@@ -1,17 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
+#include "gpu/lottery/cuda/draw_launch.hpp"
 #include "gpu/lottery/row_steps.hpp"
 
 namespace tempera::gpu {
-
-/// How the draw's CUDA kernels are run. None of it changes a bit.
-struct DrawLaunch {
-  std::uint64_t blocks = 0;        ///< that sums are spread over; 0: four for each multiprocessor
-  std::uint64_t thread_order = 1;  ///< on fibers: the seed of the order of threads and blocks
-};
 
 /// The steps as CUDA kernels: on the device in a build for CUDA, and elsewhere the same text on
 /// fibers, thread by thread, for tests. The batch's pointers are to memory of the device system.
