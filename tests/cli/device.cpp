@@ -2,6 +2,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+using namespace tempera::test;
+
 namespace {
 
 const std::string model = " --model " TEMPERA_SOURCE_DIR "/toy_models/worked_sum";
