@@ -11,6 +11,7 @@
 #include "cli/nearest_name.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/version.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "reference/bad_input.hpp"
@@ -97,6 +98,10 @@ int report(std::exception_ptr failure) {
   } catch (const std::bad_alloc&) {
     return say("not enough memory; lower the horizon, the samples or the number of rungs", 2);
   } catch (const std::exception& error) {
+    if (const std::string why = gpu::device_failure(); !why.empty())
+      return say("the NVIDIA GPU stopped: " + gpu::one_line(why) +
+                     "; a run folder's checkpoint holds: --resume goes on, on the host too",
+                 2);
     return say("internal error: " + gpu::one_line(error.what()), 3);
   }
 }

@@ -12,6 +12,7 @@
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/summary_table.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/prompt_file.hpp"
 #include "gpu/runs/sampling.hpp"
@@ -36,6 +37,7 @@ struct SampleOptions {
   std::string prompts;
   std::string schedule = "adj";
   std::string out;
+  std::string device;
   std::string resume;
   bool prompt_given = false;
   bool horizon_given = false;
@@ -245,10 +247,13 @@ void add_sample(CLI::App& app) {
            "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
   add_text(*command, "--out", options->out, "FOLDER",
            "Run folder to make: config, events, samples, summary, checkpoint");
+  CLI::Option* device =
+      add_choice(*command, "--device", options->device, {"host", "cuda"},
+                 "Refuse to run on any other: it decides no bit (default: what this build is for)");
   CLI::Option* resume =
       add_text(*command, "--resume", options->resume, "FOLDER",
                "Run folder of a run that was cut short: goes on to the same bits; its config.json "
-               "decides everything, so no option but --json and --summary goes with it");
+               "decides everything, so no option but --device, --json and --summary goes with it");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -257,7 +262,7 @@ void add_sample(CLI::App& app) {
   command->footer(examples);
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
-      if (option != resume && option != json && option != summary)
+      if (option != resume && option != device && option != json && option != summary)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
     refuse_beside(*prompts, *prompt, "give the prompts in one way");
@@ -265,6 +270,7 @@ void add_sample(CLI::App& app) {
     refuse_beside(*summary, *json, "leave it out: --json holds the summary");
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
+    gpu::require_device(options->device);
     options->prompt_given = prompt->count() > 0;
     options->horizon_given = horizon->count() > 0;
     run_sample(*options);

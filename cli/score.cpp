@@ -7,6 +7,7 @@
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/option_values.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/runs/token_scores.hpp"
 #include "lab/finite_model_file.hpp"
 
@@ -22,6 +23,7 @@ struct ScoreOptions {
   std::string model;
   std::vector<gpu::TokenId> tokens;
   std::string text;
+  std::string device;
   std::vector<double> powers{1.0};
   bool json = false;
 };
@@ -82,6 +84,8 @@ void add_score(CLI::App& app) {
       "scored");
   CLI::Option* text = add_text(*command, "--text", options->text, "TEXT", "The sequence as text");
   add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
+  add_choice(*command, "--device", options->device, {"host", "cuda"},
+             "Refuse to run on any other: it decides no bit (default: what this build is for)");
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
                     "each token after the first");
@@ -90,6 +94,7 @@ void add_score(CLI::App& app) {
     refuse_beside(*text, *tokens, "give the sequence once");
     require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     if (text->count() == 0) require(*tokens, "give --tokens or --text");
+    gpu::require_device(options->device);
     run_score(*options);
   });
 }

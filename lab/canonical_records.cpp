@@ -25,8 +25,9 @@ bool same_scores(const gpu::ScoredSequence& a, const gpu::ScoredSequence& b) {
 
 }  // namespace
 
-CanonicalRecords::CanonicalRecords(const EnumerableModel& model, const gpu::Ladder& ladder)
-    : model_(model), ladder_(ladder), rows_(gpu::make_device_row_lottery()) {}
+CanonicalRecords::CanonicalRecords(const EnumerableModel& model, const gpu::Ladder& ladder,
+                                   std::unique_ptr<gpu::RowLottery> rows)
+    : model_(model), ladder_(ladder), rows_(std::move(rows)) {}
 
 const gpu::Record& CanonicalRecords::fresh(const std::vector<gpu::TokenId>& tokens) {
   const auto known = fresh_.find(tokens);

@@ -15,8 +15,9 @@ namespace tempera::lab {
 /// future is a function of its tokens.
 class CanonicalRecords {
  public:
-  /// The arguments must outlive it.
-  CanonicalRecords(const EnumerableModel& model, const gpu::Ladder& ladder);
+  /// rows: the form of the draw that scores them. Model and ladder must outlive it.
+  CanonicalRecords(const EnumerableModel& model, const gpu::Ladder& ladder,
+                   std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery());
 
   /// A record of these tokens at this horizon, with a cache of its own.
   gpu::Record copy(const std::vector<gpu::TokenId>& tokens, std::size_t horizon);

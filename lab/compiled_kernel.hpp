@@ -39,11 +39,13 @@ using OpenDoor = gpu::Lottery&;
 template <class Rules = gpu::PaperRules, class Door = OpenDoor>
 class CompiledKernel {
  public:
-  CompiledKernel(const CompiledSpace& space, gpu::Ladder ladder, gpu::RestartLaw restart_law)
+  /// rows: the form of the draw that the program runs.
+  CompiledKernel(const CompiledSpace& space, gpu::Ladder ladder, gpu::RestartLaw restart_law,
+                 std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery())
       : space_(space),
         ladder_(std::move(ladder)),
         restart_law_(std::move(restart_law)),
-        canonical_(space.model(), ladder_) {}
+        canonical_(space.model(), ladder_, std::move(rows)) {}
 
   /// L_k of rung k: [|S|, |S|].
   Matrix local_move(gpu::Rung k) {

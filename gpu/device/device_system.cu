@@ -1,4 +1,5 @@
 #include "gpu/device/device_system.hpp"
+#include "gpu/input/bad_input.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
 #include <cuda_runtime.h>
@@ -16,6 +17,35 @@ std::string version_of(int number) {
 }  // namespace
 
 std::string device_system() { return "CUDA"; }
+
+std::string why_no_device() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) return {};
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    return "no NVIDIA driver on this machine; install one that serves CUDA " +
+           version_of(CUDART_VERSION) + " or newer";
+  if (error == cudaErrorInsufficientDriver)
+    return "the NVIDIA driver serves CUDA " + version_of(driver) + " and this build needs CUDA " +
+           version_of(CUDART_VERSION) + "; update the driver";
+  if (error == cudaErrorNoDevice || error == cudaSuccess) return "no NVIDIA GPU on this machine";
+  return std::string("the NVIDIA GPU does not answer: ") + cudaGetErrorString(error);
+}
+
+std::string device_failure() {
+  const cudaError_t error = cudaPeekAtLastError();
+  return error == cudaSuccess ? std::string() : cudaGetErrorString(error);
+}
+
+void require_device(const std::string& requested) {
+  if (requested == "host")
+    throw BadInput("--device host", "this build runs on an NVIDIA GPU",
+                   "use the build of cmake --preset release; it gives the same bits");
+  if (const std::string why = why_no_device(); !why.empty())
+    throw BadInput(requested.empty() ? "the device" : "--device cuda", why,
+                   "or use the build of cmake --preset release, which runs on the host");
+}
 
 std::optional<std::string> device_description() {
   int devices = 0;
@@ -40,6 +70,16 @@ std::string device_system() {
 #else
   return "C++";
 #endif
+}
+
+std::string why_no_device() { return {}; }
+
+std::string device_failure() { return {}; }
+
+void require_device(const std::string& requested) {
+  if (requested == "cuda")
+    throw BadInput("--device cuda", "this build has no CUDA",
+                   "leave it out, or use the build of cmake --preset cuda");
 }
 
 std::optional<std::string> device_description() { return "the host, through " + device_system(); }

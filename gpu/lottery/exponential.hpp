@@ -4,17 +4,19 @@
 
 #include "gpu/device/arithmetic.hpp"
 
-namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+namespace tempera::gpu {
 
-/// e^x in double, the same bits on every host and device.
-///
-/// Range: x in [-708, 709]; below it returns 0 exactly (such a ticket is far under every grain of
-/// the lottery), above it +infinity. NaN in, NaN out.
-/// Error: under 1 ulp; the test tests/gpu/lottery/exponential.cpp measures it against 50 digits.
-TEMPERA_HOST_DEVICE inline double exponential(double x) {
-  if (x != x) return x;
-  if (x < -708.0) return 0.0;
-  if (x > 709.0) return from_bits(0x7FF0000000000000ULL);
+/// e^x in two parts, significand · 2^exponent.
+struct ScaledExponential {
+  double significand = 0.0;  ///< in [1/√2, √2], up to its error
+  std::int32_t exponent = 0;
+};
+
+inline namespace TEMPERA_INSTRUCTION_SET {
+
+/// e^x before its parts are put together, for those who scale it further: the arithmetic of
+/// exponential. Range: x in [-708, 709].
+TEMPERA_HOST_DEVICE inline ScaledExponential scaled_exponential(double x) {
   constexpr double log2_e = 0x1.71547652b82fep+0;
   constexpr double ln2_high = 0x1.62e42fefa39efp-1;
   constexpr double ln2_low = 0x1.abc9e3b39803fp-56;
@@ -38,12 +40,26 @@ TEMPERA_HOST_DEVICE inline double exponential(double x) {
   p = fused_multiply_add(p, r, 0.5);
   p = fused_multiply_add(p, r, 1.0);
   p = fused_multiply_add(p, r, 1.0);
-  const auto exponent = static_cast<std::int64_t>(n);
+  // The last bits of `shifted` are n itself, so that a device needs no conversion of 64 bits.
+  return {p, static_cast<std::int32_t>(static_cast<std::uint32_t>(to_bits(shifted)))};
+}
+
+/// e^x in double, the same bits on every host and device.
+///
+/// Range: x in [-708, 709]; below it returns 0 exactly (such a ticket is far under every grain of
+/// the lottery), above it +infinity. NaN in, NaN out.
+/// Error: under 1 ulp; the test tests/gpu/lottery/exponential.cpp measures it against 50 digits.
+TEMPERA_HOST_DEVICE inline double exponential(double x) {
+  if (x != x) return x;
+  if (x < -708.0) return 0.0;
+  if (x > 709.0) return from_bits(0x7FF0000000000000ULL);
+  const ScaledExponential parts = scaled_exponential(x);
+  const std::int64_t exponent = parts.exponent;
   // 2^n in two steps, so that n = 1024 near x = 709 does not overflow too early.
   const std::int64_t half = exponent / 2;
   const double scale_1 = from_bits(static_cast<std::uint64_t>(half + 1023) << 52);
   const double scale_2 = from_bits(static_cast<std::uint64_t>(exponent - half + 1023) << 52);
-  return p * scale_1 * scale_2;
+  return parts.significand * scale_1 * scale_2;
 }
 
 /// The natural logarithm of x in double, the same bits on every host and device.
@@ -87,4 +103,6 @@ TEMPERA_HOST_DEVICE inline double logarithm(double x) {
   return fused_multiply_add(n, ln2_high, f + correction);
 }
 
-}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET
+}  // namespace TEMPERA_INSTRUCTION_SET
+
+}  // namespace tempera::gpu

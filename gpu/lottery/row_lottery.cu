@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "gpu/lottery/cuda/row_steps.hpp"
 #include "gpu/lottery/row_kernels.hpp"
 #include "gpu/lottery/row_lottery.hpp"
 #include "gpu/lottery/row_steps.hpp"
@@ -61,6 +62,8 @@ class RowLotteryOn final : public RowLottery {
 
  public:
   explicit RowLotteryOn(const RowSteps& steps) : steps_(steps) {}
+  explicit RowLotteryOn(std::unique_ptr<const RowSteps> steps)
+      : own_steps_(std::move(steps)), steps_(*own_steps_) {}
 
   const char* form() const override { return steps_.name(); }
 
@@ -222,6 +225,7 @@ class RowLotteryOn final : public RowLottery {
     }
   }
 
+  std::unique_ptr<const RowSteps> own_steps_;  // null where the steps outlive the lottery
   const RowSteps& steps_;
   Vector<double> powers_;
   Vector<float> logits_;
@@ -241,10 +245,18 @@ class RowLotteryOn final : public RowLottery {
 
 std::unique_ptr<RowLottery> make_device_row_lottery() {
 #if defined(TEMPERA_DEVICE_CUDA)
-  return std::make_unique<RowLotteryOn<DeviceSystem>>(thrust_row_steps<DeviceSystem>());
+  return make_cuda_row_lottery();
 #else
   return std::make_unique<RowLotteryOn<DeviceSystem>>(host_row_steps(chosen_instruction_set()));
 #endif
+}
+
+std::unique_ptr<RowLottery> make_cuda_row_lottery(const DrawLaunch& launch) {
+  return std::make_unique<RowLotteryOn<DeviceSystem>>(make_cuda_row_steps(launch));
+}
+
+std::unique_ptr<RowLottery> make_thrust_row_lottery() {
+  return std::make_unique<RowLotteryOn<DeviceSystem>>(thrust_row_steps<DeviceSystem>());
 }
 
 std::unique_ptr<RowLottery> make_host_row_lottery() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/lottery/cuda/draw_launch.hpp"
 #include "gpu/lottery/lottery.hpp"
 
 namespace tempera::gpu {
@@ -68,10 +69,16 @@ class RowLottery {
                                               std::span<const double> powers) = 0;
 };
 
-/// On the device: on Thrust where that is not the host, else on the host's threads, compiled for
-/// the set that chosen_instruction_set() gives.
+/// On the device: by CUDA kernels in a build for CUDA, else on the host's threads, compiled for the
+/// set that chosen_instruction_set() gives.
 /// @throw BadInput as chosen_instruction_set
 std::unique_ptr<RowLottery> make_device_row_lottery();
+
+/// By CUDA kernels: on the device in a build for CUDA, else on fibers, thread by thread.
+std::unique_ptr<RowLottery> make_cuda_row_lottery(const DrawLaunch& launch = {});
+
+/// On Thrust's device system: the readable form.
+std::unique_ptr<RowLottery> make_thrust_row_lottery();
 
 /// On Thrust, on one host thread, whatever the device and without wide instructions: what the
 /// others are held against.

@@ -8,12 +8,13 @@
 namespace tempera::gpu {
 
 /// The steps of a batch of rows through the lottery, in one of several forms that give the same
-/// bits: on Thrust (the device's, and one thread of the host), or on the host's threads, compiled
+/// bits: on Thrust (the readable one), as CUDA kernels, or on the host's threads, compiled
 /// for one instruction set. The batch's pointers are to memory that the form can reach.
 class RowSteps {
  public:
   virtual ~RowSteps();
-  /// "thrust", or "host, avx2" and the like: what its source was really compiled for.
+  /// "thrust", "cuda", "cuda, on fibers", or "host, avx2" and the like: what its source was really
+  /// compiled for.
   virtual const char* name() const = 0;
 
   /// The largest logit of every chunk and row, and whether the row can be drawn from.

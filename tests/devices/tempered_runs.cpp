@@ -1,5 +1,6 @@
 #include "gpu/model/table_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/logits.hpp"
 
@@ -48,4 +49,49 @@ TEST_CASE("whole runs of PPT on a finite model have the host's bits") {
       REQUIRE(to_bits(on_device[k].log_p0()) == to_bits(on_host[k].log_p0()));
     }
   }
+}
+
+TEST_CASE("whole runs of PPT on a random transformer do not depend on the batch or its order") {
+  Qwen3Config config;
+  config.vocab_size = 11;
+  config.hidden_size = 48;
+  config.intermediate_size = 80;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 4;
+  config.num_key_value_heads = 2;
+  config.head_dim = 16;
+  config.max_position_embeddings = 64;
+  const auto model = random_qwen3(config, 19);
+  const Ladder ladder({1.0, 1.6, 2.5, 4.0});
+  const Context context{{1, 2, 3}, {10}};
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
+  const auto runs_with = [&](std::size_t largest_batch, WorkOrder order) {
+    Engine engine(*model, *rows, lottery, largest_batch, order);
+    std::vector<Run> runs;
+    std::vector<Progress> progress(6);
+    const Plan plan{make_stages(12, 4, {3}, {2}, {1}), Schedule::deo, ladder.rungs() - 1};
+    for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {
+      runs.push_back({engine, context, ladder, 5});
+      runs.back().sample_index = sample;
+    }
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
+    engine.run(tasks);
+    std::vector<std::uint64_t> bits;
+    for (const Progress& one : progress) {
+      for (const Record& record : one.replicas) {
+        for (const TokenId token : record.token_ids()) bits.push_back(token);
+        bits.push_back(to_bits(record.log_p0()));
+        for (Rung k = 0; k < ladder.rungs(); ++k)
+          bits.push_back(to_bits(record.sum_log_z(1, record.length(), k)));
+      }
+    }
+    return bits;
+  };
+  const auto one_by_one = runs_with(1, WorkOrder::first_come);
+  CHECK(runs_with(5, WorkOrder::last_come) == one_by_one);
+  CHECK(runs_with(64, WorkOrder::first_come) == one_by_one);
+  CHECK(runs_with(64, WorkOrder::last_come) == one_by_one);
 }

@@ -1,6 +1,7 @@
 #include "gpu/lottery/tickets.hpp"
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -28,6 +29,37 @@ TEST_CASE("tickets follow their formula") {
         // ·).
         RC_ASSERT(error <= ldexp(exact, -44) + (exact < 1 ? Exact(1) : Exact(0.5)));
       });
+}
+
+TEST_CASE("the devices' short way to tickets and grains has the bits of the formula") {
+  const auto same = [](float logit, float largest, double power) {
+    const double distance = static_cast<double>(logit) - static_cast<double>(largest);
+    const GrainSum grains = grains_of(logit, largest);
+    const GrainSum short_way = grains_at(distance);
+    return tickets_at(distance, power) == tickets_of(logit, largest, power) &&
+           short_way.high == grains.high && short_way.low == grains.low;
+  };
+  law("any logit below any largest", [&](std::uint32_t below, std::int8_t top, std::uint8_t power) {
+    const float largest = static_cast<float>(top) / 3.0F;
+    const float logit = largest - static_cast<float>(below % 4000001U) / 65536.0F;
+    RC_ASSERT(same(logit, largest, 0.125 + static_cast<double>(power) / 32.0));
+  });
+  // Every float32 around the places where the ticket begins to be 1, is 1 without an exponential,
+  // and where the last grain goes: 1.5 tickets at -30.09, no exponential at -31.2 and -44.5.
+  for (const float around : {-30.0931F, -30.8F, -31.2F, -43.8F, -44.5F, -0.1F, -0.35F}) {
+    float logit = around;
+    for (int i = 0; i < 2000; ++i) logit = std::nextafter(logit, 0.0F);
+    for (int i = 0; i < 4000; ++i, logit = std::nextafter(logit, -100.0F))
+      REQUIRE(same(logit, 0.0F, 1.0));
+  }
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float largest = std::numeric_limits<float>::max();
+  for (const double power : {0x1p-1000, 0.5, 1.0, 4.0, 0x1p+1000}) {
+    CHECK(same(-infinity, 3.0F, power));
+    CHECK(same(-largest, largest, power));
+    CHECK(same(largest, largest, power));
+    CHECK(same(-0.0F, 0.0F, power));
+  }
 }
 
 TEST_CASE("the sum of grains does not depend on its order") {

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "gpu/device/simt/launch_shape.hpp"
+
+// The device's meaning of the names that simt.hpp lists: one instruction each.
+
+namespace tempera::gpu::simt::inline on_device {
+
+__device__ inline unsigned thread() { return threadIdx.x; }
+__device__ inline unsigned threads() { return blockDim.x; }
+__device__ inline unsigned lane() { return threadIdx.x % warp_lanes; }
+__device__ inline unsigned warp() { return threadIdx.x / warp_lanes; }
+__device__ inline Extent block() { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
+__device__ inline Extent blocks() { return {gridDim.x, gridDim.y, gridDim.z}; }
+
+template <class T>
+__device__ inline T* shared_memory(std::size_t offset = 0) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return reinterpret_cast<T*>(bytes + offset);
+}
+
+__device__ inline void barrier() { __syncthreads(); }
+__device__ inline void warp_barrier() { __syncwarp(); }
+
+constexpr unsigned all_lanes = 0xFFFFFFFFU;
+
+template <class T>
+__device__ inline T shuffle(T value, unsigned source) {
+  return __shfl_sync(all_lanes, value, static_cast<int>(source));
+}
+template <class T>
+__device__ inline T shuffle_xor(T value, unsigned mask) {
+  return __shfl_xor_sync(all_lanes, value, static_cast<int>(mask));
+}
+__device__ inline unsigned ballot(bool vote) { return __ballot_sync(all_lanes, vote); }
+__device__ inline bool any(bool vote) { return __any_sync(all_lanes, vote) != 0; }
+__device__ inline bool all(bool vote) { return __all_sync(all_lanes, vote) != 0; }
+
+__device__ inline std::uint32_t atomic_add(std::uint32_t* target, std::uint32_t value) {
+  return atomicAdd(target, value);
+}
+__device__ inline std::uint64_t atomic_add(std::uint64_t* target, std::uint64_t value) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(target), value);
+}
+__device__ inline std::uint32_t atomic_max(std::uint32_t* target, std::uint32_t value) {
+  return atomicMax(target, value);
+}
+__device__ inline std::uint64_t atomic_max(std::uint64_t* target, std::uint64_t value) {
+  return atomicMax(reinterpret_cast<unsigned long long*>(target), value);
+}
+__device__ inline void fence() { __threadfence(); }
+
+/// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
+__device__ inline void copy_async(void* shared, const void* global, bool there = true) {
+  const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global),
+               "r"(there ? 16 : 0)
+               : "memory");
+}
+/// As copy_async, for what is read once and in order: asks the second-level cache for 256 bytes.
+__device__ inline void copy_stream_async(void* shared, const void* global) {
+  const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(target), "l"(global)
+               : "memory");
+}
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Groups>
+__device__ inline void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+}
+
+__device__ inline void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0,
+                                        std::uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+      "{%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+
+__device__ inline Vector16 load_matrices(const void* shared_row) {
+  const auto source = static_cast<unsigned>(__cvta_generic_to_shared(shared_row));
+  Vector16 d;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(d.x), "=r"(d.y), "=r"(d.z), "=r"(d.w)
+               : "r"(source)
+               : "memory");
+  return d;
+}
+
+__device__ inline void wait_for_inputs() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// An order of launches: each begins what depends on memory when those before it have ended.
+struct Stream {
+  cudaStream_t stream = nullptr;
+  bool overlapped = false;     ///< whether the device has programmatic dependent launches
+  std::uint64_t launches = 0;  ///< how many kernels have been queued
+};
+
+inline void require_success(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) {
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+  }
+}
+
+/// @throw std::runtime_error where the device refuses the launch
+template <class... Parameters, class... Arguments>
+void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
+            Arguments... arguments) {
+  constexpr std::size_t granted_unasked = 48 * 1024;
+  if (shape.shared_bytes > granted_unasked) {
+    require_success(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(shape.shared_bytes)),
+                    "shared memory");
+  }
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.blocks.x, shape.blocks.y, shape.blocks.z);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream.stream;
+  config.attrs = &overlap;
+  config.numAttrs = stream.overlapped ? 1 : 0;
+  ++stream.launches;
+  require_success(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+                  "launch of a kernel");
+}
+
+}  // namespace tempera::gpu::simt::inline on_device

@@ -1,0 +1,363 @@
+#include "gpu/device/simt/fiber_threads.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gpu/device/simt/fiber_switch.hpp"
+#include "gpu/device/tensor_core.hpp"
+
+namespace tempera::gpu::simt::inline on_fibers {
+
+namespace {
+
+enum class Waiting { nothing, block, warp, ended };
+
+/// An asynchronous copy on its way.
+struct Copy {
+  unsigned char* target;
+  const unsigned char* source;  // null: zeros
+  std::size_t group;
+  Vector16 seen;  // what the source held when the copy was issued
+};
+
+struct Thread {
+  std::unique_ptr<Fiber> fiber;
+  Waiting waiting = Waiting::nothing;
+  const char* collective = nullptr;  // what it waits at
+  unsigned line = 0;
+  // What it brings to a collective of its warp, and takes away.
+  std::uint64_t value = 0;
+  unsigned source = 0;
+  float* d = nullptr;
+  Vector16 words{};
+  const void* row = nullptr;
+  // Its copies in flight are copies[landed …]; group `committed` is still open.
+  std::vector<Copy> copies;
+  std::size_t landed = 0;
+  std::size_t committed = 0;
+};
+
+/// The launch that this host thread is running.
+struct Machine {
+  Fiber host;
+  std::vector<Thread> threads;
+  std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
+  const std::function<void()>* kernel = nullptr;
+  std::string failure;
+
+  Thread& running() { return threads[place.thread]; }
+};
+thread_local Machine* machine = nullptr;
+
+/// Gives the host the processor back, for good where a launch has failed.
+void give_way() {
+  Thread& self = machine->running();
+  const Place own = place;
+  self.fiber->switch_to(machine->host);
+  place = own;
+}
+
+std::string where_it_is() {
+  return "block (" + std::to_string(place.block.x) + ", " + std::to_string(place.block.y) + ", " +
+         std::to_string(place.block.z) + "), thread " + std::to_string(place.thread);
+}
+
+/// Ends the launch from within a fiber: an exception could not cross stacks.
+[[noreturn]] void fail(const std::string& what) {
+  machine->failure = what + " (" + where_it_is() + ")";
+  for (;;) give_way();
+}
+
+bool same_place(const Thread& a, const Thread& b) {
+  return a.line == b.line && std::string_view(a.collective) == b.collective;
+}
+
+std::string named(const Thread& thread) {
+  return std::string(thread.collective) + ", line " + std::to_string(thread.line);
+}
+
+/// The last lane of a warp to arrive does the work of all 32, and the warp goes on.
+template <class Work>
+void meet(const char* collective, const Where& where, const Work& work) {
+  Thread& self = machine->running();
+  self.collective = collective;
+  self.line = where.line();
+  self.waiting = Waiting::warp;
+  const unsigned first = warp() * warp_lanes;
+  if (++machine->at_collective[warp()] < warp_lanes) return give_way();
+  Thread* const lanes = &machine->threads[first];
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    if (!same_place(lanes[l], self)) {
+      fail("lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]));
+    }
+  }
+  work(lanes);
+  machine->at_collective[warp()] = 0;
+  for (unsigned l = 0; l < warp_lanes; ++l) lanes[l].waiting = Waiting::nothing;
+}
+
+Vector16 load_vector(const void* from) {
+  Vector16 value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+bool equal(const Vector16& a, const Vector16& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+Vector16 poisoned() {
+  Vector16 value;
+  std::memset(&value, poison, sizeof value);
+  return value;
+}
+
+void land_until(Thread& thread, std::size_t group) {
+  for (; thread.landed < thread.copies.size(); ++thread.landed) {
+    const Copy& copy = thread.copies[thread.landed];
+    if (copy.group >= group) return;
+    if (!equal(load_vector(copy.target), poisoned())) {
+      fail("the target of an asynchronous copy was written while the copy was in flight");
+    }
+    if (copy.source != nullptr && !equal(load_vector(copy.source), copy.seen)) {
+      fail("the source of an asynchronous copy was written while the copy was in flight");
+    }
+    std::memcpy(copy.target, &copy.seen, sizeof copy.seen);
+  }
+  thread.copies.clear();
+  thread.landed = 0;
+}
+
+void run_thread() {
+  machine->running().fiber->entered();
+  (*machine->kernel)();
+  Thread& self = machine->running();
+  self.waiting = Waiting::ended;
+  for (;;) give_way();
+}
+
+/// Fibers are kept between launches: their stacks are most of what a launch costs.
+std::vector<std::unique_ptr<Fiber>>& kept_fibers() {
+  thread_local std::vector<std::unique_ptr<Fiber>> fibers;
+  return fibers;
+}
+
+/// Where nobody can go on: a block's barrier that all have reached opens, all else is a failure.
+/// Returns false where every thread has ended.
+bool open_barrier() {
+  const Thread* first = nullptr;
+  std::size_t waiting = 0;
+  for (const Thread& thread : machine->threads) {
+    if (thread.waiting == Waiting::ended) continue;
+    if (thread.waiting == Waiting::warp) {
+      throw LaunchFailure("not all lanes of a warp reach: " + named(thread));
+    }
+    if (first != nullptr && !same_place(*first, thread)) {
+      throw LaunchFailure("threads of a block wait at different barriers: " + named(*first) +
+                          " and " + named(thread));
+    }
+    first = &thread;
+    ++waiting;
+  }
+  if (waiting == 0) return false;
+  if (waiting < machine->threads.size()) {
+    throw LaunchFailure("not all threads of a block reach: " + named(*first));
+  }
+  for (Thread& thread : machine->threads) thread.waiting = Waiting::nothing;
+  return true;
+}
+
+void run_block(std::mt19937_64& random) {
+  for (Thread& thread : machine->threads) {
+    thread.fiber->restart();
+    thread.waiting = Waiting::nothing;
+    thread.copies.clear();
+    thread.landed = 0;
+    thread.committed = 0;
+  }
+  std::fill(machine->at_collective.begin(), machine->at_collective.end(), 0U);
+  std::vector<unsigned> able;
+  do {
+    able.clear();
+    for (unsigned t = 0; t < place.threads; ++t) {
+      if (machine->threads[t].waiting == Waiting::nothing) able.push_back(t);
+    }
+    std::shuffle(able.begin(), able.end(), random);
+    for (const unsigned t : able) {
+      place.thread = t;
+      machine->host.switch_to(*machine->threads[t].fiber);
+      if (!machine->failure.empty()) throw LaunchFailure(machine->failure);
+    }
+  } while (!able.empty() || open_barrier());
+}
+
+}  // namespace
+
+void barrier(Where where) {
+  Thread& self = machine->running();
+  self.collective = "barrier";
+  self.line = where.line();
+  self.waiting = Waiting::block;
+  give_way();
+}
+
+void warp_barrier(Where where) {
+  meet("warp_barrier", where, [](Thread*) {});
+}
+
+std::uint64_t exchange(std::uint64_t value, unsigned source, Where where) {
+  Thread& self = machine->running();
+  self.value = value;
+  self.source = source;
+  meet("shuffle", where, [](Thread* lanes) {
+    std::uint64_t given[warp_lanes];
+    for (unsigned l = 0; l < warp_lanes; ++l) given[l] = lanes[l].value;
+    for (unsigned l = 0; l < warp_lanes; ++l) lanes[l].value = given[lanes[l].source];
+  });
+  return self.value;
+}
+
+unsigned ballot(bool vote, Where where) {
+  Thread& self = machine->running();
+  self.value = vote ? 1 : 0;
+  meet("vote", where, [](Thread* lanes) {
+    std::uint64_t votes = 0;
+    for (unsigned l = 0; l < warp_lanes; ++l) votes |= lanes[l].value << l;
+    for (unsigned l = 0; l < warp_lanes; ++l) lanes[l].value = votes;
+  });
+  return static_cast<unsigned>(self.value);
+}
+
+void copy_async(void* shared, const void* global, bool there) {
+  auto* const target = static_cast<unsigned char*>(shared);
+  const auto* const source = static_cast<const unsigned char*>(global);
+  if (reinterpret_cast<std::uintptr_t>(target) % sizeof(Vector16) != 0 ||
+      (there && reinterpret_cast<std::uintptr_t>(source) % sizeof(Vector16) != 0)) {
+    fail("an asynchronous copy is not aligned to 16 bytes");
+  }
+  std::memset(target, poison, sizeof(Vector16));
+  Thread& self = machine->running();
+  self.copies.push_back(
+      {target, there ? source : nullptr, self.committed, there ? load_vector(source) : Vector16{}});
+}
+
+void commit_copies() { ++machine->running().committed; }
+
+void wait_for_copies(std::size_t groups) {
+  Thread& self = machine->running();
+  if (self.committed > groups) land_until(self, self.committed - groups);
+}
+
+void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::uint32_t b1,
+                      Where where) {
+  Thread& self = machine->running();
+  self.d = d;
+  self.words = a;
+  self.value = b0 | static_cast<std::uint64_t>(b1) << 32;
+  meet("tensor_core_step", where, [](Thread* lanes) {
+    std::uint16_t rows[16][16];
+    std::uint16_t columns[8][16];
+    bool zero[8];
+    std::fill(std::begin(zero), std::end(zero), true);
+    const auto put = [](std::uint16_t* pair, std::uint64_t word) {
+      pair[0] = static_cast<std::uint16_t>(word & 0xFFFFU);
+      pair[1] = static_cast<std::uint16_t>(word >> 16 & 0xFFFFU);
+      for (int i = 0; i < 2; ++i) {
+        if ((pair[i] & 0x7F80U) == 0x7F80U) {
+          fail("an operand of the tensor core is no finite number: poison, or an overflow");
+        }
+      }
+    };
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      const unsigned g = l / 4;
+      const unsigned t = l % 4;
+      const Thread& lane = lanes[l];
+      put(&rows[g][2 * t], lane.words.x);
+      put(&rows[g + 8][2 * t], lane.words.y);
+      put(&rows[g][2 * t + 8], lane.words.z);
+      put(&rows[g + 8][2 * t + 8], lane.words.w);
+      put(&columns[g][2 * t], lane.value & 0xFFFFFFFFU);
+      put(&columns[g][2 * t + 8], lane.value >> 32);
+      zero[g] = zero[g] && lane.value == 0;
+    }
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      for (unsigned i = 0; i < 4; ++i) {
+        const unsigned row = l / 4 + i / 2 * 8;
+        const unsigned column = l % 4 * 2 + i % 2;
+        // A column of zeros, most of a small batch's, adds nothing to a zero.
+        if (zero[column] && lanes[l].d[i] == 0.0f) {
+          lanes[l].d[i] = 0.0f;
+        } else {
+          lanes[l].d[i] = hopper_step(rows[row], columns[column], lanes[l].d[i]);
+        }
+      }
+    }
+  });
+}
+
+Vector16 load_matrices(const void* shared_row, Where where) {
+  Thread& self = machine->running();
+  self.row = shared_row;
+  meet("load_matrices", where, [](Thread* lanes) {
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      std::uint32_t words[4];
+      for (unsigned m = 0; m < 4; ++m) {
+        const auto* row = static_cast<const unsigned char*>(lanes[8 * m + l / 4].row);
+        std::memcpy(&words[m], row + l % 4 * 4, sizeof words[m]);
+      }
+      lanes[l].words = {words[0], words[1], words[2], words[3]};
+    }
+  });
+  return self.words;
+}
+
+void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<void()>& kernel) {
+  if (machine != nullptr) throw LaunchFailure("a kernel launches a kernel");
+  if (shape.threads == 0 || shape.threads % warp_lanes != 0 || shape.threads > 1024) {
+    throw LaunchFailure("a block of " + std::to_string(shape.threads) +
+                        " threads: give a multiple of 32 up to 1024");
+  }
+  std::mt19937_64 random(stream.seed * 0x9E3779B97F4A7C15U + ++stream.launches);
+  Machine own;
+  own.kernel = &kernel;
+  own.threads.resize(shape.threads);
+  own.at_collective.resize(shape.threads / warp_lanes);
+  auto& kept = kept_fibers();
+  while (kept.size() < shape.threads) kept.push_back(std::make_unique<Fiber>(run_thread));
+  for (std::size_t t = 0; t < shape.threads; ++t) own.threads[t].fiber = std::move(kept[t]);
+  struct Restore {
+    Machine& own;
+    ~Restore() {
+      for (std::size_t t = 0; t < own.threads.size(); ++t) {
+        kept_fibers()[t] = std::move(own.threads[t].fiber);
+      }
+      machine = nullptr;
+    }
+  } restore{own};
+  machine = &own;
+
+  // Behind the block's shared memory lies poison that nobody may touch.
+  constexpr std::size_t guard = 1024;
+  const std::size_t size = (shape.shared_bytes + 15) / 16 * 16;
+  std::vector<Vector16> shared((size + guard) / sizeof(Vector16));
+  auto* const bytes = reinterpret_cast<unsigned char*>(shared.data());
+  const std::size_t count = std::size_t{shape.blocks.x} * shape.blocks.y * shape.blocks.z;
+  std::vector<std::size_t> order(count);
+  for (std::size_t b = 0; b < count; ++b) order[b] = b;
+  std::shuffle(order.begin(), order.end(), random);
+  for (const std::size_t b : order) {
+    std::memset(bytes, poison, size + guard);
+    const auto x = static_cast<unsigned>(b % shape.blocks.x);
+    const auto y = static_cast<unsigned>(b / shape.blocks.x % shape.blocks.y);
+    const auto z = static_cast<unsigned>(b / shape.blocks.x / shape.blocks.y);
+    place = {0, shape.threads, {x, y, z}, shape.blocks, bytes};
+    run_block(random);
+    if (!std::all_of(bytes + shape.shared_bytes, bytes + size + guard,
+                     [](unsigned char byte) { return byte == poison; })) {
+      throw LaunchFailure("block " + std::to_string(b) + " writes behind its shared memory");
+    }
+  }
+}
+
+}  // namespace tempera::gpu::simt::inline on_fibers

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <source_location>
+#include <stdexcept>
+#include <type_traits>
+
+#include "gpu/device/simt/launch_shape.hpp"
+
+// The host's meaning of the names that simt.hpp lists. The threads of a block are fibers, each run
+// until it waits, in an order that a seed gives; blocks run one after another, in such an order
+// too. Shared memory begins as poison (all bits set: a NaN). An asynchronous copy lands at the last
+// moment that the waits of its thread allow, and until then its target is poison.
+
+namespace tempera::gpu::simt::inline on_fibers {
+
+/// What a device would not survive, or not show: a barrier or a collective that not all reach,
+/// shared memory overrun, a copy in flight that is written over.
+class LaunchFailure : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Poison and copies: what shared memory holds before anything is written to it, byte by byte.
+constexpr unsigned char poison = 0xFF;
+
+/// An order of launches. Each launch takes its thread order from the seed and from how many there
+/// were before it.
+struct Stream {
+  std::uint64_t seed = 1;
+  std::uint64_t launches = 0;  ///< how many kernels have been queued
+};
+
+/// Where the running fiber stands.
+struct Place {
+  unsigned thread;
+  unsigned threads;
+  Extent block;
+  Extent blocks;
+  unsigned char* shared;
+};
+inline thread_local constinit Place place{};
+
+inline unsigned thread() { return place.thread; }
+inline unsigned threads() { return place.threads; }
+inline unsigned lane() { return place.thread % warp_lanes; }
+inline unsigned warp() { return place.thread / warp_lanes; }
+inline Extent block() { return place.block; }
+inline Extent blocks() { return place.blocks; }
+
+template <class T>
+T* shared_memory(std::size_t offset = 0) {
+  return reinterpret_cast<T*>(place.shared + offset);
+}
+
+using Where = std::source_location;
+
+void barrier(Where where = Where::current());
+void warp_barrier(Where where = Where::current());
+
+/// The value of lane sources[l] for every lane l; a warp collective.
+std::uint64_t exchange(std::uint64_t value, unsigned source, Where where);
+
+template <class T>
+T shuffle(T value, unsigned source, Where where = Where::current()) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = exchange(bits, source % warp_lanes, where);
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T>
+T shuffle_xor(T value, unsigned mask, Where where = Where::current()) {
+  return on_fibers::shuffle(value, lane() ^ mask, where);
+}
+unsigned ballot(bool vote, Where where = Where::current());
+inline bool any(bool vote, Where where = Where::current()) { return ballot(vote, where) != 0; }
+inline bool all(bool vote, Where where = Where::current()) { return ballot(!vote, where) == 0; }
+
+template <class T>
+T atomic_add(T* target, std::type_identity_t<T> value) {
+  static_assert(std::is_unsigned_v<T>, "the order of atomic additions is free");
+  const T before = *target;
+  *target = before + value;
+  return before;
+}
+template <class T>
+T atomic_max(T* target, std::type_identity_t<T> value) {
+  const T before = *target;
+  *target = before < value ? value : before;
+  return before;
+}
+inline void fence() {}
+
+/// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
+void copy_async(void* shared, const void* global, bool there = true);
+inline void copy_stream_async(void* shared, const void* global) { copy_async(shared, global); }
+void commit_copies();
+/// Waits until at most `groups` committed groups of this thread's copies are in flight.
+void wait_for_copies(std::size_t groups);
+template <int Groups>
+void wait_copies() {
+  wait_for_copies(Groups);
+}
+
+/// D = A B + D by hopper_step; a warp collective. Operands that are no finite numbers fail.
+void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::uint32_t b1,
+                      Where where = Where::current());
+
+/// Lane l's words of four matrices: lanes 8 m … 8 m + 7 give the rows of matrix m, 16 bytes each.
+Vector16 load_matrices(const void* shared_row, Where where = Where::current());
+
+inline void wait_for_inputs() {}
+inline void let_next_begin() {}
+
+/// Runs every block of a launch. @throw LaunchFailure
+void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<void()>& kernel);
+
+/// Runs the kernel to its end. @throw LaunchFailure
+template <class... Parameters, class... Arguments>
+void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
+            Arguments... arguments) {
+  run_blocks(shape, stream, [&] { kernel(arguments...); });
+}
+
+}  // namespace tempera::gpu::simt::inline on_fibers

@@ -1,0 +1,48 @@
+// Part 5: a short run of every kernel, for compute-sanitizer, which makes kernels many times
+// slower.
+#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/transformer/random_transformer.hpp"
+#include "tests/devices/logits.hpp"
+#include "tests/devices/part.hpp"
+#include "tests/devices/tensor_core_operands.hpp"
+
+namespace tempera::gpu {
+
+Finding short_run() {
+  constexpr std::size_t vocabulary = 4100;
+  const std::vector<double> powers{1.0, 2.5, 4.0};
+  std::vector<float> logits;
+  std::vector<RowDraw> draws;
+  for (std::uint32_t row = 0; row < 3; ++row) {
+    for (std::uint32_t v = 0; v < vocabulary; ++v) logits.push_back(logit_at(v, row, 4));
+    draws.push_back({powers, row, {5, {row, 0, 0, 0, 0}}});
+  }
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  PhiloxLottery lottery;
+  const auto drawn = make_cuda_row_lottery()->draw(memory, vocabulary, draws, lottery);
+  std::vector<std::uint32_t> steps(std::size_t{4} * 128);
+  take_tensor_core_steps(4, steps.data());
+
+  Qwen3Config config;
+  config.vocab_size = 50;
+  config.hidden_size = 64;
+  config.intermediate_size = 96;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 4;
+  config.num_key_value_heads = 2;
+  config.head_dim = 16;
+  config.max_position_embeddings = 64;
+  const auto transformer = random_qwen3(config, 3);
+  const std::vector<TokenId> text{1, 2, 3, 4, 5, 6, 7};
+  DeviceMemory<float> rows;
+  transformer->logits_at_every_position(text, rows);
+
+  Finding finding;
+  finding.verdict = drawn == make_host_row_lottery()->draw(memory, vocabulary, draws, lottery)
+                        ? Finding::Verdict::holds
+                        : Finding::Verdict::fails;
+  finding.words = "3 rows drawn, 4 tiles multiplied, 7 tokens through a transformer";
+  return finding;
+}
+
+}  // namespace tempera::gpu

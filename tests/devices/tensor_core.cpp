@@ -1,0 +1,87 @@
+// Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule it is said to
+// follow. Where this fails, host equality of `tensor-core` is given up for the device.
+#include "gpu/device/tensor_core.hpp"
+
+#include <bit>
+#include <vector>
+
+#include "gpu/device/device_system.hpp"
+#include "tests/devices/part.hpp"
+#include "tests/devices/tensor_core_operands.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+constexpr const char* names[kinds_of_operands] = {"spread", "subnormal", "cancelling", "extreme",
+                                                  "with zeros"};
+
+std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t column,
+                       std::uint32_t on_device, std::uint32_t by_model) {
+  std::string text = "first difference (" + std::string(names[tile % kinds_of_operands]) + "): c ";
+  char hex[16];
+  const auto add = [&](unsigned value, const char* format) {
+    std::snprintf(hex, sizeof hex, format, value);
+    text += hex;
+  };
+  add(accumulator_bits(tile, row, column), "%08x");
+  for (std::uint32_t matrix = 0; matrix < 2; ++matrix) {
+    text += matrix == 0 ? ", a" : ", b";
+    for (std::uint32_t k = 0; k < 16; ++k)
+      add(operand_bits(tile, matrix, matrix == 0 ? row : column, k), " %04x");
+  }
+  text += ": device ";
+  add(on_device, "%08x");
+  text += ", model ";
+  add(by_model, "%08x");
+  return text;
+}
+
+}  // namespace
+
+Finding steps_against_model(std::span<const std::uint32_t> results) {
+  const auto tiles = static_cast<std::uint32_t>(results.size() / 128);
+  std::uint64_t different[kinds_of_operands] = {};
+  std::uint64_t in_all = 0;
+  std::string first;
+  for (std::uint32_t tile = 0; tile < tiles; ++tile) {
+    std::uint16_t operands[2][16][16];
+    for (std::uint32_t row = 0; row < 16; ++row)
+      for (std::uint32_t k = 0; k < 16; ++k)
+        for (std::uint32_t matrix = 0; matrix < 2; ++matrix)
+          operands[matrix][row][k] = operand_bits(tile, matrix, row, k);
+    for (std::uint32_t row = 0; row < 16; ++row) {
+      for (std::uint32_t column = 0; column < 8; ++column) {
+        const auto c = std::bit_cast<float>(accumulator_bits(tile, row, column));
+        const auto by_model =
+            std::bit_cast<std::uint32_t>(hopper_step(operands[0][row], operands[1][column], c));
+        const std::uint32_t on_device = results[(std::size_t{tile} * 16 + row) * 8 + column];
+        if (on_device == by_model) continue;
+        if (in_all == 0) first = difference(tile, row, column, on_device, by_model);
+        ++different[tile % kinds_of_operands];
+        ++in_all;
+      }
+    }
+  }
+  Finding finding;
+  finding.verdict = in_all == 0 ? Finding::Verdict::holds : Finding::Verdict::fails;
+  finding.numbers["vectors"] = results.size();
+  finding.numbers["different"] = in_all;
+  for (std::uint32_t kind = 0; kind < kinds_of_operands; ++kind)
+    finding.numbers["different_by_kind"][names[kind]] = different[kind];
+  finding.numbers["wgmma"] = "not run: no kernel of this build uses it";
+  finding.words = std::to_string(in_all) + " of " + std::to_string(results.size()) +
+                  " steps of mma.sync differ from Hopper's model";
+  if (in_all != 0) finding.words += "; host equality of tensor-core is given up here; " + first;
+  return finding;
+}
+
+Finding tensor_core_against_model() {
+  // 10^7 vectors on a device; on fibers, where the model answers for itself, a few for the frame.
+  const std::uint32_t tiles = device_system() == "CUDA" ? 78125 : 50;
+  std::vector<std::uint32_t> results(std::size_t{tiles} * 128);
+  take_tensor_core_steps(tiles, results.data());
+  return steps_against_model(results);
+}
+
+}  // namespace tempera::gpu

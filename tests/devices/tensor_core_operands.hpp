@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/lottery/philox.hpp"
+
+namespace tempera::gpu {
+
+/// What the operands of a tile are made to show.
+enum class Operands : std::uint32_t { spread, subnormal, cancelling, extreme, with_zeros };
+inline constexpr std::uint32_t kinds_of_operands = 5;
+
+inline namespace TEMPERA_INSTRUCTION_SET {
+
+/// Bits of element `k` of row `row` of matrix `matrix` (0: A, 1: B) in tile `tile`: a finite
+/// bfloat16, the same function on host and device. Tiles take turns among the kinds.
+TEMPERA_HOST_DEVICE inline std::uint16_t operand_bits(std::uint32_t tile, std::uint32_t matrix,
+                                                      std::uint32_t row, std::uint32_t k) {
+  const auto kind = static_cast<Operands>(tile % kinds_of_operands);
+  // Pairs of products that are all but opposite: neighbours share their word.
+  const std::uint32_t drawn = kind == Operands::cancelling ? k / 2 : k;
+  const Word word = philox({{tile, matrix, row, drawn}}, 0x7E57);
+  const std::uint32_t fraction = word.limb[0] & 0x7FU;
+  std::uint32_t sign = word.limb[1] & 1U;
+  std::uint32_t exponent = 0;
+  switch (kind) {
+    case Operands::spread:
+      exponent = 107 + word.limb[2] % 40;
+      break;
+    case Operands::subnormal:  // of either factor, or of the product
+      exponent = word.limb[2] % 3 == 0 ? 0 : word.limb[2] % (matrix == 0 ? 100 : 60);
+      break;
+    case Operands::cancelling:
+      exponent = 120 + word.limb[2] % 12;
+      if (matrix == 1) sign ^= k & 1U;
+      break;
+    case Operands::extreme:  // products up to 2^128 and beyond, and tiny ones beside them
+      exponent = word.limb[2] % 4 == 0 ? 1 + word.limb[2] % 50 : 180 + word.limb[2] % 13;
+      break;
+    case Operands::with_zeros:
+      if (word.limb[2] % 2 == 0) return static_cast<std::uint16_t>(sign << 15);
+      exponent = 60 + word.limb[3] % 140;
+      break;
+  }
+  std::uint32_t bits = sign << 15 | exponent << 7 | fraction;
+  // One in four opposite pairs differs in its last place.
+  if (kind == Operands::cancelling && matrix == 0 && k % 2 == 1 && word.limb[3] % 4 == 0)
+    bits ^= 1U;
+  return static_cast<std::uint16_t>(bits);
+}
+
+/// Bits of the accumulator at (row, column) of a tile: a finite float32.
+TEMPERA_HOST_DEVICE inline std::uint32_t accumulator_bits(std::uint32_t tile, std::uint32_t row,
+                                                          std::uint32_t column) {
+  const auto kind = static_cast<Operands>(tile % kinds_of_operands);
+  const Word word = philox({{tile, 2, row, column}}, 0x7E57);
+  const std::uint32_t fraction = word.limb[0] & 0x7FFFFFU;
+  const std::uint32_t sign = word.limb[1] & 0x80000000U;
+  switch (kind) {
+    case Operands::spread:
+      return sign | (90 + word.limb[2] % 70) << 23 | fraction;
+    case Operands::subnormal:
+      return sign | (word.limb[2] % 2 == 0 ? 0 : word.limb[2] % 40) << 23 | fraction;
+    case Operands::cancelling:
+      return sign | (100 + word.limb[2] % 30) << 23 | fraction;
+    case Operands::extreme:
+      return sign | (200 + word.limb[2] % 55) << 23 | fraction;
+    case Operands::with_zeros:
+      return word.limb[2] % 2 == 0 ? sign : sign | (60 + word.limb[3] % 140) << 23 | fraction;
+  }
+  return 0;
+}
+
+}  // namespace TEMPERA_INSTRUCTION_SET
+
+/// One step of the tensor core for each tile, on the device: D = A B + C, [tiles, 16, 8], as bits.
+/// A is [16, 16], B [8, 16] by its columns, both as operand_bits gives them.
+void take_tensor_core_steps(std::uint32_t tiles, std::uint32_t* results);
+
+}  // namespace tempera::gpu
