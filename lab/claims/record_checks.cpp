@@ -105,8 +105,9 @@ Verdict terminated_law(const Evidence& evidence) {
       count.expect(evidence.judged.likelihood(space, s) == product,
                    use.name + ": " + space.name(s));
       if (space[s].length() < use.horizon)
-        count.expect(evidence.judged.likelihood(shorter, *shorter.find(space[s].tokens)) == product,
-                     use.name + ": " + space.name(s) + " with less padding");
+        count.expect(
+            evidence.judged.likelihood(shorter, shorter.find(space[s].tokens).value()) == product,
+            use.name + ": " + space.name(s) + " with less padding");
     }
   }
   return count.verdict("records, terminated ones at two horizons");
