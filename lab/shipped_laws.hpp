@@ -23,16 +23,14 @@ struct ShippedLaw {
   std::size_t stale_records = 0;
   double seconds = 0.0;
 
-  /// The sampler's own error, max{tv_own, tv_one_step}.
-  Real own_error() const;
-  /// Whether it is below both bounds, with no stale record.
+  /// Whether every distance is a number below its bound, with no stale record.
   bool holds() const;
 };
 
 /// The bound on tv_to_target. A float32 logit errs by 2^-24 of itself, which moves p0(x)^α by less
 /// than 2 α T |ℓ| 2^-24 of itself: 1e-6 at α T |ℓ| = 8.
 extern const Real target_bound;
-/// The bound on own_error; derived at flow_bound (lab/defect_gallery/gallery.hpp).
+/// The bound on tv_own and on tv_one_step; derived at flow_bound (lab/defect_gallery/gallery.hpp).
 extern const Real own_bound;
 
 /// Enumerates the compiled sampler on every use: at its power alone (K = 1), and on its ladder
