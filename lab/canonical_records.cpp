@@ -26,13 +26,13 @@ bool same_scores(const gpu::ScoredSequence& a, const gpu::ScoredSequence& b) {
 }  // namespace
 
 CanonicalRecords::CanonicalRecords(const EnumerableModel& model, const gpu::Ladder& ladder)
-    : model_(model), ladder_(ladder), rows_(gpu::make_device_row_lottery()) {}
+    : model_(model), ladder_(ladder) {}
 
 const gpu::Record& CanonicalRecords::fresh(const std::vector<gpu::TokenId>& tokens) {
   const auto known = fresh_.find(tokens);
   if (known != fresh_.end()) return known->second;
   return fresh_
-      .emplace(tokens, gpu::score_record(model_.model, *rows_, ladder_, model_.context,
+      .emplace(tokens, gpu::score_record(model_.model, *scoring_, ladder_, model_.context,
                                          tokens.size(), tokens))
       .first->second;
 }
