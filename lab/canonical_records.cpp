@@ -33,7 +33,7 @@ const gpu::Record& CanonicalRecords::fresh(const std::vector<gpu::TokenId>& toke
   const auto known = fresh_.find(tokens);
   if (known != fresh_.end()) return known->second;
   return fresh_
-      .emplace(tokens, gpu::score_record(model_.model, *rows_, ladder_, model_.context,
+      .emplace(tokens, gpu::score_record(model_.model, *scoring_, ladder_, model_.context,
                                          tokens.size(), tokens))
       .first->second;
 }

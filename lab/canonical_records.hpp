@@ -15,7 +15,7 @@ namespace tempera::lab {
 /// future is a function of its tokens.
 class CanonicalRecords {
  public:
-  /// rows: the form of the draw that scores them. Model and ladder must outlive it.
+  /// rows: the form of the draw that the programs run. Model and ladder must outlive it.
   CanonicalRecords(const EnumerableModel& model, const gpu::Ladder& ladder,
                    std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery());
 
@@ -25,6 +25,8 @@ class CanonicalRecords {
   /// What of a record is not its own: "scores" or "cache" for each; nothing where all is.
   std::vector<std::string> stale_parts(const gpu::Record& record);
 
+  /// For the engines of the programs whose records these are. Another one scores the fresh records,
+  /// since a program may be looked at in the middle of a draw.
   gpu::RowLottery& rows() { return *rows_; }
 
  private:
@@ -34,6 +36,7 @@ class CanonicalRecords {
   const EnumerableModel& model_;
   const gpu::Ladder& ladder_;
   std::unique_ptr<gpu::RowLottery> rows_;
+  std::unique_ptr<gpu::RowLottery> scoring_ = gpu::make_device_row_lottery();
   std::map<std::vector<gpu::TokenId>, gpu::Record> fresh_;
   gpu::DeviceMemory<float> logits_;
 };
