@@ -41,24 +41,25 @@ TEST_CASE("the truncating sampler has the law that its definition gives, bias in
   check(tempered);
 }
 
+// A stage of horizon 1 would not do: there g is the target, and no count changes anything. A
+// program's law is within 1e-6 of the right one (target_bound), so a difference above 1e-5 is seen.
 TEST_CASE("a law with another count, schedule or power is not the program's") {
   const auto model = shipped("zero_probabilities");
-  const lab::FiniteLogits logits(model);
-  const lab::ProgramQuestion asked{2, 1, {1, 3}, {{1, 2, 3}, {2, 1, 2}}, gpu::Schedule::deo, 0};
-  const auto law = [&](std::vector<reference::StageSchedule> stages, unsigned power,
+  const std::vector<reference::StageSchedule> stages{{1, 2, 3}, {2, 1, 2}};
+  const auto law = [&](std::vector<reference::StageSchedule> counts, unsigned power,
                        reference::Schedule schedule) {
     return reference::progressive_law(
-        model, 2, 1,
+        model, 3, 2,
         reference::Ladder({reference::Power(1), reference::Power(reference::Rational(power))}),
-        stages, schedule);
+        counts, schedule);
   };
-  const auto exact = law(asked.stages, 3, reference::Schedule::even_odd);
+  const auto exact = law(stages, 3, reference::Schedule::even_odd);
   const auto differs = [&](const reference::Law& other) {
-    return reference::total_variation(exact, other) > reference::Rational(1, 1000);
+    return reference::total_variation(exact, other) > reference::Rational(1, 100000);
   };
   CHECK(differs(law({{1, 1, 3}, {2, 1, 2}}, 3, reference::Schedule::even_odd)));
   CHECK(differs(law({{1, 2, 2}, {2, 1, 2}}, 3, reference::Schedule::even_odd)));
   CHECK(differs(law({{1, 2, 3}, {1, 1, 2}}, 3, reference::Schedule::even_odd)));
-  CHECK(differs(law(asked.stages, 2, reference::Schedule::even_odd)));
-  CHECK(differs(law(asked.stages, 3, reference::Schedule::ordered)));
+  CHECK(differs(law(stages, 2, reference::Schedule::even_odd)));
+  CHECK(differs(law(stages, 3, reference::Schedule::ordered)));
 }

@@ -58,6 +58,8 @@ std::vector<float> logits_of(std::size_t count, std::uint64_t seed) {
 using Ladders = std::vector<std::vector<double>>;
 
 /// One draw for each ladder, each at a rung, a seed and an address of its own.
+/// The draws refer to the ladders, so a temporary is refused.
+std::vector<RowDraw> draws_of(Ladders&&, std::uint64_t) = delete;
 std::vector<RowDraw> draws_of(const Ladders& ladders, std::uint64_t seed) {
   std::vector<RowDraw> draws;
   for (std::uint32_t row = 0; row < ladders.size(); ++row) {
@@ -155,7 +157,8 @@ TEST_CASE("every outcome near a chunk's end wins with the first and the last of 
     for (std::size_t row = 0; row < winners.size(); ++row)
       rows.insert(rows.end(), logits.begin(), logits.end());
     const DeviceMemory<float> memory{std::span<const float>(rows)};
-    const auto draws = draws_of(Ladders(winners.size(), powers), 5);
+    const Ladders ladders(winners.size(), powers);
+    const auto draws = draws_of(ladders, 5);
     for (const auto& lottery : {make_device_row_lottery(), make_host_row_lottery()}) {
       TapeLottery tape(winners);
       const auto drawn = lottery->draw(memory, vocabulary, draws, tape);
@@ -170,7 +173,8 @@ TEST_CASE("the largest vocabulary of equal tokens is drawn exactly") {
   const std::size_t vocabulary = largest_vocabulary;
   const std::vector<float> logits(vocabulary, 1.5F);
   const DeviceMemory<float> memory{std::span<const float>(logits)};
-  const auto draws = draws_of({{1.0}}, 1);
+  const Ladders ladders{{1.0}};
+  const auto draws = draws_of(ladders, 1);
   const auto rows = make_device_row_lottery();
   for (const std::size_t winner :
        {std::size_t{0}, std::size_t{2047}, std::size_t{131072}, vocabulary - 2, vocabulary - 1}) {
@@ -184,7 +188,8 @@ TEST_CASE("a word one past its outcome's last is an error that names the row's d
   const std::size_t vocabulary = 2100;
   const auto logits = logits_of(vocabulary, 7);
   const DeviceMemory<float> memory{std::span<const float>(logits)};
-  const auto draws = draws_of({{1.0, 3.5}}, 17);
+  const Ladders ladders{{1.0, 3.5}};
+  const auto draws = draws_of(ladders, 17);
   const auto rows = make_device_row_lottery();
   TapeLottery tape({0, 0});
   NextWord next(tape);
