@@ -24,7 +24,8 @@ constexpr const char* examples = R"(Examples:
   tempera law
   tempera law toy_models/four_state.json --horizon 2 --power 2
   tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json
-  tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 --schedule deo)";
+  tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 \
+    --schedule deo)";
 
 struct LawOptions {
   std::string model;

@@ -19,19 +19,31 @@ struct Asked {
   ProgramQuestion question;
 };
 
-/// The programs of one model. Two local moves and two sweeps a round; of the larger ladder one
-/// stage has fewer.
+/// Two stages on records of horizons 2 and 3, where so many outcomes can be walked: at a first
+/// stage of horizon 1 the proposal is the target, so that no count of it could be seen. Else of 1
+/// and 2.
+bool choose_stages(const ShippedUse& use, std::size_t rungs, ProgramQuestion& question) {
+  for (const std::size_t horizon : {3, 2}) {
+    const std::size_t reached = std::min(horizon, use.horizon);
+    const std::size_t records = reference::FixedHorizonSpace(use.model, reached).size();
+    std::size_t outcomes = 1;
+    for (std::size_t k = 0; k < rungs; ++k) outcomes *= records;
+    question.horizon = reached;
+    question.block = std::max<std::size_t>(1, reached - 1);
+    if (outcomes <= most_outcomes) return true;
+  }
+  return false;
+}
+
+/// The programs of one model, two local moves and two sweeps a round.
 void ask(const ShippedUse& use, std::vector<Asked>& programs) {
-  const std::size_t horizon = std::min<std::size_t>(2, use.horizon);
-  const std::size_t records = reference::FixedHorizonSpace(use.model, horizon).size();
-  ProgramQuestion question{horizon, 1, {use.power}, {{1, 2, 2}}};
+  ProgramQuestion question{1, 1, {use.power}, {{1, 2, 2}}};
+  if (!choose_stages(use, 1, question)) return;
   programs.push_back({use, true, question});
   programs.push_back({use, false, question});
-  std::size_t outcomes = records;
   for (const std::vector<unsigned>& powers :
        {std::vector{1U, use.power}, std::vector{1U, use.power, use.power + 2}}) {
-    outcomes *= records;
-    if (outcomes > most_outcomes || powers[0] == powers[1]) return;
+    if (powers[0] == powers[1] || !choose_stages(use, powers.size(), question)) return;
     question.powers = powers;
     question.output = powers.size() - 2;
     for (const auto schedule : {gpu::Schedule::adj, gpu::Schedule::deo}) {
