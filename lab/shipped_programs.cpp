@@ -19,12 +19,19 @@ struct Asked {
   ProgramQuestion question;
 };
 
-/// The programs of one model. Two local moves and two sweeps a round; of the larger ladder one
-/// stage has fewer.
+/// T and B of a model's two stages. A first stage of one token begins at its target, so it has two
+/// where the records of three are few.
+std::pair<std::size_t, std::size_t> stages_of(const ShippedUse& use) {
+  constexpr std::size_t few = 5;
+  if (use.horizon >= 3 && reference::FixedHorizonSpace(use.model, 3).size() <= few) return {3, 2};
+  return {std::min<std::size_t>(2, use.horizon), 1};
+}
+
+/// The programs of one model, with two local moves and two sweeps a round.
 void ask(const ShippedUse& use, std::vector<Asked>& programs) {
-  const std::size_t horizon = std::min<std::size_t>(2, use.horizon);
+  const auto [horizon, block] = stages_of(use);
   const std::size_t records = reference::FixedHorizonSpace(use.model, horizon).size();
-  ProgramQuestion question{horizon, 1, {use.power}, {{1, 2, 2}}};
+  ProgramQuestion question{horizon, block, {use.power}, {{1, 2, 2}}};
   programs.push_back({use, true, question});
   programs.push_back({use, false, question});
   std::size_t outcomes = records;
