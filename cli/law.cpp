@@ -221,9 +221,9 @@ void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
                       const std::string& schedule, const std::string& outcomes,
                       const std::string& target, const std::string& own,
                       const std::string& seconds) {
-    std::printf("  %-5s %-25s %-10s %3s %-5s %-3s %8s  %9s  %9s  %7s\n", verdict,
+    std::printf("  %-5s %-25s %-10s %3s %-6s %-3s %8s  %9s  %9s  %7s\n", verdict,
                 fitted(model, 25).c_str(), sampler.c_str(), stages.c_str(),
-                fitted(powers, 5).c_str(), schedule.c_str(), outcomes.c_str(), target.c_str(),
+                fitted(powers, 6).c_str(), schedule.c_str(), outcomes.c_str(), target.c_str(),
                 own.c_str(), seconds.c_str());
   };
   row("", "model", "sampler", "T,B", "powers", "", "outcomes", "TV target", "own TV", "seconds");
