@@ -218,19 +218,22 @@ void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
                               table_columns, 2)
                           .c_str());
   const auto row = [](const char* verdict, const std::string& model, const std::string& sampler,
-                      const std::string& powers, const std::string& schedule,
-                      const std::string& outcomes, const std::string& target,
-                      const std::string& own, const std::string& seconds) {
-    std::printf("  %-5s %-26s %-10s  %-7s %-3s  %8s  %9s  %9s  %7s\n", verdict,
-                fitted(model, 26).c_str(), sampler.c_str(), fitted(powers, 7).c_str(),
-                schedule.c_str(), outcomes.c_str(), target.c_str(), own.c_str(), seconds.c_str());
+                      const std::string& stages, const std::string& powers,
+                      const std::string& schedule, const std::string& outcomes,
+                      const std::string& target, const std::string& own,
+                      const std::string& seconds) {
+    std::printf("  %-5s %-25s %-10s %3s %-6s %-3s %8s  %9s  %9s  %7s\n", verdict,
+                fitted(model, 25).c_str(), sampler.c_str(), stages.c_str(),
+                fitted(powers, 6).c_str(), schedule.c_str(), outcomes.c_str(), target.c_str(),
+                own.c_str(), seconds.c_str());
   };
-  row("", "model", "sampler", "powers", "", "outcomes", "TV target", "own TV", "seconds");
-  row("", "to be below", "", "", "", "", lab::to_scientific(lab::target_bound, 4),
+  row("", "model", "sampler", "T,B", "powers", "", "outcomes", "TV target", "own TV", "seconds");
+  row("", "to be below", "", "", "", "", "", lab::to_scientific(lab::target_bound, 4),
       lab::to_scientific(lab::program_bound, 4), "");
   double seconds = 0.0;
   for (const lab::ShippedProgram& program : programs) {
     row(program.holds() ? "holds" : "FAILS", program.model, sampler_of(program),
+        std::to_string(program.question.horizon) + "," + std::to_string(program.question.block),
         list_of(powers_of(program)), schedule_of(program), std::to_string(program.report.outcomes),
         lab::to_scientific(program.report.tv_to_target, 4),
         lab::to_scientific(program.report.tv_own, 4), fixed(program.seconds));

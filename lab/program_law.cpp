@@ -6,7 +6,7 @@
 
 namespace tempera::lab {
 
-const Real program_bound("4e-9");
+const Real program_bound("4e-10");
 
 namespace {
 

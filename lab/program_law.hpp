@@ -22,14 +22,14 @@ struct ProgramQuestion {
   gpu::Plan plan() const;
 };
 
-/// The bound on tv_own, 4e-9. A step of Algorithm 1 (an extension, a local move or a swap of one
-/// rung) errs by less than flow_bound, 1e-11 (lab/defect_gallery/gallery.hpp), where records are
-/// distributed as their targets. In a program from empty records they are not, but a joint state is
-/// at most C times as likely as its target says: C is the product, over stages and rungs, of the
-/// largest ratio between the target of the stage before, extended by g_k, and the stage's own.
-/// Extension makes it so, and kernels that leave the target keep it. C is below 10 for every model
-/// and ladder that is walked (at most 8, nearly_deterministic at power 4), and a program has at
-/// most 40 steps.
+/// The bound on tv_own, 4e-10. A step of Algorithm 1 (an extension, a local move or a swap of one
+/// rung) errs by less than 1e-12 where records are distributed as their targets: the sum at
+/// flow_bound (lab/defect_gallery/gallery.hpp) with |V| <= 4 and T <= 3. In a program from empty
+/// records they are not, but a joint state is at most C times as likely as its target says: C is
+/// the product, over stages and rungs, of the largest ratio between the target of the stage before,
+/// extended by g_k, and the stage's own; kernels that leave the target keep it. C is below 10 for
+/// every model and ladder that is walked (at most 8, nearly_deterministic at power 4), and a
+/// program has at most 40 steps.
 extern const Real program_bound;
 
 /// The exact law of what a whole run of the compiled program leaves, held against reference/.
