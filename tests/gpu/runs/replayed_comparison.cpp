@@ -85,17 +85,33 @@ NaiveRow row_of(const std::vector<Problem>& problems, std::vector<double> powers
   return row;
 }
 
-}  // namespace
-
-TEST_CASE("each row of a comparison runs its own sampler, ladder, rounds, moves and sweeps") {
+OpenedModel character_model() {
   const test::TemporaryFile file("a model");
-  const OpenedModel model = OpenedModel::open(file.path(), [](const std::string&) {
+  return OpenedModel::open(file.path(), [](const std::string&) {
     OpenedModel::Parts parts;
     parts.model = std::make_unique<TableModel>(characters.size(), row_after);
     parts.terminal = terminal;
     parts.text = std::make_unique<CharacterText>();
     return parts;
   });
+}
+
+}  // namespace
+
+TEST_CASE("an answer that has not ended is not right, wherever it was cut off") {
+  const OpenedModel model = character_model();
+  const auto solved = [&](const std::string& text, bool terminated) {
+    return is_solved(model, model.encode(text, "test"), terminated, "1");
+  };
+  CHECK(solved("=1$", true));
+  CHECK(solved("=1%", true));
+  CHECK_FALSE(solved("=1", false));
+  CHECK_FALSE(solved("=12", false));
+  CHECK_FALSE(solved("2=1=", false));
+}
+
+TEST_CASE("each row of a comparison runs its own sampler, ladder, rounds, moves and sweeps") {
+  const OpenedModel model = character_model();
   std::vector<Problem> problems;
   for (const char* prompt : {"1", "21", "3=", "12=", "2"})
     for (const char* answer : {"1", "2", "3", ""}) problems.push_back({prompt, answer});
