@@ -155,7 +155,8 @@ TEST_CASE("every outcome near a chunk's end wins with the first and the last of 
     for (std::size_t row = 0; row < winners.size(); ++row)
       rows.insert(rows.end(), logits.begin(), logits.end());
     const DeviceMemory<float> memory{std::span<const float>(rows)};
-    const auto draws = draws_of(Ladders(winners.size(), powers), 5);
+    const Ladders ladders(winners.size(), powers);
+    const auto draws = draws_of(ladders, 5);
     for (const auto& lottery : {make_device_row_lottery(), make_host_row_lottery()}) {
       TapeLottery tape(winners);
       const auto drawn = lottery->draw(memory, vocabulary, draws, tape);
