@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <source_location>
 #include <stdexcept>
 #include <type_traits>
@@ -27,11 +28,22 @@ class LaunchFailure : public std::logic_error {
 /// Poison and copies: what shared memory holds before anything is written to it, byte by byte.
 constexpr unsigned char poison = 0xFF;
 
+/// A defect that tests plant into every launch of a stream, to see that it shows.
+struct PlantedDefect {
+  unsigned barrier_line = 0;    ///< the barriers on this line of a kernel's source let all pass
+  bool wait_one_short = false;  ///< waits for copies leave one group more in flight
+};
+
+/// Blocks of a launch that run at the same time.
+constexpr unsigned resident_blocks = 2;
+
 /// An order of launches. Each launch takes its thread order from the seed and from how many there
 /// were before it.
 struct Stream {
   std::uint64_t seed = 1;
   std::uint64_t launches = 0;  ///< how many kernels have been queued
+  PlantedDefect planted = {};
+  std::set<unsigned> barrier_lines = {};  ///< of all barriers that were reached
 };
 
 /// Where the running fiber stands.
@@ -81,20 +93,28 @@ unsigned ballot(bool vote, Where where = Where::current());
 inline bool any(bool vote, Where where = Where::current()) { return ballot(vote, where) != 0; }
 inline bool all(bool vote, Where where = Where::current()) { return ballot(!vote, where) == 0; }
 
+/// Now and then ends the turn of the running block here: atomics are where blocks meet.
+void end_turn();
+
 template <class T>
 T atomic_add(T* target, std::type_identity_t<T> value) {
   static_assert(std::is_unsigned_v<T>, "the order of atomic additions is free");
   const T before = *target;
   *target = before + value;
+  end_turn();
   return before;
 }
 template <class T>
 T atomic_max(T* target, std::type_identity_t<T> value) {
   const T before = *target;
   *target = before < value ? value : before;
+  end_turn();
   return before;
 }
 inline void fence() {}
+
+/// Reads what other blocks of this launch have written.
+inline float load_shared_by_blocks(const float* source) { return *source; }
 
 /// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
 void copy_async(void* shared, const void* global, bool there = true);
