@@ -45,6 +45,9 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
   std::vector<Vector16> shared;
+  // Where it is not empty the block is unfair: a warp goes on as far as it can before those behind
+  // it in this order move, so that it overtakes them by more than one collective.
+  std::vector<unsigned> warp_order;
   std::size_t number = 0;
 };
 
@@ -193,6 +196,20 @@ void begin_block(Block& block, std::size_t number, const LaunchShape& shape) {
     thread.committed = 0;
   }
   std::fill(block.at_collective.begin(), block.at_collective.end(), 0U);
+  block.warp_order.clear();
+  if (machine->random() % 2 == 0) return;
+  for (unsigned w = 0; w < block.at_collective.size(); ++w) block.warp_order.push_back(w);
+  std::shuffle(block.warp_order.begin(), block.warp_order.end(), machine->random);
+}
+
+/// Keeps the threads of the first warp in the block's order that has any.
+void keep_first_warp(std::vector<unsigned>& able, const Block& block) {
+  for (const unsigned warp : block.warp_order) {
+    const auto of_warp = [&](unsigned t) { return t / warp_lanes == warp; };
+    if (std::none_of(able.begin(), able.end(), of_warp)) continue;
+    std::erase_if(able, [&](unsigned t) { return !of_warp(t); });
+    return;
+  }
 }
 
 void require_guard_untouched(const Block& block, const LaunchShape& shape) {
@@ -212,6 +229,7 @@ bool run_round(Block& block, const LaunchShape& shape) {
     if (block.threads[t].waiting == Waiting::nothing) able.push_back(t);
   }
   if (able.empty()) return open_barrier(block);
+  keep_first_warp(able, block);
   std::shuffle(able.begin(), able.end(), machine->random);
   const auto x = static_cast<unsigned>(block.number % shape.blocks.x);
   const auto y = static_cast<unsigned>(block.number / shape.blocks.x % shape.blocks.y);
