@@ -75,10 +75,15 @@ std::string where_it_is() {
          std::to_string(place.block.z) + "), thread " + std::to_string(place.thread);
 }
 
-/// Ends the launch from within a fiber: an exception could not cross stacks.
-[[noreturn]] void fail(const std::string& what) {
-  machine->failure = what + " (" + where_it_is() + ")";
+/// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
+/// destroyed may be left on this one.
+[[noreturn]] void stop() {
   for (;;) give_way();
+}
+
+[[noreturn]] void fail(const char* what) {
+  machine->failure = what + (" (" + where_it_is() + ")");
+  stop();
 }
 
 bool same_place(const Thread& a, const Thread& b) {
@@ -101,7 +106,9 @@ void meet(const char* collective, const Where& where, const Work& work) {
   Thread* const lanes = &machine->block->threads[first];
   for (unsigned l = 0; l < warp_lanes; ++l) {
     if (!same_place(lanes[l], self)) {
-      fail("lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]));
+      machine->failure =
+          "lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]);
+      stop();
     }
   }
   work(lanes);

@@ -33,7 +33,7 @@
 // The two forms of one kernel may stand in one program, so each has a namespace of its own.
 #if defined(__CUDACC__)
 #define TEMPERA_SIMT_FORM on_device
-#define TEMPERA_KERNEL(...) inline __global__ void __launch_bounds__(__VA_ARGS__)
+#define TEMPERA_KERNEL(...) __global__ void __launch_bounds__(__VA_ARGS__)
 #define TEMPERA_ON_DEVICE __device__
 #define TEMPERA_UNROLL _Pragma("unroll")
 #define TEMPERA_UNROLL_BY(n) TEMPERA_PRAGMA(unroll n)
