@@ -325,8 +325,8 @@ void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::u
       }
     };
     for (unsigned l = 0; l < warp_lanes; ++l) {
-      const unsigned g = l / 4;
-      const unsigned t = l % 4;
+      const std::size_t g = l / 4;
+      const std::size_t t = l % 4;
       const Thread& lane = lanes[l];
       put(&rows[g][2 * t], lane.words.x);
       put(&rows[g + 8][2 * t], lane.words.y);
@@ -359,7 +359,7 @@ Vector16 load_matrices(const void* shared_row, Where where) {
       std::uint32_t words[4];
       for (unsigned m = 0; m < 4; ++m) {
         const auto* row = static_cast<const unsigned char*>(lanes[8 * m + l / 4].row);
-        std::memcpy(&words[m], row + l % 4 * 4, sizeof words[m]);
+        std::memcpy(&words[m], row + l % 4 * sizeof words[m], sizeof words[m]);
       }
       lanes[l].words = {words[0], words[1], words[2], words[3]};
     }
