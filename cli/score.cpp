@@ -23,6 +23,7 @@ struct ScoreOptions {
   std::vector<gpu::TokenId> tokens;
   std::string text;
   std::vector<double> powers{1.0};
+  std::optional<gpu::Arithmetic> arithmetic;
   bool json = false;
 };
 
@@ -51,7 +52,7 @@ void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const gpu::OpenedModel model = lab::open_model(options.model);
+  const gpu::OpenedModel model = lab::open_model(options.model, options.arithmetic);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)
@@ -82,6 +83,7 @@ void add_score(CLI::App& app) {
       "scored");
   CLI::Option* text = add_text(*command, "--text", options->text, "TEXT", "The sequence as text");
   add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
+  add_arithmetic(*command, options->arithmetic);
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
                     "each token after the first");
