@@ -78,10 +78,15 @@ std::string where_it_is() {
          std::to_string(place.block.z) + "), thread " + std::to_string(place.thread);
 }
 
-/// Ends the launch from within a fiber: an exception could not cross stacks.
-[[noreturn]] void fail(const std::string& what) {
-  machine->failure = what + " (" + where_it_is() + ")";
+/// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
+/// destroyed may be left on this one.
+[[noreturn]] void stop() {
   for (;;) give_way();
+}
+
+[[noreturn]] void fail(const char* what) {
+  machine->failure = what + (" (" + where_it_is() + ")");
+  stop();
 }
 
 bool same_place(const Thread& a, const Thread& b) {
@@ -104,7 +109,9 @@ void meet(const char* collective, const Where& where, const Work& work) {
   Thread* const lanes = &machine->block->threads[first];
   for (unsigned l = 0; l < warp_lanes; ++l) {
     if (!same_place(lanes[l], self)) {
-      fail("lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]));
+      machine->failure =
+          "lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]);
+      stop();
     }
   }
   work(lanes);
@@ -336,8 +343,8 @@ void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::u
       }
     };
     for (unsigned l = 0; l < warp_lanes; ++l) {
-      const unsigned g = l / 4;
-      const unsigned t = l % 4;
+      const std::size_t g = l / 4;
+      const std::size_t t = l % 4;
       const Thread& lane = lanes[l];
       put(&rows[g][2 * t], lane.words.x);
       put(&rows[g + 8][2 * t], lane.words.y);
@@ -370,7 +377,7 @@ Vector16 load_matrices(const void* shared_row, Where where) {
       std::uint32_t words[4];
       for (unsigned m = 0; m < 4; ++m) {
         const auto* row = static_cast<const unsigned char*>(lanes[8 * m + l / 4].row);
-        std::memcpy(&words[m], row + l % 4 * 4, sizeof words[m]);
+        std::memcpy(&words[m], row + l % 4 * sizeof words[m], sizeof words[m]);
       }
       lanes[l].words = {words[0], words[1], words[2], words[3]};
     }

@@ -301,16 +301,16 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
 
     if (!whole) {
       // The sums of this part are out; the block that finds all others' there adds them up.
-      auto* const last = reinterpret_cast<std::uint32_t*>(total);
+      auto* const arrived = reinterpret_cast<std::uint32_t*>(total);
       std::uint32_t* const counter = operands.counters + job.range * plan.chunks + job.chunk;
       simt::fence();
       simt::barrier();
       if (simt::thread() == 0) {
-        *last = simt::atomic_add(counter, 1U) + 1 == plan.parts ? 1 : 0;
-        if (*last != 0) *counter = 0;
+        *arrived = simt::atomic_add(counter, 1U) + 1;
+        if (*arrived == plan.parts) *counter = 0;
       }
       simt::barrier();
-      if (*last == 0) continue;
+      if (*arrived != plan.parts) continue;
       simt::fence();
     } else {
       simt::barrier();
