@@ -15,6 +15,7 @@
 #include "cli/shipped_tree.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "lab/shipped_laws.hpp"
+#include "lab/shipped_programs.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -22,12 +23,14 @@ namespace {
 constexpr const char* examples = R"(Examples:
   tempera law
   tempera law toy_models/four_state.json --horizon 2 --power 2
-  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json)";
+  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json
+  tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 --schedule deo)";
 
 struct LawOptions {
   std::string model;
   std::size_t horizon = 0;
   std::vector<double> powers;
+  std::string schedule;
   std::string restart;
   std::string tree;
   bool json = false;
@@ -97,7 +100,8 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
 
 void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  lab::LawQuestion question{options.horizon, options.powers, {}};
+  lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
+  if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
   if (!options.restart.empty()) {
     question.restart = parse_fractions(options.restart, "--restart");
     reference::RestartLaw(question.restart, "--restart");
@@ -171,31 +175,108 @@ void print(const std::vector<lab::ShippedLaw>& laws, const std::string& folder, 
   std::printf("\n");
 }
 
-/// One line for each shipped use, on one rung and on the ladder; printed when all are there, so
-/// that a use that is refused leaves no half of a table.
+std::string schedule_of(const lab::ShippedProgram& program) {
+  if (program.truncating || program.question.powers.size() == 1) return "";
+  return program.question.schedule == gpu::Schedule::deo ? "deo" : "adj";
+}
+
+std::string sampler_of(const lab::ShippedProgram& program) {
+  return program.truncating ? "truncating" : "PPT";
+}
+
+std::vector<double> powers_of(const lab::ShippedProgram& program) {
+  return {program.question.powers.begin(), program.question.powers.end()};
+}
+
+nlohmann::ordered_json to_json(const lab::ShippedProgram& program) {
+  nlohmann::ordered_json json{{"model", program.model},
+                              {"sampler", sampler_of(program)},
+                              {"horizon", program.question.horizon},
+                              {"block", program.question.block},
+                              {"powers", program.question.powers},
+                              {"schedule", schedule_of(program)},
+                              {"output_rung", program.question.output + 1}};
+  auto& stages = json["stages"] = nlohmann::ordered_json::array();
+  for (const auto& stage : program.question.stages)
+    stages.push_back(
+        {{"rounds", stage.rounds}, {"local_moves", stage.local_moves}, {"sweeps", stage.sweeps}});
+  json["outcomes"] = program.report.outcomes;
+  json["states"] = program.report.states;
+  json["runs"] = program.report.runs;
+  json["tv_to_target"] = lab::to_scientific(program.report.tv_to_target);
+  json["tv_own"] = lab::to_scientific(program.report.tv_own);
+  json["tv_answer"] = lab::to_scientific(program.report.tv_answer);
+  json["seconds"] = program.seconds;
+  json["holds"] = program.holds();
+  return json;
+}
+
+void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
+  std::printf("%s\n", wrapped("whole programs, from empty records to the answer, held against the "
+                              "reference's progressive law",
+                              table_columns, 2)
+                          .c_str());
+  const auto row = [](const char* verdict, const std::string& model, const std::string& sampler,
+                      const std::string& powers, const std::string& schedule,
+                      const std::string& outcomes, const std::string& target,
+                      const std::string& own, const std::string& seconds) {
+    std::printf("  %-5s %-26s %-10s  %-7s %-3s  %8s  %9s  %9s  %7s\n", verdict,
+                fitted(model, 26).c_str(), sampler.c_str(), fitted(powers, 7).c_str(),
+                schedule.c_str(), outcomes.c_str(), target.c_str(), own.c_str(), seconds.c_str());
+  };
+  row("", "model", "sampler", "powers", "", "outcomes", "TV target", "own TV", "seconds");
+  row("", "to be below", "", "", "", "", lab::to_scientific(lab::target_bound, 4),
+      lab::to_scientific(lab::program_bound, 4), "");
+  double seconds = 0.0;
+  for (const lab::ShippedProgram& program : programs) {
+    row(program.holds() ? "holds" : "FAILS", program.model, sampler_of(program),
+        list_of(powers_of(program)), schedule_of(program), std::to_string(program.report.outcomes),
+        lab::to_scientific(program.report.tv_to_target, 4),
+        lab::to_scientific(program.report.tv_own, 4), fixed(program.seconds));
+    seconds += program.seconds;
+  }
+  std::printf("%zu programs hold, %zu fail, in %.1f s\n", held, programs.size() - held, seconds);
+}
+
+template <class Walked>
+std::size_t held_of(const std::vector<Walked>& walked) {
+  return static_cast<std::size_t>(
+      std::count_if(walked.begin(), walked.end(), [](const Walked& one) { return one.holds(); }));
+}
+
+/// One line for each shipped use, on one rung and on the ladder, and for each whole program;
+/// printed when all are there, so that a use that is refused leaves no half of a table.
 void run_shipped(const LawOptions& options) {
   const std::string tree = shipped_tree(options.tree);
   const auto uses = lab::read_shipped_uses(tree);
   ProgressLine line;
   std::size_t done = 0;
-  const auto laws = lab::shipped_laws(uses, [&](const lab::ShippedLaw& law, std::size_t all) {
-    if (++done < all) line.show_step(done, all, "after " + law.model);
-  });
+  const auto show = [&](const auto& walked, std::size_t all) {
+    if (++done < all) line.show_step(done, all, "after " + walked.model);
+  };
+  const auto laws = lab::shipped_laws(uses, show);
+  done = 0;
+  const auto programs = lab::shipped_programs(uses, show);
   line.clear();
-  const auto held = static_cast<std::size_t>(std::count_if(
-      laws.begin(), laws.end(), [](const lab::ShippedLaw& law) { return law.holds(); }));
+  const std::size_t laws_held = held_of(laws);
+  const std::size_t programs_held = held_of(programs);
   const std::string folder = tree + "/toy_models";
   if (options.json) {
-    nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()},
+                                {"programs", nlohmann::ordered_json::array()}};
     for (const lab::ShippedLaw& law : laws) json["laws"].push_back(to_json(law));
-    json["hold"] = held;
-    json["fail"] = laws.size() - held;
+    for (const lab::ShippedProgram& program : programs)
+      json["programs"].push_back(to_json(program));
+    json["hold"] = laws_held + programs_held;
+    json["fail"] = laws.size() + programs.size() - laws_held - programs_held;
     json["folder"] = folder;
     std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
-    print(laws, folder, held);
+    print(laws, folder, laws_held);
+    print(programs, programs_held);
   }
-  if (held != laws.size() || laws.empty()) throw CLI::RuntimeError(1);
+  if (laws_held != laws.size() || programs_held != programs.size() || laws.empty())
+    throw CLI::RuntimeError(1);
 }
 
 }  // namespace
@@ -211,9 +292,12 @@ void add_law(CLI::App& app) {
                                           "Horizon T in tokens");
   CLI::Option* power = add_power(*command, "--power", options->powers,
                                  "Power of a single chain: its local move is enumerated");
-  CLI::Option* powers =
-      add_powers(*command, "--powers", options->powers,
-                 "Powers of the ladder, such as 1,2: a local sweep and one ordered sweep are");
+  CLI::Option* powers = add_powers(*command, "--powers", options->powers,
+                                   "Powers of the ladder, such as 1,2: local and swap sweeps are");
+  CLI::Option* schedule = add_choice(
+      *command, "--schedule", options->schedule, {"adj", "deo"},
+      "One step of a ladder: adj (local sweep, then ordered sweep; default) or deo (local sweep, "
+      "odd edges, local sweep, even edges)");
   CLI::Option* restart =
       add_text(*command, "--restart", options->restart, "P,P...",
                "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
@@ -222,7 +306,7 @@ void add_law(CLI::App& app) {
   command->footer(examples);
   command->callback([=] {
     if (model->count() == 0) {
-      for (const CLI::Option* option : {horizon, power, powers, restart})
+      for (const CLI::Option* option : {horizon, power, powers, schedule, restart})
         if (option->count() > 0)
           require(*model, "give the finite model that " + option->get_name() +
                               " is for: tempera law MODEL ...");
@@ -230,6 +314,7 @@ void add_law(CLI::App& app) {
     }
     refuse_beside(*tree, *model, "leave one of the two out");
     refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
+    refuse_beside(*schedule, *power, "a single rung has no sweeps; give --powers");
     require(*horizon, "give --horizon T");
     if (power->count() == 0) require(*powers, "give --power A or --powers A,B,...");
     run_law(*options);

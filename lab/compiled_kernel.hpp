@@ -1,16 +1,13 @@
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "gpu/model/table_model.hpp"
 #include "gpu/sampler/local_move.hpp"
-#include "gpu/sampler/score_record.hpp"
 #include "gpu/sampler/swap.hpp"
+#include "gpu/sampler/sweep.hpp"
+#include "lab/canonical_records.hpp"
 #include "lab/compiled_space.hpp"
 #include "lab/tree_lottery.hpp"
 #include "reference/numbers/matrix.hpp"
@@ -48,12 +45,7 @@ class CompiledKernel {
       : space_(space),
         ladder_(std::move(ladder)),
         restart_law_(std::move(restart_law)),
-        rows_(std::move(rows)) {
-    for (std::size_t s = 0; s < space.size(); ++s)
-      canonical_.push_back(gpu::score_record(space.model().model, *rows_, ladder_,
-                                             space.model().context, space.horizon(),
-                                             space.tokens(s)));
-  }
+        canonical_(space.model(), ladder_, std::move(rows)) {}
 
   /// L_k of rung k: [|S|, |S|].
   Matrix local_move(gpu::Rung k) {
@@ -62,7 +54,7 @@ class CompiledKernel {
       std::optional<gpu::Record> x;
       enumerate(
           [&](gpu::Lottery& tree) {
-            x = canonical_[s].copy();
+            x = canonical(s);
             run(tree, [&](gpu::Run& run) {
               std::vector<gpu::Task> tasks;
               tasks.push_back(gpu::local_move<Rules>(
@@ -90,7 +82,7 @@ class CompiledKernel {
             [&](gpu::Lottery& tree) {
               replicas.clear();
               for (gpu::Rung j = 0; j < ladder_.rungs(); ++j)
-                replicas.push_back(canonical_[j == k + 1 ? t : s].copy());
+                replicas.push_back(canonical(j == k + 1 ? t : s));
               run(tree, [&](gpu::Run& run) {
                 gpu::attempt_swap<Rules>(replicas, gpu::Turn(run, k, 0, gpu::Purpose::swap));
                 exchanged = run.events.back().accepted;
@@ -118,7 +110,7 @@ class CompiledKernel {
     enumerate(
         [&](gpu::Lottery& tree) {
           replicas.clear();
-          for (const std::size_t s : from) replicas.push_back(canonical_[s].copy());
+          for (const std::size_t s : from) replicas.push_back(canonical(s));
           run(tree, [&](gpu::Run& run) { program(run, replicas); });
         },
         [&](const Rational& probability) {
@@ -139,61 +131,33 @@ class CompiledKernel {
   template <class Step>
   void run(gpu::Lottery& tree, Step&& step) {
     Door lottery(tree);
-    gpu::Engine engine(space_.model().model, *rows_, lottery);
+    gpu::Engine engine(space_.model().model, canonical_.rows(), lottery);
     gpu::Run run{engine, space_.model().context, ladder_};
     step(run);
   }
 
-  /// The state of a record; notes it under (x, y) if it is not what a fresh one is, bit for bit.
-  std::size_t inspect(const gpu::Record& record, std::size_t x, std::size_t y) {
-    const std::size_t state = space_.find(record.token_ids());
-    const auto same_bits = [](double a, double b) {
-      return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-    };
-    const gpu::ScoredSequence& fresh = canonical_[state].tokens();
-    const gpu::ScoredSequence& kept = record.tokens();
-    for (std::size_t t = 1; t <= record.length(); ++t) {
-      const auto fresh_z = fresh.log_z(t);
-      if (same_bits(fresh.log_p(t), kept.log_p(t)) &&
-          std::equal(fresh_z.begin(), fresh_z.end(), kept.log_z(t).begin(), same_bits))
-        continue;
-      stale_.push_back({x, y, "scores"});
-      break;
-    }
-    if (!holds_beginning_of(record.cache(), state)) stale_.push_back({x, y, "cache"});
-    return state;
+  gpu::Record canonical(std::size_t s) {
+    return canonical_.copy(space_.tokens(s), space_.horizon());
   }
 
-  /// Whether a cache holds what computing the beginning of prompt and record from scratch puts
-  /// there. A table's cache holds the tokens themselves; of any other the logits that follow from
-  /// it are compared, bit for bit, with those computed from scratch.
-  bool holds_beginning_of(const gpu::Cache& cache, std::size_t state) {
-    std::vector<gpu::TokenId> history = space_.model().context.prompt;
-    history.insert(history.end(), space_.tokens(state).begin(), space_.tokens(state).end());
-    if (cache.length() > history.size()) return false;
-    if (const auto* table = dynamic_cast<const gpu::TokenCache*>(&cache))
-      return std::equal(table->tokens().begin(), table->tokens().end(), history.begin());
-    const auto own = cache.fork(cache.length());
-    const auto fresh = space_.model().model.empty_cache();
-    const gpu::Pass passes[] = {{own.get(), std::span(history).subspan(cache.length())},
-                                {fresh.get(), history}};
-    space_.model().model.next_logits(passes, logits_);
-    const std::size_t vocabulary = space_.model().model.vocabulary_size();
-    const std::vector<float> rows = logits_.download(0, 2 * vocabulary);
-    return std::memcmp(rows.data(), rows.data() + vocabulary, vocabulary * sizeof(float)) == 0;
+  /// The state of a record; notes it under (x, y) if it is not what a fresh one is, bit for bit.
+  std::size_t inspect(const gpu::Record& record, std::size_t x, std::size_t y) {
+    for (std::string& part : canonical_.stale_parts(record))
+      stale_.push_back({x, y, std::move(part)});
+    return space_.find(record.token_ids());
   }
 
   const CompiledSpace& space_;
   gpu::Ladder ladder_;
   gpu::RestartLaw restart_law_;
-  std::unique_ptr<gpu::RowLottery> rows_;
-  std::vector<gpu::Record> canonical_;
+  CanonicalRecords canonical_;
   std::vector<StaleRecord> stale_;
-  gpu::DeviceMemory<float> logits_;
 };
 
-/// One step of the joint chain, R then one ordered sweep C = W_1 ⋯ W_{K−1}, from the enumerated L_k
-/// and swap probabilities; joint states are mixed-radix numbers, first rung most significant.
-Matrix joint_step(const std::vector<Matrix>& local, const std::vector<Matrix>& swap);
+/// One step of the joint chain from the enumerated L_k and swap probabilities: under ADJ R, then
+/// the ordered sweep C = W_1 ⋯ W_{K−1}; under DEO R, the odd edges, R, the even ones. Joint states
+/// are mixed-radix numbers, first rung most significant.
+Matrix joint_step(const std::vector<Matrix>& local, const std::vector<Matrix>& swap,
+                  gpu::Schedule schedule = gpu::Schedule::adj);
 
 }  // namespace tempera::lab

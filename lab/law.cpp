@@ -70,7 +70,8 @@ std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& mode
                                             ? reference::RestartLaw::uniform(question.horizon)
                                             : reference::RestartLaw(question.restart);
   const reference::ParallelTempering chain(space, reference::Ladder(powers), restart);
-  return chain.transition(1, 1).matrix();
+  return question.schedule == gpu::Schedule::adj ? chain.transition(1, 1).matrix()
+                                                 : chain.even_odd_transition().matrix();
 }
 
 std::vector<Real> likelihoods_of(const reference::FiniteModel& model, std::size_t horizon) {
@@ -155,7 +156,7 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
   LawReport report;
   report.states = joint_names(space, ladder.rungs());
   begin("one step of the chain");
-  report.matrix = joint_step(local, swap);
+  report.matrix = joint_step(local, swap, question.schedule);
   begin("its stationary law");
   try {
     report.stationary = exact_stationary_law(report.matrix);

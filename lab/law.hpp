@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/sampler/restart_law.hpp"
+#include "gpu/sampler/sweep.hpp"
 #include "lab/compiled_space.hpp"
 #include "reference/kernels/restart_law.hpp"
 #include "reference/numbers/matrix.hpp"
@@ -29,9 +30,12 @@ struct LawReport {
 /// What the law is asked of.
 struct LawQuestion {
   std::size_t horizon = 0;
-  std::vector<double> powers;  ///< one rung: local moves alone; more: R then one ordered sweep C
+  std::vector<double> powers;  ///< one rung: local moves alone; more: R then one sweep
   /// ω as rationals over 1..T; uniform where empty.
   std::vector<reference::Rational> restart;
+  /// DEO: the step is two local sweeps, the first followed by the odd edges, the second by the
+  /// even.
+  gpu::Schedule schedule = gpu::Schedule::adj;
 };
 
 /// The most states, joint ones included, whose stationary law is solved for.

@@ -58,6 +58,8 @@ class ChoosingLottery : public Lottery {
  protected:
   /// Whether every draw whose word was asked for has told its winner.
   bool all_drawn() const { return chosen_.empty(); }
+  /// Forgets the draws that have not told their winner: the program that made them is over.
+  void abandon() { chosen_.clear(); }
 
  private:
   virtual std::size_t choose(std::span<const std::uint64_t> tickets, const Draw& draw) = 0;

@@ -132,7 +132,7 @@ Task Assembly::draw(std::size_t place, const PromptUnderWay& prompt, Answer& ans
   Teller teller(observer_, place);
   co_await sampler_(run, settings_.plan, progress, &teller);
   observer_.ended(place, progress);
-  const Record& record = progress.replicas[settings_.plan.output];
+  const Record& record = answer_of(progress, settings_.plan);
   answer = {record.token_ids(), record.log_p0(), record.terminated()};
 }
 

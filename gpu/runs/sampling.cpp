@@ -146,7 +146,7 @@ void Sampling::ended(std::size_t place, const Progress& progress) {
   run.share = 1.0;
   run.is_news = true;
   if (folder_ == nullptr) return;
-  const Record& record = progress.replicas[draw_.plan.output];
+  const Record& record = answer_of(progress, draw_.plan);
   run.answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
   if (run.is_due) keep(place, run, {{"answer", run.answer}});
 }

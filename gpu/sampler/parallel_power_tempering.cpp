@@ -71,6 +71,10 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
   }
 }
 
+const Record& answer_of(const Progress& progress, const Plan& plan) {
+  return progress.replicas.at(plan.output);
+}
+
 Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
   if (progress.replicas.empty()) co_await initialize_replicas(run, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {

@@ -35,6 +35,9 @@ class Observer {
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress,
                               Observer* observer = nullptr);
 
+/// What Algorithm 1 returns: the record at rung k*.
+const Record& answer_of(const Progress& progress, const Plan& plan);
+
 /// The power sampler of Karan and Du as the paper describes it (Section
 /// `sec:truncation-lower-bound`): progressive blocks, restart uniform over {1, …, len(x)}, the
 /// suffix regenerated only through len(x), the ratio of the token scores through the candidate's

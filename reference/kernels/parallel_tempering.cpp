@@ -32,6 +32,11 @@ FactoredKernel ParallelTempering::layer(std::size_t first_edge) const {
   return exchanges;
 }
 
+FactoredKernel ParallelTempering::sweep(Schedule schedule, std::size_t number) const {
+  if (schedule == Schedule::ordered) return ordered_sweep();
+  return number % 2 == 0 ? odd_layer() : even_layer();
+}
+
 FactoredKernel ParallelTempering::transition(std::size_t n_local, std::size_t n_sweep) const {
   FactoredKernel round = repeated(local_sweep(), n_local);
   round.then(repeated(ordered_sweep(), n_sweep));

@@ -7,6 +7,9 @@
 
 namespace tempera::reference {
 
+/// What one swap sweep is: C = W_1 ... W_{K-1}, or one parity layer, odd edges first.
+enum class Schedule { ordered, even_odd };
+
 /// The kernels of Parallel Power Tempering on S_T^K, one horizon held fixed. Each preserves Π
 /// (prop:fixed-stage-invariance). Joint states are
 /// row-major with rung 1 slowest.
@@ -34,6 +37,9 @@ class ParallelTempering {
   /// One layer of the even-odd schedule: every W_k with k odd, or every one with k even.
   FactoredKernel odd_layer() const { return layer(1); }
   FactoredKernel even_layer() const { return layer(2); }
+
+  /// The sweep that a run does after `number` others.
+  FactoredKernel sweep(Schedule schedule, std::size_t number) const;
 
   /// P = R^{n_local} C^{n_sweep}.
   FactoredKernel transition(std::size_t n_local, std::size_t n_sweep) const;

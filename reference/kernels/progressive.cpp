@@ -4,10 +4,41 @@
 
 #include "reference/bad_input.hpp"
 #include "reference/kernels/block_extension.hpp"
-#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
 
 namespace tempera::reference {
+namespace {
+
+void check_stages(const std::vector<StageSchedule>& stages, std::size_t count) {
+  if (stages.size() == 1 || stages.size() == count) return;
+  throw BadInput("stages", "there are " + std::to_string(stages.size()) + " schedules",
+                 "give one, or one for each of the " + std::to_string(count) + " stages");
+}
+
+const StageSchedule& of_stage(const std::vector<StageSchedule>& stages, std::size_t m) {
+  return stages[stages.size() == 1 ? 0 : m];
+}
+
+/// Spreads `mass` on the records of the space that continue `tokens` by g_α until they terminate or
+/// reach `horizon`.
+void extend(const ComparisonSpace& space, const Power& power, std::size_t horizon,
+            std::vector<Token>& tokens, const Rational& mass, Law& law) {
+  if (mass == 0) return;
+  if ((!tokens.empty() && space.model().is_terminal(tokens.back())) || tokens.size() >= horizon) {
+    law[*space.find(tokens)] += mass;
+    return;
+  }
+  const TokenRow proposal = token_proposal(space.model().token_row(tokens), power);
+  for (Token v = 0; v < proposal.size(); ++v) {
+    tokens.push_back(v);
+    extend(space, power, horizon, tokens, mass * proposal[v], law);
+    tokens.pop_back();
+  }
+}
+
+}  // namespace
 
 std::vector<std::size_t> stage_horizons(std::size_t horizon, std::size_t block) {
   if (horizon == 0) throw BadInput("horizon", "is 0", "use a horizon of at least 1");
@@ -35,15 +66,13 @@ Law stage_target(const FiniteModel& model, std::size_t horizon, std::size_t bloc
 }
 
 Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
-                    const Ladder& ladder, const std::vector<StageSchedule>& stages) {
+                    const Ladder& ladder, const std::vector<StageSchedule>& stages,
+                    Schedule schedule) {
   const auto horizons = stage_horizons(horizon, block);
-  if (stages.size() != 1 && stages.size() != horizons.size()) {
-    throw BadInput(
-        "stages", "there are " + std::to_string(stages.size()) + " schedules",
-        "give one, or one for each of the " + std::to_string(horizons.size()) + " stages");
-  }
+  check_stages(stages, horizons.size());
   FixedHorizonSpace space(model, 0);
   Law law{Rational(1)};
+  std::size_t sweeps = 0;
   for (std::size_t m = 0; m < horizons.size(); ++m) {
     const FixedHorizonSpace longer(model, horizons[m]);
     const ParallelTempering kernels(longer, ladder, RestartLaw::uniform(horizons[m]));
@@ -56,12 +85,42 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
     extension.then_move(extensions);
     law = extension.apply(law);
 
-    const StageSchedule& stage = stages[stages.size() == 1 ? 0 : m];
-    const FactoredKernel round = kernels.transition(stage.local_moves, stage.sweeps);
-    for (std::size_t n = 0; n < stage.rounds; ++n) law = round.apply(law);
+    const StageSchedule& stage = of_stage(stages, m);
+    for (std::size_t n = 0; n < stage.rounds; ++n) {
+      law = repeated(kernels.local_sweep(), stage.local_moves).apply(law);
+      for (std::size_t b = 0; b < stage.sweeps; ++b)
+        law = kernels.sweep(schedule, sweeps++).apply(law);
+    }
     space = longer;
   }
   return law;
+}
+
+Law truncating_progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
+                               const Power& power, const std::vector<StageSchedule>& stages) {
+  const auto horizons = stage_horizons(horizon, block);
+  check_stages(stages, horizons.size());
+  const ComparisonSpace space(model, horizon);
+  const FactoredKernel move(truncating_kernel(space, power));
+  Law ended(space.size());
+  Law going(space.size());
+  for (std::size_t m = 0; m < horizons.size(); ++m) {
+    Law extended(space.size());
+    std::vector<Token> tokens;
+    if (m == 0) extend(space, power, horizons[m], tokens, 1, extended);
+    for (std::size_t x = 0; m > 0 && x < space.size(); ++x) {
+      tokens = space[x].tokens;
+      extend(space, power, horizons[m], tokens, going[x], extended);
+    }
+    const StageSchedule& stage = of_stage(stages, m);
+    going = repeated(move, stage.rounds * stage.local_moves).apply(extended);
+    for (std::size_t x = 0; x < space.size(); ++x) {
+      if (!space[x].terminated && m + 1 < horizons.size()) continue;
+      ended[x] += going[x];
+      going[x] = 0;
+    }
+  }
+  return ended;
 }
 
 }  // namespace tempera::reference

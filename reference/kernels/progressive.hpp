@@ -4,6 +4,7 @@
 
 #include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/model/finite_model.hpp"
 
 namespace tempera::reference {
@@ -28,10 +29,21 @@ Law stage_target(const FiniteModel& model, std::size_t horizon, std::size_t bloc
                  const Ladder& ladder, std::size_t m);
 
 /// Law of all K records that Algorithm 1 (alg:PPT) holds when it ends, on S_T^K: from empty
-/// records, at each stage block extension, then N_m rounds of R^{n_local} C^{n_sweep} with restart
-/// positions uniform over the stage's horizon. `stages` has one entry per stage, or one for all.
+/// records, at each stage block extension, then N_m rounds of n_local local sweeps and n_sweep swap
+/// sweeps, with restart positions uniform over the stage's horizon. Parity layers alternate through
+/// the whole run. `stages` has one entry per stage, or one for all.
 /// @throw BadInput if it has another number, or a stage is too large
 Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
-                    const Ladder& ladder, const std::vector<StageSchedule>& stages);
+                    const Ladder& ladder, const std::vector<StageSchedule>& stages,
+                    Schedule schedule = Schedule::ordered);
+
+/// Law, on the comparison space of `horizon`, of the record that the truncating sampler holds when
+/// it ends (sec:truncation-lower-bound): from the empty record, at each stage an open record is
+/// extended by tokens of g_α to the stage's horizon, then moved N_m n_local times by P-tilde; it
+/// ends with the first stage that leaves the record terminated, or with the last. Sweeps play no
+/// part.
+/// @throw BadInput as progressive_law
+Law truncating_progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
+                               const Power& power, const std::vector<StageSchedule>& stages);
 
 }  // namespace tempera::reference

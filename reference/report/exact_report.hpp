@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/restart_law.hpp"
 #include "reference/model/finite_model.hpp"
 #include "reference/numbers/matrix.hpp"
@@ -45,9 +46,6 @@ RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
 /// @throw BadInput as report_fixed_horizon
 RungReport report_truncating(const FiniteModel& model, const Power& power,
                              const ExactQuestion& asked);
-
-/// How the swaps of a round are ordered: C = W_1 ... W_{K-1}, or one parity layer, odd edges first.
-enum class Schedule { ordered, even_odd };
 
 /// The joint chain on S_T^K.
 struct JointReport {

@@ -7,6 +7,7 @@
 
 #include "cli/columns.hpp"
 #include "lab/shipped_laws.hpp"
+#include "lab/shipped_programs.hpp"
 #include "reference/numbers/rational.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
@@ -116,7 +117,7 @@ TEST_CASE("law without a model goes through every shipped one, on one rung and o
   std::size_t laws = 0;
   for (const json& use : uses) laws += use["powers"].size() > 1 ? 2 : 1;
   CHECK(report["laws"].size() == laws);
-  CHECK(report["hold"] == laws);
+  CHECK(report["hold"] == laws + report["programs"].size());
   CHECK(report["fail"] == 0);
   for (const json& law : report["laws"]) {
     CHECK(std::stod(law["tv_to_target"].get<std::string>()) < 1e-6);
@@ -128,16 +129,54 @@ TEST_CASE("law without a model goes through every shipped one, on one rung and o
   CHECK(with_restart["restart"] == json{"1/2", "0", "0", "0", "0", "0", "0", "1/2"});
 }
 
+TEST_CASE("law without a model walks whole programs on every shipped model") {
+  const auto result = run_command("law --json");
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  std::set<std::string> models, walked, truncating;
+  for (const json& use : json::parse(bytes_of(toy_models + "models.json")))
+    models.insert(use["file"].get<std::string>());
+  std::set<std::size_t> rungs;
+  std::set<std::string> schedules;
+  for (const json& program : report["programs"]) {
+    CAPTURE(program);
+    (program["sampler"] == "PPT" ? walked : truncating).insert(program["model"]);
+    rungs.insert(program["powers"].size());
+    schedules.insert(program["schedule"]);
+    CHECK(number(program["tv_own"]) < tempera::lab::program_bound);
+    CHECK(number(program["tv_answer"]) <= number(program["tv_own"]));
+    CHECK(number(program["tv_to_target"]) < tempera::lab::target_bound);
+    CHECK(program["holds"] == true);
+    CHECK(program["states"] > 0);
+    if (program["powers"].size() > 1) CHECK(program["output_rung"] < program["powers"].size());
+  }
+  CHECK(walked == models);
+  CHECK(truncating == models);
+  CHECK(rungs == std::set<std::size_t>{1, 2, 3});
+  CHECK(schedules == std::set<std::string>{"", "adj", "deo"});
+}
+
+TEST_CASE("law takes a step of the even-odd schedule") {
+  const json deo = answer("four_state.json --horizon 2 --powers 1,2,4 --schedule deo");
+  check_law(deo, 27);
+  CHECK(number(deo["worst_entry"]) < 1e-11);
+  const json adj = answer("four_state.json --horizon 2 --powers 1,2,4 --schedule adj");
+  CHECK(adj == answer("four_state.json --horizon 2 --powers 1,2,4"));
+  CHECK(deo["matrix"] != adj["matrix"]);
+}
+
 TEST_CASE("the table of laws fits 100 columns and holds no line twice") {
   const auto table = run_command("law");
   CAPTURE(table.out);
   REQUIRE(table.exit_code == 0);
   std::set<std::string> rows;
+  bool is_of_programs = false;
   std::istringstream lines(table.out);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
     CHECK(columns_of(line) <= 100);
-    if (line.rfind("  holds", 0) == 0) {
+    if (line.rfind("whole programs", 0) == 0) is_of_programs = true;
+    if (!is_of_programs && line.rfind("  holds", 0) == 0) {
       // A restart law is told below its row, whose numbers differ from those under the uniform one.
       CHECK(rows.insert(line).second);
     }
@@ -204,6 +243,8 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
       {four + "--horizon 2 --power 1 --powers 1,2", "--power"},
       {four + "--horizon 2", "--power"},
       {four + "--power 2", "--horizon"},
+      {four + "--horizon 2 --powers 1,2 --schedule even", "--schedule"},
+      {four + "--horizon 2 --power 2 --schedule deo", "--schedule: has no effect beside --power"},
       {four + "--horizon 2 --power 2 --restart 1/2", "restart"},
       {four + "--horizon 2 --power 2 --restart 1/2,1/3", "restart"},
       {four + "--horizon 2 --power 2 --restart x,y", "--restart"},
@@ -213,6 +254,7 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
       {four + "--horizon 2 --power 2 --other", "--other"},
       {four + "--horizon 2 --power 2 --tree .", "--tree"},
       {"--horizon 2 --power 2", "MODEL: is missing"},
+      {"--schedule deo", "MODEL: is missing"},
       {"--tree /nowhere", "/nowhere/toy_models/models.json: cannot be read"},
   };
   for (const Refusal& refusal : refusals) {

@@ -19,6 +19,22 @@ TEST_CASE("the stationary law is a law, and the matrix is the reference's but fo
   CHECK(report.stale_records == 0);
 }
 
+// Three rungs, so that the odd layer and the even one are different edges.
+TEST_CASE("a step of the even-odd schedule is the reference's but for rounding") {
+  const auto model = reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/deep_chain.json");
+  const lab::FiniteLogits logits(model);
+  const lab::LawQuestion deo{2, {1.0, 2.0, 4.0}, {}, gpu::Schedule::deo};
+  const lab::LawReport report = lab::compiled_law(logits.enumerable(), &model, deo);
+  REQUIRE(report.worst_entry);
+  CHECK(*report.worst_entry < 1e-6);
+  CHECK(report.tv_own < 1e-11);
+  CHECK(report.tv_one_step < 1e-11);
+  const lab::LawReport adj =
+      lab::compiled_law(logits.enumerable(), &model, {2, {1.0, 2.0, 4.0}, {}});
+  CHECK(*adj.worst_entry < 1e-6);
+  CHECK_FALSE(adj.matrix == report.matrix);
+}
+
 TEST_CASE("powers need not be integers") {
   const auto model = reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/ties.json");
   const lab::FiniteLogits logits(model);

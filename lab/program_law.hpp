@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gpu/sampler/stages.hpp"
+#include "lab/program_walk.hpp"
+#include "lab/real.hpp"
+#include "reference/kernels/progressive.hpp"
+
+namespace tempera::lab {
+
+/// A whole run of one prompt: what Algorithm 1, or the truncating sampler, is asked to do.
+struct ProgramQuestion {
+  std::size_t horizon = 0;                       ///< T
+  std::size_t block = 0;                         ///< B
+  std::vector<unsigned> powers;                  ///< of the rungs
+  std::vector<reference::StageSchedule> stages;  ///< one for each stage, or one for all
+  gpu::Schedule schedule = gpu::Schedule::adj;
+  gpu::Rung output = 0;  ///< k*, from 0
+
+  gpu::Plan plan() const;
+};
+
+/// The bound on tv_own, 4e-9. A step of Algorithm 1 (an extension, a local move or a swap of one
+/// rung) errs by less than flow_bound, 1e-11 (lab/defect_gallery/gallery.hpp), where records are
+/// distributed as their targets. In a program from empty records they are not, but a joint state is
+/// at most C times as likely as its target says, C = Π_k max_x g_k(x)/π_k(x): extension makes it
+/// so, and kernels that leave the target keep it. C is below 10 for every model and ladder that is
+/// walked (at most 6.8, four_state at powers 1, 2, 4), and a program has at most 40 steps.
+extern const Real program_bound;
+
+/// The exact law of what a whole run of the compiled program leaves, held against reference/.
+struct ProgramReport {
+  std::size_t outcomes = 0;  ///< that the program can end in
+  std::size_t states = 0;    ///< in which it draws
+  std::size_t runs = 0;
+  /// TV of the records of all rungs from the reference's progressive law on the model that the
+  /// float32 logits define: the program's own error.
+  Real tv_own;
+  Real tv_answer;     ///< the same of the answer alone
+  Real tv_to_target;  ///< as tv_own on the rational model: rounding to float32 logits included
+  std::size_t stale_records = 0;  ///< must be 0
+};
+
+/// parallel_power_tempering from empty records to the record at rung k*.
+/// @throw reference::BadInput for a space that reference/ refuses
+/// @throw gpu::BadInput for a plan or ladder that make no run
+ProgramReport tempering_program(const reference::FiniteModel& model,
+                                const ProgramQuestion& question, Cuts cuts = Cuts::at_every_round);
+
+/// truncating_power_sampling at the first power, held against the law that the paper's words give
+/// it, its bias included.
+/// @throw as tempering_program
+ProgramReport truncating_program(const reference::FiniteModel& model,
+                                 const ProgramQuestion& question, Cuts cuts = Cuts::at_every_round);
+
+}  // namespace tempera::lab
