@@ -22,6 +22,7 @@ struct CompareOptions {
   std::string settings;
   std::size_t most = 0;
   std::uint64_t seed = 1;
+  std::optional<gpu::Arithmetic> arithmetic;
   bool json = false;
 };
 
@@ -59,8 +60,9 @@ nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
 void run_compare(CompareOptions options) {
   if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
-  const gpu::OpenedModel model = lab::open_model(options.model);
   const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
+  const gpu::OpenedModel model =
+      lab::open_model(options.model, options.arithmetic ? options.arithmetic : settings.arithmetic);
   auto problems = gpu::read_problems(options.problems);
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
   gpu::check_problems(model, problems, settings.horizon, options.problems);
@@ -72,7 +74,8 @@ void run_compare(CompareOptions options) {
         std::to_string(problems.size()) + " held-out problems of " + gpu::one_line(options.model) +
         ", one answer each, seed " + std::to_string(options.seed) + "; horizon " +
         std::to_string(settings.horizon) + ", block " + std::to_string(settings.block) + ", " +
-        std::to_string(settings.rounds) + " rounds a stage, powers " + powers;
+        std::to_string(settings.rounds) + " rounds a stage, powers " + powers +
+        (model.arithmetic() ? "; " + std::string(name_of(*model.arithmetic())) : "");
     std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
     std::printf("  %-30s %7s  %-14s  %-26s %7s %5s\n", "sampler", "solved", "95 %", " 0 % to 100 %",
                 "tokens", "open");
@@ -93,6 +96,7 @@ void run_compare(CompareOptions options) {
     nlohmann::ordered_json json;
     for (const gpu::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
     json["seed"] = options.seed;
+    if (model.arithmetic()) json["arithmetic"] = name_of(*model.arithmetic());
     std::cout << json.dump() << '\n';
   } else {
     std::printf("  tokens: decode tokens per problem; open: answers without a terminal token\n");
@@ -113,6 +117,7 @@ void add_compare(CLI::App& app) {
            "model)");
   add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
                    "Use the first problems only (default: all)");
+  add_arithmetic(*command, options->arithmetic, "default: what the settings name, else float32");
   add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(

@@ -177,6 +177,23 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
              });
 }
 
+CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
+                            const std::string& help) {
+  std::string names;
+  for (const auto arithmetic : gpu::arithmetics)
+    names += (names.empty() ? "" : "|") + std::string(name_of(arithmetic));
+  return add(command, "--arithmetic", names,
+             "What the transformer's logits are, bit for bit: float32, or bfloat16 products as "
+             "Hopper's tensor cores compute them (" +
+                 help + ")",
+             [&value](const std::string& text) {
+               value = gpu::arithmetic_named(text);
+               if (!value)
+                 throw BadInput("--arithmetic", in_quotes(text) + " is unknown",
+                                "give float32 or tensor-core");
+             });
+}
+
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why) {
   if (one.count() > 0 && other.count() > 0)
     throw BadInput(one.get_name(), "has no effect beside " + other.get_name(), why);

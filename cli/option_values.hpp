@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/model/arithmetic.hpp"
 #include "reference/numbers/rational.hpp"
 
 // How every option's value is read, in one place: what it says is what is used, or it is refused by
@@ -57,6 +58,10 @@ CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& v
 /// One of these names.
 CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,
                         const std::vector<std::string>& names, const std::string& help);
+
+/// --arithmetic float32|tensor-core; `help` says what is the default.
+CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
+                            const std::string& help = "default: float32");
 
 /// @throw gpu::BadInput if both are given: "--one: has no effect beside --other; why"
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why);

@@ -154,6 +154,7 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   std::error_code error;
   const auto path = std::filesystem::absolute(settings.model, error);
   settings.model_path = error ? settings.model : path.lexically_normal().string();
+  settings.arithmetic = model.arithmetic();
   settings.terminal = model.terminal();
   settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
   if (settings.output == 0) settings.output = settings.powers.size();
@@ -181,8 +182,8 @@ void run_sample(SampleOptions options) {
     }
   }
   const bool is_new = options.resume.empty();
-  const gpu::OpenedModel model =
-      lab::open_model(is_new ? options.settings.model : options.settings.model_path);
+  const gpu::OpenedModel model = lab::open_model(
+      is_new ? options.settings.model : options.settings.model_path, options.settings.arithmetic);
   if (is_new) resolve(options, model);
   if (is_new && !options.out.empty()) {
     folder = gpu::RunFolder::create(options.out, options.settings.to_json());
@@ -220,6 +221,7 @@ void add_sample(CLI::App& app) {
                "input");
   CLI::Option* model = add_text(*command, "--model", settings.model, "MODEL",
                                 "Hugging Face folder (Qwen3), or finite model (JSON)");
+  add_arithmetic(*command, settings.arithmetic);
   add_powers(*command, "--powers", settings.powers,
              "Powers of the rungs, strictly increasing; one power is a single chain (default: "
              "1,2,4)");

@@ -25,6 +25,7 @@ struct ScoreOptions {
   std::string text;
   std::string device;
   std::vector<double> powers{1.0};
+  std::optional<gpu::Arithmetic> arithmetic;
   bool json = false;
 };
 
@@ -53,7 +54,7 @@ void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const gpu::OpenedModel model = lab::open_model(options.model);
+  const gpu::OpenedModel model = lab::open_model(options.model, options.arithmetic);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)
@@ -86,6 +87,7 @@ void add_score(CLI::App& app) {
   add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
   add_choice(*command, "--device", options->device, {"host", "cuda"},
              "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  add_arithmetic(*command, options->arithmetic);
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
                     "each token after the first");

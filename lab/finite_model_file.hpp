@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "gpu/runs/opened_model.hpp"
@@ -11,10 +12,12 @@ namespace tempera::lab {
 /// @throw reference::BadInput naming file, place and remedy
 gpu::OpenedModel::Parts open_finite_model(const std::string& path);
 
-/// A model that a user has named: a Hugging Face folder, or the file of a finite model.
+/// A model that a user has named: a Hugging Face folder, or the file of a finite model; its
+/// arithmetic as OpenedModel::open says.
 /// @throw gpu::BadInput or reference::BadInput naming file, place and remedy
-inline gpu::OpenedModel open_model(const std::string& path) {
-  return gpu::OpenedModel::open(path, open_finite_model);
+inline gpu::OpenedModel open_model(const std::string& path,
+                                   std::optional<gpu::Arithmetic> arithmetic = std::nullopt) {
+  return gpu::OpenedModel::open(path, open_finite_model, arithmetic);
 }
 
 }  // namespace tempera::lab

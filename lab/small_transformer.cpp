@@ -2,7 +2,8 @@
 
 namespace tempera::lab {
 
-std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std::uint64_t seed) {
+std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std::uint64_t seed,
+                                                    gpu::Arithmetic arithmetic) {
   gpu::Qwen3Config config;
   config.vocab_size = vocabulary;
   config.hidden_size = 16;
@@ -12,7 +13,7 @@ std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std:
   config.num_key_value_heads = 2;
   config.head_dim = 8;
   config.max_position_embeddings = 64;
-  return gpu::random_qwen3(config, seed);
+  return gpu::random_qwen3(config, seed, gpu::default_kernels(arithmetic));
 }
 
 }  // namespace tempera::lab

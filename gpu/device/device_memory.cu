@@ -1,6 +1,7 @@
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "gpu/device/device_memory.hpp"
@@ -75,6 +76,7 @@ std::vector<T> DeviceMemory<T>::download(std::size_t offset, std::size_t count) 
   return host;
 }
 
+template class DeviceMemory<std::byte>;
 template class DeviceMemory<float>;
 template class DeviceMemory<double>;
 template class DeviceMemory<std::uint16_t>;

@@ -10,7 +10,7 @@ namespace tempera::gpu {
 /// An array in the memory of Thrust's device system: CUDA's, or the host's for TBB, OpenMP and
 /// plain C++. Hides Thrust from every source that only carries the array around.
 ///
-/// Instantiated for float, double, std::uint16_t, std::uint32_t and std::uint64_t.
+/// Instantiated for std::byte, float, double, std::uint16_t, std::uint32_t and std::uint64_t.
 template <class T>
 class DeviceMemory {
  public:

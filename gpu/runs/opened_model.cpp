@@ -59,12 +59,13 @@ class NumberText final : public TokenText {
   std::size_t vocabulary_size_;
 };
 
-OpenedModel::Parts open_folder(const std::string& path) {
+OpenedModel::Parts open_folder(const std::string& path, Arithmetic arithmetic) {
   OpenedModel::Parts parts;
-  auto transformer = Transformer::load(path);
+  auto transformer = Transformer::load(path, default_kernels(arithmetic));
   parts.terminal.assign(transformer->terminal_tokens().begin(),
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
+  parts.arithmetic = arithmetic;
   if (is_there(std::filesystem::path(path) / "tokenizer.json"))
     parts.text = std::make_unique<TokenizerText>(Tokenizer::load(path));
   else
@@ -75,14 +76,21 @@ OpenedModel::Parts open_folder(const std::string& path) {
 
 }  // namespace
 
-OpenedModel OpenedModel::open(const std::string& path, const OpenFile& open_file) {
+OpenedModel OpenedModel::open(const std::string& path, const OpenFile& open_file,
+                              std::optional<Arithmetic> arithmetic) {
   if (path.empty() || !is_there(path))
     throw BadInput(path.empty() ? "model" : path, "does not exist",
                    "give a folder with config.json and model.safetensors, or a finite model");
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return OpenedModel(open_folder(path));
+  if (std::filesystem::is_directory(path, error))
+    return OpenedModel(open_folder(path, arithmetic.value_or(Arithmetic::float32)));
   if (!open_file)
     throw BadInput(path, "is a file", "give a folder with config.json and model.safetensors");
+  if (arithmetic)
+    throw BadInput(path,
+                   "is a finite model, whose logits are given: it has no arithmetic, and " +
+                       std::string(name_of(*arithmetic)) + " was asked for",
+                   "leave the arithmetic out");
   return OpenedModel(open_file(path));
 }
 

@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "gpu/model/arithmetic.hpp"
 #include "gpu/model/language_model.hpp"
 
 namespace tempera::gpu {
@@ -29,17 +31,22 @@ class OpenedModel {
     std::unique_ptr<LanguageModel> model;
     std::vector<TokenId> terminal;
     std::unique_ptr<TokenText> text;
-    std::size_t positions = 0;   ///< tokens that the model holds; 0: any number
-    bool begins_empty = false;   ///< whether it has a law without any prompt
-    bool ends_for_good = false;  ///< whether it has no law after a terminal token
+    std::size_t positions = 0;             ///< tokens that the model holds; 0: any number
+    bool begins_empty = false;             ///< whether it has a law without any prompt
+    bool ends_for_good = false;            ///< whether it has no law after a terminal token
+    std::optional<Arithmetic> arithmetic;  ///< behind its logits; none where they are given
   };
   /// Opens a model that lies in one file; gpu/ knows none of that kind.
   using OpenFile = std::function<Parts(const std::string& path)>;
 
+  /// A transformer computes in the arithmetic that is asked for, float32 where none is. The logits
+  /// of a model that lies in one file are given, and it has none to choose.
   /// @throw BadInput naming file, place and remedy
-  static OpenedModel open(const std::string& path, const OpenFile& open_file = {});
+  static OpenedModel open(const std::string& path, const OpenFile& open_file = {},
+                          std::optional<Arithmetic> arithmetic = std::nullopt);
 
   LanguageModel& model() const { return *parts_.model; }
+  std::optional<Arithmetic> arithmetic() const { return parts_.arithmetic; }
   const std::vector<TokenId>& terminal() const { return parts_.terminal; }
   /// The prompt that a text stands for.
   /// @throw BadInput naming `where` for invalid UTF-8 and unknown tokens

@@ -8,6 +8,7 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/json_document.hpp"
 #include "gpu/runs/draw_answers.hpp"
+#include "gpu/runs/read_arithmetic.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -151,10 +152,11 @@ ComparisonSettings read_comparison(const std::string& file) {
   const nlohmann::json json =
       parse_json(read_text_file(file, "put a comparison.json beside the model"), file);
   const JsonObject object(json, file);
-  object.only({"horizon", "block", "powers", "rounds", "local_moves", "sweeps", "truncating_rounds",
-               "matched_rounds"});
+  object.only({"arithmetic", "horizon", "block", "powers", "rounds", "local_moves", "sweeps",
+               "truncating_rounds", "matched_rounds"});
   constexpr std::uint64_t most = addressable_turns;
   ComparisonSettings settings;
+  settings.arithmetic = read_arithmetic(object);
   settings.horizon = object.whole_number("horizon", 0, longest_horizon);
   settings.block = object.whole_number("block", 1, longest_horizon);
   settings.powers = object.positive_numbers("powers");

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Problem {
 
 /// What the comparison runs: comparison.json beside a model.
 struct ComparisonSettings {
+  std::optional<Arithmetic> arithmetic;  ///< none: float32
   std::size_t horizon = 0;
   std::size_t block = 0;
   std::vector<double> powers;  ///< of the ladder; α* is the last

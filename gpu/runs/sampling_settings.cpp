@@ -7,6 +7,7 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/input/json_document.hpp"
+#include "gpu/runs/read_arithmetic.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -43,6 +44,7 @@ std::vector<SamplePrompt> prompts_of(const JsonObject& config) {
 
 nlohmann::ordered_json SamplingSettings::to_json() const {
   nlohmann::ordered_json json{{"model", model}, {"model_path", model_path}};
+  if (arithmetic) json["arithmetic"] = name_of(*arithmetic);
   if (prompts.size() == 1 && !prompts.front().id) {
     json["prompt"] = prompts.front().tokens;
   } else {
@@ -66,11 +68,13 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model", "model_path", "prompt", "prompts", "terminal", "powers", "horizon", "block",
-               "rounds", "local_moves", "sweeps", "schedule", "output_rung", "samples", "seed"});
+  config.only({"model", "model_path", "arithmetic", "prompt", "prompts", "terminal", "powers",
+               "horizon", "block", "rounds", "local_moves", "sweeps", "schedule", "output_rung",
+               "samples", "seed"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
+  settings.arithmetic = read_arithmetic(config);
   settings.prompts = prompts_of(config);
   settings.terminal = tokens_of(config, "terminal");
   settings.powers = config.positive_numbers("powers");

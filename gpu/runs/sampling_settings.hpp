@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/model/arithmetic.hpp"
 #include "gpu/runs/draw_answers.hpp"
 
 namespace tempera::gpu {
@@ -19,6 +20,9 @@ struct SamplePrompt {
 struct SamplingSettings {
   std::string model;       ///< as the user named it
   std::string model_path;  ///< the same place from any current directory
+  /// None for a model whose logits are given, and in folders that older versions made: these
+  /// computed in float32, and go on in it.
+  std::optional<Arithmetic> arithmetic;
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;
   std::vector<double> powers;

@@ -54,7 +54,7 @@ struct LaunchRows {
 
 Transformer::Transformer(std::unique_ptr<Architecture> architecture)
     : architecture_(std::move(architecture)),
-      pool_(std::make_shared<PagePool>(architecture_->page_floats())) {}
+      pool_(std::make_shared<PagePool>(architecture_->page_bytes())) {}
 
 std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
                                                const Kernels& kernels) {

@@ -24,13 +24,16 @@ CommandResult run_with(const std::string& set, const std::string& arguments) {
 }  // namespace
 
 TEST_CASE("every instruction set samples the same answers") {
-  const auto expected = run_command(sample);
+  const std::string arithmetic = GENERATE("float32", "tensor-core");
+  CAPTURE(arithmetic);
+  const std::string arguments = sample + " --arithmetic " + arithmetic;
+  const auto expected = run_command(arguments);
   REQUIRE(expected.exit_code == 0);
   REQUIRE_FALSE(expected.out.empty());
   for (const auto set : instruction_sets) {
     const std::string name(name_of(set));
     CAPTURE(name);
-    const auto result = run_with(name, sample);
+    const auto result = run_with(name, arguments);
     if (!tempera::gpu::why_missing(set).empty()) {
       CHECK(is_refusal(result));
       continue;

@@ -1,7 +1,6 @@
 // Part 4: what cannot be enumerated, against the exact law. Chains of two rungs start at exact
 // draws from π_1 × π_2 over 10^4 records, take one local move each and one swap, and must still
 // have that law: one counts where they are.
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -72,17 +71,21 @@ struct Reach {
 };
 
 /// The smallest total variation distance that n draws show in all of 20 trials, among mixtures
-/// (1 − ε) π + ε π' with π' = π shifted by one state.
+/// (1 − ε) π + ε π' with π' = π on a pseudo-random half of the states; 1 where they show none.
 Reach smallest_detectable(const std::vector<double>& law, std::size_t n, double bound) {
   std::mt19937_64 random(5);
   Reach reach;
-  std::vector<double> shifted = law;
-  std::rotate(shifted.begin(), shifted.begin() + 1, shifted.end());
+  std::vector<double> half = law;
+  double kept = 0.0;
+  for (std::uint32_t s = 0; s < half.size(); ++s) {
+    if (philox({{s, 0, 0, 0}}, 3).limb[0] % 2 == 0) half[s] = 0.0;
+    kept += half[s];
+  }
   for (double part = 1.0; part > 0.01; part *= 0.8) {
     std::vector<double> mixed = law;
     double distance = 0.0;
     for (std::size_t s = 0; s < law.size(); ++s) {
-      mixed[s] += part * (shifted[s] - law[s]);
+      mixed[s] += part * (half[s] / kept - law[s]);
       distance += 0.5 * std::abs(mixed[s] - law[s]);
     }
     for (int trial = 0; trial < reach.trials; ++trial)
@@ -102,7 +105,7 @@ Task one_round(Run& run, std::vector<Record>& replicas, const RestartLaw& law) {
 
 Finding law_of_ten_thousand_states() {
   const bool on_device = device_system() == "CUDA";
-  const std::size_t n = on_device ? 200000 : 4000;
+  const std::size_t n = on_device ? 200000 : 40000;
   constexpr double false_alarm = 1e-3;
   constexpr std::size_t at_once = 2000;
   TableModel model(vocabulary, logits_after);

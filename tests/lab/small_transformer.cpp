@@ -19,7 +19,8 @@ constexpr std::size_t horizon = 2;
 struct TinyTransformer {
   lab::EnumerableModel enumerable() const { return {*transformer, {{1}, {0}}, {"e", "a", "b"}}; }
 
-  std::unique_ptr<gpu::Transformer> transformer = lab::small_transformer(3, 17);
+  gpu::Arithmetic arithmetic = gpu::Arithmetic::float32;
+  std::unique_ptr<gpu::Transformer> transformer = lab::small_transformer(3, 17, arithmetic);
 };
 
 /// Runs one task of one program.
@@ -38,7 +39,7 @@ void move_once(gpu::Run& run, gpu::Record& x, gpu::Rung k, std::uint32_t round) 
 
 // 1e-11: see flow_bound in lab/defect_gallery/gallery.hpp; |V| = 3 and T = 2 here.
 TEST_CASE("the compiled law of a transformer is the target of its own logits") {
-  const TinyTransformer tiny;
+  const TinyTransformer tiny{GENERATE(gpu::Arithmetic::float32, gpu::Arithmetic::tensor_core)};
   for (const auto& powers : {std::vector<double>{4.0}, std::vector<double>{1.0, 4.0}}) {
     const lab::LawReport report =
         lab::compiled_law(tiny.enumerable(), nullptr, {horizon, powers, {}});
@@ -50,6 +51,21 @@ TEST_CASE("the compiled law of a transformer is the target of its own logits") {
     // The likeliest record is more than another: a uniform law would pass with any kernel.
     CHECK(*std::max_element(report.stationary.begin(), report.stationary.end()) >
           Rational(3, 2) * *std::min_element(report.stationary.begin(), report.stationary.end()));
+  }
+}
+
+TEST_CASE("the two arithmetics have two laws, near each other") {
+  const auto law_of = [](gpu::Arithmetic arithmetic) {
+    const TinyTransformer tiny{arithmetic};
+    return lab::compiled_law(tiny.enumerable(), nullptr, {horizon, {4.0}, {}}).stationary;
+  };
+  const auto float32 = law_of(gpu::Arithmetic::float32);
+  const auto tensor_core = law_of(gpu::Arithmetic::tensor_core);
+  REQUIRE(float32.size() == tensor_core.size());
+  CHECK(float32 != tensor_core);
+  for (std::size_t state = 0; state < float32.size(); ++state) {
+    CHECK(tensor_core[state] > float32[state] / 2);
+    CHECK(tensor_core[state] < float32[state] * 2);
   }
 }
 

@@ -34,6 +34,7 @@ tempera_plant(${draw} no_barrier_before_the_winner "    below += tickets[i];\n  
 tempera_plant(${draw} no_carry "a = a + GrainSum{high, low}" "a = GrainSum{a.high + high, a.low + low}")
 tempera_plant(${draw} chunk_one_short "v < batch.end_of(c) ? logits[v]" "v + 1 < batch.end_of(c) ? logits[v]")
 tempera_plant(${draw} chunk_one_long "threshold < sum)" "threshold <= sum)")
+tempera_plant(${draw} chunk_not_subtracted "  threshold -= below;\n" "")
 tempera_plant(${draw} threshold_off_by_one "threshold - below < tickets[i]" "threshold - below <= tickets[i]")
 tempera_plant(${draw} tile_left_out "tile < tiles; tile" "tile + 1 < tiles; tile")
 tempera_plant(${draw} infinity_unmarked "marked(tile_largest[row * tiles + tile])" "tile_largest[row * tiles + tile]")

@@ -56,6 +56,9 @@ __device__ inline std::uint64_t atomic_max(std::uint64_t* target, std::uint64_t 
 }
 __device__ inline void fence() { __threadfence(); }
 
+/// Reads what other blocks of this launch have written, past the first-level cache.
+__device__ inline float load_shared_by_blocks(const float* source) { return __ldcg(source); }
+
 /// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
 __device__ inline void copy_async(void* shared, const void* global, bool there = true) {
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));

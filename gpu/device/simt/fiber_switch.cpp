@@ -49,9 +49,9 @@ namespace tempera::gpu::simt {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
-constexpr std::size_t stack_bytes = 256 * 1024;
+constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
 #else
-constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
 #endif
 
 }  // namespace
@@ -91,8 +91,8 @@ void Fiber::restart() {
   __asan_unpoison_memory_region(state_->stack.get(), stack_bytes);
 #endif
 #if defined(TEMPERA_SWITCH_IS_A_SWAP)
-  const auto top = reinterpret_cast<std::uintptr_t>(state_->stack.get() + stack_bytes);
-  auto** words = reinterpret_cast<void**>(top & ~std::uintptr_t{15}) - 8;
+  unsigned char* const top = state_->stack.get() + stack_bytes;
+  auto** words = reinterpret_cast<void**>(top - reinterpret_cast<std::uintptr_t>(top) % 16) - 8;
   for (int i = 0; i < 8; ++i) words[i] = nullptr;
   words[6] = reinterpret_cast<void*>(state_->entry);  // behind six preserved registers
   state_->stack_pointer = words;

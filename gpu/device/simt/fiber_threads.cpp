@@ -24,7 +24,7 @@ struct Copy {
 };
 
 struct Thread {
-  std::unique_ptr<Fiber> fiber;
+  Fiber* fiber = nullptr;
   Waiting waiting = Waiting::nothing;
   const char* collective = nullptr;  // what it waits at
   unsigned line = 0;
@@ -40,15 +40,28 @@ struct Thread {
   std::size_t committed = 0;
 };
 
+/// A block that has begun.
+struct Block {
+  std::vector<Thread> threads;
+  std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
+  std::vector<Vector16> shared;
+  // Where it is not empty the block is unfair: a warp goes on as far as it can before those behind
+  // it in this order move, so that it overtakes them by more than one collective.
+  std::vector<unsigned> warp_order;
+  std::size_t number = 0;
+};
+
 /// The launch that this host thread is running.
 struct Machine {
   Fiber host;
-  std::vector<Thread> threads;
-  std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
+  Block* block = nullptr;  // whose fiber is running
+  bool turn_ended = false;
+  std::mt19937_64 random;
   const std::function<void()>* kernel = nullptr;
+  Stream* stream = nullptr;
   std::string failure;
 
-  Thread& running() { return threads[place.thread]; }
+  Thread& running() const { return block->threads[place.thread]; }
 };
 thread_local Machine* machine = nullptr;
 
@@ -65,10 +78,15 @@ std::string where_it_is() {
          std::to_string(place.block.z) + "), thread " + std::to_string(place.thread);
 }
 
-/// Ends the launch from within a fiber: an exception could not cross stacks.
-[[noreturn]] void fail(const std::string& what) {
-  machine->failure = what + " (" + where_it_is() + ")";
+/// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
+/// destroyed may be left on this one.
+[[noreturn]] void stop() {
   for (;;) give_way();
+}
+
+[[noreturn]] void fail(const char* what) {
+  machine->failure = what + (" (" + where_it_is() + ")");
+  stop();
 }
 
 bool same_place(const Thread& a, const Thread& b) {
@@ -87,15 +105,17 @@ void meet(const char* collective, const Where& where, const Work& work) {
   self.line = where.line();
   self.waiting = Waiting::warp;
   const unsigned first = warp() * warp_lanes;
-  if (++machine->at_collective[warp()] < warp_lanes) return give_way();
-  Thread* const lanes = &machine->threads[first];
+  if (++machine->block->at_collective[warp()] < warp_lanes) return give_way();
+  Thread* const lanes = &machine->block->threads[first];
   for (unsigned l = 0; l < warp_lanes; ++l) {
     if (!same_place(lanes[l], self)) {
-      fail("lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]));
+      machine->failure =
+          "lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]);
+      stop();
     }
   }
   work(lanes);
-  machine->at_collective[warp()] = 0;
+  machine->block->at_collective[warp()] = 0;
   for (unsigned l = 0; l < warp_lanes; ++l) lanes[l].waiting = Waiting::nothing;
 }
 
@@ -145,10 +165,10 @@ std::vector<std::unique_ptr<Fiber>>& kept_fibers() {
 
 /// Where nobody can go on: a block's barrier that all have reached opens, all else is a failure.
 /// Returns false where every thread has ended.
-bool open_barrier() {
+bool open_barrier(Block& block) {
   const Thread* first = nullptr;
   std::size_t waiting = 0;
-  for (const Thread& thread : machine->threads) {
+  for (const Thread& thread : block.threads) {
     if (thread.waiting == Waiting::ended) continue;
     if (thread.waiting == Waiting::warp) {
       throw LaunchFailure("not all lanes of a warp reach: " + named(thread));
@@ -161,40 +181,86 @@ bool open_barrier() {
     ++waiting;
   }
   if (waiting == 0) return false;
-  if (waiting < machine->threads.size()) {
+  if (waiting < block.threads.size()) {
     throw LaunchFailure("not all threads of a block reach: " + named(*first));
   }
-  for (Thread& thread : machine->threads) thread.waiting = Waiting::nothing;
+  for (Thread& thread : block.threads) thread.waiting = Waiting::nothing;
   return true;
 }
 
-void run_block(std::mt19937_64& random) {
-  for (Thread& thread : machine->threads) {
+// Behind the block's shared memory lies poison that nobody may touch.
+constexpr std::size_t guard_bytes = 1024;
+
+void begin_block(Block& block, std::size_t number, const LaunchShape& shape) {
+  block.number = number;
+  block.shared.resize((shape.shared_bytes + 15 + guard_bytes) / sizeof(Vector16));
+  std::memset(block.shared.data(), poison, block.shared.size() * sizeof(Vector16));
+  for (Thread& thread : block.threads) {
     thread.fiber->restart();
     thread.waiting = Waiting::nothing;
     thread.copies.clear();
     thread.landed = 0;
     thread.committed = 0;
   }
-  std::fill(machine->at_collective.begin(), machine->at_collective.end(), 0U);
+  std::fill(block.at_collective.begin(), block.at_collective.end(), 0U);
+  block.warp_order.clear();
+  if (machine->random() % 2 == 0) return;
+  for (unsigned w = 0; w < block.at_collective.size(); ++w) block.warp_order.push_back(w);
+  std::shuffle(block.warp_order.begin(), block.warp_order.end(), machine->random);
+}
+
+/// Keeps the threads of the first warp in the block's order that has any.
+void keep_first_warp(std::vector<unsigned>& able, const Block& block) {
+  for (const unsigned warp : block.warp_order) {
+    const auto of_warp = [&](unsigned t) { return t / warp_lanes == warp; };
+    if (std::none_of(able.begin(), able.end(), of_warp)) continue;
+    std::erase_if(able, [&](unsigned t) { return !of_warp(t); });
+    return;
+  }
+}
+
+void require_guard_untouched(const Block& block, const LaunchShape& shape) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(block.shared.data());
+  if (!std::all_of(bytes + shape.shared_bytes, bytes + block.shared.size() * sizeof(Vector16),
+                   [](unsigned char byte) { return byte == poison; })) {
+    throw LaunchFailure("block " + std::to_string(block.number) +
+                        " writes behind its shared memory");
+  }
+}
+
+/// Lets the threads of the block that can run do so until they wait, in a random order, or until
+/// the block's turn ends. Returns false where all have ended.
+bool run_round(Block& block, const LaunchShape& shape) {
   std::vector<unsigned> able;
-  do {
-    able.clear();
-    for (unsigned t = 0; t < place.threads; ++t) {
-      if (machine->threads[t].waiting == Waiting::nothing) able.push_back(t);
-    }
-    std::shuffle(able.begin(), able.end(), random);
-    for (const unsigned t : able) {
-      place.thread = t;
-      machine->host.switch_to(*machine->threads[t].fiber);
-      if (!machine->failure.empty()) throw LaunchFailure(machine->failure);
-    }
-  } while (!able.empty() || open_barrier());
+  for (unsigned t = 0; t < shape.threads; ++t) {
+    if (block.threads[t].waiting == Waiting::nothing) able.push_back(t);
+  }
+  if (able.empty()) return open_barrier(block);
+  keep_first_warp(able, block);
+  std::shuffle(able.begin(), able.end(), machine->random);
+  const auto x = static_cast<unsigned>(block.number % shape.blocks.x);
+  const auto y = static_cast<unsigned>(block.number / shape.blocks.x % shape.blocks.y);
+  const auto z = static_cast<unsigned>(block.number / shape.blocks.x / shape.blocks.y);
+  machine->block = &block;
+  place = {0,
+           shape.threads,
+           {x, y, z},
+           shape.blocks,
+           reinterpret_cast<unsigned char*>(block.shared.data())};
+  for (const unsigned t : able) {
+    place.thread = t;
+    machine->host.switch_to(*block.threads[t].fiber);
+    if (!machine->failure.empty()) throw LaunchFailure(machine->failure);
+    if (machine->turn_ended) break;
+  }
+  return true;
 }
 
 }  // namespace
 
 void barrier(Where where) {
+  machine->stream->barrier_lines.insert(where.line());
+  if (machine->stream->planted.barrier_line == where.line()) return;
   Thread& self = machine->running();
   self.collective = "barrier";
   self.line = where.line();
@@ -229,6 +295,12 @@ unsigned ballot(bool vote, Where where) {
   return static_cast<unsigned>(self.value);
 }
 
+void end_turn() {
+  if (machine->random() % 2 == 0) return;
+  machine->turn_ended = true;
+  give_way();
+}
+
 void copy_async(void* shared, const void* global, bool there) {
   auto* const target = static_cast<unsigned char*>(shared);
   const auto* const source = static_cast<const unsigned char*>(global);
@@ -245,6 +317,7 @@ void copy_async(void* shared, const void* global, bool there) {
 void commit_copies() { ++machine->running().committed; }
 
 void wait_for_copies(std::size_t groups) {
+  if (machine->stream->planted.wait_one_short) ++groups;
   Thread& self = machine->running();
   if (self.committed > groups) land_until(self, self.committed - groups);
 }
@@ -270,8 +343,8 @@ void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::u
       }
     };
     for (unsigned l = 0; l < warp_lanes; ++l) {
-      const unsigned g = l / 4;
-      const unsigned t = l % 4;
+      const std::size_t g = l / 4;
+      const std::size_t t = l % 4;
       const Thread& lane = lanes[l];
       put(&rows[g][2 * t], lane.words.x);
       put(&rows[g + 8][2 * t], lane.words.y);
@@ -304,7 +377,7 @@ Vector16 load_matrices(const void* shared_row, Where where) {
       std::uint32_t words[4];
       for (unsigned m = 0; m < 4; ++m) {
         const auto* row = static_cast<const unsigned char*>(lanes[8 * m + l / 4].row);
-        std::memcpy(&words[m], row + l % 4 * 4, sizeof words[m]);
+        std::memcpy(&words[m], row + l % 4 * sizeof words[m], sizeof words[m]);
       }
       lanes[l].words = {words[0], words[1], words[2], words[3]};
     }
@@ -318,44 +391,47 @@ void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<vo
     throw LaunchFailure("a block of " + std::to_string(shape.threads) +
                         " threads: give a multiple of 32 up to 1024");
   }
-  std::mt19937_64 random(stream.seed * 0x9E3779B97F4A7C15U + ++stream.launches);
   Machine own;
   own.kernel = &kernel;
-  own.threads.resize(shape.threads);
-  own.at_collective.resize(shape.threads / warp_lanes);
-  auto& kept = kept_fibers();
-  while (kept.size() < shape.threads) kept.push_back(std::make_unique<Fiber>(run_thread));
-  for (std::size_t t = 0; t < shape.threads; ++t) own.threads[t].fiber = std::move(kept[t]);
-  struct Restore {
-    Machine& own;
-    ~Restore() {
-      for (std::size_t t = 0; t < own.threads.size(); ++t) {
-        kept_fibers()[t] = std::move(own.threads[t].fiber);
-      }
-      machine = nullptr;
-    }
-  } restore{own};
-  machine = &own;
-
-  // Behind the block's shared memory lies poison that nobody may touch.
-  constexpr std::size_t guard = 1024;
-  const std::size_t size = (shape.shared_bytes + 15) / 16 * 16;
-  std::vector<Vector16> shared((size + guard) / sizeof(Vector16));
-  auto* const bytes = reinterpret_cast<unsigned char*>(shared.data());
+  own.stream = &stream;
+  own.random.seed(stream.seed * 0x9E3779B97F4A7C15U + ++stream.launches);
   const std::size_t count = std::size_t{shape.blocks.x} * shape.blocks.y * shape.blocks.z;
   std::vector<std::size_t> order(count);
   for (std::size_t b = 0; b < count; ++b) order[b] = b;
-  std::shuffle(order.begin(), order.end(), random);
-  for (const std::size_t b : order) {
-    std::memset(bytes, poison, size + guard);
-    const auto x = static_cast<unsigned>(b % shape.blocks.x);
-    const auto y = static_cast<unsigned>(b / shape.blocks.x % shape.blocks.y);
-    const auto z = static_cast<unsigned>(b / shape.blocks.x / shape.blocks.y);
-    place = {0, shape.threads, {x, y, z}, shape.blocks, bytes};
-    run_block(random);
-    if (!std::all_of(bytes + shape.shared_bytes, bytes + size + guard,
-                     [](unsigned char byte) { return byte == poison; })) {
-      throw LaunchFailure("block " + std::to_string(b) + " writes behind its shared memory");
+  std::shuffle(order.begin(), order.end(), own.random);
+
+  std::vector<Block> running(std::min(count, std::size_t{resident_blocks}));
+  auto& kept = kept_fibers();
+  const std::size_t fibers = running.size() * shape.threads;
+  while (kept.size() < fibers) kept.push_back(std::make_unique<Fiber>(run_thread));
+  std::size_t given = 0;
+  for (Block& block : running) {
+    block.threads.resize(shape.threads);
+    block.at_collective.resize(shape.threads / warp_lanes);
+    for (Thread& thread : block.threads) thread.fiber = kept[given++].get();
+  }
+  machine = &own;
+  struct Restore {
+    ~Restore() { machine = nullptr; }
+  } restore;
+
+  std::size_t begun = 0;
+  for (Block& block : running) begin_block(block, order[begun++], shape);
+  while (!running.empty()) {
+    // Turns are of very different lengths, so that a block can be far ahead of another.
+    const std::size_t chosen = own.random() % running.size();
+    Block& block = running[chosen];
+    own.turn_ended = false;
+    for (std::size_t rounds = std::size_t{1} << own.random() % 11; rounds > 0; --rounds) {
+      if (own.turn_ended) break;
+      if (run_round(block, shape)) continue;
+      require_guard_untouched(block, shape);
+      if (begun < count) {
+        begin_block(block, order[begun++], shape);
+        continue;
+      }
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(chosen));
+      break;
     }
   }
 }

@@ -19,14 +19,16 @@
 // barrier, warp_barrier                        all threads of the block, of the warp, must reach it
 // shuffle, shuffle_xor, ballot, any, all       warp collectives, by all 32 lanes
 // atomic_add, atomic_max, fence                on global or shared memory; integers only
+// load_shared_by_blocks                        of what other blocks of the launch have written
 // copy_async, commit_copies, wait_copies<N>    asynchronous 16-byte copies global -> shared
 // tensor_core_step                             mma.sync m16n8k16, bfloat16 into float32
 // load_matrices                                ldmatrix.x4: four 8 x 8 matrices of 16-bit elements
 // wait_for_inputs, let_next_begin              programmatic dependent launch, where a device has it
 // launch(shape, stream, kernel, arguments...)  queues the kernel behind those before it
 //
-// What the fibers cannot show: races between blocks, bank conflicts, speed, reads before
-// wait_for_inputs, and that the silicon follows gpu/device/tensor_core.hpp.
+// What the fibers cannot show: races between blocks that lie within one turn of a block, missing
+// fences, bank conflicts, speed, reads before wait_for_inputs, and that the silicon follows
+// gpu/device/tensor_core.hpp.
 
 // The two forms of one kernel may stand in one program, so each has a namespace of its own.
 #if defined(__CUDACC__)
@@ -34,13 +36,16 @@
 #define TEMPERA_KERNEL(...) __global__ void __launch_bounds__(__VA_ARGS__)
 #define TEMPERA_ON_DEVICE __device__
 #define TEMPERA_UNROLL _Pragma("unroll")
+#define TEMPERA_UNROLL_BY(n) TEMPERA_PRAGMA(unroll n)
+#define TEMPERA_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define TEMPERA_NO_UNROLL _Pragma("unroll 1")
 #include "gpu/device/simt/device_threads.hpp"
 #else
 #define TEMPERA_SIMT_FORM on_fibers
-#define TEMPERA_KERNEL(...) void
+#define TEMPERA_KERNEL(...) inline void
 #define TEMPERA_ON_DEVICE
 #define TEMPERA_UNROLL
+#define TEMPERA_UNROLL_BY(n)
 #define TEMPERA_NO_UNROLL
 #include "gpu/device/simt/fiber_threads.hpp"
 #endif

@@ -24,9 +24,8 @@ class Architecture {
   /// The tokens that end a text, ascending; may be empty.
   virtual std::span<const std::uint32_t> terminal_tokens() const = 0;
 
-  /// The length of a page, page_tokens tokens wide, in floats; its layout is the architecture's
-  /// own.
-  virtual std::size_t page_floats() const = 0;
+  /// The length of a page, page_tokens tokens wide, in bytes; its layout is the architecture's own.
+  virtual std::size_t page_bytes() const = 0;
   /// Computes the rows and writes what is kept of them into their pages.
   virtual void forward(const TokenRows& batch, const PageMemory& memory) = 0;
   /// logits[row, token], [rows, vocabulary_size], after each of these tokens, from the pages alone.

@@ -73,8 +73,11 @@ Qwen3::Qwen3(Qwen3Config config, TensorSource& tensors, const Kernels& kernels)
     : config_(std::move(config)),
       kernels_(kernels),
       pages_{config_.num_hidden_layers, config_.num_key_value_heads, config_.head_dim,
-             config_.hidden_size},
-      angles_(config_.rope_theta, config_.head_dim, config_.max_position_embeddings) {
+             config_.hidden_size, kernels.arithmetic()},
+      angles_(config_.rope_theta, config_.head_dim, config_.max_position_embeddings),
+      normed_(kernels.arithmetic()),
+      attended_(kernels.arithmetic()),
+      gated_(kernels.arithmetic()) {
   require_consistent(config_, "Qwen3's configuration");
   const std::size_t query_size = config_.num_attention_heads * config_.head_dim;
   const std::size_t key_value_size = config_.num_key_value_heads * config_.head_dim;
@@ -85,13 +88,15 @@ Qwen3::Qwen3(Qwen3Config config, TensorSource& tensors, const Kernels& kernels)
                 padded(query_size) + padded(key_value_size),
                 padded(query_size) + 2 * padded(key_value_size)};
 
-  embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size);
+  embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
+                              kernels_.arithmetic());
   for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
     layers_.push_back(load_layer("model.layers." + std::to_string(layer) + ".", tensors));
   }
   final_norm_ = tensors.vector("model.norm.weight", config_.hidden_size);
   if (!config_.tie_word_embeddings) {
-    head_ = tensors.matrix("lm_head.weight", config_.vocab_size, config_.hidden_size);
+    head_ = tensors.matrix("lm_head.weight", config_.vocab_size, config_.hidden_size,
+                           kernels_.arithmetic());
   }
 }
 
@@ -100,6 +105,7 @@ Qwen3::Layer Qwen3::load_layer(const std::string& prefix, TensorSource& tensors)
   const std::size_t inner = config_.intermediate_size;
   const std::size_t query = config_.num_attention_heads * config_.head_dim;
   const std::size_t key_value = config_.num_key_value_heads * config_.head_dim;
+  const Arithmetic arithmetic = kernels_.arithmetic();
   Layer layer;
   layer.input_norm = tensors.vector(prefix + "input_layernorm.weight", hidden);
   layer.query_norm = tensors.vector(prefix + "self_attn.q_norm.weight", config_.head_dim);
@@ -108,11 +114,13 @@ Qwen3::Layer Qwen3::load_layer(const std::string& prefix, TensorSource& tensors)
   layer.query_key_value = tensors.stacked({{prefix + "self_attn.q_proj.weight", query},
                                            {prefix + "self_attn.k_proj.weight", key_value},
                                            {prefix + "self_attn.v_proj.weight", key_value}},
-                                          hidden);
-  layer.attention_output = tensors.matrix(prefix + "self_attn.o_proj.weight", hidden, query);
+                                          hidden, arithmetic);
+  layer.attention_output =
+      tensors.matrix(prefix + "self_attn.o_proj.weight", hidden, query, arithmetic);
   layer.gate_up = tensors.stacked(
-      {{prefix + "mlp.gate_proj.weight", inner}, {prefix + "mlp.up_proj.weight", inner}}, hidden);
-  layer.down = tensors.matrix(prefix + "mlp.down_proj.weight", hidden, inner);
+      {{prefix + "mlp.gate_proj.weight", inner}, {prefix + "mlp.up_proj.weight", inner}}, hidden,
+      arithmetic);
+  layer.down = tensors.matrix(prefix + "mlp.down_proj.weight", hidden, inner, arithmetic);
   return layer;
 }
 
@@ -148,10 +156,10 @@ void Qwen3::forward(const TokenRows& batch, const PageMemory& memory) {
   const auto epsilon = static_cast<float>(config_.rms_norm_eps);
   const RotaryTables rotary = angles_.up_to(batch.context);
   float* const states = states_.data();
-  float* const normed = normed_.data();
+  const ProductInputs normed = normed_.view();
   float* const query_key_value = query_key_value_.data();
-  float* const attended = attended_.data();
-  float* const gated = gated_.data();
+  const ProductInputs attended = attended_.view();
+  const ProductInputs gated = gated_.view();
 
   kernels_.embed(embedding_.view(), batch, states);
   for (std::size_t index = 0; index < layers_.size(); ++index) {
@@ -179,8 +187,8 @@ void Qwen3::logits(const CachedRows& batch, const PageMemory& memory, float* log
   const PackedMatrix& head = head_ ? *head_ : embedding_;
   normed_.ensure_size(batch.rows * config_.hidden_size);
   kernels_.gather_from_pages(batch, config_.hidden_size, pages_.hidden_states(memory),
-                             normed_.data());
-  kernels_.multiply(head.view(), normed_.data(), batch.rows, config_.vocab_size, logits);
+                             normed_.view());
+  kernels_.multiply(head.view(), normed_.view(), batch.rows, config_.vocab_size, logits);
 }
 
 }  // namespace tempera::gpu

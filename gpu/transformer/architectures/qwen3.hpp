@@ -12,6 +12,7 @@
 #include "gpu/transformer/architectures/architecture.hpp"
 #include "gpu/transformer/architectures/rotary_angles.hpp"
 #include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/tensor_source.hpp"
 
 namespace tempera::gpu {
@@ -47,8 +48,8 @@ Qwen3Config read_qwen3_config(const std::filesystem::path& folder);
 
 /// Qwen3 (Qwen Team 2025), the dense decoder: token embedding; per layer grouped-query attention
 /// with RMSNorm on every head's query and key and rotary positions, then SwiGLU, each after an
-/// RMSNorm and added to the stream; final RMSNorm and head. All arithmetic is float32 in a fixed
-/// order, whatever the dtype of the weights.
+/// RMSNorm and added to the stream; final RMSNorm and head. The arithmetic is that of the kernels,
+/// whatever the dtype of the weights.
 class Qwen3 final : public Architecture {
  public:
   static constexpr const char* model_type = "qwen3";
@@ -60,7 +61,7 @@ class Qwen3 final : public Architecture {
   std::size_t vocabulary_size() const override { return config_.vocab_size; }
   std::size_t max_position() const override { return config_.max_position_embeddings; }
   std::span<const std::uint32_t> terminal_tokens() const override { return config_.eos_token_ids; }
-  std::size_t page_floats() const override { return pages_.floats(); }
+  std::size_t page_bytes() const override { return pages_.bytes(); }
   void forward(const TokenRows& batch, const PageMemory& memory) override;
   void logits(const CachedRows& batch, const PageMemory& memory, float* logits) override;
 
@@ -92,10 +93,10 @@ class Qwen3 final : public Architecture {
 
   // Room for one launch, kept between calls; [rows of the largest launch so far, ...].
   DeviceMemory<float> states_;           // hidden_size
-  DeviceMemory<float> normed_;           // hidden_size
+  ProductInputMemory normed_;            // hidden_size
   DeviceMemory<float> query_key_value_;  // attention_.row_floats
-  DeviceMemory<float> attended_;         // heads · head_dim
-  DeviceMemory<float> gated_;            // intermediate_size
+  ProductInputMemory attended_;          // heads · head_dim
+  ProductInputMemory gated_;             // intermediate_size
 };
 
 /// The model of a folder whose config.json says "qwen3"; BadInput as read_qwen3_config and

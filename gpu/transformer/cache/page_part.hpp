@@ -11,24 +11,26 @@ namespace tempera::gpu {
 /// t % page_tokens of its page t / page_tokens, whatever batch computed it.
 constexpr std::size_t page_tokens = 16;
 
-/// The pages of all caches of one transformer: [pages, page_floats], in device memory.
+/// The pages of all caches of one transformer: [pages, page_bytes], in device memory.
 struct PageMemory {
-  float* floats;
-  std::size_t page_floats;
+  std::byte* bytes;
+  std::size_t page_bytes;  // a multiple of 4
 };
 
 /// The same part of every page, as far as a kernel need know of how an architecture lays out its
-/// pages: that of page p begins at memory.floats + p · memory.page_floats + begin.
+/// pages: that of page p begins at memory.bytes + p · memory.page_bytes + begin.
 struct PagePart {
   PageMemory memory;
-  std::size_t begin;
+  std::size_t begin;  // in bytes
 };
 
 inline namespace TEMPERA_INSTRUCTION_SET {
 
-/// Where the part of page `page` begins.
-TEMPERA_HOST_DEVICE inline float* part_of_page(const PagePart& part, std::size_t page) {
-  return part.memory.floats + page * part.memory.page_floats + part.begin;
+/// Where the part of page `page` begins, of elements as the arithmetic stores them: float, or the
+/// bits of bfloat16s.
+template <class Stored>
+TEMPERA_HOST_DEVICE inline Stored* part_of_page(const PagePart& part, std::size_t page) {
+  return reinterpret_cast<Stored*>(part.memory.bytes + page * part.memory.page_bytes + part.begin);
 }
 
 }  // namespace TEMPERA_INSTRUCTION_SET

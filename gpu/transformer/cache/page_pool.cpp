@@ -19,7 +19,7 @@ void PagePool::grow() {
   const std::size_t old_pages = holders_.size();
   const std::size_t new_pages = old_pages < fewest ? fewest : old_pages * 2;
   free_.reserve(new_pages);  // so that release never throws
-  floats_.resize(new_pages * page_floats_);
+  bytes_.resize(new_pages * page_bytes_);
   holders_.resize(new_pages);
   for (std::size_t page = new_pages; page > old_pages; --page) {
     free_.push_back(static_cast<std::uint32_t>(page - 1));

@@ -13,8 +13,8 @@ namespace tempera::gpu {
 /// pool grows when no page is free.
 class PagePool {
  public:
-  /// page_floats: the length of a page.
-  explicit PagePool(std::size_t page_floats) : page_floats_(page_floats) {}
+  /// page_bytes: the length of a page.
+  explicit PagePool(std::size_t page_bytes) : page_bytes_(page_bytes) {}
 
   /// A free page, held once.
   std::uint32_t take();
@@ -27,13 +27,13 @@ class PagePool {
   std::size_t pages() const { return holders_.size(); }
   std::size_t free_pages() const { return free_.size(); }
   /// Valid until the next take().
-  PageMemory memory() { return {floats_.data(), page_floats_}; }
+  PageMemory memory() { return {bytes_.data(), page_bytes_}; }
 
  private:
   void grow();
 
-  std::size_t page_floats_;
-  DeviceMemory<float> floats_;
+  std::size_t page_bytes_;
+  DeviceMemory<std::byte> bytes_;
   std::vector<std::uint32_t> holders_;
   std::vector<std::uint32_t> free_;
 };

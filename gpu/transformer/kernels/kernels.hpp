@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gpu/model/arithmetic.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
 #include "gpu/transformer/weights/matrix_view.hpp"
 
@@ -42,25 +43,39 @@ struct RotaryTables {
   const float* sines;    // [positions, head_dim / 2]
 };
 
-/// The steps of a forward pass, in one of several forms that give the same bits: the readable one
-/// on Thrust (kernels/thrust/), which is also the device's, and one per instruction set of the host
-/// (kernels/host/). Every pointer is to memory that the form can reach; [a, b] is row-major.
+/// Rows that enter a matrix product, [rows, size], as the arithmetic stores them: float32, or the
+/// bits of bfloat16s under `tensor-core`. The other pointer is null.
+struct ProductInputs {
+  float* float32;
+  std::uint16_t* bfloat16;
+};
+
+/// The steps of a forward pass under one arithmetic, in one of several forms that give the same
+/// bits: for `float32` the readable one on Thrust (kernels/thrust/), which is also the device's;
+/// for both one per instruction set of the host (kernels/host/). Every pointer is to memory that
+/// the form can reach; [a, b] is row-major. Matrices, product inputs and pages are stored as the
+/// arithmetic says (MatrixView, ProductInputs, PageShape); what is rounded and summed how,
+/// docs/arithmetic.md says.
 ///
-/// Each element of a result is computed by one fixed sequence of float32 operations that depends on
-/// its own token's inputs alone: on no other row, not on the number of rows, not on how the work is
-/// cut into items or given to threads.
+/// Each element of a result is computed by one fixed sequence of operations that depends on its own
+/// token's inputs alone: on no other row, not on the number of rows, not on how the work is cut
+/// into items or given to threads.
+///
+/// A form for a device can run a pass as a graph for each number of rows and context: whatever else
+/// changes from step to step (TokenRows' arrays, CachedRows' arrays) it reads from device memory.
 class Kernels {
  public:
   virtual ~Kernels();
   /// "thrust", or "host, avx2" and the like: what its source was really compiled for.
   virtual const char* name() const = 0;
+  virtual Arithmetic arithmetic() const = 0;
 
   /// states[row] = the embedding of the row's token. states: [rows, embedding.in].
   virtual void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const = 0;
 
   /// normed[row] = weight · states[row] / sqrt(mean(states[row]^2) + epsilon), all [rows, size].
   virtual void normalize(const float* states, const float* weight, std::size_t rows,
-                         std::size_t size, float epsilon, float* normed) const = 0;
+                         std::size_t size, float epsilon, const ProductInputs& normed) const = 0;
 
   /// As normalize, into the pages. target: [page_tokens, size].
   virtual void normalize_into_pages(const float* states, const float* weight,
@@ -69,45 +84,46 @@ class Kernels {
 
   /// outputs[row, o] = Σ_i matrix[o, i] · inputs[row, i] for o < out.
   /// inputs: [rows, matrix.in]; outputs: [rows, out], out <= matrix.out.
-  virtual void multiply(const MatrixView& matrix, const float* inputs, std::size_t rows,
+  virtual void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const = 0;
 
   /// As multiply, added to what `outputs` holds.
-  virtual void multiply_and_add(const MatrixView& matrix, const float* inputs, std::size_t rows,
-                                std::size_t out, float* outputs) const = 0;
+  virtual void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
+                                std::size_t rows, std::size_t out, float* outputs) const = 0;
 
   /// gated[row, o] = silu(gate[o] · inputs[row]) * (up[o] · inputs[row]), the SwiGLU of a layer.
   /// inputs: [rows, gate_up.in]; gated: [rows, out]; gate_up stacks gate and up, [out, in] each.
-  virtual void multiply_gated(const MatrixView& gate_up, const float* inputs, std::size_t rows,
-                              std::size_t out, float* gated) const = 0;
+  virtual void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs,
+                              std::size_t rows, std::size_t out,
+                              const ProductInputs& gated) const = 0;
 
   /// Normalises every head's query and key and rotates them by their position, the queries in place
   /// and the keys, with the values, into the pages.
-  /// query_key_value: [rows, shape.row_floats]; keys: [key_value_heads, head_dim, page_tokens];
-  /// values: [key_value_heads, page_tokens, head_dim].
+  /// query_key_value: [rows, shape.row_floats]; keys and values as PageShape lays them out.
   virtual void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
                                  const float* key_norm, float epsilon, const RotaryTables& tables,
                                  const TokenRows& batch, const PagePart& keys,
                                  const PagePart& values, float* query_key_value) const = 0;
 
   /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to
-  /// the row's own, in order, page by page. attended: [rows, heads · head_dim]; the rest as above.
+  /// the row's own, in order. attended: [rows, heads · head_dim]; the rest as above.
   virtual void attend(const AttentionShape& shape, const float* query_key_value,
                       const TokenRows& batch, const PagePart& keys, const PagePart& values,
-                      float* attended) const = 0;
+                      const ProductInputs& attended) const = 0;
 
   /// gathered[row] = what `source`, [page_tokens, size], holds of the row's token.
   virtual void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
-                                 float* gathered) const = 0;
+                                 const ProductInputs& gathered) const = 0;
 
   /// Copies page sources[c] to page targets[c] for each c < copies.
   virtual void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                           std::size_t copies, const PageMemory& memory) const = 0;
 };
 
-/// The form that this process uses where nobody asks for another: Thrust's where the device is not
-/// the host; otherwise the host's for the instruction set that chosen_instruction_set() gives.
-/// @throw BadInput as chosen_instruction_set
-const Kernels& default_kernels();
+/// The form of an arithmetic that this process uses where nobody asks for another: Thrust's where
+/// the device is not the host; otherwise the host's for the instruction set that
+/// chosen_instruction_set() gives.
+/// @throw BadInput as chosen_instruction_set, and for an arithmetic that the device has no form for
+const Kernels& default_kernels(Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
@@ -26,9 +27,12 @@ struct Embed {
   }
 };
 
+/// Partial sums of the squares of a row or a head under `float32`.
+constexpr std::size_t partial_sums = 16;
+
 TEMPERA_HOST_DEVICE inline void normalize_row(const float* states, const float* weight,
                                               std::size_t size, float epsilon, float* normed) {
-  const float mean = sum_of_squares(states, size) / static_cast<float>(size);
+  const float mean = sum_of_squares<partial_sums>(states, size) / static_cast<float>(size);
   const float factor = 1.0f / sqrtf(mean + epsilon);
   for (std::size_t i = 0; i < size; ++i) normed[i] = weight[i] * (states[i] * factor);
 }
@@ -61,9 +65,9 @@ struct NormalizeIntoPages {
   PagePart target;  // [page_tokens, size]
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
-    normalize_row(
-        states + row * size, weight, size, epsilon,
-        part_of_page(target, page_of_row(batch, row)) + batch.positions[row] % page_tokens * size);
+    normalize_row(states + row * size, weight, size, epsilon,
+                  part_of_page<float>(target, page_of_row(batch, row)) +
+                      batch.positions[row] % page_tokens * size);
   }
 };
 
@@ -75,30 +79,33 @@ struct GatherFromPages {
   float* gathered;  // [rows, size]
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
-    const float* token = part_of_page(source, batch.pages[row]) + batch.slots[row] * size;
+    const float* token = part_of_page<float>(source, batch.pages[row]) + batch.slots[row] * size;
     for (std::size_t i = 0; i < size; ++i) gathered[row * size + i] = token[i];
   }
 };
 
 /// An item is a piece of a page.
 struct CopyPages {
-  static constexpr std::size_t piece_floats = 1024;
+  static constexpr std::size_t piece_bytes = 4096;
+  static constexpr std::size_t word_bytes = 4;  // page_bytes is a multiple of it
 
   const std::uint32_t* sources;  // [copies]
   const std::uint32_t* targets;  // [copies]
   PageMemory memory;
 
   TEMPERA_HOST_DEVICE std::size_t pieces_per_page() const {
-    return (memory.page_floats + piece_floats - 1) / piece_floats;
+    return (memory.page_bytes + piece_bytes - 1) / piece_bytes;
   }
   TEMPERA_HOST_DEVICE void operator()(std::size_t item) const {
     const std::size_t copy = item / pieces_per_page();
-    const std::size_t size = memory.page_floats;
-    const std::size_t begin = item % pieces_per_page() * piece_floats;
-    const std::size_t end = begin + piece_floats < size ? begin + piece_floats : size;
-    const float* source = memory.floats + sources[copy] * size;
-    float* target = memory.floats + targets[copy] * size;
-    for (std::size_t i = begin; i < end; ++i) target[i] = source[i];
+    const std::size_t size = memory.page_bytes;
+    const std::size_t begin = item % pieces_per_page() * piece_bytes;
+    const std::size_t end = begin + piece_bytes < size ? begin + piece_bytes : size;
+    const std::byte* source = memory.bytes + sources[copy] * size;
+    std::byte* target = memory.bytes + targets[copy] * size;
+    for (std::size_t i = begin; i < end; i += word_bytes) {
+      memcpy(target + i, source + i, word_bytes);
+    }
   }
 };
 
@@ -135,12 +142,12 @@ struct RotateIntoPages {
     head -= shape.heads;
     if (head < shape.key_value_heads) {
       rotate(buffer + shape.key_begin + head * shape.head_dim, key_norm, position,
-             part_of_page(keys, page) + head * head_floats + slot, page_tokens);
+             part_of_page<float>(keys, page) + head * head_floats + slot, page_tokens);
       return;
     }
     head -= shape.key_value_heads;
     const float* value = buffer + shape.value_begin + head * shape.head_dim;
-    float* target = part_of_page(values, page) + head * head_floats + slot * shape.head_dim;
+    float* target = part_of_page<float>(values, page) + head * head_floats + slot * shape.head_dim;
     for (std::size_t d = 0; d < shape.head_dim; ++d) target[d] = value[d];
   }
 
@@ -148,7 +155,8 @@ struct RotateIntoPages {
   TEMPERA_HOST_DEVICE void rotate(const float* vector, const float* norm, std::size_t position,
                                   float* result, std::size_t stride) const {
     const std::size_t half = shape.head_dim / 2;
-    const float mean = sum_of_squares(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
+    const float mean =
+        sum_of_squares<partial_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
     const float factor = 1.0f / sqrtf(mean + epsilon);
     for (std::size_t d = 0; d < half; ++d) {
       const float low = norm[d] * (vector[d] * factor);

@@ -19,13 +19,13 @@ TEMPERA_HOST_DEVICE inline float tree_sum(const float (&partial)[Size]) {
   return sums[0];
 }
 
-/// Σ_i x_i^2 in 16 partial sums, element i in partial sum i % 16, and their tree_sum.
+/// Σ_i x_i^2 in `Sums` partial sums, element i in partial sum i % Sums, and their tree_sum.
+template <std::size_t Sums>
 TEMPERA_HOST_DEVICE inline float sum_of_squares(const float* x, std::size_t size) {
-  constexpr std::size_t sums = 16;
-  float partial[sums] = {};
+  float partial[Sums] = {};
   std::size_t begin = 0;
-  for (; begin + sums <= size; begin += sums) {
-    for (std::size_t i = 0; i < sums; ++i) {
+  for (; begin + Sums <= size; begin += Sums) {
+    for (std::size_t i = 0; i < Sums; ++i) {
       partial[i] = fused_multiply_add(x[begin + i], x[begin + i], partial[i]);
     }
   }

@@ -8,14 +8,20 @@ namespace tempera::gpu {
 /// How many output features lie side by side in a packed matrix.
 constexpr std::size_t lanes = 16;
 
-/// The weights of a linear map R^in -> R^out as kernels read them, packed [out / lanes, in, lanes]:
-/// the weight of (output o, input i) lies at ((o / lanes) * in + i) * lanes + o % lanes. One of the
-/// two pointers is null.
+/// The weights of a linear map R^in -> R^out as kernels read them. All but one of the pointers are
+/// null.
+///
+/// Under `float32`, as they are stored: packed [out / lanes, in, lanes], the weight of (output o,
+/// input i) at ((o / lanes) * in + i) * lanes + o % lanes.
+///
+/// Under `tensor-core`, rounded to bfloat16, as fragments: [out / 16, steps, 32, 4], steps being
+/// ceil(in / 16); see fragment_place.
 struct MatrixView {
   std::size_t in;
   std::size_t out;  // with the padding: a multiple of lanes
   const float* float32;
   const std::uint16_t* bfloat16;
+  const std::uint32_t* fragments;  // each two inputs of one output, the earlier in the lower half
 };
 
 }  // namespace tempera::gpu

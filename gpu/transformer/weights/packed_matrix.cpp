@@ -6,6 +6,7 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "gpu/transformer/weights/fragments.hpp"
 
 namespace tempera::gpu {
 
@@ -77,22 +78,63 @@ void pack(const StoredTensor& matrix, std::size_t in, Packed* packed) {
   }
 }
 
+template <class Stored>
+void pack_fragments(const StoredTensor& matrix, std::size_t in, std::size_t first_output,
+                    std::uint32_t* fragments) {
+  const std::size_t out = rows_of(matrix);
+  for (std::size_t o = 0; o < out; ++o) {
+    for (std::size_t i = 0; i < in; ++i) {
+      const auto value = element<Stored>(matrix, o * in + i);
+      require_finite(matrix, value, o * in + i);
+      const std::uint16_t rounded = to_bfloat16(float32_of(float32_bits(value)));
+      if (!is_finite(float32_bits(rounded))) {
+        throw BadInput(place(matrix),
+                       "element " + std::to_string(o * in + i) + " is too large for bfloat16",
+                       "take the arithmetic float32, or choose another model");
+      }
+      const std::size_t half = fragment_place(in, first_output + o, i);
+      fragments[half / 2] |= static_cast<std::uint32_t>(rounded) << (16 * (half % 2));
+    }
+  }
+}
+
+PackedMatrix pack_as_fragments(std::span<const StoredTensor* const> matrices, std::size_t in,
+                               std::size_t out) {
+  std::vector<std::uint32_t> fragments(out / tile_outputs * steps_of(in) * fragment_words);
+  std::size_t first_output = 0;
+  for (const auto* matrix : matrices) {
+    if (is_bfloat16(*matrix)) {
+      pack_fragments<std::uint16_t>(*matrix, in, first_output, fragments.data());
+    } else {
+      pack_fragments<float>(*matrix, in, first_output, fragments.data());
+    }
+    first_output += padded(rows_of(*matrix));
+  }
+  return {in, out, DeviceMemory<std::uint32_t>(std::span<const std::uint32_t>(fragments))};
+}
+
 }  // namespace
 
 MatrixView PackedMatrix::view() const {
   if (const auto* bfloat16 = std::get_if<DeviceMemory<std::uint16_t>>(&weights)) {
-    return {in, out, nullptr, bfloat16->data()};
+    return {in, out, nullptr, bfloat16->data(), nullptr};
   }
-  return {in, out, std::get<DeviceMemory<float>>(weights).data(), nullptr};
+  if (const auto* fragments = std::get_if<DeviceMemory<std::uint32_t>>(&weights)) {
+    return {in, out, nullptr, nullptr, fragments->data()};
+  }
+  return {in, out, std::get<DeviceMemory<float>>(weights).data(), nullptr, nullptr};
 }
 
-PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices) {
+PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic) {
   PackedMatrix result;
   result.in = static_cast<std::size_t>(matrices[0]->shape.at(1));
   bool all_bfloat16 = true;
   for (const auto* matrix : matrices) {
     all_bfloat16 = is_bfloat16(*matrix) && all_bfloat16;
     result.out += padded(rows_of(*matrix));
+  }
+  if (arithmetic == Arithmetic::tensor_core) {
+    return pack_as_fragments(matrices, result.in, result.out);
   }
   const auto fill = [&]<class Packed>(std::vector<Packed> packed) {
     std::size_t begin = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/model/arithmetic.hpp"
 #include "gpu/transformer/weights/matrix_view.hpp"
 #include "gpu/transformer/weights/safetensors.hpp"
 
@@ -15,24 +16,27 @@ namespace tempera::gpu {
 /// The least multiple of `lanes` that is at least `size`.
 constexpr std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
 
-/// The weights of a linear map R^in -> R^out in device memory, in the dtype of the file (bfloat16
-/// as its 16 bits), packed as MatrixView says. Neighbouring outputs are neighbours in memory, so
-/// that a vector register or a warp carries one output per lane and each output keeps its own order
-/// of summation. Missing outputs of the last block have weight 0.
+/// The weights of a linear map R^in -> R^out in device memory, packed as MatrixView says: under
+/// `float32` in the dtype of the file, neighbouring outputs being neighbours in memory, so that a
+/// vector register or a warp carries one output per lane and each output keeps its own order of
+/// summation; under `tensor-core` as fragments. Missing outputs of the last block have weight 0.
 struct PackedMatrix {
   std::size_t in = 0;
   std::size_t out = 0;  // with the padding
-  std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>> weights;
+  std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>>
+      weights;  // which of MatrixView's pointers
 
   /// Valid as long as the matrix is neither moved nor gone.
   MatrixView view() const;
 };
 
-/// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. The
-/// result is bfloat16 where all of them are, float32 otherwise (a bfloat16 is exactly a float32).
+/// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
+/// `float32` the result is bfloat16 where all of them are, float32 otherwise (a bfloat16 is exactly
+/// a float32); under `tensor-core` every weight is rounded to bfloat16.
 ///
-/// @throw BadInput naming file and tensor for another dtype and for a NaN or infinite weight.
-PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices);
+/// @throw BadInput naming file and tensor for another dtype, for a NaN or infinite weight, and for
+/// one that bfloat16 cannot hold
+PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic);
 
 /// The elements of a vector, as float32; BadInput as above.
 std::vector<float> read_vector(const StoredTensor& tensor);

@@ -25,14 +25,16 @@ DeviceMemory<float> TensorSource::vector(const std::string& name, std::size_t si
   return result;
 }
 
-PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std::size_t in) {
-  return stacked({{name, out}}, in);
+PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std::size_t in,
+                                  Arithmetic arithmetic) {
+  return stacked({{name, out}}, in, arithmetic);
 }
 
-PackedMatrix TensorSource::stacked(std::initializer_list<Part> parts, std::size_t in) {
+PackedMatrix TensorSource::stacked(std::initializer_list<Part> parts, std::size_t in,
+                                   Arithmetic arithmetic) {
   std::vector<const StoredTensor*> matrices;
   for (const auto& part : parts) matrices.push_back(&tensor(part.name, {part.out, in}));
-  auto result = pack_matrices(matrices);
+  auto result = pack_matrices(matrices, arithmetic);
   release();
   return result;
 }

@@ -21,15 +21,16 @@ class TensorSource {
   virtual ~TensorSource() = default;
   /// A vector of `size` elements.
   DeviceMemory<float> vector(const std::string& name, std::size_t size);
-  /// A linear map R^in -> R^out, stored [out, in].
-  PackedMatrix matrix(const std::string& name, std::size_t out, std::size_t in);
+  /// A linear map R^in -> R^out, stored [out, in], packed for an arithmetic.
+  PackedMatrix matrix(const std::string& name, std::size_t out, std::size_t in,
+                      Arithmetic arithmetic);
 
   struct Part {
     std::string name;
     std::size_t out;
   };
   /// Linear maps from the same inputs, each padded to a multiple of `lanes` outputs, in one matrix.
-  PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in);
+  PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in, Arithmetic arithmetic);
 
  protected:
   using Shape = std::vector<std::uint64_t>;

@@ -136,7 +136,8 @@ TEST_CASE("a run killed at any forward pass is taken up to the same bytes") {
 }
 
 TEST_CASE("a run killed again and again is taken up to the same bytes") {
-  const auto model = random_qwen3(small_config(), 4);
+  const auto arithmetic = GENERATE(Arithmetic::float32, Arithmetic::tensor_core);
+  const auto model = random_qwen3(small_config(), 4, default_kernels(arithmetic));
   const test::TemporaryFolder work;
   SamplingSettings settings = small_settings();
   settings.horizon = 16;
@@ -183,6 +184,10 @@ TEST_CASE("a run is not taken up with another model") {
   CHECK_THROWS_AS(begin_run(killed, small_settings(), work / "run"), Killed);
   const auto other = random_qwen3(small_config(), 5);
   require_bad_input([&] { resume_run(*other, work / "run"); },
+                    {"/run: the model no longer gives the probabilities of the checkpoint"});
+  const auto tensor_core =
+      random_qwen3(small_config(), 4, default_kernels(Arithmetic::tensor_core));
+  require_bad_input([&] { resume_run(*tensor_core, work / "run"); },
                     {"/run: the model no longer gives the probabilities of the checkpoint"});
   TableModel forbidding(23, [](std::span<const TokenId>) {
     std::vector<float> row(23, -std::numeric_limits<float>::infinity());

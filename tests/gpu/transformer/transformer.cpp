@@ -37,6 +37,11 @@ Qwen3Config odd_config() {
   return config;
 }
 
+/// Runs the test once for every arithmetic.
+const Kernels& kernels_of_each_arithmetic() {
+  return default_kernels(GENERATE(Arithmetic::float32, Arithmetic::tensor_core));
+}
+
 std::vector<Row> bits(const DeviceMemory<float>& memory, std::size_t rows, std::size_t size) {
   std::vector<Row> result;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -75,7 +80,7 @@ rc::Gen<Text> texts(int longest) {
 }  // namespace
 
 TEST_CASE("a row does not depend on its batch", "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 1);
+  const auto transformer = random_qwen3(odd_config(), 1, kernels_of_each_arithmetic());
   law("each row of a batch has the bits of its text alone", [&] {
     const auto batch = *rc::gen::container<std::vector<Text>>(texts(40));
     std::vector<std::unique_ptr<Cache>> caches;
@@ -92,7 +97,7 @@ TEST_CASE("a row does not depend on its batch", "[transformer]") {
 }
 
 TEST_CASE("a row does not depend on how its text was split over passes", "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 2);
+  const auto transformer = random_qwen3(odd_config(), 2, kernels_of_each_arithmetic());
   law("all at once, token by token and anything between give the same bits", [&] {
     const auto text = *texts(40);
     const auto cache = transformer->empty_cache();
@@ -110,8 +115,8 @@ TEST_CASE("a row does not depend on how its text was split over passes", "[trans
 
 TEST_CASE("a prompt longer than one launch has the bits of its pieces", "[transformer]") {
   auto config = odd_config();
-  config.max_position_embeddings = 700;
-  const auto transformer = random_qwen3(config, 3);
+  config.max_position_embeddings = 700;  // more than one launch, and than two splits of attention
+  const auto transformer = random_qwen3(config, 3, kernels_of_each_arithmetic());
   Text text;
   for (TokenId i = 0; i < 700; ++i) text.push_back(i * i % 5);
   const auto cache = transformer->empty_cache();
@@ -120,7 +125,7 @@ TEST_CASE("a prompt longer than one launch has the bits of its pieces", "[transf
 }
 
 TEST_CASE("any history of forks and batches leaves every cache to its own text", "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 4);
+  const auto transformer = random_qwen3(odd_config(), 4, kernels_of_each_arithmetic());
   std::map<Text, Row> expected;
   const auto expect = [&](const Text& text) -> const Row& {
     const auto found = expected.find(text);
@@ -174,7 +179,7 @@ TEST_CASE("any history of forks and batches leaves every cache to its own text",
 
 TEST_CASE("the bitwise comparisons would see a token, a page or a thread out of place",
           "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 5);
+  const auto transformer = random_qwen3(odd_config(), 5, kernels_of_each_arithmetic());
   const Text text = {0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2, 3, 4, 4, 4, 2, 1, 0, 2, 3};
   const auto row = fresh(*transformer, text);
   SECTION("each single token changes the bits") {
@@ -196,7 +201,7 @@ TEST_CASE("the bitwise comparisons would see a token, a page or a thread out of 
 }
 
 TEST_CASE("no retained token is computed twice", "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 6);
+  const auto transformer = random_qwen3(odd_config(), 6, kernels_of_each_arithmetic());
   const Text text = {0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2, 3, 4, 4, 4, 2, 1, 0, 2, 3};
   const auto cache = transformer->empty_cache();
   for (std::size_t length = 1; length <= text.size(); ++length) {
@@ -214,24 +219,29 @@ TEST_CASE("no retained token is computed twice", "[transformer]") {
 
 TEST_CASE("random weights and the arithmetic have the same bits everywhere", "[transformer]") {
   // FNV-1a over the bits of all logits. Whatever changes it changes what every seeded run draws.
-  const Kernels& kernels = *GENERATE(from_range(forms_of_the_kernels()));
-  CAPTURE(kernels.name());
-  const auto transformer = random_qwen3(odd_config(), 7, kernels);
-  REQUIRE(&transformer->kernels() == &kernels);
-  Text text;
-  for (TokenId i = 0; i < 40; ++i) text.push_back(i * i % 5);
-  DeviceMemory<float> memory;
-  transformer->logits_at_every_position(text, memory);
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const auto& row : bits(memory, text.size(), 5)) {
-    for (const auto word : row) hash = (hash ^ word) * 0x100000001B3ULL;
+  const auto [arithmetic, expected] = GENERATE(
+      table<Arithmetic, std::uint64_t>({{Arithmetic::float32, 0x67CAF8E0E0116611ULL},
+                                        {Arithmetic::tensor_core, 0x34B9F809B8332FCEULL}}));
+  for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
+    const Kernels& kernels = *form;
+    CAPTURE(kernels.name(), name_of(arithmetic));
+    const auto transformer = random_qwen3(odd_config(), 7, kernels);
+    REQUIRE(&transformer->kernels() == &kernels);
+    Text text;
+    for (TokenId i = 0; i < 40; ++i) text.push_back(i * i % 5);
+    DeviceMemory<float> memory;
+    transformer->logits_at_every_position(text, memory);
+    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    for (const auto& row : bits(memory, text.size(), 5)) {
+      for (const auto word : row) hash = (hash ^ word) * 0x100000001B3ULL;
+    }
+    CHECK(hash == expected);
   }
-  CHECK(hash == 0x67CAF8E0E0116611ULL);
 }
 
 #if defined(TEMPERA_DEVICE_TBB)
 TEST_CASE("a row does not depend on the number of threads", "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 8);
+  const auto transformer = random_qwen3(odd_config(), 8, kernels_of_each_arithmetic());
   Text text;
   for (TokenId i = 0; i < 60; ++i) text.push_back(i * i % 5);
   const auto row = fresh(*transformer, text);
@@ -244,7 +254,7 @@ TEST_CASE("a row does not depend on the number of threads", "[transformer]") {
 
 TEST_CASE("a text that the model cannot take is refused before anything is computed",
           "[transformer]") {
-  const auto transformer = random_qwen3(odd_config(), 9);
+  const auto transformer = random_qwen3(odd_config(), 9, kernels_of_each_arithmetic());
   const auto cache = transformer->empty_cache();
   const auto ask = [&](const Text& text) { next(*transformer, {{cache.get(), text}}); };
   require_bad_input([&] { ask({}); }, {"at least one token"});
@@ -255,7 +265,7 @@ TEST_CASE("a text that the model cannot take is refused before anything is compu
   CHECK(transformer->tokens_computed() == 0);
   ask(Text(80));
 
-  const auto other = random_qwen3(odd_config(), 9);
+  const auto other = random_qwen3(odd_config(), 9, transformer->kernels());
   const Text one = {1};
   require_bad_input([&] { ask(one); }, {"81 tokens", "80", "shorten"});
   CHECK_THROWS_AS(next(*other, {{cache.get(), {}}}), std::invalid_argument);

@@ -1,6 +1,9 @@
 #include "tests/simt/lottery/draw_case.hpp"
 
+#include <algorithm>
+
 #include "gpu/lottery/row_steps.hpp"
+#include "gpu/lottery/selecting_word.hpp"
 
 namespace tempera::gpu {
 
@@ -58,6 +61,25 @@ DrawCase::DrawCase(std::size_t rows, std::size_t vocabulary, std::uint64_t seed)
   token_.assign(rows, poison);
   log_p_.assign(rows, -1e300);
   log_z_.assign(powers_.size(), -1e300);
+}
+
+void DrawCase::select_ends() {
+  for (std::size_t row = 0; row < rows(); ++row) {
+    RowRequest& request = requests_[row];
+    const double power = powers_[request.first_rung + request.rung];
+    const auto first = logits_.begin() + static_cast<std::ptrdiff_t>(row * vocabulary_);
+    const float largest =
+        *std::max_element(first, first + static_cast<std::ptrdiff_t>(vocabulary_));
+    std::vector<std::uint64_t> sums{0};
+    for (std::size_t v = 0; v < vocabulary_; ++v)
+      sums.push_back(sums.back() + tickets_of(logit(row, v), largest, power));
+    // A threshold of the sum before a token selects that token, one less the token before it.
+    const std::size_t places[] = {RowBatch::chunk, RowBatch::chunk + 8 * (1 + row),
+                                  2 * RowBatch::chunk, 1};
+    const std::size_t place = std::min(places[row / 2 % 4], vocabulary_ - 1);
+    const std::uint64_t threshold = sums[place] == 0 ? 0 : sums[place] - row % 2;
+    request.counter = counter_giving(least_word(threshold, sums.back()), request.seed);
+  }
 }
 
 RowBatch DrawCase::batch() {

@@ -23,6 +23,10 @@ class DrawCase {
   RowRequest& request(std::size_t row) { return requests_[row]; }
   const RowRequest& request(std::size_t row) const { return requests_[row]; }
 
+  /// Gives the rows words at the ends of their intervals: the least or the largest of the winner
+  /// that each has now, or of the first or the last token of a chunk, in turn.
+  void select_ends();
+
   /// The batch, over memory of this case: fork a case to run it in another form.
   RowBatch batch();
   /// The largest logit of each run of `width` outputs, [rows, ceil(vocabulary / width)], as a head

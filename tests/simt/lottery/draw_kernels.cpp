@@ -45,8 +45,20 @@ void require_host_bits(const DrawCase& rows, std::initializer_list<std::uint64_t
 TEST_CASE("the draw's kernels have the host's bits for every shape, batch and thread order") {
   for (const std::size_t vocabulary : {1, 7, 33, 257, 2047, 2048, 2049, 5003})
     require_host_bits(DrawCase(7, vocabulary, 41 + vocabulary), {1, 2});
-  for (const std::size_t rows : {1, 2, 16, 33, 64})
-    require_host_bits(DrawCase(rows, 2300, 5 + rows), {3});
+  for (const std::size_t rows : {1, 2, 16, 33, 64}) {
+    const DrawCase batch(rows, 2300, 5 + rows);
+    const auto different = differences(drawn_by_kernels(batch, 70, 3, 16), drawn_by_host(batch));
+    CAPTURE(rows, different);
+    REQUIRE(different.empty());
+  }
+}
+
+TEST_CASE("words at the ends of tokens, threads and chunks select the host's token") {
+  for (const std::size_t vocabulary : {9, 2049, 4500}) {
+    DrawCase rows(8, vocabulary, 13);
+    rows.select_ends();
+    require_host_bits(rows, {6});
+  }
 }
 
 TEST_CASE(

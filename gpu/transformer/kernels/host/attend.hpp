@@ -37,7 +37,7 @@ struct Attend {
       const std::size_t page = pages[begin / page_tokens];
       const std::size_t tokens = context - begin < page_tokens ? context - begin : page_tokens;
       float scores[page_tokens];
-      score(query, part_of_page(keys, page) + head_begin, scores);
+      score(query, part_of_page<float>(keys, page) + head_begin, scores);
       float new_largest = largest;
       for (std::size_t token = 0; token < tokens; ++token) {
         new_largest = scores[token] > new_largest ? scores[token] : new_largest;
@@ -48,7 +48,7 @@ struct Attend {
         scores[token] = token < tokens ? mass : 0.0f;
         masses[token] = fused_multiply_add(masses[token], shrink, scores[token]);
       }
-      add_values(part_of_page(values, page) + head_begin, scores, tokens, shrink, sum);
+      add_values(part_of_page<float>(values, page) + head_begin, scores, tokens, shrink, sum);
       largest = new_largest;
     }
     const float factor = 1.0f / tree_sum(masses);

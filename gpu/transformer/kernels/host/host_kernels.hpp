@@ -5,13 +5,16 @@
 
 namespace tempera::gpu {
 
-/// The form for the host's memory that is compiled for one instruction set: one source
-/// (host_kernels.each_set.cpp), with vectors as wide as the set's registers.
+/// The forms for the host's memory that are compiled for one instruction set: one source each
+/// (float32_kernels.each_set.cpp, tensor_core_kernels.each_set.cpp), with vectors as wide as the
+/// set's registers.
 template <InstructionSet>
-const Kernels& host_kernels_for();
+const Kernels& float32_kernels_for();
+template <InstructionSet>
+const Kernels& tensor_core_kernels_for();
 
 /// As above, chosen at run time.
 /// @throw std::invalid_argument where why_missing(set) is not empty
-const Kernels& host_kernels(InstructionSet set);
+const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

@@ -34,8 +34,8 @@ struct Attend {
     float masses[page_tokens] = {};
     for (std::size_t begin = 0; begin < context; begin += page_tokens) {
       const std::size_t page = pages[begin / page_tokens];
-      const float* page_keys = part_of_page(keys, page) + head_begin;
-      const float* page_values = part_of_page(values, page) + head_begin;
+      const float* page_keys = part_of_page<float>(keys, page) + head_begin;
+      const float* page_values = part_of_page<float>(values, page) + head_begin;
       const std::size_t tokens = context - begin < page_tokens ? context - begin : page_tokens;
       float scores[page_tokens];
       float new_largest = largest;
@@ -86,10 +86,10 @@ void ThrustKernels::rotate_into_pages(const AttentionShape& shape, const float* 
 
 void ThrustKernels::attend(const AttentionShape& shape, const float* query_key_value,
                            const TokenRows& batch, const PagePart& keys, const PagePart& values,
-                           float* attended) const {
+                           const ProductInputs& attended) const {
   const float scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
   launch(batch.rows * shape.heads,
-         Attend{shape, scale, query_key_value, batch, keys, values, attended});
+         Attend{shape, scale, query_key_value, batch, keys, values, attended.float32});
 }
 
 }  // namespace tempera::gpu

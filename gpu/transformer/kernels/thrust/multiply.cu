@@ -134,22 +134,23 @@ void launch_gated(const Weight* weights, const MatrixView& gate_up, const float*
 
 }  // namespace
 
-void ThrustKernels::multiply(const MatrixView& matrix, const float* inputs, std::size_t rows,
-                             std::size_t out, float* outputs) const {
-  launch_multiply<Store>(matrix, inputs, rows, out, outputs);
+void ThrustKernels::multiply(const MatrixView& matrix, const ProductInputs& inputs,
+                             std::size_t rows, std::size_t out, float* outputs) const {
+  launch_multiply<Store>(matrix, inputs.float32, rows, out, outputs);
 }
 
-void ThrustKernels::multiply_and_add(const MatrixView& matrix, const float* inputs,
+void ThrustKernels::multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
                                      std::size_t rows, std::size_t out, float* outputs) const {
-  launch_multiply<Add>(matrix, inputs, rows, out, outputs);
+  launch_multiply<Add>(matrix, inputs.float32, rows, out, outputs);
 }
 
-void ThrustKernels::multiply_gated(const MatrixView& gate_up, const float* inputs, std::size_t rows,
-                                   std::size_t out, float* gated) const {
+void ThrustKernels::multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs,
+                                   std::size_t rows, std::size_t out,
+                                   const ProductInputs& gated) const {
   if (gate_up.bfloat16 != nullptr) {
-    launch_gated(gate_up.bfloat16, gate_up, inputs, rows, out, gated);
+    launch_gated(gate_up.bfloat16, gate_up, inputs.float32, rows, out, gated.float32);
   } else {
-    launch_gated(gate_up.float32, gate_up, inputs, rows, out, gated);
+    launch_gated(gate_up.float32, gate_up, inputs.float32, rows, out, gated.float32);
   }
 }
 

@@ -20,8 +20,8 @@ void ThrustKernels::embed(const MatrixView& embedding, const TokenRows& batch,
 }
 
 void ThrustKernels::normalize(const float* states, const float* weight, std::size_t rows,
-                              std::size_t size, float epsilon, float* normed) const {
-  launch(rows, Normalize{states, weight, size, epsilon, normed});
+                              std::size_t size, float epsilon, const ProductInputs& normed) const {
+  launch(rows, Normalize{states, weight, size, epsilon, normed.float32});
 }
 
 void ThrustKernels::normalize_into_pages(const float* states, const float* weight,
@@ -31,8 +31,8 @@ void ThrustKernels::normalize_into_pages(const float* states, const float* weigh
 }
 
 void ThrustKernels::gather_from_pages(const CachedRows& batch, std::size_t size,
-                                      const PagePart& source, float* gathered) const {
-  launch(batch.rows, GatherFromPages{batch, size, source, gathered});
+                                      const PagePart& source, const ProductInputs& gathered) const {
+  launch(batch.rows, GatherFromPages{batch, size, source, gathered.float32});
 }
 
 void ThrustKernels::copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,18 @@
 namespace tempera::gpu {
 
 namespace {
+
+constexpr std::array all_defects{Defect::query_norm_dropped,
+                                 Defect::key_norm_dropped,
+                                 Defect::norm_weight_ignored,
+                                 Defect::final_norm_dropped,
+                                 Defect::keys_rotated_one_position_late,
+                                 Defect::neighbours_rotated_together,
+                                 Defect::heads_share_keys_in_turn,
+                                 Defect::attention_not_scaled,
+                                 Defect::own_token_not_attended,
+                                 Defect::gate_and_up_exchanged,
+                                 Defect::residual_dropped};
 
 /// What transformers computed for a fixture, and the models to compare with it.
 struct Golden {
@@ -41,17 +54,48 @@ struct Golden {
     return 2.0 * steps * 64.0 * 0x1p-24 * scale;
   }
 
+  /// How far the logits of the tensor-core arithmetic may lie from these in root mean square.
+  ///
+  /// u = 2^-8 is bfloat16's unit roundoff: a value is rounded by a relative error that spreads
+  /// evenly over at most [-u, u], so by u / sqrt(3) in root mean square. A dot product has two
+  /// rounded factors in every term, whose errors are independent and as often up as down: its error
+  /// is at most sqrt(2) · u / sqrt(3) of the root mean square of its result over random factors.
+  /// There are as many such steps in a chain as in tolerance(), each followed by a norm that keeps
+  /// relative errors, and their errors are independent too, so that squares add. What is cut off in
+  /// the tensor core, 2^-24 at most a step, is nothing beside it.
+  double tensor_core_tolerance(const Qwen3Config& config) const {
+    const double steps = 4.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
+    double squares = 0.0;
+    for (const float logit : logits) squares += double{logit} * double{logit};
+    return std::sqrt(2.0 * steps / 3.0) * 0x1p-8 *
+           std::sqrt(squares / static_cast<double>(logits.size()));
+  }
+
   template <class Row>
   double distance(const std::vector<Row>& rows) const {
     double worst = 0.0;
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-      const std::size_t vocabulary = logits.size() / tokens.size();
-      const double difference =
-          std::abs(double{logits[i]} - static_cast<double>(rows[i / vocabulary][i % vocabulary]));
-      if (std::isnan(difference)) return INFINITY;  // a NaN is larger than nothing
-      worst = std::max(worst, difference);
-    }
+    for_each_difference(rows, [&](double difference) {
+      // A NaN is larger than nothing.
+      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
+    });
     return worst;
+  }
+
+  /// In root mean square.
+  template <class Row>
+  double mean_distance(const std::vector<Row>& rows) const {
+    double squares = 0.0;
+    for_each_difference(rows, [&](double difference) { squares += difference * difference; });
+    return std::sqrt(squares / static_cast<double>(logits.size()));
+  }
+
+ private:
+  template <class Row, class Take>
+  void for_each_difference(const std::vector<Row>& rows, const Take& take) const {
+    const std::size_t vocabulary = logits.size() / tokens.size();
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      take(std::abs(double{logits[i]} - static_cast<double>(rows[i / vocabulary][i % vocabulary])));
+    }
   }
 };
 
@@ -81,6 +125,27 @@ TEST_CASE("the logits are those of Hugging Face transformers to float32 rounding
   CHECK(distance <= tolerance);
 }
 
+TEST_CASE("under tensor-core the logits are those of Hugging Face to bfloat16 rounding",
+          "[transformer][tensor-core]") {
+  const auto* name = GENERATE("untied_float32", "tied_bfloat16_sharded");
+  const Golden golden(name);
+  const auto config = read_qwen3_config(golden.folder);
+  const auto transformer =
+      Transformer::load(golden.folder, default_kernels(Arithmetic::tensor_core));
+  const double distance = golden.mean_distance(rows_of(*transformer, golden.tokens));
+  const double tolerance = golden.tensor_core_tolerance(config);
+  INFO(name << ": distance " << distance << ", tolerance " << tolerance);
+  CHECK(distance <= tolerance);
+  CHECK(distance >
+        100 * golden.mean_distance(rows_of(*Transformer::load(golden.folder), golden.tokens)));
+  const TensorFiles files(golden.folder);
+  for (const auto defect : all_defects) {
+    INFO("defect " << static_cast<int>(defect));
+    CHECK(golden.mean_distance(PlainForward(config, files, defect).logits(golden.tokens)) >
+          10 * tolerance);
+  }
+}
+
 TEST_CASE("the golden comparison sees a defect of the architecture", "[transformer]") {
   const auto* name = GENERATE("untied_float32", "tied_bfloat16_sharded");
   const Golden golden(name);
@@ -91,12 +156,7 @@ TEST_CASE("the golden comparison sees a defect of the architecture", "[transform
     return golden.distance(PlainForward(config, files, defect).logits(golden.tokens));
   };
   CHECK(distance(Defect::none) <= tolerance);
-  for (const auto defect :
-       {Defect::query_norm_dropped, Defect::key_norm_dropped, Defect::norm_weight_ignored,
-        Defect::final_norm_dropped, Defect::keys_rotated_one_position_late,
-        Defect::neighbours_rotated_together, Defect::heads_share_keys_in_turn,
-        Defect::attention_not_scaled, Defect::own_token_not_attended, Defect::gate_and_up_exchanged,
-        Defect::residual_dropped}) {
+  for (const auto defect : all_defects) {
     INFO("defect " << static_cast<int>(defect));
     CHECK(distance(defect) > 10 * tolerance);
   }

@@ -9,7 +9,7 @@ namespace tempera::gpu {
 
 namespace {
 
-const std::size_t small = PageShape{1, 1, 2, 3}.floats();
+const std::size_t small = PageShape{1, 1, 2, 3, Arithmetic::float32}.bytes();
 
 std::size_t used(const PagePool& pool) { return pool.pages() - pool.free_pages(); }
 
@@ -24,15 +24,17 @@ void extend(PagedCache& cache, std::size_t length, std::size_t expected_copies) 
 }  // namespace
 
 TEST_CASE("a page has room for all keys, values and hidden states", "[cache]") {
-  const PageShape shape{3, 2, 4, 10};
-  std::vector<float> floats(2 * shape.floats());
-  const PageMemory memory{floats.data(), shape.floats()};
+  const auto [arithmetic, size] = GENERATE(table<Arithmetic, std::size_t>(
+      {{Arithmetic::float32, sizeof(float)}, {Arithmetic::tensor_core, sizeof(std::uint16_t)}}));
+  const PageShape shape{3, 2, 4, 10, arithmetic};
+  std::vector<std::byte> bytes(2 * shape.bytes());
+  const PageMemory memory{bytes.data(), shape.bytes()};
   CHECK(shape.keys(memory, 0).begin == 0);
-  CHECK(shape.values(memory, 0).begin == 128);
-  CHECK(shape.keys(memory, 1).begin == 256);
-  CHECK(shape.hidden_states(memory).begin == 768);
-  CHECK(shape.floats() == 928);
-  CHECK(part_of_page(shape.values(memory, 1), 1) == floats.data() + 928 + 384);
+  CHECK(shape.values(memory, 0).begin == 128 * size);
+  CHECK(shape.keys(memory, 1).begin == 256 * size);
+  CHECK(shape.hidden_states(memory).begin == 768 * size);
+  CHECK(shape.bytes() == 928 * size);
+  CHECK(part_of_page<std::byte>(shape.values(memory, 1), 1) == bytes.data() + (928 + 384) * size);
 }
 
 TEST_CASE("a fork shares whole pages and copies the partial one when it grows", "[cache]") {

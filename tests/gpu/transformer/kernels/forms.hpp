@@ -9,12 +9,15 @@
 
 namespace tempera::gpu {
 
-/// The readable form first, then the host's; says which of those cannot run here and why.
-inline std::vector<const Kernels*> forms_of_the_kernels() {
-  std::vector<const Kernels*> forms{&thrust_kernels()};
+/// The forms of an arithmetic: of float32 the readable one first, then the host's; says which of
+/// those cannot run here and why.
+inline std::vector<const Kernels*> forms_of_the_kernels(
+    Arithmetic arithmetic = Arithmetic::float32) {
+  std::vector<const Kernels*> forms;
+  if (arithmetic == Arithmetic::float32) forms.push_back(&thrust_kernels());
   for (const auto set : instruction_sets) {
     if (const auto why = why_missing(set); why.empty()) {
-      forms.push_back(&host_kernels(set));
+      forms.push_back(&host_kernels(set, arithmetic));
     } else {
       std::cout << "SKIPPED: kernels for " << name_of(set) << ": " << why << '\n';
     }

@@ -48,7 +48,7 @@ PackedMatrix packed(const std::vector<std::vector<float>>& parts, std::size_t in
   }
   std::vector<const StoredTensor*> pointers;
   for (const auto& tensor : tensors) pointers.push_back(&tensor);
-  return pack_matrices(pointers);
+  return pack_matrices(pointers, Arithmetic::float32);
 }
 
 template <class T>
@@ -83,13 +83,14 @@ class Results {
     constexpr std::size_t out = 37;
     const auto matrix = packed({more(out * in)}, in, bfloat16);
     const auto gate_up = packed({more(out * in), more(out * in)}, in, bfloat16);
-    const auto inputs = on_device(more(rows * in));
+    auto inputs = on_device(more(rows * in));
     auto outputs = on_device(more(rows * out));
-    kernels_.multiply_and_add(matrix.view(), inputs.data(), rows, out, outputs.data());
+    kernels_.multiply_and_add(matrix.view(), {inputs.data(), nullptr}, rows, out, outputs.data());
     keep(outputs);
-    kernels_.multiply(matrix.view(), inputs.data(), rows, out, outputs.data());
+    kernels_.multiply(matrix.view(), {inputs.data(), nullptr}, rows, out, outputs.data());
     keep(outputs);
-    kernels_.multiply_gated(gate_up.view(), inputs.data(), rows, out, outputs.data());
+    kernels_.multiply_gated(gate_up.view(), {inputs.data(), nullptr}, rows, out,
+                            {outputs.data(), nullptr});
     keep(outputs);
     const auto tokens = on_device(std::vector<std::uint32_t>{0, 36, 7, 16, 15});
     DeviceMemory<float> states(5 * in);
@@ -101,7 +102,7 @@ class Results {
     const auto states = on_device(more(7 * size));
     const auto weight = on_device(more(size));
     DeviceMemory<float> normed(7 * size);
-    kernels_.normalize(states.data(), weight.data(), 7, size, 1e-6f, normed.data());
+    kernels_.normalize(states.data(), weight.data(), 7, size, 1e-6f, {normed.data(), nullptr});
     keep(normed);
   }
 
@@ -121,9 +122,9 @@ class Results {
     const auto page_table = on_device(std::vector<std::uint32_t>{4, 1, 2, 0, 3});
     const TokenRows batch{
         rows, 41, nullptr, device_positions.data(), device_first_page.data(), page_table.data()};
-    const PageShape page{2, groups, head_dim, hidden};
-    auto floats = on_device(more(6 * page.floats()));
-    const PageMemory memory{floats.data(), page.floats()};
+    const PageShape page{2, groups, head_dim, hidden, Arithmetic::float32};
+    auto floats = on_device(more(6 * page.bytes() / sizeof(float)));
+    const PageMemory memory{reinterpret_cast<std::byte*>(floats.data()), page.bytes()};
     const std::size_t key_begin = padded(heads * head_dim);
     const std::size_t value_begin = key_begin + padded(groups * head_dim);
     const AttentionShape shape{heads,     groups,      head_dim,
@@ -139,7 +140,7 @@ class Results {
     keep(query_key_value);
     DeviceMemory<float> attended(rows * heads * head_dim);
     kernels_.attend(shape, query_key_value.data(), batch, page.keys(memory, 1),
-                    page.values(memory, 1), attended.data());
+                    page.values(memory, 1), {attended.data(), nullptr});
     keep(attended);
 
     const auto states = on_device(more(rows * hidden));
@@ -153,7 +154,7 @@ class Results {
     const auto slots = on_device(std::vector<std::uint32_t>{15, 8, 2});
     DeviceMemory<float> gathered(3 * hidden);
     kernels_.gather_from_pages({3, pages.data(), slots.data()}, hidden, page.hidden_states(memory),
-                               gathered.data());
+                               {gathered.data(), nullptr});
     keep(gathered);
     keep(floats);
   }
@@ -208,13 +209,15 @@ TEST_CASE("matrix products of whole numbers are exact for every shape and dtype"
           const auto matrix = whole_numbers(out * in);
           const auto inputs = whole_numbers(rows * in);
           const auto weights = packed({matrix}, in, *rc::gen::arbitrary<bool>());
-          const auto device_inputs = on_device(inputs);
+          auto device_inputs = on_device(inputs);
           auto outputs = on_device(std::vector<float>(rows * out + 1, 5.0f));
           const bool adds = *rc::gen::arbitrary<bool>();
           if (adds) {
-            form->multiply_and_add(weights.view(), device_inputs.data(), rows, out, outputs.data());
+            form->multiply_and_add(weights.view(), {device_inputs.data(), nullptr}, rows, out,
+                                   outputs.data());
           } else {
-            form->multiply(weights.view(), device_inputs.data(), rows, out, outputs.data());
+            form->multiply(weights.view(), {device_inputs.data(), nullptr}, rows, out,
+                           outputs.data());
           }
           const auto result = outputs.download(0, outputs.size());
           for (std::size_t row = 0; row < rows; ++row) {
@@ -239,9 +242,10 @@ TEST_CASE("the gated product is SwiGLU", "[kernels]") {
       const auto up = whole_numbers(out * in);
       const auto inputs = whole_numbers(rows * in);
       const auto weights = packed({gate, up}, in, *rc::gen::arbitrary<bool>());
-      const auto device_inputs = on_device(inputs);
+      auto device_inputs = on_device(inputs);
       DeviceMemory<float> gated(rows * out);
-      form->multiply_gated(weights.view(), device_inputs.data(), rows, out, gated.data());
+      form->multiply_gated(weights.view(), {device_inputs.data(), nullptr}, rows, out,
+                           {gated.data(), nullptr});
       const auto result = gated.download(0, rows * out);
       for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t o = 0; o < out; ++o) {

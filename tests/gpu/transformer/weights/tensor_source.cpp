@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
@@ -85,7 +86,7 @@ TEST_CASE("parts of different dtype are stacked without loss", "[weights]") {
   const StoredTensor half{"half", "BF16", {1, 2}, span.first(4), "file"};
   const StoredTensor full{"full", "F32", {1, 2}, span.subspan(4), "file"};
   const StoredTensor* parts[] = {&half, &full};
-  const auto packed = pack_matrices(parts);
+  const auto packed = pack_matrices(parts, Arithmetic::float32);
   CHECK(packed.out == 2 * lanes);
   CHECK(packed.in == 2);
   const auto& weights = std::get<DeviceMemory<float>>(packed.weights);
@@ -95,6 +96,62 @@ TEST_CASE("parts of different dtype are stacked without loss", "[weights]") {
   CHECK(values.at(1) == 0.0f);
   CHECK(values.at(2 * lanes) == 0.25f);
   CHECK(values.at(3 * lanes) == 10.0f);
+}
+
+TEST_CASE("weights for the tensor core lie where a warp's registers want them", "[weights]") {
+  // 17 outputs and 18 inputs behind 3 outputs: two tiles of two steps, most of them filled up.
+  constexpr std::size_t in = 18;
+  std::vector<float> first(3 * in);
+  std::vector<float> second(17 * in);
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] = static_cast<float>(i) + 1.0f;
+  for (std::size_t i = 0; i < second.size(); ++i) second[i] = -static_cast<float>(i) - 0.5f;
+  const auto bytes_of = [](const std::vector<float>& values) {
+    return std::as_bytes(std::span<const float>(values));
+  };
+  const StoredTensor tensors[] = {{"one", "F32", {3, in}, bytes_of(first), "file"},
+                                  {"two", "F32", {17, in}, bytes_of(second), "file"}};
+  const StoredTensor* parts[] = {&tensors[0], &tensors[1]};
+  const auto packed = pack_matrices(parts, Arithmetic::tensor_core);
+  CHECK(packed.in == in);
+  CHECK(packed.out == 48);
+  const auto& words = std::get<DeviceMemory<std::uint32_t>>(packed.weights);
+  REQUIRE(words.size() == std::size_t{3} * 2 * 32 * 4);
+  const auto fragments = words.download(0, words.size());
+  const auto weight = [&](std::size_t output, std::size_t input) {
+    const bool is_first = output < 16;
+    const std::size_t row = is_first ? output : output - 16;
+    const auto& values = is_first ? first : second;
+    if (input >= in || row * in + input >= values.size()) return std::uint16_t{0};
+    return to_bfloat16(values[row * in + input]);
+  };
+  for (std::size_t tile = 0; tile < 3; ++tile) {
+    for (std::size_t step = 0; step < 2; ++step) {
+      for (std::size_t lane = 0; lane < 32; ++lane) {
+        const std::size_t g = lane / 4;
+        const std::size_t t = lane % 4;
+        const std::uint32_t* word = &fragments[((tile * 2 + step) * 32 + lane) * 4];
+        const auto pair = [&](std::size_t output, std::size_t input) {
+          const std::uint32_t low = weight(tile * 16 + output, step * 16 + input);
+          const std::uint32_t high = weight(tile * 16 + output, step * 16 + input + 1);
+          return low | high << 16;
+        };
+        CHECK(word[0] == pair(g, 2 * t));
+        CHECK(word[1] == pair(g + 8, 2 * t));
+        CHECK(word[2] == pair(g, 2 * t + 8));
+        CHECK(word[3] == pair(g + 8, 2 * t + 8));
+      }
+    }
+  }
+}
+
+TEST_CASE("a weight that bfloat16 cannot hold is refused under tensor-core alone", "[weights]") {
+  const ModelFolder folder("untied_float32");
+  folder.edit_tensors(
+      [](auto& header, std::string& data) { put(data, header, query, 77, 3.4e38f); });
+  CHECK_NOTHROW(Transformer::load(folder.path()));
+  require_bad_input(
+      [&] { Transformer::load(folder.path(), default_kernels(Arithmetic::tensor_core)); },
+      {query, "element 77", "too large for bfloat16", "float32"});
 }
 
 TEST_CASE("random weights depend on their seed and on nothing else", "[weights]") {

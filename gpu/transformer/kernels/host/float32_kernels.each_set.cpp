@@ -1,13 +1,12 @@
 // Compiled once per instruction set. Nothing that this source shares with others may be emitted
 // from it (see gpu/device/arithmetic.hpp), so it includes nothing of the standard library's
 // templates.
-#include "gpu/transformer/kernels/host/host_kernels.hpp"
-
 #include <math.h>
 
 #include "gpu/device/compiled_for.hpp"
 #include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/kernels/host/attend.hpp"
+#include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/kernels/host/multiply.hpp"
 #include "gpu/transformer/kernels/row_kernels.hpp"
 
@@ -15,9 +14,10 @@ namespace tempera::gpu {
 
 namespace {
 
-class HostKernels final : public Kernels {
+class Float32Kernels final : public Kernels {
  public:
   const char* name() const override { return host_form_name(); }
+  Arithmetic arithmetic() const override { return Arithmetic::float32; }
 
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override {
     if (embedding.bfloat16 != nullptr) {
@@ -30,8 +30,8 @@ class HostKernels final : public Kernels {
   }
 
   void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
-                 float epsilon, float* normed) const override {
-    on_host_threads(rows, Normalize{states, weight, size, epsilon, normed});
+                 float epsilon, const ProductInputs& normed) const override {
+    on_host_threads(rows, Normalize{states, weight, size, epsilon, normed.float32});
   }
 
   void normalize_into_pages(const float* states, const float* weight, const TokenRows& batch,
@@ -40,22 +40,22 @@ class HostKernels final : public Kernels {
     on_host_threads(batch.rows, NormalizeIntoPages{states, weight, size, epsilon, batch, target});
   }
 
-  void multiply(const MatrixView& matrix, const float* inputs, std::size_t rows, std::size_t out,
-                float* outputs) const override {
-    run_multiply<Store>(matrix, inputs, rows, out, outputs);
+  void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
+                std::size_t out, float* outputs) const override {
+    run_multiply<Store>(matrix, inputs.float32, rows, out, outputs);
   }
 
-  void multiply_and_add(const MatrixView& matrix, const float* inputs, std::size_t rows,
+  void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const override {
-    run_multiply<Add>(matrix, inputs, rows, out, outputs);
+    run_multiply<Add>(matrix, inputs.float32, rows, out, outputs);
   }
 
-  void multiply_gated(const MatrixView& gate_up, const float* inputs, std::size_t rows,
-                      std::size_t out, float* gated) const override {
+  void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
+                      std::size_t out, const ProductInputs& gated) const override {
     if (gate_up.bfloat16 != nullptr) {
-      run_gated(gate_up.bfloat16, gate_up, inputs, rows, out, gated);
+      run_gated(gate_up.bfloat16, gate_up, inputs.float32, rows, out, gated.float32);
     } else {
-      run_gated(gate_up.float32, gate_up, inputs, rows, out, gated);
+      run_gated(gate_up.float32, gate_up, inputs.float32, rows, out, gated.float32);
     }
   }
 
@@ -69,15 +69,16 @@ class HostKernels final : public Kernels {
   }
 
   void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
-              const PagePart& keys, const PagePart& values, float* attended) const override {
+              const PagePart& keys, const PagePart& values,
+              const ProductInputs& attended) const override {
     const float scale = 1.0f / sqrtf(static_cast<float>(shape.head_dim));
     on_host_threads(batch.rows * shape.heads,
-                    Attend{shape, scale, query_key_value, batch, keys, values, attended});
+                    Attend{shape, scale, query_key_value, batch, keys, values, attended.float32});
   }
 
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
-                         float* gathered) const override {
-    on_host_threads(batch.rows, GatherFromPages{batch, size, source, gathered});
+                         const ProductInputs& gathered) const override {
+    on_host_threads(batch.rows, GatherFromPages{batch, size, source, gathered.float32});
   }
 
   void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
@@ -112,8 +113,8 @@ class HostKernels final : public Kernels {
 }  // namespace
 
 template <>
-const Kernels& host_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
-  static const HostKernels kernels;
+const Kernels& float32_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
+  static const Float32Kernels kernels;
   return kernels;
 }
 

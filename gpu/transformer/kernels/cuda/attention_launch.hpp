@@ -1,0 +1,32 @@
+#pragma once
+
+#include "gpu/transformer/kernels/cuda/attention.cuh"
+
+namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
+
+/// Splits of the longest row of a batch whose positions are below `context`.
+inline unsigned attention_splits(std::size_t context) {
+  return static_cast<unsigned>((context + split_positions - 1) / split_positions);
+}
+
+/// Queries that a block takes: the next power of two, at most 8, of those that share a key head.
+inline unsigned attention_queries(const AttentionShape& shape) {
+  const std::size_t group = shape.heads / shape.key_value_heads;
+  return group <= 1 ? 1 : group <= 2 ? 2 : group <= 4 ? 4 : 8;
+}
+
+/// Counters that a launch needs.
+inline std::size_t attention_counters(const AttentionShape& shape, std::size_t rows) {
+  const std::size_t queries = attention_queries(shape);
+  const std::size_t group = shape.heads / shape.key_value_heads;
+  return rows * shape.key_value_heads * ((group + queries - 1) / queries);
+}
+
+/// Queues the attention of a batch: one kernel. Head size: even, at most 256.
+/// @throw std::invalid_argument for a larger one
+void launch_attention(simt::Stream& stream, const AttentionShape& shape,
+                      const float* query_key_value, const TokenRows& batch, const PagePart& keys,
+                      const PagePart& values, const AttentionScratch& scratch,
+                      std::uint16_t* attended);
+
+}  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -1,0 +1,154 @@
+#include "gpu/device/device_memory.hpp"
+#include "gpu/transformer/kernels/cuda/attention_launch.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/transformer/kernels/cuda/rotary.cuh"
+#include "gpu/transformer/kernels/cuda/rows.cuh"
+
+namespace tempera::gpu {
+
+namespace {
+
+unsigned as_unsigned(std::size_t value) { return static_cast<unsigned>(value); }
+
+#if defined(__CUDACC__)
+ProductDevice this_device() {
+  int device = 0;
+  simt::require_success(cudaGetDevice(&device), "no CUDA device");
+  int multiprocessors = 0;
+  int shared_bytes = 0;
+  simt::require_success(
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+      "CUDA device");
+  simt::require_success(
+      cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+      "CUDA device");
+  return {as_unsigned(static_cast<std::size_t>(multiprocessors)),
+          static_cast<std::size_t>(shared_bytes)};
+}
+simt::Stream new_stream(std::uint64_t) { return {}; }
+constexpr const char* form_name = "cuda";
+#else
+/// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
+ProductDevice this_device() { return {3, 227 * 1024}; }
+simt::Stream new_stream(std::uint64_t seed) { return {seed, 0, {}, {}}; }
+constexpr const char* form_name = "cuda on fibers";
+#endif
+
+}  // namespace
+
+struct CudaKernels::Device {
+  ProductDevice limits = this_device();
+  simt::Stream stream;
+  // Room for partial results, kept between launches; the counters are zero between them.
+  DeviceMemory<float> scratch;
+  DeviceMemory<std::uint32_t> counters;
+
+  template <class Epilogue>
+  void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
+                std::size_t out, const Epilogue& epilogue) {
+    const ProductPlan plan =
+        plan_product(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
+                     as_unsigned(matrix.out / tile_outputs), Epilogue::gated, limits);
+    scratch.ensure_size(plan.scratch_floats());
+    counters.ensure_size(plan.counters());
+    launch_product(stream, plan,
+                   {reinterpret_cast<const simt::Vector16*>(matrix.fragments), inputs.bfloat16,
+                    scratch.data(), counters.data()},
+                   epilogue);
+  }
+};
+
+CudaKernels::CudaKernels(std::uint64_t seed) : device_(std::make_unique<Device>()) {
+  device_->stream = new_stream(seed);
+}
+
+CudaKernels::~CudaKernels() = default;
+
+std::uint64_t CudaKernels::launches() const { return device_->stream.launches; }
+
+const char* CudaKernels::name() const { return form_name; }
+
+void CudaKernels::embed(const MatrixView& embedding, const TokenRows& batch, float* states) const {
+  simt::launch({.blocks = {as_unsigned(batch.rows)}, .threads = row_threads}, device_->stream,
+               embed_rows, embedding.fragments, batch, as_unsigned(embedding.in), states);
+}
+
+void CudaKernels::normalize(const float* states, const float* weight, std::size_t rows,
+                            std::size_t size, float epsilon, const ProductInputs& normed) const {
+  simt::launch({.blocks = {as_unsigned(rows)},
+                .threads = row_threads,
+                .shared_bytes = row_threads * sizeof(float)},
+               device_->stream, normalize_rows, states, weight, as_unsigned(size), epsilon,
+               normed.bfloat16);
+}
+
+void CudaKernels::normalize_into_pages(const float* states, const float* weight,
+                                       const TokenRows& batch, std::size_t size, float epsilon,
+                                       const PagePart& target) const {
+  simt::launch({.blocks = {as_unsigned(batch.rows)},
+                .threads = row_threads,
+                .shared_bytes = row_threads * sizeof(float)},
+               device_->stream, normalize_into_slots, states, weight, batch, as_unsigned(size),
+               epsilon, target);
+}
+
+void CudaKernels::multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
+                           std::size_t out, float* outputs) const {
+  device_->multiply(matrix, inputs, rows, out, StoreProduct{outputs});
+}
+
+void CudaKernels::multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
+                                   std::size_t rows, std::size_t out, float* outputs) const {
+  device_->multiply(matrix, inputs, rows, out, AddProduct{outputs});
+}
+
+void CudaKernels::multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs,
+                                 std::size_t rows, std::size_t out,
+                                 const ProductInputs& gated) const {
+  device_->multiply(gate_up, inputs, rows, out, GateProduct{gated.bfloat16});
+}
+
+void CudaKernels::rotate_into_pages(const AttentionShape& shape, const float* query_norm,
+                                    const float* key_norm, float epsilon,
+                                    const RotaryTables& tables, const TokenRows& batch,
+                                    const PagePart& keys, const PagePart& values,
+                                    float* query_key_value) const {
+  const std::size_t heads = shape.heads + 2 * shape.key_value_heads;
+  simt::launch(
+      {.blocks = {as_unsigned((heads + rotary_warps - 1) / rotary_warps), as_unsigned(batch.rows)},
+       .threads = rotary_warps * simt::warp_lanes},
+      device_->stream, rotate_heads, shape, query_norm, key_norm, epsilon, tables, batch, keys,
+      values, query_key_value);
+}
+
+void CudaKernels::attend(const AttentionShape& shape, const float* query_key_value,
+                         const TokenRows& batch, const PagePart& keys, const PagePart& values,
+                         const ProductInputs& attended) const {
+  const unsigned splits = attention_splits(batch.context);
+  const std::size_t partials = batch.rows * shape.heads * splits;
+  device_->scratch.ensure_size(partials * (2 + shape.head_dim));
+  device_->counters.ensure_size(attention_counters(shape, batch.rows));
+  float* const scratch = device_->scratch.data();
+  launch_attention(
+      device_->stream, shape, query_key_value, batch, keys, values,
+      {scratch, scratch + partials, scratch + 2 * partials, device_->counters.data(), splits},
+      attended.bfloat16);
+}
+
+void CudaKernels::gather_from_pages(const CachedRows& batch, std::size_t size,
+                                    const PagePart& source, const ProductInputs& gathered) const {
+  simt::launch({.blocks = {as_unsigned(batch.rows)}, .threads = row_threads}, device_->stream,
+               gather_slots, batch, as_unsigned(size), source, gathered.bfloat16);
+}
+
+void CudaKernels::copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
+                             std::size_t copies, const PageMemory& memory) const {
+  constexpr std::size_t block_bytes = 4 * row_threads * sizeof(simt::Vector16);
+  simt::launch({.blocks = {as_unsigned((memory.page_bytes + block_bytes - 1) / block_bytes),
+                           as_unsigned(copies)},
+                .threads = row_threads},
+               device_->stream, copy_whole_pages, sources, targets, memory);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gpu/transformer/kernels/kernels.hpp"
+
+namespace tempera::gpu {
+
+/// The production form of `tensor-core`: the kernels of this folder, on a CUDA device, or, where
+/// this program was built for the host, on fibers, thread by thread and so slowly that only tests
+/// use it. Same bits as the host's form: docs/arithmetic.md.
+///
+/// At most 8 kernels a layer and 6 a step besides, on one stream; nothing waits for the host. It
+/// owns its scratch memory, so that one transformer at a time may use it.
+class CudaKernels final : public Kernels {
+ public:
+  /// @param seed of the order of threads and blocks, on fibers; a device has its own
+  /// @throw std::runtime_error where there is no device
+  explicit CudaKernels(std::uint64_t seed = 1);
+  ~CudaKernels() override;
+  CudaKernels(const CudaKernels&) = delete;
+  CudaKernels& operator=(const CudaKernels&) = delete;
+
+  /// Kernels launched so far.
+  std::uint64_t launches() const;
+
+  /// "cuda" or "cuda on fibers".
+  const char* name() const override;
+  Arithmetic arithmetic() const override { return Arithmetic::tensor_core; }
+  void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override;
+  void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
+                 float epsilon, const ProductInputs& normed) const override;
+  void normalize_into_pages(const float* states, const float* weight, const TokenRows& batch,
+                            std::size_t size, float epsilon, const PagePart& target) const override;
+  void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
+                std::size_t out, float* outputs) const override;
+  void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
+                        std::size_t out, float* outputs) const override;
+  void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
+                      std::size_t out, const ProductInputs& gated) const override;
+  void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
+                         const float* key_norm, float epsilon, const RotaryTables& tables,
+                         const TokenRows& batch, const PagePart& keys, const PagePart& values,
+                         float* query_key_value) const override;
+  void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
+              const PagePart& keys, const PagePart& values,
+              const ProductInputs& attended) const override;
+  void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
+                         const ProductInputs& gathered) const override;
+  void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
+                  const PageMemory& memory) const override;
+
+ private:
+  struct Device;
+  std::unique_ptr<Device> device_;
+};
+
+}  // namespace tempera::gpu

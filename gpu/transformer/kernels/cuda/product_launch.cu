@@ -1,0 +1,50 @@
+#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+
+namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
+
+namespace {
+
+template <unsigned TokenTiles, class Epilogue>
+void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                const Epilogue& epilogue) {
+  constexpr unsigned unit_tiles = unit_tiles_for(8 * TokenTiles, Epilogue::gated);
+  simt::launch(
+      {.blocks = {plan.blocks}, .threads = product_threads, .shared_bytes = plan.shared_bytes},
+      stream, product<TokenTiles, unit_tiles, Epilogue>, plan, operands, epilogue);
+}
+
+template <class Epilogue>
+void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                const Epilogue& epilogue) {
+  switch (token_tiles_for(plan.rows)) {
+    case 1:
+      return launch_for<1>(stream, plan, operands, epilogue);
+    case 2:
+      return launch_for<2>(stream, plan, operands, epilogue);
+    case 4:
+      return launch_for<4>(stream, plan, operands, epilogue);
+    default:
+      return launch_for<8>(stream, plan, operands, epilogue);
+  }
+}
+
+}  // namespace
+
+void launch_product(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                    const StoreProduct& epilogue) {
+  launch_any(stream, plan, operands, epilogue);
+}
+void launch_product(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                    const AddProduct& epilogue) {
+  launch_any(stream, plan, operands, epilogue);
+}
+void launch_product(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                    const GateProduct& epilogue) {
+  launch_any(stream, plan, operands, epilogue);
+}
+void launch_product(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                    const StoreLogits& epilogue) {
+  launch_any(stream, plan, operands, epilogue);
+}
+
+}  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -1,0 +1,97 @@
+#include "gpu/transformer/kernels/cuda/product_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "gpu/transformer/kernels/cuda/product_layout.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+unsigned quotient_up(unsigned a, unsigned b) { return (a + b - 1) / b; }
+
+std::size_t shared_bytes(unsigned token_tiles, unsigned window, unsigned tiles, bool whole) {
+  switch (token_tiles) {
+    case 1:
+      return ProductLayout<1>::shared_bytes(window, tiles, whole);
+    case 2:
+      return ProductLayout<2>::shared_bytes(window, tiles, whole);
+    case 4:
+      return ProductLayout<4>::shared_bytes(window, tiles, whole);
+    default:
+      return ProductLayout<8>::shared_bytes(window, tiles, whole);
+  }
+}
+
+/// Nanoseconds by the rates of an H200: of 4.8 TB/s a multiprocessor gets 36 bytes a nanosecond,
+/// from the second-level cache about 60; a block's first bytes and its last sums cost about 0.7 µs,
+/// and a second phase through scratch memory 1 µs.
+double cost(const ProductPlan& plan, unsigned tokens, const ProductDevice& device) {
+  constexpr double memory = 36;
+  constexpr double cache = 60;
+  const double segment_bytes = double{segment_steps} * 512;
+  const double rounds = quotient_up(plan.jobs(), device.multiprocessors);
+  const double weights =
+      double(plan.job_units) * plan.unit_tiles * plan.part_segments * segment_bytes;
+  const double inputs =
+      double(plan.part_segments) * std::min(plan.rows, tokens) * segment_inputs * 2;
+  const double sums =
+      plan.parts == 1 ? 0
+                      : 2.0 * 4 * double(plan.scratch_floats()) / (cache * device.multiprocessors);
+  return rounds * (std::max(weights / memory, (weights + inputs) / cache) + 700) +
+         (plan.parts == 1 ? 0 : 1000) + sums;
+}
+
+}  // namespace
+
+ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                         const ProductDevice& device) {
+  ProductPlan plan{};
+  plan.rows = rows;
+  plan.in = in;
+  plan.out = out;
+  plan.tiles = tiles;
+  plan.unit_tiles = unit_tiles_for(rows, gated);
+  plan.units = gated ? tiles / 2 : quotient_up(quotient_up(out, tile_outputs), plan.unit_tiles);
+  plan.segments = quotient_up(in, segment_inputs);
+  const unsigned token_tiles = token_tiles_for(rows);
+  const unsigned tokens = 8 * token_tiles;
+  plan.chunks = quotient_up(rows, tokens);
+  // More than eight units of many segments would not share their inputs any better.
+  constexpr unsigned most_units = 16;
+
+  ProductPlan best{};
+  double least = std::numeric_limits<double>::infinity();
+  for (unsigned part_segments = 1; part_segments <= plan.segments; ++part_segments) {
+    plan.part_segments = part_segments;
+    plan.parts = quotient_up(plan.segments, part_segments);
+    for (unsigned units = 1; units <= std::min(most_units, plan.units); ++units) {
+      plan.job_units = units;
+      // The warps share the units of a window: the fewer segments it takes to keep all of them
+      // busy, the less shared memory; beyond 16 tokens one segment at a time is all that fits.
+      const unsigned busy = quotient_up(2 * product_warps, units);
+      plan.window = token_tiles <= 2 ? std::min(part_segments, std::max(busy, 1U)) : 1;
+      const bool whole = plan.parts == 1;
+      while (plan.window > 1 && shared_bytes(token_tiles, plan.window, units * plan.unit_tiles,
+                                             whole) > device.shared_bytes) {
+        --plan.window;
+      }
+      plan.shared_bytes = shared_bytes(token_tiles, plan.window, units * plan.unit_tiles, whole);
+      if (plan.shared_bytes > device.shared_bytes) continue;
+      plan.blocks = std::min(plan.jobs(), device.multiprocessors);
+      const double estimate = cost(plan, tokens, device);
+      if (estimate < least) {
+        least = estimate;
+        best = plan;
+      }
+    }
+  }
+  if (best.blocks == 0) {
+    throw std::invalid_argument("a product needs more shared memory than the device gives a block");
+  }
+  return best;
+}
+
+}  // namespace tempera::gpu

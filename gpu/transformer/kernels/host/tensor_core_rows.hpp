@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cmath>
+
+#include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/row_kernels.hpp"
+#include "gpu/transformer/kernels/tree_sum.hpp"
+#include "gpu/transformer/weights/fragments.hpp"
+
+// The steps of the `tensor-core` arithmetic that are one loop over a row: call operator()(item) for
+// every item.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// Partial sums of the squares of a row, and of a head: one for each thread of a block, of a warp.
+constexpr std::size_t row_sums = 256;
+constexpr std::size_t head_sums = 32;
+
+/// An item is a row.
+struct TensorCoreEmbed {
+  const std::uint32_t* fragments;  // of the embedding
+  const std::uint32_t* tokens;     // [rows]
+  std::size_t size;
+  float* states;  // [rows, size]
+
+  void operator()(std::size_t row) const {
+    for (std::size_t i = 0; i < size; ++i) {
+      states[row * size + i] =
+          from_bfloat16(weight_at(fragments, fragment_place(size, tokens[row], i)));
+    }
+  }
+};
+
+/// normed_i = bf16(weight_i · (x_i · factor)).
+inline void normalize_row(const float* states, const float* weight, std::size_t size, float epsilon,
+                          std::uint16_t* normed) {
+  const float mean = sum_of_squares<row_sums>(states, size) / static_cast<float>(size);
+  const float factor = 1.0f / sqrtf(mean + epsilon);
+  for (std::size_t i = 0; i < size; ++i) {
+    normed[i] = to_bfloat16(weight[i] * (states[i] * factor));
+  }
+}
+
+/// An item is a row.
+struct TensorCoreNormalize {
+  const float* states;  // [rows, size]
+  const float* weight;  // [size]
+  std::size_t size;
+  float epsilon;
+  std::uint16_t* normed;  // [rows, size]
+
+  void operator()(std::size_t row) const {
+    normalize_row(states + row * size, weight, size, epsilon, normed + row * size);
+  }
+};
+
+/// An item is a row.
+struct TensorCoreNormalizeIntoPages {
+  const float* states;  // [rows, size]
+  const float* weight;  // [size]
+  std::size_t size;
+  float epsilon;
+  TokenRows batch;
+  PagePart target;  // [page_tokens, size]
+
+  void operator()(std::size_t row) const {
+    normalize_row(states + row * size, weight, size, epsilon,
+                  part_of_page<std::uint16_t>(target, page_of_row(batch, row)) +
+                      batch.positions[row] % page_tokens * size);
+  }
+};
+
+/// An item is a row.
+struct TensorCoreGatherFromPages {
+  CachedRows batch;
+  std::size_t size;
+  PagePart source;          // [page_tokens, size]
+  std::uint16_t* gathered;  // [rows, size]
+
+  void operator()(std::size_t row) const {
+    const auto* token =
+        part_of_page<std::uint16_t>(source, batch.pages[row]) + batch.slots[row] * size;
+    for (std::size_t i = 0; i < size; ++i) gathered[row * size + i] = token[i];
+  }
+};
+
+/// An item is one head of one row: its queries first, then its keys, then its values.
+struct TensorCoreRotateIntoPages {
+  AttentionShape shape;
+  const float* query_norm;  // [head_dim]
+  const float* key_norm;    // [head_dim]
+  float epsilon;
+  RotaryTables tables;
+  TokenRows batch;
+  PagePart keys;           // [key_value_heads, page_tokens, head_dim]
+  PagePart values;         // [key_value_heads, page_tokens, head_dim]
+  float* query_key_value;  // [rows, shape.row_floats]
+
+  std::size_t items() const { return batch.rows * heads_per_row(); }
+  std::size_t heads_per_row() const { return shape.heads + 2 * shape.key_value_heads; }
+
+  void operator()(std::size_t item) const {
+    const std::size_t row = item / heads_per_row();
+    const std::size_t position = batch.positions[row];
+    float* buffer = query_key_value + row * shape.row_floats;
+    std::size_t head = item % heads_per_row();
+    if (head < shape.heads) {
+      float* query = buffer + head * shape.head_dim;
+      rotate(query, query_norm, position, [&](std::size_t d, float x) { query[d] = x; });
+      return;
+    }
+    head -= shape.heads;
+    const bool is_key = head < shape.key_value_heads;
+    if (!is_key) head -= shape.key_value_heads;
+    std::uint16_t* target =
+        part_of_page<std::uint16_t>(is_key ? keys : values, page_of_row(batch, row)) +
+        (head * page_tokens + position % page_tokens) * shape.head_dim;
+    if (is_key) {
+      rotate(buffer + shape.key_begin + head * shape.head_dim, key_norm, position,
+             [&](std::size_t d, float x) { target[d] = to_bfloat16(x); });
+    } else {
+      const float* value = buffer + shape.value_begin + head * shape.head_dim;
+      for (std::size_t d = 0; d < shape.head_dim; ++d) target[d] = to_bfloat16(value[d]);
+    }
+  }
+
+  /// Calls keep(d, element d of the result), which may overwrite the input.
+  template <class Keep>
+  void rotate(const float* vector, const float* norm, std::size_t position,
+              const Keep& keep) const {
+    const std::size_t half = shape.head_dim / 2;
+    const float mean =
+        sum_of_squares<head_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
+    const float factor = 1.0f / sqrtf(mean + epsilon);
+    for (std::size_t d = 0; d < half; ++d) {
+      const float low = norm[d] * (vector[d] * factor);
+      const float high = norm[d + half] * (vector[d + half] * factor);
+      const float cosine = tables.cosines[position * half + d];
+      const float sine = tables.sines[position * half + d];
+      keep(d, fused_multiply_add(low, cosine, -(high * sine)));
+      keep(d + half, fused_multiply_add(high, cosine, low * sine));
+    }
+  }
+};
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

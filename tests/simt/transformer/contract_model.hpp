@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/weights/tensor_source.hpp"
+#include "tests/simt/transformer/contract.hpp"
+
+namespace tempera::tests {
+
+/// Random tensors of bfloat16s, which it remembers by name.
+class RememberedTensors final : public gpu::TensorSource {
+ public:
+  explicit RememberedTensors(unsigned seed) : random_(seed) {}
+  const Bfloat16s& named(const std::string& name) const { return made_.at(name); }
+
+ private:
+  const gpu::StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+
+  std::mt19937 random_;
+  std::map<std::string, Bfloat16s> made_;
+  std::map<std::string, gpu::StoredTensor> stored_;
+};
+
+/// Qwen3 by the contract `tensor-core`, one token after another and one element after another.
+class ContractModel {
+ public:
+  /// The tensors: those that a Qwen3 of this configuration has been made of.
+  ContractModel(gpu::Qwen3Config config, const RememberedTensors& tensors)
+      : config_(std::move(config)), tensors_(tensors) {}
+
+  /// The logits after the text.
+  Floats logits(const std::vector<std::uint32_t>& text) const;
+
+ private:
+  using HeadVectors = std::vector<Bfloat16s>;  // [positions], of one head
+
+  Floats product(const std::string& name, const Bfloat16s& inputs) const;
+  Bfloat16s norm(const std::string& name, const Floats& state) const;
+  Floats vector(const std::string& name) const;
+
+  gpu::Qwen3Config config_;
+  const RememberedTensors& tensors_;
+};
+
+}  // namespace tempera::tests

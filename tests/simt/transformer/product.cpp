@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/contract.hpp"
+
+using namespace tempera;
+using namespace tempera::tests;
+namespace simt = tempera::gpu::simt;
+
+namespace {
+
+constexpr unsigned all_rows = 70;
+constexpr std::size_t hopper_shared_bytes = 227 * 1024;
+
+/// A product, its inputs for many rows, and its results by the contract.
+struct Problem {
+  unsigned in;
+  unsigned out;
+  Bfloat16s weights;
+  Bfloat16s inputs;  // [all_rows, in]
+  std::vector<std::uint32_t> fragments;
+  Floats expected;  // [all_rows, out]
+
+  Problem(unsigned inputs_count, unsigned outputs_count, unsigned seed)
+      : in(inputs_count), out(outputs_count) {
+    std::mt19937 random(seed);
+    weights = random_bfloat16s(std::size_t{out} * in, 0.3f, random);
+    inputs = random_bfloat16s(std::size_t{all_rows} * in, 1.0f, random);
+    fragments = packed_fragments(weights, out, in);
+    expected.resize(std::size_t{all_rows} * out);
+    for (unsigned row = 0; row < all_rows; ++row) {
+      for (unsigned o = 0; o < out; ++o) expected[row * out + o] = by_contract(row, o);
+    }
+  }
+
+  float by_contract(unsigned row, unsigned output, std::size_t segment = 512) const {
+    return contract_product({&weights[std::size_t{output} * in], in},
+                            {&inputs[std::size_t{row} * in], in}, segment);
+  }
+
+  /// The rows in slots 0, 1, ….
+  Bfloat16s inputs_of(const std::vector<unsigned>& rows) const {
+    Bfloat16s result;
+    for (const unsigned row : rows) {
+      result.insert(result.end(), &inputs[std::size_t{row} * in],
+                    &inputs[std::size_t{row} * in] + in);
+    }
+    return result;
+  }
+  Floats expected_of(const std::vector<unsigned>& rows) const {
+    Floats result;
+    for (const unsigned row : rows) {
+      result.insert(result.end(), &expected[std::size_t{row} * out],
+                    &expected[std::size_t{row} * out] + out);
+    }
+    return result;
+  }
+};
+
+std::vector<unsigned> some_rows(unsigned count, unsigned seed) {
+  std::vector<unsigned> rows(all_rows);
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::mt19937 random(seed);
+  if (seed > 1) std::shuffle(rows.begin(), rows.end(), random);
+  rows.resize(count);
+  return rows;
+}
+
+/// A launch with memory of exactly the size that the plan asks for.
+template <class Epilogue>
+void run_product(simt::Stream& stream, const gpu::ProductPlan& plan,
+                 const std::vector<std::uint32_t>& fragments, const Bfloat16s& inputs,
+                 const Epilogue& epilogue) {
+  std::vector<gpu::simt::Vector16> aligned_fragments(fragments.size() / 4);
+  std::memcpy(aligned_fragments.data(), fragments.data(), fragments.size() * 4);
+  std::vector<gpu::simt::Vector16> aligned_inputs(inputs.size() / 8 + 1);
+  std::memcpy(aligned_inputs.data(), inputs.data(), inputs.size() * 2);
+  Floats scratch(plan.scratch_floats(), std::numeric_limits<float>::quiet_NaN());
+  std::vector<std::uint32_t> counters(plan.counters());
+  gpu::launch_product(
+      stream, plan,
+      {aligned_fragments.data(), reinterpret_cast<const std::uint16_t*>(aligned_inputs.data()),
+       scratch.data(), counters.data()},
+      epilogue);
+  for (const std::uint32_t counter : counters) REQUIRE(counter == 0);
+}
+
+gpu::ProductPlan plan_for(const Problem& problem, unsigned rows, unsigned multiprocessors) {
+  return gpu::plan_product(rows, problem.in, problem.out, (problem.out + 15) / 16, false,
+                           {multiprocessors, hopper_shared_bytes});
+}
+
+Floats stored(const Problem& problem, const std::vector<unsigned>& rows,
+              const gpu::ProductPlan& plan, simt::Stream& stream) {
+  Floats outputs(rows.size() * problem.out, std::numeric_limits<float>::quiet_NaN());
+  run_product(stream, plan, problem.fragments, problem.inputs_of(rows),
+              gpu::StoreProduct{outputs.data()});
+  return outputs;
+}
+
+/// The same, added to zeros: what is added twice shows.
+Floats added(const Problem& problem, const std::vector<unsigned>& rows,
+             const gpu::ProductPlan& plan, simt::Stream& stream) {
+  Floats outputs(rows.size() * problem.out);
+  run_product(stream, plan, problem.fragments, problem.inputs_of(rows),
+              gpu::AddProduct{outputs.data()});
+  return outputs;
+}
+
+}  // namespace
+
+TEST_CASE("a product has the contract's bits for every batch, slot, cut and thread order") {
+  // Sizes that fill no tile, no step, no segment, and rows that are not aligned.
+  const auto [in, out] = GENERATE(table<unsigned, unsigned>(
+      {{1328, 40}, {24, 16}, {512, 7}, {1030, 24}, {2560, 16}, {16, 130}}));
+  const Problem problem(in, out, in + out);
+  std::uint64_t seed = 1;
+  for (const unsigned count : {1U, 3U, 8U, 9U, 16U, 17U, 32U, 33U, 64U, 70U}) {
+    for (const unsigned multiprocessors : {1U, 7U}) {
+      const auto rows = some_rows(count, static_cast<unsigned>(seed));
+      simt::Stream stream{++seed};
+      const auto outputs = stored(problem, rows, plan_for(problem, count, multiprocessors), stream);
+      INFO("in " << in << ", out " << out << ", rows " << count);
+      REQUIRE(different(outputs, problem.expected_of(rows)) == 0);
+      REQUIRE(stream.launches == 1);
+    }
+  }
+}
+
+TEST_CASE("however a product is cut, its bits stay") {
+  const Problem problem(1600, 56, 3);
+  for (const unsigned count : {5U, 12U, 40U}) {
+    const auto rows = some_rows(count, 9);
+    std::set<std::vector<unsigned>> cuts;
+    for (unsigned part_segments = 1; part_segments <= 4; ++part_segments) {
+      for (const unsigned units : {1U, 3U}) {
+        for (unsigned window = 1; window <= (count <= 16 ? part_segments : 1); ++window) {
+          gpu::ProductPlan plan = plan_for(problem, count, 5);
+          plan.part_segments = part_segments;
+          plan.parts = (plan.segments + part_segments - 1) / part_segments;
+          plan.job_units = units;
+          plan.window = window;
+          plan.shared_bytes = hopper_shared_bytes;
+          plan.blocks = std::min(plan.jobs(), 5U);
+          simt::Stream stream{part_segments + 10 * units + 100 * window};
+          REQUIRE(different(stored(problem, rows, plan, stream), problem.expected_of(rows)) == 0);
+          cuts.insert({plan.parts, units, window});
+        }
+      }
+    }
+    REQUIRE(cuts.size() >= 6);
+  }
+}
+
+TEST_CASE("a product is added to the residual stream, and gated behind its activation") {
+  std::mt19937 random(5);
+  const Problem gate(600, 24, 11);
+  Problem up(600, 24, 12);
+  for (const unsigned count : {2U, 11U, 30U, 50U}) {
+    const auto rows = some_rows(count, count);
+    const Floats before = random_floats(count * gate.out, 1.0f, random);
+    Floats states = before;
+    simt::Stream stream{count};
+    run_product(stream, plan_for(gate, count, 3), gate.fragments, gate.inputs_of(rows),
+                gpu::AddProduct{states.data()});
+    Floats expected = gate.expected_of(rows);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = before[i] + expected[i];
+    REQUIRE(different(states, expected) == 0);
+
+    std::vector<std::uint32_t> both = gate.fragments;
+    both.insert(both.end(), up.fragments.begin(), up.fragments.end());
+    const auto plan =
+        gpu::plan_product(count, gate.in, gate.out, 4, true, {3, hopper_shared_bytes});
+    Bfloat16s gated(count * gate.out, 0x7FC0);
+    run_product(stream, plan, both, gate.inputs_of(rows), gpu::GateProduct{gated.data()});
+    Bfloat16s expected_gated;
+    for (const unsigned row : rows) {
+      for (unsigned o = 0; o < gate.out; ++o) {
+        const float g = gate.expected[row * gate.out + o];
+        const float u = contract_product({&up.weights[std::size_t{o} * up.in], up.in},
+                                         {&gate.inputs[std::size_t{row} * gate.in], gate.in});
+        expected_gated.push_back(gpu::to_bfloat16(g / (1.0f + gpu::float32_exponential(-g)) * u));
+      }
+    }
+    REQUIRE(different(gated, expected_gated) == 0);
+  }
+}
+
+TEST_CASE("the head leaves logits and the largest of every 16, NaN where one is no number") {
+  Problem head(200, 50, 21);
+  // Row 4 overflows upwards in output 20: +infinity is an error that the lottery must see.
+  for (unsigned i = 0; i < head.in; ++i) {
+    head.weights[20 * head.in + i] = gpu::to_bfloat16(0x1p+100f);
+    head.inputs[4 * head.in + i] = gpu::to_bfloat16(0x1p+40f);
+  }
+  head.fragments = packed_fragments(head.weights, head.out, head.in);
+  const std::vector<unsigned> rows = {3, 4, 5};
+  Floats logits(rows.size() * head.out);
+  Floats maxima(rows.size() * 4);
+  simt::Stream stream;
+  run_product(stream, plan_for(head, 3, 2), head.fragments, head.inputs_of(rows),
+              gpu::StoreLogits{logits.data(), maxima.data()});
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (unsigned tile = 0; tile < 4; ++tile) {
+      const float* first = &logits[row * head.out + tile * 16];
+      const float expected = *std::max_element(first, first + (tile == 3 ? 2 : 16));
+      const float found = maxima[row * 4 + tile];
+      if (row == 1 && tile == 1) {
+        REQUIRE(found != found);
+      } else {
+        REQUIRE(found == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("planted: each barrier of the product removed, and a wait one short, show") {
+  const Problem large(1600, 40, 31);
+  const Problem small(544, 16, 32);
+  simt::Stream sound{1};
+  const auto rows = some_rows(5, 2);
+  struct Case {
+    const Problem& problem;
+    gpu::ProductPlan plan;
+    std::uint64_t seeds;
+  };
+  std::vector<Case> cases;
+  const auto add_case = [&](const Problem& problem, unsigned part_segments, unsigned window,
+                            std::uint64_t seeds) {
+    gpu::ProductPlan plan = plan_for(problem, 5, 2);
+    plan.part_segments = part_segments;
+    plan.parts = (plan.segments + part_segments - 1) / part_segments;
+    plan.job_units = std::min(2U, plan.units);
+    plan.window = window;
+    plan.shared_bytes = hopper_shared_bytes;
+    plan.blocks = 2;
+    cases.push_back({problem, plan, seeds});
+    REQUIRE(different(added(problem, rows, plan, sound), problem.expected_of(rows)) == 0);
+  };
+  add_case(large, 2, 2, 2);
+  add_case(large, 4, 2, 2);
+  add_case(large, 4, 1, 2);
+  add_case(small, 1, 1, 100);  // two short parts whose blocks meet at the counter
+  const auto shows = [&](const simt::PlantedDefect& defect) {
+    for (const auto& [problem, plan, seeds] : cases) {
+      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        simt::Stream stream{seed, 0, defect, {}};
+        try {
+          if (different(added(problem, rows, plan, stream), problem.expected_of(rows)) != 0) {
+            return true;
+          }
+        } catch (const simt::LaunchFailure&) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  REQUIRE(sound.barrier_lines.size() == 6);
+  for (const unsigned line : sound.barrier_lines) {
+    INFO("the barrier on line " << line << " of product.cuh");
+    CHECK(shows({.barrier_line = line}));
+  }
+  CHECK(shows({.wait_one_short = true}));
+  CHECK_FALSE(shows({}));
+}
+
+TEST_CASE("planted: a segment boundary moved, and a sum whose order depends on the batch, show") {
+  const Problem problem(1328, 40, 41);
+  // A step of zeros before the first input moves every boundary by 16 inputs.
+  const auto moved = [&](const std::vector<unsigned>& rows) {
+    Problem late = problem;
+    const auto shift = [&](const Bfloat16s& matrix) {
+      Bfloat16s result;
+      for (std::size_t i = 0; i < matrix.size(); ++i) {
+        if (i % problem.in == 0) result.insert(result.end(), 16, 0);
+        result.push_back(matrix[i]);
+      }
+      return result;
+    };
+    late.in = problem.in + 16;
+    late.weights = shift(problem.weights);
+    late.inputs = shift(problem.inputs);
+    late.fragments = packed_fragments(late.weights, late.out, late.in);
+    simt::Stream stream;
+    return stored(late, rows, plan_for(late, static_cast<unsigned>(rows.size()), 3), stream);
+  };
+  const auto rows = some_rows(9, 3);
+  REQUIRE(different(moved(rows), problem.expected_of(rows)) > 0);
+  // The defect in batches of more than eight alone: the same row differs between two batches.
+  simt::Stream stream;
+  const std::vector<unsigned> alone = {rows[0]};
+  const auto single = stored(problem, alone, plan_for(problem, 1, 3), stream);
+  const auto batched = moved(rows);
+  REQUIRE(different(single, std::span(batched).first(problem.out)) > 0);
+}
+
+TEST_CASE("the plans for an H200 keep every multiprocessor at work and fit its memory") {
+  const gpu::ProductDevice h200{132, hopper_shared_bytes};
+  struct Shape {
+    unsigned in, out;
+    bool gated;
+  };
+  for (const Shape& shape :
+       {Shape{2560, 6144, false}, Shape{4096, 2560, false}, Shape{2560, 9728, true},
+        Shape{9728, 2560, false}, Shape{2560, 151936, false}, Shape{4096, 6144, false},
+        Shape{4096, 4096, false}, Shape{4096, 12288, true}, Shape{12288, 4096, false}}) {
+    for (const unsigned rows : {1U, 4U, 16U, 64U}) {
+      const auto plan = gpu::plan_product(
+          rows, shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1), shape.gated, h200);
+      REQUIRE(plan.shared_bytes <= hopper_shared_bytes);
+      const double rounds = (plan.jobs() + 131) / 132;
+      const double most = rounds * plan.job_units * plan.part_segments;
+      const double even = double(plan.units) * plan.segments / 132;
+      INFO(shape.in << " -> " << shape.out << ", rows " << rows << ": " << plan.job_units
+                    << " units, " << plan.parts << " parts, " << plan.blocks << " blocks, window "
+                    << plan.window << ", " << even / most);
+      CHECK(even / most >= 0.85);
+    }
+  }
+}

@@ -1,0 +1,215 @@
+#include "gpu/transformer/kernels/cuda/rows.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/kernels/cuda/rotary.cuh"
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/contract.hpp"
+
+using namespace tempera;
+using namespace tempera::tests;
+namespace simt = tempera::gpu::simt;
+
+namespace {
+
+constexpr unsigned rows = 5;
+constexpr unsigned pages_count = 7;
+
+/// Positions of five rows and the pages that their tokens lie in.
+struct Places {
+  std::vector<std::uint32_t> tokens = {3, 40, 16, 0, 49};
+  std::vector<std::uint32_t> positions = {0, 15, 16, 31, 5};
+  std::vector<std::uint32_t> first_page = {0, 1, 2, 4, 6};
+  std::vector<std::uint32_t> table = {6, 2, 0, 5, 1, 3, 4};
+
+  gpu::TokenRows batch() const {
+    return {rows, 32, tokens.data(), positions.data(), first_page.data(), table.data()};
+  }
+  std::uint32_t page(unsigned row) const { return table[first_page[row] + positions[row] / 16]; }
+};
+
+struct PageBytes {
+  std::vector<simt::Vector16> vectors;
+  std::size_t bytes;
+  explicit PageBytes(std::size_t page_bytes)
+      : vectors(pages_count * page_bytes / 16), bytes(page_bytes) {
+    std::memset(vectors.data(), 0xAB, vectors.size() * 16);
+  }
+  gpu::PageMemory view() { return {reinterpret_cast<std::byte*>(vectors.data()), bytes}; }
+};
+
+}  // namespace
+
+TEST_CASE("an embedding comes out of the fragments as it went in") {
+  std::mt19937 random(1);
+  const Places places;
+  for (const unsigned size : {16U, 40U, 300U}) {
+    const unsigned vocabulary = 50;
+    const auto matrix = random_bfloat16s(std::size_t{vocabulary} * size, 1.0f, random);
+    const auto fragments = packed_fragments(matrix, vocabulary, size);
+    Floats states(rows * size);
+    simt::Stream stream;
+    simt::launch({.blocks = {rows}, .threads = gpu::row_threads, .shared_bytes = 0}, stream,
+                 gpu::embed_rows, fragments.data(), places.batch(), size, states.data());
+    for (unsigned row = 0; row < rows; ++row) {
+      for (unsigned i = 0; i < size; ++i) {
+        REQUIRE(states[row * size + i] ==
+                gpu::from_bfloat16(matrix[places.tokens[row] * size + i]));
+      }
+    }
+  }
+}
+
+TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are gathered again") {
+  std::mt19937 random(2);
+  const Places places;
+  for (const unsigned size : {8U, 200U, 256U, 1000U}) {
+    const auto states = random_floats(rows * size, 3.0f, random);
+    const auto weight = random_floats(size, 1.0f, random);
+    Bfloat16s expected;
+    for (unsigned row = 0; row < rows; ++row) {
+      for (const float x : contract_norm({&states[row * size], size}, weight, 1e-6f, 256)) {
+        expected.push_back(gpu::to_bfloat16(x));
+      }
+    }
+    const simt::LaunchShape shape{.blocks = {rows}, .threads = 256, .shared_bytes = 1024};
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      simt::Stream stream{seed, 0, {}, {}};
+      Bfloat16s normed(rows * size);
+      simt::launch(shape, stream, gpu::normalize_rows, states.data(), weight.data(), size, 1e-6f,
+                   normed.data());
+      REQUIRE(different(normed, expected) == 0);
+
+      // Behind 64 other bytes of every page.
+      PageBytes pages(64 + 16 * size * 2);
+      const gpu::PagePart part{pages.view(), 64};
+      const PageBytes before = pages;
+      simt::launch(shape, stream, gpu::normalize_into_slots, states.data(), weight.data(),
+                   places.batch(), size, 1e-6f, part);
+      std::vector<std::uint32_t> page_of;
+      std::vector<std::uint32_t> slot_of;
+      for (unsigned row = 0; row < rows; ++row) {
+        page_of.push_back(places.page(row));
+        slot_of.push_back(places.positions[row] % 16);
+      }
+      Bfloat16s gathered(rows * size);
+      simt::launch({.blocks = {rows}, .threads = 256, .shared_bytes = 0}, stream, gpu::gather_slots,
+                   gpu::CachedRows{rows, page_of.data(), slot_of.data()}, size, part,
+                   gathered.data());
+      REQUIRE(different(gathered, expected) == 0);
+      std::size_t changed = 0;
+      const auto* now = reinterpret_cast<const unsigned char*>(pages.vectors.data());
+      const auto* then = reinterpret_cast<const unsigned char*>(before.vectors.data());
+      for (std::size_t i = 0; i < pages.vectors.size() * 16; ++i) changed += now[i] != then[i];
+      REQUIRE(changed <= rows * size * 2);
+    }
+    // The one barrier, removed.
+    simt::Stream sound;
+    Bfloat16s normed(rows * size);
+    simt::launch(shape, sound, gpu::normalize_rows, states.data(), weight.data(), size, 1e-6f,
+                 normed.data());
+    REQUIRE(sound.barrier_lines.size() == 1);
+    simt::Stream planted{1, 0, {.barrier_line = *sound.barrier_lines.begin()}, {}};
+    simt::launch(shape, planted, gpu::normalize_rows, states.data(), weight.data(), size, 1e-6f,
+                 normed.data());
+    REQUIRE(different(normed, expected) > 0);
+  }
+}
+
+TEST_CASE(
+    "heads are normed and rotated with the contract's bits, keys and values into their slots") {
+  const auto [heads, key_heads, size] = GENERATE(table<unsigned, unsigned, unsigned>(
+      {{4, 2, 64}, {3, 3, 80}, {2, 1, 96}, {8, 2, 128}, {1, 1, 256}, {2, 2, 6}}));
+  std::mt19937 random(size);
+  const Places places;
+  const gpu::PageShape pages_shape{1, key_heads, size, 8, gpu::Arithmetic::tensor_core};
+  PageBytes pages(pages_shape.bytes());
+  const std::size_t query = std::size_t{heads} * size;
+  const std::size_t key_value = std::size_t{key_heads} * size;
+  const gpu::AttentionShape shape{
+      heads, key_heads, size, query + 5, query + key_value + 7, query + 2 * key_value + 9};
+  const auto before = random_floats(rows * shape.row_floats, 2.0f, random);
+  const auto query_norm = random_floats(size, 1.0f, random);
+  const auto key_norm = random_floats(size, 1.0f, random);
+  Floats cosines;
+  Floats sines;
+  for (unsigned i = 0; i < 32 * size / 2; ++i) {
+    cosines.push_back(std::cos(0.1f * static_cast<float>(i)));
+    sines.push_back(std::sin(0.1f * static_cast<float>(i)));
+  }
+  Floats buffer = before;
+  simt::Stream stream{size, 0, {}, {}};
+  simt::launch(
+      {.blocks = {(heads + 2 * key_heads + 7) / 8, rows}, .threads = 256, .shared_bytes = 0},
+      stream, gpu::rotate_heads, shape, query_norm.data(), key_norm.data(), 1e-5f,
+      gpu::RotaryTables{cosines.data(), sines.data()}, places.batch(),
+      pages_shape.keys(pages.view(), 0), pages_shape.values(pages.view(), 0), buffer.data());
+  for (unsigned row = 0; row < rows; ++row) {
+    const std::uint32_t position = places.positions[row];
+    const auto rotated = [&](std::size_t begin, const Floats& norm) {
+      const auto normed =
+          contract_norm({&before[row * shape.row_floats + begin], size}, norm, 1e-5f, 32);
+      return contract_rotation(normed, {&cosines[position * size / 2], size / 2},
+                               {&sines[position * size / 2], size / 2});
+    };
+    for (unsigned head = 0; head < heads; ++head) {
+      REQUIRE(different(rotated(head * size, query_norm),
+                        {&buffer[row * shape.row_floats + head * size], size}) == 0);
+    }
+    for (unsigned head = 0; head < key_heads; ++head) {
+      Bfloat16s key;
+      Bfloat16s value;
+      for (const float x : rotated(shape.key_begin + head * size, key_norm)) {
+        key.push_back(gpu::to_bfloat16(x));
+      }
+      for (unsigned d = 0; d < size; ++d) {
+        value.push_back(
+            gpu::to_bfloat16(before[row * shape.row_floats + shape.value_begin + head * size + d]));
+      }
+      const std::size_t slot = (std::size_t{head} * 16 + position % 16) * size;
+      REQUIRE(different(key, {gpu::part_of_page<std::uint16_t>(pages_shape.keys(pages.view(), 0),
+                                                               places.page(row)) +
+                                  slot,
+                              size}) == 0);
+      REQUIRE(different(value, {gpu::part_of_page<std::uint16_t>(
+                                    pages_shape.values(pages.view(), 0), places.page(row)) +
+                                    slot,
+                                size}) == 0);
+    }
+  }
+}
+
+TEST_CASE("pages are copied whole, and a page not copied shows") {
+  PageBytes pages(5 * 4096 + 48);
+  std::mt19937 random(4);
+  const auto word = [&] { return static_cast<std::uint32_t>(random()); };
+  for (auto& vector : pages.vectors) vector = {word(), word(), word(), word()};
+  const PageBytes before = pages;
+  const std::vector<std::uint32_t> sources = {3, 0};
+  const std::vector<std::uint32_t> targets = {1, 6};
+  const auto copy = [&](unsigned copies) {
+    PageBytes after = before;
+    simt::Stream stream;
+    simt::launch({.blocks = {2, copies}, .threads = 256, .shared_bytes = 0}, stream,
+                 gpu::copy_whole_pages, sources.data(), targets.data(), after.view());
+    return after;
+  };
+  const auto page = [&](const PageBytes& of, std::uint32_t number) {
+    const auto* first = of.vectors.data() + number * of.bytes / 16;
+    return std::string(reinterpret_cast<const char*>(first), of.bytes);
+  };
+  const auto expect_copied = [&](const PageBytes& after) {
+    bool equal = true;
+    for (std::uint32_t p = 0; p < pages_count; ++p) {
+      const std::uint32_t from = p == 1 ? 3 : p == 6 ? 0 : p;
+      equal = equal && page(after, p) == page(before, from);
+    }
+    return equal;
+  };
+  REQUIRE(expect_copied(copy(2)));
+  REQUIRE_FALSE(expect_copied(copy(1)));
+}

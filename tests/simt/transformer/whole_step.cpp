@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "gpu/transformer/random_transformer.hpp"
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/contract_model.hpp"
+
+using namespace tempera;
+using namespace tempera::tests;
+
+namespace {
+
+using Text = std::vector<gpu::TokenId>;
+
+gpu::Qwen3Config config_of(std::size_t hidden, std::size_t heads, std::size_t key_heads,
+                           std::size_t head_dim, std::size_t inner, bool tied) {
+  gpu::Qwen3Config config;
+  config.vocab_size = 37;
+  config.hidden_size = hidden;
+  config.intermediate_size = inner;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = heads;
+  config.num_key_value_heads = key_heads;
+  config.head_dim = head_dim;
+  config.max_position_embeddings = 1024;
+  config.tie_word_embeddings = tied;
+  return config;
+}
+
+Text random_text(std::size_t length, std::mt19937& random) {
+  Text text(length);
+  for (auto& token : text) token = static_cast<gpu::TokenId>(random() % 37);
+  return text;
+}
+
+struct Rows {
+  gpu::Transformer& model;
+  gpu::DeviceMemory<float> memory{};
+
+  /// The logits after every pass.
+  std::vector<Floats> operator()(const std::vector<gpu::Pass>& passes) {
+    model.next_logits(passes, memory);
+    std::vector<Floats> rows;
+    for (std::size_t row = 0; row < passes.size(); ++row) {
+      rows.push_back(memory.download(row * model.vocabulary_size(), model.vocabulary_size()));
+    }
+    return rows;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("whole steps on fibers have the contract's bits: prefill, decode, forks, any slot") {
+  const auto config =
+      GENERATE(config_of(48, 4, 2, 16, 600, true), config_of(21, 6, 3, 18, 35, false));
+  RememberedTensors tensors(5);
+  const gpu::CudaKernels kernels(9);
+  gpu::Transformer model(std::make_unique<gpu::Qwen3>(config, tensors, kernels));
+  const ContractModel contract(config, tensors);
+  std::mt19937 random(3);
+  Rows next{model};
+
+  // A prompt, and forks of it in the middle of a page, at its end, and whole.
+  const Text prompt = random_text(41, random);
+  const auto root = model.empty_cache();
+  const std::vector<gpu::Pass> first = {{root.get(), prompt}};
+  REQUIRE(different(next(first)[0], contract.logits(prompt)) == 0);
+  std::vector<Text> texts;
+  std::vector<std::unique_ptr<gpu::Cache>> caches;
+  for (const std::size_t length : {41U, 37U, 32U, 41U, 7U}) {
+    texts.emplace_back(prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(length));
+    caches.push_back(root->fork(length));
+  }
+  // Three steps of one token each, in another order every time, and a pass of several tokens.
+  for (int step = 0; step < 3; ++step) {
+    std::vector<std::size_t> order = {0, 1, 2, 3, 4};
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<Text> added;
+    for (const std::size_t record : order) {
+      added.push_back(random_text(step == 1 && record == 2 ? 19 : 1, random));
+      texts[record].insert(texts[record].end(), added.back().begin(), added.back().end());
+    }
+    std::vector<gpu::Pass> passes;
+    for (std::size_t slot = 0; slot < order.size(); ++slot) {
+      passes.push_back({caches[order[slot]].get(), added[slot]});
+    }
+    const std::uint64_t before = kernels.launches();
+    const auto rows = next(passes);
+    // The recorder: 8 a layer and 6 besides.
+    REQUIRE(kernels.launches() - before <= 8 * config.num_hidden_layers + 6);
+    for (std::size_t slot = 0; slot < order.size(); ++slot) {
+      REQUIRE(different(rows[slot], contract.logits(texts[order[slot]])) == 0);
+    }
+  }
+  // What the forks wrote did not reach the record that they came from.
+  const Text more = {1};
+  Text whole = prompt;
+  whole.push_back(1);
+  REQUIRE(different(next({{root.get(), more}})[0], contract.logits(whole)) == 0);
+}
+
+TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's tensor-core form") {
+  const auto config = config_of(40, 8, 2, 24, 56, true);
+  const gpu::CudaKernels kernels(2);
+  const auto on_fibers = gpu::random_qwen3(config, 11, kernels);
+  const auto on_host =
+      gpu::random_qwen3(config, 11, gpu::default_kernels(gpu::Arithmetic::tensor_core));
+  std::mt19937 random(8);
+  Rows fibers{*on_fibers};
+  Rows host{*on_host};
+  // Contexts across a split of 256 positions.
+  const Text prompt = random_text(254, random);
+  const auto fiber_root = on_fibers->empty_cache();
+  const auto host_root = on_host->empty_cache();
+  REQUIRE(different(fibers({{fiber_root.get(), prompt}})[0],
+                    host({{host_root.get(), prompt}})[0]) == 0);
+  for (const std::size_t batch : {1U, 2U, 7U, 16U, 33U, 64U}) {
+    std::vector<std::unique_ptr<gpu::Cache>> caches;
+    std::vector<Text> texts;
+    std::vector<gpu::Pass> fiber_passes;
+    std::vector<gpu::Pass> host_passes;
+    for (std::size_t row = 0; row < batch; ++row) {
+      texts.push_back(random_text(1 + row % 4, random));
+    }
+    for (std::size_t row = 0; row < batch; ++row) {
+      const std::size_t length = 254 - row * 5 % 250;
+      caches.push_back(fiber_root->fork(length));
+      fiber_passes.push_back({caches.back().get(), texts[row]});
+      caches.push_back(host_root->fork(length));
+      host_passes.push_back({caches.back().get(), texts[row]});
+    }
+    const auto expected = host(host_passes);
+    const auto found = fibers(fiber_passes);
+    std::size_t wrong = 0;
+    for (std::size_t row = 0; row < batch; ++row) wrong += different(found[row], expected[row]);
+    INFO("batch " << batch);
+    REQUIRE(wrong == 0);
+  }
+}
