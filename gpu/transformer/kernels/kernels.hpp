@@ -120,10 +120,11 @@ class Kernels {
                           std::size_t copies, const PageMemory& memory) const = 0;
 };
 
-/// The form of an arithmetic that this process uses where nobody asks for another: Thrust's where
-/// the device is not the host; otherwise the host's for the instruction set that
-/// chosen_instruction_set() gives.
-/// @throw BadInput as chosen_instruction_set, and for an arithmetic that the device has no form for
+/// The form of an arithmetic that this process uses where nobody asks for another: where the device
+/// is not the host, Thrust's for `float32` and CudaKernels for `tensor-core`; otherwise the host's
+/// for the instruction set that chosen_instruction_set() gives.
+/// @throw BadInput as chosen_instruction_set
+/// @throw std::runtime_error where there is no device
 const Kernels& default_kernels(Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

@@ -74,10 +74,10 @@ struct WeightCursor {
 
   const ProductPlan& plan;
   unsigned job_number;
-  ProductJob job;
-  unsigned window_begin;
-  unsigned work;  // of the window, segment-major; this warp has every eighth
-  unsigned step;  // within the segment
+  ProductJob job{};
+  unsigned window_begin = 0;
+  unsigned work = 0;  // of the window, segment-major; this warp has every eighth
+  unsigned step = 0;  // within the segment
 
   TEMPERA_ON_DEVICE WeightCursor(const ProductPlan& product)
       : plan(product), job_number(simt::block().x) {
