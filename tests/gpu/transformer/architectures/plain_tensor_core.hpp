@@ -91,8 +91,47 @@ class PlainTensorCore {
     return states;
   }
 
+  /// [position][heads · head_dim]: rotated queries, and what they see.
+  struct Attention {
+    std::vector<Vector> queries;
+    std::vector<Vector> attended;
+  };
+  /// From the three products of every position.
+  Attention attention(const std::string& prefix, const std::vector<Vector>& queries,
+                      const std::vector<Vector>& keys, const std::vector<Vector>& values) const {
+    const std::size_t size = config_.head_dim;
+    const std::size_t groups = config_.num_key_value_heads;
+    std::vector<std::vector<Vector>> kept_keys;  // [position][head]
+    std::vector<Vector> kept_values;             // [position], all heads
+    Attention result;
+    for (std::size_t position = 0; position < queries.size(); ++position) {
+      kept_values.push_back(rounded(values[position]));
+      kept_keys.emplace_back();
+      for (std::size_t head = 0; head < groups; ++head) {
+        const auto key =
+            rotated_head(keys[position], head * size, position, prefix + "self_attn.k_norm.weight");
+        kept_keys.back().push_back(defect_ == Defect::keys_not_rounded ? key : rounded(key));
+      }
+      result.queries.emplace_back();
+      result.attended.emplace_back();
+      for (std::size_t head = 0; head < config_.num_attention_heads; ++head) {
+        const auto query = rotated_head(queries[position], head * size, position,
+                                        prefix + "self_attn.q_norm.weight");
+        append(query, result.queries.back());
+        const std::size_t group = head / (config_.num_attention_heads / groups);
+        append(rounded(attended_head(query, kept_keys, kept_values, group)),
+               result.attended.back());
+      }
+    }
+    return result;
+  }
+
  private:
   using Defect = TensorCoreDefect;
+
+  static void append(const Vector& more, Vector& to) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
 
   static float bf16(float x) { return from_bfloat16(to_bfloat16(x)); }
   static Vector rounded(Vector x) {
@@ -169,31 +208,18 @@ class PlainTensorCore {
   }
 
   void attend(const std::string& prefix, std::vector<Vector>& states) const {
-    const std::size_t size = config_.head_dim;
-    const std::size_t groups = config_.num_key_value_heads;
-    std::vector<std::vector<Vector>> keys;  // [position][head]
-    std::vector<Vector> values;             // [position], all heads
+    std::vector<Vector> queries;
+    std::vector<Vector> keys;
+    std::vector<Vector> values;
+    for (const auto& state : states) {
+      const auto x = rounded(norm(state, prefix + "input_layernorm.weight"));
+      queries.push_back(product(prefix + "self_attn.q_proj.weight", x));
+      keys.push_back(product(prefix + "self_attn.k_proj.weight", x));
+      values.push_back(product(prefix + "self_attn.v_proj.weight", x));
+    }
+    const auto attended = attention(prefix, queries, keys, values).attended;
     for (std::size_t position = 0; position < states.size(); ++position) {
-      const auto x = rounded(norm(states[position], prefix + "input_layernorm.weight"));
-      const auto queries = product(prefix + "self_attn.q_proj.weight", x);
-      const auto all_keys = product(prefix + "self_attn.k_proj.weight", x);
-      values.push_back(rounded(product(prefix + "self_attn.v_proj.weight", x)));
-      keys.emplace_back();
-      for (std::size_t head = 0; head < groups; ++head) {
-        const auto key =
-            rotated_head(all_keys, head * size, position, prefix + "self_attn.k_norm.weight");
-        keys.back().push_back(defect_ == Defect::keys_not_rounded ? key : rounded(key));
-      }
-      Vector attended;
-      for (std::size_t head = 0; head < config_.num_attention_heads; ++head) {
-        const auto query =
-            rotated_head(queries, head * size, position, prefix + "self_attn.q_norm.weight");
-        const std::size_t group = head / (config_.num_attention_heads / groups);
-        for (const float value : attended_head(query, keys, values, group)) {
-          attended.push_back(value);
-        }
-      }
-      add(product(prefix + "self_attn.o_proj.weight", rounded(attended)), states[position]);
+      add(product(prefix + "self_attn.o_proj.weight", attended[position]), states[position]);
     }
   }
 

@@ -97,26 +97,14 @@ TEST_CASE("tensor-core logits are the sequences of docs/arithmetic.md, bit for b
   }
 }
 
-// A sum in another order moves a result by some 2^-24, and rounding to bfloat16 hides most of that:
-// it takes many elements for some to fall on the other side of a tie.
-TEST_CASE("the comparison of tensor-core logits sees every planted defect", "[tensor-core]") {
-  constexpr Case many_elements{16, 16, 8, 4, 40, 1, 530};
+TEST_CASE("the comparison of tensor-core logits sees every planted defect of a product",
+          "[tensor-core]") {
   const Rows rows = written_out(long_rows);
-  const Rows text = written_out(many_elements);
-  CHECK((computed(many_elements, default_kernels(Arithmetic::tensor_core)) == text));
   for (const auto defect :
        {TensorCoreDefect::ampere_step, TensorCoreDefect::segments_joined,
         TensorCoreDefect::segment_boundary_moved, TensorCoreDefect::stream_rounded}) {
     INFO("defect " << static_cast<int>(defect));
     CHECK((written_out(long_rows, defect) != rows));
-  }
-  for (const auto defect :
-       {TensorCoreDefect::head_norm_in_16_sums, TensorCoreDefect::keys_not_rounded,
-        TensorCoreDefect::score_scaled_first, TensorCoreDefect::splits_of_128,
-        TensorCoreDefect::split_scaled_by_its_last, TensorCoreDefect::value_runs_joined,
-        TensorCoreDefect::mass_summed_in_order, TensorCoreDefect::divided_by_the_mass}) {
-    INFO("defect " << static_cast<int>(defect));
-    CHECK((written_out(many_elements, defect) != text));
   }
 }
 
