@@ -10,8 +10,10 @@ void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_law(CLI::App& app);
+void add_models(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_score(CLI::App& app);
+void add_tokens(CLI::App& app);
 void add_verify(CLI::App& app);
 
 }  // namespace tempera::cli

@@ -125,6 +125,8 @@ int main(int argc, char** argv) {
     add_score(program);
     add_sample(program);
     add_compare(program);
+    add_tokens(program);
+    add_models(program);
     run(program, {argv + 1, argv + argc});
   } catch (...) {
     code = report(std::current_exception());

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/chat_options.hpp"
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
 #include "cli/option_values.hpp"
@@ -14,6 +15,7 @@
 #include "cli/summary_table.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/input/bad_input.hpp"
+#include "gpu/runs/named_model.hpp"
 #include "gpu/runs/prompt_file.hpp"
 #include "gpu/runs/sampling.hpp"
 #include "lab/finite_model_file.hpp"
@@ -43,6 +45,7 @@ struct SampleOptions {
   bool horizon_given = false;
   bool json = false;
   bool summary = false;
+  ChatOptions chat;
   gpu::SamplingSettings settings;
 };
 
@@ -147,12 +150,14 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   for (const gpu::PromptLine& prompt : prompts) {
     gpu::SamplePrompt& encoded = settings.prompts.emplace_back();
     if (!options.prompts.empty()) encoded.id = prompt.id;
-    encoded.tokens = model.encode(prompt.text, prompt.where);
+    encoded.tokens = options.chat.chat()
+                         ? model.encode_chat(prompt.text, options.chat.thinking(), prompt.where)
+                         : model.encode(prompt.text, prompt.where);
     if (!options.horizon_given)
       settings.horizon = model.horizon_behind(encoded.tokens.size(), settings.horizon);
   }
   std::error_code error;
-  const auto path = std::filesystem::absolute(settings.model, error);
+  const auto path = std::filesystem::absolute(gpu::resolve_model(settings.model), error);
   settings.model_path = error ? settings.model : path.lexically_normal().string();
   settings.arithmetic = model.arithmetic();
   settings.terminal = model.terminal();
@@ -219,8 +224,11 @@ void add_sample(CLI::App& app) {
       add_text(*command, "--prompts", options->prompts, "FILE",
                "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line; - is standard "
                "input");
-  CLI::Option* model = add_text(*command, "--model", settings.model, "MODEL",
-                                "Hugging Face folder (Qwen3), or finite model (JSON)");
+  CLI::Option* model =
+      add_text(*command, "--model", settings.model, "MODEL",
+               "Hugging Face folder (Qwen3), name of a model (see tempera models), or "
+               "finite model (JSON)");
+  options->chat.add_to(*command);
   add_arithmetic(*command, settings.arithmetic);
   add_powers(*command, "--powers", settings.powers,
              "Powers of the rungs, strictly increasing; one power is a single chain (default: "
@@ -266,6 +274,7 @@ void add_sample(CLI::App& app) {
     for (const CLI::Option* option : command->get_options())
       if (option != resume && option != device && option != json && option != summary)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
+    options->chat.check();
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
     refuse_beside(*prompts, *prompt, "give the prompts in one way");
     refuse_beside(*prompts, *prompt_file, "give the prompts in one way");

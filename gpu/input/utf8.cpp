@@ -2,6 +2,8 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -52,6 +54,18 @@ Scan scan(std::string_view text) {
   return {lead.followers + 1, true};
 }
 
+/// Whether a character is of Unicode's White_Space.
+bool is_white_space(std::string_view character) {
+  if (character.size() == 1)
+    return character[0] == ' ' || (character[0] >= 9 && character[0] <= 13);
+  static const std::array<std::string_view, 19> others{
+      "\xC2\x85",     "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81",
+      "\xE2\x80\x82", "\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86",
+      "\xE2\x80\x87", "\xE2\x80\x88", "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\xA8",
+      "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"};
+  return std::find(others.begin(), others.end(), character) != others.end();
+}
+
 }  // namespace
 
 std::size_t utf8_character_length(std::string_view text) {
@@ -68,6 +82,40 @@ std::size_t first_invalid_utf8(std::string_view text) {
     offset += result.length;
   }
   return offset;
+}
+
+std::size_t unfinished_utf8(std::string_view text) {
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    const auto rest = text.substr(offset);
+    const auto result = scan(rest);
+    const auto lead = lead_of(static_cast<std::uint8_t>(rest[0]));
+    if (!result.is_well_formed && result.length == rest.size() && lead.least <= lead.greatest)
+      return rest.size();
+    offset += result.length;
+  }
+  return 0;
+}
+
+std::size_t leading_white_space(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const auto size = utf8_character_length(text.substr(length));
+    if (!is_white_space(text.substr(length, size))) break;
+    length += size;
+  }
+  return length;
+}
+
+std::size_t trailing_white_space(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0) {
+    std::size_t size = 1;
+    while (size < begin && (static_cast<std::uint8_t>(text[begin - size]) & 0xC0U) == 0x80U) ++size;
+    if (!is_white_space(text.substr(begin - size, size))) break;
+    begin -= size;
+  }
+  return text.size() - begin;
 }
 
 std::string replace_invalid_utf8(std::string_view text) {

@@ -8,7 +8,8 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/disk.hpp"
-#include "gpu/text/tokenizer.hpp"
+#include "gpu/runs/model_text.hpp"
+#include "gpu/runs/named_model.hpp"
 #include "gpu/transformer/transformer.hpp"
 
 namespace tempera::gpu {
@@ -16,16 +17,21 @@ namespace {
 
 class TokenizerText final : public TokenText {
  public:
-  explicit TokenizerText(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
+  explicit TokenizerText(const std::string& path) : text_(path) {}
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
-    return tokenizer_.encode(text, where);
+    return text_.encode(text, where);
+  }
+  std::vector<TokenId> encode_chat(std::string_view text, Thinking thinking,
+                                   const std::string& where) const override {
+    const std::vector<ChatMessage> messages{{"user", std::string(text)}};
+    return text_.encode_chat(messages, thinking, where);
   }
   std::string decode(std::span<const TokenId> tokens) const override {
-    return tokenizer_.decode(tokens);
+    return text_.tokenizer().decode(tokens);
   }
 
  private:
-  Tokenizer tokenizer_;
+  ModelText text_;
 };
 
 /// Token numbers, separated by spaces.
@@ -67,23 +73,39 @@ OpenedModel::Parts open_folder(const std::string& path, Arithmetic arithmetic) {
   parts.positions = transformer->max_position();
   parts.arithmetic = arithmetic;
   if (is_there(std::filesystem::path(path) / "tokenizer.json"))
-    parts.text = std::make_unique<TokenizerText>(Tokenizer::load(path));
+    parts.text = std::make_unique<TokenizerText>(path);
   else
     parts.text = std::make_unique<NumberText>(path, transformer->vocabulary_size());
   parts.model = std::move(transformer);
   return parts;
 }
 
+/// No architecture is read from GGUF yet.
+[[noreturn]] void refuse_architecture(const std::string& path) {
+  const GgufFile file(path);
+  const std::string key = "general.architecture";
+  throw BadInput(file.metadata().where(key),
+                 "architecture " + in_quotes(file.metadata().text(key)) + " is not supported",
+                 "give a folder of a Qwen3 model");
+}
+
 }  // namespace
 
-OpenedModel OpenedModel::open(const std::string& path, const OpenFile& open_file,
+std::vector<TokenId> TokenText::encode_chat(std::string_view /*text*/, Thinking /*thinking*/,
+                                            const std::string& /*where*/) const {
+  throw BadInput("--chat", "the model has no tokenizer, and so no conversations", "leave it out");
+}
+
+OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& open_file,
                               std::optional<Arithmetic> arithmetic) {
+  const auto path = resolve_model(name_or_path);
   if (path.empty() || !is_there(path))
     throw BadInput(path.empty() ? "model" : path, "does not exist",
                    "give a folder with config.json and model.safetensors, or a finite model");
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     return OpenedModel(open_folder(path, arithmetic.value_or(Arithmetic::float32)));
+  if (is_gguf(path)) refuse_architecture(path);
   if (!open_file)
     throw BadInput(path, "is a file", "give a folder with config.json and model.safetensors");
   if (arithmetic)

@@ -10,6 +10,7 @@
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/model/language_model.hpp"
+#include "gpu/text/chat_format.hpp"
 
 namespace tempera::gpu {
 
@@ -19,6 +20,10 @@ class TokenText {
   virtual ~TokenText() = default;
   /// @throw BadInput naming `where` for what the model has no tokens for
   virtual std::vector<TokenId> encode(std::string_view text, const std::string& where) const = 0;
+  /// The tokens of a conversation of one turn of the user, up to where the answer begins.
+  /// @throw BadInput naming `where`, or the model's files; always where the model has none
+  virtual std::vector<TokenId> encode_chat(std::string_view text, Thinking thinking,
+                                           const std::string& where) const;
   virtual std::string decode(std::span<const TokenId> tokens) const = 0;
 };
 
@@ -39,10 +44,11 @@ class OpenedModel {
   /// Opens a model that lies in one file; gpu/ knows none of that kind.
   using OpenFile = std::function<Parts(const std::string& path)>;
 
-  /// A transformer computes in the arithmetic that is asked for, float32 where none is. The logits
-  /// of a model that lies in one file are given, and it has none to choose.
+  /// Opens what resolve_model says. A transformer computes in the arithmetic that is asked for,
+  /// float32 where none is. The logits of a model that lies in one file are given, and it has none
+  /// to choose.
   /// @throw BadInput naming file, place and remedy
-  static OpenedModel open(const std::string& path, const OpenFile& open_file = {},
+  static OpenedModel open(const std::string& name_or_path, const OpenFile& open_file = {},
                           std::optional<Arithmetic> arithmetic = std::nullopt);
 
   LanguageModel& model() const { return *parts_.model; }
@@ -52,6 +58,12 @@ class OpenedModel {
   /// @throw BadInput naming `where` for invalid UTF-8 and unknown tokens
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const {
     return parts_.text->encode(text, where);
+  }
+  /// The prompt that a user's turn in a conversation stands for.
+  /// @throw BadInput as TokenText::encode_chat
+  std::vector<TokenId> encode_chat(std::string_view text, Thinking thinking,
+                                   const std::string& where) const {
+    return parts_.text->encode_chat(text, thinking, where);
   }
   std::string decode(std::span<const TokenId> tokens) const { return parts_.text->decode(tokens); }
   /// @throw BadInput naming `where` for a prompt that the model cannot start from, or whose answer

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/input/utf8.hpp"
+
 namespace tempera::gpu {
 
-void AddedTokens::add(std::string content, std::uint32_t id) {
+void AddedTokens::add(std::string content, std::uint32_t id, Sides sides) {
   auto& tokens = tokens_[static_cast<std::uint8_t>(content[0])];
   const auto place = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
     return token.content.size() < content.size();
   });
-  tokens.insert(place, {std::move(content), id});
+  tokens.insert(place, {std::move(content), id, sides});
 }
 
 std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const {
@@ -26,10 +28,13 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const 
       ++begin;
       continue;
     }
+    auto end = begin + found->content.size();
+    if (found->sides.before) begin -= trailing_white_space(text.substr(done, begin - done));
+    if (found->sides.behind) end += leading_white_space(text.substr(end));
     if (done < begin) pieces.push_back({text.substr(done, begin - done), std::nullopt});
-    pieces.push_back({rest.substr(0, found->content.size()), found->id});
-    begin += found->content.size();
-    done = begin;
+    pieces.push_back({text.substr(begin, end - begin), found->id});
+    begin = end;
+    done = end;
   }
   if (done < text.size()) pieces.push_back({text.substr(done), std::nullopt});
   return pieces;

@@ -42,6 +42,9 @@ std::vector<std::uint32_t> BytePairEncoding::characters(std::string_view word,
     const auto found = vocabulary_->find(std::string(character));
     if (found != vocabulary_->end()) {
       tokens.push_back(found->second);
+    } else if (bytes_) {
+      for (const char byte : character)
+        tokens.push_back((*bytes_)[static_cast<std::uint8_t>(byte)]);
     } else if (!unknown_) {
       refuse_untokenizable(character, where);
     } else if (!(unknown_->fuses && after_unknown)) {

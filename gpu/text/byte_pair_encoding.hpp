@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,16 +24,23 @@ class BytePairEncoding {
     bool fuses;  // a run of them becomes one token
   };
 
+  /// The token of each byte, for characters without a token.
+  using ByteTokens = std::array<std::uint32_t, 256>;
+
   /// `vocabulary` is copied into neither side: it must outlive this object.
   BytePairEncoding(const Vocabulary& vocabulary, std::optional<Unknown> unknown,
                    bool takes_whole_words)
       : vocabulary_(&vocabulary), unknown_(unknown), takes_whole_words_(takes_whole_words) {}
 
+  /// From now on a character without a token becomes the tokens of its bytes.
+  void fall_back_to(const ByteTokens& bytes) { bytes_ = bytes; }
+
   /// Tokens `left` and `right` merge into `merged`; the later added, the higher the rank.
   void add_merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged);
 
   /// The tokens of a word of well-formed UTF-8.
-  /// @throw BadInput naming `where` for a character without a token where there is no Unknown.
+  /// @throw BadInput naming `where` for a character without a token where there is neither an
+  /// Unknown nor a token for each byte.
   std::vector<std::uint32_t> encode(std::string_view word, const std::string& where) const;
 
  private:
@@ -46,6 +54,7 @@ class BytePairEncoding {
 
   const Vocabulary* vocabulary_;
   std::optional<Unknown> unknown_;
+  std::optional<ByteTokens> bytes_;
   bool takes_whole_words_;
   std::unordered_map<std::uint64_t, Merge> merges_;  // by left << 32 | right
   std::size_t ranks_ = 0;

@@ -64,13 +64,16 @@ void PreTokenizer::read(const nlohmann::json& description, const std::string& wh
       steps_.push_back(Split{SplitPattern(byte_level_expression, where), true, true});
     }
     steps_.push_back(SpellBytes{});
+  } else if (type == "Digits") {
+    const bool one_by_one = object.boolean_or("individual_digits", false);
+    steps_.push_back(Split{SplitPattern(one_by_one ? R"(\p{N})" : R"(\p{N}+)", where), true, true});
   } else if (type == "Whitespace") {
     steps_.push_back(Split{SplitPattern(whitespace_expression, where), true, false});
   } else if (type == "WhitespaceSplit") {
     steps_.push_back(Split{SplitPattern(R"(\s+)", where), false, true});
   } else {
     throw BadInput(where, "type " + in_quotes(type) + " is not supported",
-                   "choose a tokenizer of Split, ByteLevel, Whitespace or WhitespaceSplit");
+                   "choose a tokenizer of Split, Digits, ByteLevel, Whitespace or WhitespaceSplit");
   }
 }
 

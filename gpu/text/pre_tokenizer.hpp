@@ -14,8 +14,8 @@ namespace tempera::gpu {
 class PreTokenizer {
  public:
   /// Reads the "pre_tokenizer" of a tokenizer.json: null, Split (behaviour Isolated or Removed),
-  /// ByteLevel, Whitespace, WhitespaceSplit, or a Sequence of them. `where` names it in errors;
-  /// BadInput for anything else, by its name.
+  /// Digits, ByteLevel, Whitespace, WhitespaceSplit, or a Sequence of them. `where` names it in
+  /// errors; BadInput for anything else, by its name.
   PreTokenizer(const nlohmann::json& description, const std::string& where);
 
   /// The words of well-formed UTF-8; in the byte alphabet where the description has a ByteLevel.

@@ -23,6 +23,8 @@ std::optional<std::uint32_t> Tokenizer::find(std::string_view token) const {
 
 bool Tokenizer::is_special(std::uint32_t token) const { return parts_->special.contains(token); }
 
+const std::vector<std::uint32_t>& Tokenizer::beginning() const { return parts_->beginning; }
+
 std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
                                              const std::string& where) const {
   const auto invalid = first_invalid_utf8(text);
@@ -47,8 +49,7 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
       tokens.push_back(*piece.id);
       continue;
     }
-    const auto normalized =
-        parts_->normalizes ? normalize_nfc(piece.text) : std::string(piece.text);
+    const auto normalized = parts_->normalizer(piece.text);
     for (const auto& part : parts_->normalized_tokens.split(normalized)) {
       if (part.id) {
         tokens.push_back(*part.id);
@@ -61,15 +62,35 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
 }
 
 std::string Tokenizer::decode(std::span<const std::uint32_t> tokens) const {
-  std::string bytes;
-  bool is_first = true;
-  for (const auto token : tokens) {
-    if (token >= parts_->texts.size() || parts_->texts[token].empty()) continue;
-    if (!is_first) bytes += parts_->separator;
-    bytes += parts_->texts[token];
-    is_first = false;
-  }
-  return replace_invalid_utf8(bytes);
+  TextStream stream(*this);
+  std::string text;
+  for (const auto token : tokens) text += stream.push(token);
+  return text + stream.finish();
 }
+
+std::string Tokenizer::piece(std::uint32_t token) const {
+  return token < parts_->texts.size() ? replace_invalid_utf8(parts_->texts[token]) : "";
+}
+
+std::string TextStream::push(std::uint32_t token) {
+  const auto& parts = *tokenizer_->parts_;
+  if (token >= parts.texts.size() || parts.texts[token].empty()) return "";
+  if (!is_first_) pending_ += parts.separator;
+  is_first_ = false;
+  for (const char byte : parts.texts[token]) {
+    if (strips_ && stripped_ < parts.leading_spaces && byte == ' ') {
+      ++stripped_;
+    } else {
+      strips_ = false;
+      pending_ += byte;
+    }
+  }
+  const auto whole = pending_.size() - unfinished_utf8(pending_);
+  auto text = replace_invalid_utf8(std::string_view(pending_).substr(0, whole));
+  pending_.erase(0, whole);
+  return text;
+}
+
+std::string TextStream::finish() { return replace_invalid_utf8(std::exchange(pending_, "")); }
 
 }  // namespace tempera::gpu

@@ -12,16 +12,28 @@
 
 namespace tempera::gpu {
 
-/// A text's way into tokens and back, as a tokenizer.json of Hugging Face describes it.
+class GgufMetadata;
+
+/// A text's way into tokens and back, as a tokenizer.json of Hugging Face or a GGUF file describes
+/// it.
 ///
-/// Model BPE (byte-level or of characters) or WordLevel; normaliser NFC or none; pre-tokenizer as
-/// PreTokenizer reads it; decoder ByteLevel, Fuse or none. What these leave out is refused by name.
+/// Of tokenizer.json: model BPE (byte-level, of characters, or falling back to bytes) or WordLevel;
+/// normaliser as Normalizer, pre-tokenizer as PreTokenizer reads it; decoder ByteLevel, Replace,
+/// ByteFallback, Fuse, Strip or none. What these leave out is refused by name.
 class Tokenizer {
  public:
+  /// What it is made of; the readers of this folder fill it.
+  struct Parts;
+
   /// Reads `folder`/tokenizer.json; BadInput naming file, place and remedy.
   static Tokenizer load(const std::filesystem::path& folder);
   /// Reads the text of a tokenizer.json; `where` names it in errors.
   static Tokenizer parse(std::string_view json, const std::string& where);
+  /// Reads "tokenizer.ggml.*" of a GGUF file: model "gpt2" (byte-level BPE with the words of
+  /// "pre": gpt-2, smollm, qwen2, qwen35, llama-bpe) or "llama" (BPE by the pieces' scores, falling
+  /// back to bytes), as Hugging Face's tokenizer of the same model does.
+  /// @throw BadInput naming file, key and remedy
+  static Tokenizer from_gguf(const GgufMetadata& metadata);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -34,6 +46,10 @@ class Tokenizer {
   /// Whether tokenizer.json marks the token as special (an end of text, say).
   bool is_special(std::uint32_t token) const;
 
+  /// The tokens that belong before a text which is no part of a conversation (a begin of text);
+  /// often none.
+  const std::vector<std::uint32_t>& beginning() const;
+
   /// The tokens of a text; no token is put before or after it. `where` names the text in errors.
   /// @throw BadInput, naming the byte, for a text that is not UTF-8, and for a character that has
   /// no token where tokenizer.json names no unknown token (Hugging Face would lose it silently).
@@ -42,11 +58,31 @@ class Tokenizer {
   /// The text of tokens, special ones included, always well-formed UTF-8: a character that is not
   /// whole becomes U+FFFD. A token that tokenizer.json does not know gives no text.
   std::string decode(std::span<const std::uint32_t> tokens) const;
+  /// The text of a token alone, with U+FFFD for what is no whole character.
+  std::string piece(std::uint32_t token) const;
 
  private:
-  struct Parts;
+  friend class TextStream;
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
+};
+
+/// The text of tokens as they come, whole characters only. All that it gives is, one after the
+/// other, what Tokenizer::decode gives for all tokens at once. The tokenizer must outlive it.
+class TextStream {
+ public:
+  explicit TextStream(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+  /// The text that is certain now that this token has come; well-formed, perhaps empty.
+  std::string push(std::uint32_t token);
+  /// What is left at the end: U+FFFD for a character that is not whole, or nothing.
+  std::string finish();
+
+ private:
+  const Tokenizer* tokenizer_;
+  std::string pending_;  // the start of a character
+  bool is_first_ = true;
+  std::size_t stripped_ = 0;  // leading spaces taken off so far
+  bool strips_ = true;        // whether another may be
 };
 
 }  // namespace tempera::gpu

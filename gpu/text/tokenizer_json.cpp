@@ -5,7 +5,6 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/input/json_document.hpp"
-#include "gpu/input/utf8.hpp"
 #include "gpu/text/byte_alphabet.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 
@@ -41,21 +40,6 @@ void require_type(const nlohmann::json& description, const std::string& where,
   if (std::find(supported.begin(), supported.end(), type) == supported.end()) {
     throw BadInput(where, "type " + in_quotes(type) + " is not supported", choose_another);
   }
-}
-
-/// Whether a normaliser is NFC (null: there is none).
-bool read_normalizer(const nlohmann::json& description, const std::string& where) {
-  const auto type = type_of(description, where);
-  if (type == "Sequence") {
-    bool normalizes = false;
-    const JsonObject sequence(description, where);
-    for (const auto& part : sequence.array("normalizers")) {
-      normalizes = read_normalizer(part, where) || normalizes;
-    }
-    return normalizes;
-  }
-  require_type(description, where, {"", "NFC"});
-  return type == "NFC";
 }
 
 /// Fills the vocabulary and returns the numbers that it gives.
@@ -107,15 +91,15 @@ std::optional<std::uint32_t> read_unknown(const JsonObject& model, const Vocabul
 }
 
 BytePairEncoding read_pairs(const JsonObject& model, const Vocabulary& vocabulary) {
-  for (const char* key :
-       {"dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix"}) {
+  for (const char* key : {"dropout", "continuing_subword_prefix", "end_of_word_suffix"})
     require_absent(model, key);
-  }
   std::optional<BytePairEncoding::Unknown> unknown;
   if (const auto token = read_unknown(model, vocabulary)) {
     unknown = {*token, model.boolean_or("fuse_unk", false)};
   }
   BytePairEncoding pairs(vocabulary, unknown, model.boolean_or("ignore_merges", false));
+  if (model.boolean_or("byte_fallback", false))
+    pairs.fall_back_to(byte_tokens(vocabulary, model.where() + ", \"byte_fallback\""));
   for (const auto& merge : model.array("merges")) {
     const auto [left, right] = read_merge(merge, model.where());
     pairs.add_merge(require_token(vocabulary, left, model.where()),
@@ -125,7 +109,142 @@ BytePairEncoding read_pairs(const JsonObject& model, const Vocabulary& vocabular
   return pairs;
 }
 
+/// The tokens that a post-processor puts before a text: those of TemplateProcessing's "single".
+/// ByteLevel moves offsets into the text only.
+std::vector<std::uint32_t> read_beginning(const nlohmann::json& description,
+                                          const Vocabulary& vocabulary, const std::string& where) {
+  std::vector<std::uint32_t> beginning;
+  require_type(description, where, {"", "ByteLevel", "TemplateProcessing", "Sequence"});
+  const auto type = type_of(description, where);
+  if (type == "Sequence") {
+    for (const auto& part : JsonObject(description, where).array("processors")) {
+      for (const auto token : read_beginning(part, vocabulary, where)) beginning.push_back(token);
+    }
+  } else if (type == "TemplateProcessing") {
+    bool is_behind = false;
+    for (const auto& part : JsonObject(description, where).array("single")) {
+      const JsonObject item(part, where + ", single");
+      if (item.has("Sequence")) {
+        is_behind = true;
+        continue;
+      }
+      const auto token = item.object("SpecialToken").text("id");
+      if (is_behind) {
+        throw BadInput(where, "puts token " + in_quotes(token) + " behind the text",
+                       "it is not supported; " + choose_another);
+      }
+      beginning.push_back(require_token(vocabulary, token, where));
+    }
+  }
+  return beginning;
+}
+
+/// What a decoder makes of each token, and of the text.
+class TokenSpelling {
+ public:
+  TokenSpelling(const nlohmann::json& description, const std::string& where) {
+    read(description, where);
+  }
+
+  std::string text(const std::string& token) const {
+    std::string text = token;
+    for (const auto& [from, to] : replaced_) text = replace_all(text, from, to);
+    if (spells_bytes_) text = from_byte_alphabet(text).value_or(text);
+    if (falls_back_) {
+      if (const auto byte = spelled_byte(text)) text = std::string(1, *byte);
+    }
+    return text;
+  }
+  std::size_t leading_spaces() const { return leading_spaces_; }
+
+ private:
+  void read(const nlohmann::json& description, const std::string& where) {
+    const auto type = type_of(description, where);
+    require_type(description, where,
+                 {"", "ByteLevel", "Fuse", "Sequence", "Replace", "ByteFallback", "Strip"});
+    if (type.empty()) return;
+    const JsonObject object(description, where);
+    if (type == "Sequence") {
+      for (const auto& part : object.array("decoders")) read(part, where);
+    } else if (type == "ByteLevel") {
+      spells_bytes_ = true;
+    } else if (type == "ByteFallback") {
+      falls_back_ = true;
+    } else if (type == "Fuse") {
+      fuses_ = true;
+    } else if (type == "Replace") {
+      const auto from = object.object("pattern").text("String");
+      if (from.empty() || falls_back_ || fuses_) {
+        throw BadInput(where, "Replace has an empty pattern, or follows ByteFallback or Fuse",
+                       "it is not supported; " + choose_another);
+      }
+      replaced_.emplace_back(from, object.text("content"));
+    } else {
+      if (!fuses_ || object.text("content") != " " || object.whole_number("stop", 0, 9) != 0) {
+        throw BadInput(where, "Strip takes something other than spaces off the start of a text",
+                       "it is not supported; " + choose_another);
+      }
+      leading_spaces_ += object.whole_number("start", 0, 9);
+    }
+  }
+
+  std::vector<std::pair<std::string, std::string>> replaced_;
+  bool spells_bytes_ = false;
+  bool falls_back_ = false;
+  bool fuses_ = false;
+  std::size_t leading_spaces_ = 0;
+};
+
+/// Reads "added_tokens" into the parts; `taken` are the numbers of the vocabulary.
+void read_added_tokens(const JsonObject& json, std::set<std::uint32_t> taken,
+                       Tokenizer::Parts& parts) {
+  for (const auto& entry : json.array("added_tokens")) {
+    const JsonObject token(entry, json.where() + ", added_tokens");
+    const auto content = token.text("content");
+    const auto id = static_cast<std::uint32_t>(token.whole_number("id", 0, largest_token));
+    require_absent(token, "single_word");
+    const auto [known, is_new] = parts.vocabulary.emplace(content, id);
+    const bool is_free = taken.insert(id).second;
+    if (content.empty() || known->second != id || is_new != is_free) {
+      throw BadInput(token.where(),
+                     in_quotes(content) + " is empty, has two numbers or another token's",
+                     "download tokenizer.json again");
+    }
+    const AddedTokens::Sides sides{token.boolean_or("lstrip", false),
+                                   token.boolean_or("rstrip", false)};
+    if (token.boolean_or("special", false)) parts.special.insert(id);
+    if (token.boolean_or("normalized", true)) {
+      parts.normalized_tokens.add(parts.normalizer(content), id, sides);
+    } else {
+      parts.raw_tokens.add(content, id, sides);
+    }
+  }
+}
+
 }  // namespace
+
+BytePairEncoding::ByteTokens byte_tokens(const Vocabulary& vocabulary, const std::string& where) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  BytePairEncoding::ByteTokens tokens{};
+  for (std::size_t byte = 0; byte < tokens.size(); ++byte) {
+    const std::string spelled = std::string("<0x") + digits[byte / 16] + digits[byte % 16] + '>';
+    const auto found = vocabulary.find(spelled);
+    if (found == vocabulary.end()) {
+      throw BadInput(where, "there is no token " + in_quotes(spelled), choose_another);
+    }
+    tokens[byte] = found->second;
+  }
+  return tokens;
+}
+
+std::optional<char> spelled_byte(std::string_view token) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+  const auto high = digits.find(token[3]);
+  const auto low = digits.find(token[4]);
+  if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+  return static_cast<char>(16 * high + low);
+}
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
   const auto file = folder / "tokenizer.json";
@@ -138,14 +257,9 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
   auto parts = std::make_unique<Parts>();
   require_absent(json, "truncation");
   require_absent(json, "padding");
-  parts->normalizes =
-      read_normalizer(member_or_null(document, "normalizer"), where + ", normalizer");
+  parts->normalizer = Normalizer(member_or_null(document, "normalizer"), where + ", normalizer");
   parts->pre_tokenizer.emplace(member_or_null(document, "pre_tokenizer"),
                                where + ", pre_tokenizer");
-  // A ByteLevel post-processor moves offsets into the text only.
-  require_type(member_or_null(document, "post_processor"), where + ", post_processor",
-               {"", "ByteLevel"});
-
   const auto model = json.object("model");
   const auto type = model.text("type");
   auto taken = read_vocabulary(model, parts->vocabulary);
@@ -157,36 +271,17 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
     throw BadInput(model.where(), "type " + in_quotes(type) + " is not supported", choose_another);
   }
 
-  if (json.has("added_tokens")) {
-    for (const auto& entry : json.array("added_tokens")) {
-      const JsonObject token(entry, where + ", added_tokens");
-      const auto content = token.text("content");
-      const auto id = static_cast<std::uint32_t>(token.whole_number("id", 0, largest_token));
-      for (const char* key : {"single_word", "lstrip", "rstrip"}) require_absent(token, key);
-      const auto [known, is_new] = parts->vocabulary.emplace(content, id);
-      const bool is_free = taken.insert(id).second;
-      if (content.empty() || known->second != id || is_new != is_free) {
-        throw BadInput(token.where(),
-                       in_quotes(content) + " is empty, has two numbers or another token's",
-                       "download tokenizer.json again");
-      }
-      if (token.boolean_or("special", false)) parts->special.insert(id);
-      if (token.boolean_or("normalized", true)) {
-        parts->normalized_tokens.add(parts->normalizes ? normalize_nfc(content) : content, id);
-      } else {
-        parts->raw_tokens.add(content, id);
-      }
-    }
-  }
+  if (json.has("added_tokens")) read_added_tokens(json, std::move(taken), *parts);
+  parts->beginning = read_beginning(member_or_null(document, "post_processor"), parts->vocabulary,
+                                    where + ", post_processor");
 
   const auto& decoder = member_or_null(document, "decoder");
-  require_type(decoder, where + ", decoder", {"", "ByteLevel", "Fuse"});
-  const bool spells_bytes = type_of(decoder, where) == "ByteLevel";
+  const TokenSpelling spelling(decoder, where + ", decoder");
   parts->separator = decoder.is_null() ? " " : "";
+  parts->leading_spaces = spelling.leading_spaces();
   for (const auto& [token, id] : parts->vocabulary) {
     if (parts->texts.size() <= id) parts->texts.resize(id + 1);
-    const auto bytes = spells_bytes ? from_byte_alphabet(token) : std::nullopt;
-    parts->texts[id] = bytes.value_or(token);
+    parts->texts[id] = spelling.text(token);
   }
   return Tokenizer(std::move(parts));
 }

@@ -9,12 +9,13 @@
 
 #include "gpu/text/added_tokens.hpp"
 #include "gpu/text/byte_pair_encoding.hpp"
+#include "gpu/text/normalizer.hpp"
 #include "gpu/text/pre_tokenizer.hpp"
 #include "gpu/text/tokenizer.hpp"
 
 namespace tempera::gpu {
 
-/// What a tokenizer.json describes. Stays where it was made: `model` refers to `vocabulary`.
+/// What a tokenizer is made of. Stays where it was made: `model` refers to `vocabulary`.
 struct Tokenizer::Parts {
   /// One token per word; `unknown` for a word that is none.
   struct WordLevel {
@@ -23,17 +24,26 @@ struct Tokenizer::Parts {
 
   Vocabulary vocabulary;
   std::variant<WordLevel, BytePairEncoding> model;
-  bool normalizes = false;        // to NFC
+  Normalizer normalizer;
   AddedTokens raw_tokens;         // found in the text as it comes
   AddedTokens normalized_tokens;  // found in the normalised text
   std::set<std::uint32_t> special;
   std::optional<PreTokenizer> pre_tokenizer;
-  std::vector<std::string> texts;  // [token], the bytes that decode writes
-  std::string separator;           // between two tokens
+  std::vector<std::uint32_t> beginning;  // before a text that is no part of a conversation
+  std::vector<std::string> texts;        // [token], the bytes that decode writes
+  std::string separator;                 // between two tokens
+  std::size_t leading_spaces = 0;        // how many decode takes off the start
 
   Parts() = default;
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 };
+
+/// The token of each byte, spelled "<0x00>" to "<0xFF>" in the vocabulary.
+/// @throw BadInput naming `where` if one is missing
+BytePairEncoding::ByteTokens byte_tokens(const Vocabulary& vocabulary, const std::string& where);
+
+/// The byte that "<0x0A>" spells, or nothing.
+std::optional<char> spelled_byte(std::string_view token);
 
 }  // namespace tempera::gpu

@@ -45,6 +45,38 @@ TEST_CASE("replacing gives well-formed text, and keeps what is", "[utf8]") {
   });
 }
 
+TEST_CASE("what a character still wants is seen at the end of a text", "[utf8]") {
+  CHECK(unfinished_utf8("") == 0);
+  CHECK(unfinished_utf8("abc\xC3\xA9") == 0);
+  CHECK(unfinished_utf8("abc\xC3") == 1);
+  CHECK(unfinished_utf8("\xF0\x9F\x98") == 3);
+  CHECK(unfinished_utf8("\xF0\x9F\x98\xE2") == 1);
+  // No byte to come makes a character of these.
+  CHECK(unfinished_utf8("\xFF") == 0);
+  CHECK(unfinished_utf8("\x80") == 0);
+  CHECK(unfinished_utf8("\xED\xA0") == 0);
+  law("it is what no continuation is needed for, and at most 3", [] {
+    const auto bytes = *rc::gen::container<std::string>(rc::gen::arbitrary<char>());
+    const auto left = unfinished_utf8(bytes);
+    RC_ASSERT(left <= 3);
+    // Cut before it, the text is replaced as if nothing followed.
+    const auto whole = bytes.substr(0, bytes.size() - left);
+    RC_ASSERT(replace_invalid_utf8(whole) + replace_invalid_utf8(bytes.substr(whole.size())) ==
+              replace_invalid_utf8(bytes));
+  });
+}
+
+TEST_CASE("white space is Unicode's, at either end", "[utf8]") {
+  const std::string wide = "\xE2\x80\xA8\xE3\x80\x80 \t\xC2\x85\xC2\xA0";
+  CHECK(leading_white_space(wide + "x") == wide.size());
+  CHECK(trailing_white_space("x" + wide) == wide.size());
+  CHECK(trailing_white_space(wide) == wide.size());
+  CHECK(leading_white_space("\xE2\x80\x8B") == 0);  // a space of width zero is none
+  CHECK(trailing_white_space("\x1F") == 0);
+  CHECK(leading_white_space("") == 0);
+  CHECK(trailing_white_space("") == 0);
+}
+
 TEST_CASE("normalisation composes", "[utf8]") {
   CHECK(normalize_nfc("e\xCC\x81") == "\xC3\xA9");
   CHECK(normalize_nfc("\xE2\x84\xAB") == "\xC3\x85");  // the Angstrom sign

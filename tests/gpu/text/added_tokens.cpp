@@ -6,9 +6,9 @@ namespace tempera::gpu {
 
 TEST_CASE("the leftmost token is found, the longest of those at one place", "[added_tokens]") {
   AddedTokens tokens;
-  tokens.add("<a>", 1);
-  tokens.add("<a><b>", 2);
-  tokens.add("<b>", 3);
+  tokens.add("<a>", 1, {});
+  tokens.add("<a><b>", 2, {});
+  tokens.add("<b>", 3, {});
   std::string result;
   for (const auto& piece : tokens.split("x<a><b><b><a><a")) {
     result += piece.id ? std::to_string(*piece.id) : std::string(piece.text);
@@ -16,6 +16,27 @@ TEST_CASE("the leftmost token is found, the longest of those at one place", "[ad
   }
   CHECK(result == "x|2|3|1|<a|");
   CHECK(tokens.split("").empty());
+}
+
+TEST_CASE("a token takes in the white space beside it where it says so", "[added_tokens]") {
+  AddedTokens tokens;
+  tokens.add("<b>", 1, {true, false});
+  tokens.add("<a>", 2, {false, true});
+  tokens.add("<n>", 3, {});
+  const auto pieces = [&](std::string_view text) {
+    std::string result;
+    for (const auto& piece : tokens.split(text)) {
+      result += (piece.id ? std::to_string(*piece.id) : "") + '[' + std::string(piece.text) + ']';
+    }
+    return result;
+  };
+  CHECK(pieces(" x  <b>  y") == "[ x]1[  <b>][  y]");
+  CHECK(pieces(" x  <a>  y") == "[ x  ]2[<a>  ][y]");
+  CHECK(pieces(" x  <n>  y") == "[ x  ]3[<n>][  y]");
+  // What one has taken is not there for the next.
+  CHECK(pieces("<a> <b> ") == "2[<a> ]1[<b>][ ]");
+  CHECK(pieces("<a>\t\xC2\xA0\xE3\x80\x80\n<n>") == "2[<a>\t\xC2\xA0\xE3\x80\x80\n]3[<n>]");
+  CHECK(pieces("\xE2\x80\x8B <b>") == "[\xE2\x80\x8B]1[ <b>]");
 }
 
 }  // namespace tempera::gpu

@@ -66,6 +66,17 @@ TEST_CASE("unknown characters become the unknown token, fused or not, or are ref
   CHECK(BytePairEncoding(vocabulary, std::nullopt, true).encode("", "p").empty());
 }
 
+TEST_CASE("a character without a token falls back to the tokens of its bytes",
+          "[byte_pair_encoding]") {
+  const Vocabulary vocabulary = {{"a", 300}};
+  BytePairEncoding pairs(vocabulary, BytePairEncoding::Unknown{1, true}, false);
+  BytePairEncoding::ByteTokens bytes{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) bytes[byte] = byte + 10;
+  pairs.fall_back_to(bytes);
+  pairs.add_merge(300, 0xC3 + 10, 301);  // merges reach the tokens of bytes too
+  CHECK(pairs.encode("a\xC3\xA9z", "p") == std::vector<std::uint32_t>{301, 0xA9 + 10, 'z' + 10});
+}
+
 TEST_CASE("a very long word does not take the square of its length", "[byte_pair_encoding]") {
   const Vocabulary vocabulary = {{"a", 0}};
   BytePairEncoding pairs(vocabulary, std::nullopt, false);

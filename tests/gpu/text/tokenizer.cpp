@@ -38,7 +38,7 @@ std::vector<std::string> mistakes(const Tokenizer& tokenizer, const std::string&
 
 TEST_CASE("texts and tokens are those of Hugging Face tokenizers", "[tokenizer]") {
   for (const char* fixture : {"qwen_like", "byte_level_alone", "characters", "characters_bpe",
-                              "words", "words_whitespace_split"}) {
+                              "words", "words_whitespace_split", "phi_like"}) {
     INFO(fixture);
     CHECK(mistakes(Tokenizer::load(fixtures / fixture), fixture) == std::vector<std::string>{});
   }
@@ -60,6 +60,18 @@ TEST_CASE("the golden cases see a part of the tokenizer that is left out", "[tok
   CHECK(seen("byte_level_alone", [](auto& json) { json["model"]["ignore_merges"] = false; }));
   CHECK(seen("byte_level_alone", [](auto& json) { json["pre_tokenizer"]["use_regex"] = false; }));
   CHECK(seen("characters_bpe", [](auto& json) { json["model"]["fuse_unk"] = false; }));
+  CHECK(seen("phi_like", [](auto& json) { json["normalizer"]["normalizers"].erase(0); }));
+  CHECK(seen("phi_like", [](auto& json) { json["normalizer"]["normalizers"].erase(1); }));
+  CHECK(seen("phi_like", [](auto& json) { json["model"]["byte_fallback"] = false; }));
+  for (std::size_t part = 0; part < 4; ++part) {  // all but Fuse, which joins what is joined anyway
+    if (part == 2) continue;
+    CHECK(seen("phi_like", [&](auto& json) { json["decoder"]["decoders"].erase(part); }));
+  }
+  for (const char* side : {"lstrip", "rstrip"}) {
+    CHECK(seen("phi_like", [&](auto& json) {
+      for (auto& token : json["added_tokens"]) token[side] = false;
+    }));
+  }
   CHECK(seen("words", [](auto& json) { json["pre_tokenizer"]["type"] = "WhitespaceSplit"; }));
 }
 
@@ -86,6 +98,80 @@ TEST_CASE("decoding any tokens gives well-formed text", "[tokenizer]") {
     const auto text = tokenizer.decode(tokens);
     RC_ASSERT(first_invalid_utf8(text) == text.size());
   });
+}
+
+TEST_CASE("text comes token by token, never half a character, and is that of all", "[tokenizer]") {
+  for (const char* fixture : {"qwen_like", "phi_like", "words"}) {
+    const auto tokenizer = Tokenizer::load(fixtures / fixture);
+    law(fixture, [&] {
+      const auto tokens =
+          *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(0, 520));
+      TextStream stream(tokenizer);
+      std::string text;
+      for (const auto token : tokens) {
+        const auto part = stream.push(token);
+        RC_ASSERT(first_invalid_utf8(part) == part.size());
+        text += part;
+      }
+      text += stream.finish();
+      RC_ASSERT(text == tokenizer.decode(tokens));
+      RC_ASSERT(stream.finish().empty());
+      // Naively: all bytes at once.
+      std::string naive;
+      for (const auto token : tokens) naive += tokenizer.piece(token);
+      if (std::string(fixture) == "qwen_like" && naive.find("\xEF\xBF\xBD") == std::string::npos)
+        RC_ASSERT(naive == text);
+    });
+  }
+}
+
+TEST_CASE("a character that comes in parts is held back until it is whole", "[tokenizer]") {
+  const auto tokenizer = Tokenizer::load(fixtures / "phi_like");
+  TextStream stream(tokenizer);
+  const auto byte = [&](const char* spelled) { return tokenizer.find(spelled).value(); };
+  // Half a character, then the rest; then half a character and something else.
+  CHECK(stream.push(byte("<0xF0>")).empty());
+  CHECK(stream.push(byte("<0x9F>")).empty());
+  CHECK(stream.push(byte("<0x99>")).empty());
+  CHECK(stream.push(byte("<0x82>")) == "\xF0\x9F\x99\x82");
+  CHECK(stream.push(byte("<0xE2>")).empty());
+  CHECK(stream.push(byte("<0x41>")) ==
+        "\xEF\xBF\xBD"
+        "A");
+  CHECK(stream.push(byte("<0xC3>")).empty());
+  CHECK(stream.finish() == "\xEF\xBF\xBD");
+  CHECK(tokenizer.piece(byte("<0xC3>")) == "\xEF\xBF\xBD");
+  CHECK(tokenizer.piece(9999).empty());
+}
+
+TEST_CASE("what belongs before a text is known, and is no part of encoding it", "[tokenizer]") {
+  const auto phi = Tokenizer::load(fixtures / "phi_like");
+  CHECK(phi.beginning() == std::vector<std::uint32_t>{1});
+  CHECK(phi.encode("a", "text")[0] != 1);
+  CHECK(Tokenizer::load(fixtures / "qwen_like").beginning().empty());
+  const auto several = edited("phi_like", [](auto& json) {
+    const nlohmann::json before = {{"SpecialToken", {{"id", "</s>"}, {"type_id", 0}}}};
+    auto& single = json["post_processor"]["single"];
+    single.insert(single.begin(), before);
+    json["post_processor"] = {{"type", "Sequence"},
+                              {"processors", {{{"type", "ByteLevel"}}, json["post_processor"]}}};
+  });
+  CHECK(several.beginning() == std::vector<std::uint32_t>{2, 1});
+  require_bad_input(
+      [] {
+        edited("phi_like", [](auto& json) {
+          auto& single = json["post_processor"]["single"];
+          std::swap(single[0], single[1]);
+        });
+      },
+      {"post_processor", "\"<s>\" behind the text"});
+  require_bad_input(
+      [] {
+        edited("phi_like", [](auto& json) {
+          json["post_processor"]["single"][0]["SpecialToken"]["id"] = "nowhere";
+        });
+      },
+      {"post_processor", "nowhere"});
 }
 
 TEST_CASE("tokens are found by their text, and special ones known", "[tokenizer]") {
@@ -151,11 +237,15 @@ TEST_CASE("a part of tokenizer.json that is not supported is refused by its name
            {"/pre_tokenizer", split, "behavior"},
            {"/pre_tokenizer", {{"type", "ByteLevel"}}, "add_prefix_space"},
            {"/pre_tokenizer/pretokenizers/0/pattern/Regex", "(", "regular expression"},
-           {"/post_processor", {{"type", "TemplateProcessing"}}, "TemplateProcessing"},
+           {"/post_processor", {{"type", "TemplateProcessing"}}, "\"single\""},
            {"/decoder", {{"type", "WordPiece"}}, "WordPiece"},
            {"/truncation", {{"max_length", 5}}, "truncation"},
            {"/padding", {{"strategy", "BatchLongest"}}, "padding"},
-           {"/added_tokens/0/lstrip", true, "lstrip"},
+           {"/decoder", {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}, "Strip"},
+           {"/decoder",
+            {{"type", "Replace"}, {"pattern", {{"String", ""}}}, {"content", ""}},
+            "Replace"},
+           {"/added_tokens/0/single_word", true, "single_word"},
            {"/added_tokens/0/content", "", "number"},
            {"/added_tokens/0/content", "a", "number"},
            {"/added_tokens/0/id", 3, "number"},

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace tempera::gpu {
+
+/// How a dtype stores the elements of a row: so many in a block of so many bytes. A row is whole
+/// blocks, one after another.
+struct StoredBlock {
+  std::size_t elements;
+  std::size_t bytes;
+};
+
+/// The block of F32, F16, BF16 (of one element each), Q8_0, Q4_0, Q4_1 (of 32), Q4_K and Q6_K (of
+/// 256); nothing for another dtype.
+std::optional<StoredBlock> stored_block(std::string_view dtype);
+
+/// The value of a float16; exact.
+float float16_value(std::uint16_t bits);
+
+/// The values that stored weights *are*, as float32: those that the formula of the dtype's block
+/// gives in the reals, rounded once to nearest (Q4_1, Q4_K) or exactly (all others). A NaN or
+/// infinite scale gives values that are NaN or infinite; who packs them refuses them.
+///
+/// `blocks` is whole blocks of `dtype`, which stored_block knows, and `values` has room for exactly
+/// their elements.
+void dequantise(std::string_view dtype, std::span<const std::byte> blocks, std::span<float> values);
+
+}  // namespace tempera::gpu
