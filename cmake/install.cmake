@@ -10,7 +10,8 @@ set_target_properties(tempera_lab PROPERTIES EXPORT_NAME lab)
 install(TARGETS tempera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS tempera_reference tempera_gpu tempera_lab EXPORT tempera
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY reference gpu lab DESTINATION include/tempera FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY reference gpu lab DESTINATION include/tempera FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh"
+  REGEX "/launch\\.cuh$" EXCLUDE)  # Thrust's, for our own sources
 install(DIRECTORY toy_models DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
   PATTERN "train" EXCLUDE)
 # All that `tempera verify` reads: the claims, the statements of their theorems, the matrices from Coq.
