@@ -58,7 +58,7 @@ class Inputs {
       // The first head looks at all positions alike, and sees a tie between two bfloat16s wherever
       // their number is even: what divides decides it.
       std::fill_n(queries_.back().begin(), head_dim, 0.0f);
-      values_.back()[0] = position % 2 == 0 ? 8.0f : 8.0625f;
+      values_.back()[0] = position % 2 == 0 ? 15.9375f : 16.0f;
     }
   }
 
