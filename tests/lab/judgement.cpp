@@ -1,6 +1,7 @@
 // What lab/ says of a program: its distances recomputed from the matrix that it gives, and what it
 // says of a program that does not do what it tells.
 #include <cmath>
+#include <stdexcept>
 
 #include "lab/compiled_kernel.hpp"
 #include "lab/law.hpp"
@@ -152,6 +153,15 @@ TEST_CASE("the distances of a law's report are what its matrix and the two targe
   // The sign of the worst entry's error must not matter, and both occur.
   CHECK(is_below);
   CHECK(is_above);
+}
+
+TEST_CASE("a program that shows fewer tickets where it is run again is found out") {
+  std::size_t runs = 0;
+  const auto program = [&](gpu::Lottery& lottery) {
+    lottery.draw(std::vector<std::uint64_t>(runs++ == 0 ? 3 : 2, 1), {});
+  };
+  CHECK_THROWS_AS(enumerate(program, [](const Rational&) {}), std::logic_error);
+  CHECK(runs == 2);  // at once, not where an index holds no ticket
 }
 
 TEST_CASE("total variation is half the sum of the differences") {
