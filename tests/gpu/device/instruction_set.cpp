@@ -75,7 +75,7 @@ TEST_CASE("without TEMPERA_ISA the widest form that the processor has runs", "[d
   }
 }
 
-TEST_CASE("no object with wide instructions defines what others define too", "[device]") {
+TEST_CASE("no object with wide instructions defines what others define too", "[device][long]") {
   // Were an inline function emitted from it under a shared name, the linker might keep that copy
   // for the whole program, and a machine without the instructions would stop there.
   const std::string objects = TEMPERA_EACH_SET_OBJECTS;  // set:file, separated by |
@@ -97,7 +97,7 @@ TEST_CASE("no object with wide instructions defines what others define too", "[d
   CHECK(looked_at >= built);
 }
 
-TEST_CASE("the search for shared symbols finds those of an ordinary program", "[device]") {
+TEST_CASE("the search for shared symbols finds those of an ordinary program", "[device][long]") {
   CHECK(
       shared_with_other_objects("0000 T main\n0000 W _ZN7tempera3gpu4avx21fEv\n", "avx2").empty());
   CHECK(shared_with_other_objects("0000 W _ZNSt6vectorIfE4sizeEv\n", "avx2").size() == 1);

@@ -140,7 +140,7 @@ TEST_CASE("a step is what MMA-Sim says that Hopper and Ampere compute", "[tensor
   }
 }
 
-TEST_CASE("the golden vectors see every planted defect of the rule", "[tensor-core]") {
+TEST_CASE("the golden vectors see every planted defect of the rule", "[tensor-core][long]") {
   const auto vectors = golden_vectors();
   CHECK(differing(vectors, Defect::none) == 0);
   for (const auto defect :

@@ -54,7 +54,7 @@ naive::Place place_of(const Draw& draw) {
 
 }  // namespace
 
-TEST_CASE("600 rows of three chunks are drawn and scored as integers of any length say") {
+TEST_CASE("600 rows of three chunks are drawn and scored as integers of any length say", "[long]") {
   constexpr std::size_t count = 600, vocabulary = 4700, different = 12;
   const std::vector<std::vector<double>> ladders{
       {1.0, 3.5}, {0.5}, {1.0, 1.5, 2.25, 6.0}, {0.01, 2.0, 3.0}};
@@ -96,7 +96,7 @@ TEST_CASE("600 rows of three chunks are drawn and scored as integers of any leng
   CHECK(chunks.size() == 3);
 }
 
-TEST_CASE("a row whose tickets fill 2^62 is drawn by its word's first bits") {
+TEST_CASE("a row whose tickets fill 2^62 is drawn by its word's first bits", "[long]") {
   constexpr std::size_t vocabulary = std::size_t{1} << 18;
   const std::vector<float> logits(vocabulary, -1.25F);
   const DeviceMemory<float> memory{std::span<const float>(logits)};
@@ -138,7 +138,7 @@ TEST_CASE("no bit of the 128-bit product is lost in a threshold, carries include
   CHECK(carries > 100);
 }
 
-TEST_CASE("log z of each row and power goes over all chunks of the vocabulary") {
+TEST_CASE("log z of each row and power goes over all chunks of the vocabulary", "[long]") {
   using Real = naive::Real;
   for (const std::size_t vocabulary : {2049, 4700}) {
     const std::vector<double> powers{0.5, 2.5};

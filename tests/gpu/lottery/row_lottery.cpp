@@ -84,7 +84,7 @@ std::vector<float> rows_of(std::size_t count, std::size_t vocabulary, std::uint6
 
 }  // namespace
 
-TEST_CASE("device, host and the open door agree bit for bit") {
+TEST_CASE("device, host and the open door agree bit for bit", "[long]") {
   law("any vocabulary, across chunks", [](std::uint64_t seed, std::uint16_t size) {
     const std::size_t vocabulary = 1 + size % 5000;
     const Ladders ladders{{1.0, 3.5}, {0.5}, {1.0, 1.5, 2.25, 6.0}, {2.0, 3.0, 4.0}};
@@ -105,7 +105,7 @@ TEST_CASE("device, host and the open door agree bit for bit") {
   });
 }
 
-TEST_CASE("every instruction set draws and scores the bits of the readable form") {
+TEST_CASE("every instruction set draws and scores the bits of the readable form", "[long]") {
   const std::vector<double> powers{1.0, 1.5, 2.25, 6.0};
   const Ladders ladders(9, powers);
   PhiloxLottery philox_lottery;
@@ -142,7 +142,8 @@ TEST_CASE("every instruction set draws and scores the bits of the readable form"
 // The fused draw, at the first and the last word of outcomes on both sides of every chunk's end:
 // the sums of chunks, the threshold with its carries and the search within a chunk must all be
 // exact.
-TEST_CASE("every outcome near a chunk's end wins with the first and the last of its words") {
+TEST_CASE("every outcome near a chunk's end wins with the first and the last of its words",
+          "[long]") {
   const std::vector<double> powers{1.0, 2.0, 6.0};
   for (const std::size_t vocabulary : {1, 7, 2048, 2049, 4096, 5000}) {
     CAPTURE(vocabulary);
@@ -169,7 +170,7 @@ TEST_CASE("every outcome near a chunk's end wins with the first and the last of 
 }
 
 // 2^18 equal tokens hold 2^62 tickets, the largest total there is.
-TEST_CASE("the largest vocabulary of equal tokens is drawn exactly") {
+TEST_CASE("the largest vocabulary of equal tokens is drawn exactly", "[long]") {
   const std::size_t vocabulary = largest_vocabulary;
   const std::vector<float> logits(vocabulary, 1.5F);
   const DeviceMemory<float> memory{std::span<const float>(logits)};

@@ -80,7 +80,7 @@ TEST_CASE("the sum of grains does not depend on its order") {
   });
 }
 
-TEST_CASE("log Z_1 is right to 2^-45") {
+TEST_CASE("log Z_1 is right to 2^-45", "[long]") {
   law("against 50 digits", [](const std::vector<std::uint16_t>& below) {
     GrainSum sum = grains_of(0.0F, 0.0F);
     Exact exact = 1;

@@ -92,7 +92,7 @@ std::set<std::string> names_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a run cut off at any operation on the disk is taken up to the same bytes") {
+TEST_CASE("a run cut off at any operation on the disk is taken up to the same bytes", "[long]") {
   TableModel model = scattered_table(6, 3);
   const test::TemporaryFolder work;
   CountingDisk counting;

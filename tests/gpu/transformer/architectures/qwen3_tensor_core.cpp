@@ -76,7 +76,7 @@ Rows written_out(const Case& shape, TensorCoreDefect defect = TensorCoreDefect::
 }  // namespace
 
 TEST_CASE("tensor-core logits are the sequences of docs/arithmetic.md, bit for bit",
-          "[tensor-core]") {
+          "[tensor-core][long]") {
   for (const Case& shape : {
            long_rows, long_text, Case{21, 35, 6, 3, 18, 2, 40},  // nothing a multiple of anything
            Case{512, 16, 1, 1, 2, 1, 3},                         // exactly one segment
@@ -98,7 +98,7 @@ TEST_CASE("tensor-core logits are the sequences of docs/arithmetic.md, bit for b
 }
 
 TEST_CASE("the comparison of tensor-core logits sees every planted defect of a product",
-          "[tensor-core]") {
+          "[tensor-core][long]") {
   const Rows rows = written_out(long_rows);
   for (const auto defect :
        {TensorCoreDefect::ampere_step, TensorCoreDefect::segments_joined,

@@ -146,7 +146,7 @@ class Inputs {
 }  // namespace
 
 TEST_CASE("tensor-core attention is the sequences of docs/arithmetic.md, bit for bit",
-          "[tensor-core]") {
+          "[tensor-core][long]") {
   const Inputs inputs;
   const Result expected = inputs.written_out(TensorCoreDefect::none);
   for (const Kernels* form : forms_of_the_kernels(Arithmetic::tensor_core)) {

@@ -72,7 +72,8 @@ struct Range {
 
 }  // namespace
 
-TEST_CASE("tensor-core products are chains of hopper_step wherever exponents lie", "[kernels]") {
+TEST_CASE("tensor-core products are chains of hopper_step wherever exponents lie",
+          "[kernels][long]") {
   // Ordinary; at the edges of what the vector forms take their shortcut for, on either side of
   // which some lanes leave it; subnormal; overflowing.
   const auto range = GENERATE(
@@ -111,7 +112,7 @@ TEST_CASE("tensor-core products are chains of hopper_step wherever exponents lie
 }
 
 // Enough rows that the rounding to bfloat16 lets a sum in another order be seen.
-TEST_CASE("tensor-core norms sum their squares in 256 parts", "[kernels]") {
+TEST_CASE("tensor-core norms sum their squares in 256 parts", "[kernels][long]") {
   constexpr std::size_t rows = 4000;
   constexpr std::size_t size = 300;
   constexpr float epsilon = 1e-6f;
