@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/contract.hpp"
@@ -155,6 +156,48 @@ TEST_CASE("however a product is cut, its bits stay") {
     }
     REQUIRE(cuts.size() >= 6);
   }
+}
+
+TEST_CASE("where a block has less shared memory, ring and chunks are smaller and no bit changes") {
+  // Of compute capability 8.9, of 8.0, and the least that any product fits.
+  const std::size_t limit = GENERATE(99 * 1024, 163 * 1024, 60 * 1024);
+  const Problem problem(1328, 40, 17);
+  const Problem single(200, 24, 18);
+  std::set<std::pair<unsigned, unsigned>> forms;
+  for (const unsigned count : {1U, 9U, 17U, 33U, 70U}) {
+    const auto rows = some_rows(count, count + 1);
+    for (const Problem* one : {&problem, &single}) {
+      const auto plan =
+          gpu::plan_product(count, one->in, one->out, (one->out + 15) / 16, false, {3, limit});
+      REQUIRE(plan.shared_bytes <= limit);
+      simt::Stream stream{count};
+      INFO("limit " << limit << ", rows " << count << ", stages " << plan.stages << ", tiles "
+                    << plan.token_tiles);
+      REQUIRE(different(stored(*one, rows, plan, stream), one->expected_of(rows)) == 0);
+      forms.emplace(plan.token_tiles, plan.stages);
+    }
+    // A stage that is read before it is there holds poison, however deep the ring.
+    const auto plan = gpu::plan_product(count, problem.in, problem.out, 3, false, {3, limit});
+    simt::Stream short_wait{count, 0, {.wait_one_short = true}, {}};
+    REQUIRE_THROWS_AS(stored(problem, rows, plan, short_wait), simt::LaunchFailure);
+    // Gate and up together need the most room.
+    const auto gated = gpu::plan_product(count, 200, 24, 4, true, {3, limit});
+    REQUIRE(gated.shared_bytes <= limit);
+    REQUIRE(gated.unit_tiles == 2);
+  }
+  if (limit == 99 * 1024)
+    REQUIRE(forms == std::set<std::pair<unsigned, unsigned>>{{1, 5}, {2, 5}, {4, 4}});
+  if (limit == 163 * 1024)
+    REQUIRE(forms == std::set<std::pair<unsigned, unsigned>>{{1, 8}, {2, 8}, {4, 8}, {8, 5}});
+  if (limit == 60 * 1024) REQUIRE(forms == std::set<std::pair<unsigned, unsigned>>{{1, 3}});
+}
+
+TEST_CASE("a device with too little shared memory for any product is refused in one line") {
+  REQUIRE_THROWS_AS(gpu::plan_product(5, 2560, 6144, 384, false, {132, 48 * 1024}), gpu::BadInput);
+  REQUIRE_THROWS_WITH(
+      gpu::plan_product(5, 2560, 6144, 384, false, {132, 48 * 1024}),
+      Catch::Contains("the device: it gives a block 49152 bytes of shared memory") &&
+          Catch::Contains("cmake --preset release"));
 }
 
 TEST_CASE("a product is added to the residual stream, and gated behind its activation") {

@@ -180,6 +180,23 @@ TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const std::u
   }
 }
 
+/// Waits for the oldest stage of a ring that is full but for one; how many groups of copies may
+/// still be in flight is part of the instruction.
+TEMPERA_ON_DEVICE inline void wait_for_stage(unsigned stages) {
+  static_assert(sizeof ring_depths == 4 * sizeof(unsigned) && ring_depths[0] == 8 &&
+                ring_depths[1] == 5 && ring_depths[2] == 4 && ring_depths[3] == 3);
+  switch (stages) {
+    case 8:
+      return simt::wait_copies<6>();
+    case 5:
+      return simt::wait_copies<3>();
+    case 4:
+      return simt::wait_copies<2>();
+    default:
+      return simt::wait_copies<1>();
+  }
+}
+
 /// One block's jobs. Grid: plan.blocks; threads: product_threads; shared memory: plan.shared_bytes.
 template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue>
 TEMPERA_KERNEL(product_threads, 1)
@@ -191,22 +208,22 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   static_assert(!Epilogue::gated || UnitTiles == 2);
 
   const unsigned lane = simt::lane();
-  auto* const ring =
-      simt::shared_memory<simt::Vector16>() + simt::warp() * Layout::stages * stage_vectors + lane;
-  auto* const inputs = simt::shared_memory<std::uint16_t>(Layout::ring_bytes);
-  auto* const total =
-      simt::shared_memory<float>(Layout::ring_bytes + Layout::inputs_bytes(plan.window));
+  const unsigned ring_vectors = plan.stages * stage_vectors;
+  auto* const ring = simt::shared_memory<simt::Vector16>() + simt::warp() * ring_vectors + lane;
+  const std::size_t inputs_begin = Layout::ring_bytes(plan.stages);
+  auto* const inputs = simt::shared_memory<std::uint16_t>(inputs_begin);
+  auto* const total = simt::shared_memory<float>(inputs_begin + Layout::inputs_bytes(plan.window));
   const bool whole = plan.parts == 1;
 
   simt::let_next_begin();
   Cursor ahead(plan);
-  unsigned fetched = 0;
-  for (; fetched < Layout::stages - 1; ++fetched) {
-    ahead.fetch(operands.fragments, ring + fetched % Layout::stages * stage_vectors);
+  unsigned fetched = 0;  // where in the ring the next stage goes
+  for (; fetched < ring_vectors - stage_vectors; fetched += stage_vectors) {
+    ahead.fetch(operands.fragments, ring + fetched);
   }
   simt::wait_for_inputs();  // the weights were there before; all else is the launches' before this
 
-  unsigned used = 0;
+  unsigned used = 0;  // where in the ring the next stage comes from
   for (unsigned number = simt::block().x; number < plan.jobs(); number += simt::blocks().x) {
     const ProductJob job = ProductJob::at(plan, number);
     const unsigned first_token = job.chunk * Layout::tokens;
@@ -230,8 +247,9 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
             inputs + (slot * Layout::tokens + lane % 8) * Layout::input_pitch + lane / 8 * 8;
         TEMPERA_NO_UNROLL
         for (unsigned step = 0; step < steps; step += Cursor::stage_steps) {
-          simt::wait_copies<Layout::stages - 2>();
-          const simt::Vector16* stage = ring + used++ % Layout::stages * stage_vectors;
+          wait_for_stage(plan.stages);
+          const simt::Vector16* stage = ring + used;
+          used = used + stage_vectors == ring_vectors ? 0 : used + stage_vectors;
           TEMPERA_UNROLL
           for (unsigned s = 0; s < Cursor::stage_steps; s += 2) {
             if (step + s >= steps) break;
@@ -255,7 +273,8 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
               }
             }
           }
-          ahead.fetch(operands.fragments, ring + fetched++ % Layout::stages * stage_vectors);
+          ahead.fetch(operands.fragments, ring + fetched);
+          fetched = fetched + stage_vectors == ring_vectors ? 0 : fetched + stage_vectors;
         }
         // Lane 4 g + t holds outputs g and g + 8 of tokens 2 t and 2 t + 1 of every eight.
         TEMPERA_UNROLL

@@ -7,7 +7,7 @@ namespace {
 template <unsigned TokenTiles, class Epilogue>
 void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                 const Epilogue& epilogue) {
-  constexpr unsigned unit_tiles = unit_tiles_for(8 * TokenTiles, Epilogue::gated);
+  constexpr unsigned unit_tiles = unit_tiles_for(TokenTiles, Epilogue::gated);
   simt::launch(
       {.blocks = {plan.blocks}, .threads = product_threads, .shared_bytes = plan.shared_bytes},
       stream, product<TokenTiles, unit_tiles, Epilogue>, plan, operands, epilogue);
@@ -16,7 +16,7 @@ void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOper
 template <class Epilogue>
 void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                 const Epilogue& epilogue) {
-  switch (token_tiles_for(plan.rows)) {
+  switch (plan.token_tiles) {
     case 1:
       return launch_for<1>(stream, plan, operands, epilogue);
     case 2:

@@ -11,18 +11,17 @@ constexpr unsigned product_warps = 8;
 constexpr unsigned product_threads = product_warps * 32;
 
 /// Where things lie in the shared memory of a block of the product, for 8 · TokenTiles tokens:
-///   ring    [warps, stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way
+///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way
 ///   inputs  [window, tokens, input_pitch] bfloat16
 ///   total   [job units, unit tiles, tokens, sum_pitch] float32: the segments added so far
 ///   slots   [window] times the same: the segments of a window of several, not yet added
 template <unsigned TokenTiles>
 struct ProductLayout {
   static constexpr unsigned tokens = 8 * TokenTiles;
-  /// 128 KiB in flight a block; 80 KiB where the inputs of 64 tokens need the room.
-  static constexpr unsigned stages = TokenTiles <= 4 ? 8 : 5;
   static constexpr unsigned stage_fragments = 4;
-  static constexpr std::size_t ring_bytes =
-      std::size_t{product_warps} * stages * stage_fragments * 32 * 16;
+  TEMPERA_HOST_DEVICE static constexpr std::size_t ring_bytes(unsigned stages) {
+    return std::size_t{product_warps} * stages * stage_fragments * 32 * 16;
+  }
   /// 4 words off a multiple of 32, so that the eight rows that load_matrices reads are in eight
   /// different groups of banks.
   static constexpr unsigned input_pitch = segment_inputs + 8;
@@ -36,10 +35,11 @@ struct ProductLayout {
     return std::size_t{tiles} * tokens * sum_pitch;
   }
   /// Of a job of so many tiles; without sums where other blocks add them.
-  static constexpr std::size_t shared_bytes(unsigned window, unsigned tiles, bool whole) {
+  static constexpr std::size_t shared_bytes(unsigned stages, unsigned window, unsigned tiles,
+                                            bool whole) {
     const std::size_t sums = window == 1 ? 1 : window + 1;
     constexpr std::size_t last_block_flag = 16;
-    return ring_bytes + inputs_bytes(window) +
+    return ring_bytes(stages) + inputs_bytes(window) +
            (whole ? sums * sum_floats(tiles) * sizeof(float) : last_block_flag);
   }
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
+#include <optional>
+#include <string>
 
+#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
 
 namespace tempera::gpu {
@@ -12,16 +14,18 @@ namespace {
 
 unsigned quotient_up(unsigned a, unsigned b) { return (a + b - 1) / b; }
 
-std::size_t shared_bytes(unsigned token_tiles, unsigned window, unsigned tiles, bool whole) {
-  switch (token_tiles) {
+std::size_t shared_bytes(const ProductPlan& plan) {
+  const unsigned tiles = plan.job_units * plan.unit_tiles;
+  const bool whole = plan.parts == 1;
+  switch (plan.token_tiles) {
     case 1:
-      return ProductLayout<1>::shared_bytes(window, tiles, whole);
+      return ProductLayout<1>::shared_bytes(plan.stages, plan.window, tiles, whole);
     case 2:
-      return ProductLayout<2>::shared_bytes(window, tiles, whole);
+      return ProductLayout<2>::shared_bytes(plan.stages, plan.window, tiles, whole);
     case 4:
-      return ProductLayout<4>::shared_bytes(window, tiles, whole);
+      return ProductLayout<4>::shared_bytes(plan.stages, plan.window, tiles, whole);
     default:
-      return ProductLayout<8>::shared_bytes(window, tiles, whole);
+      return ProductLayout<8>::shared_bytes(plan.stages, plan.window, tiles, whole);
   }
 }
 
@@ -44,25 +48,16 @@ double cost(const ProductPlan& plan, unsigned tokens, const ProductDevice& devic
          (plan.parts == 1 ? 0 : 1000) + sums;
 }
 
-}  // namespace
+/// The deepest ring that is worth its room: 128 KiB in flight a block; 80 KiB where the inputs of
+/// 64 tokens need the room.
+unsigned deepest_ring(unsigned token_tiles) { return token_tiles <= 4 ? 8 : 5; }
 
-ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
-                         const ProductDevice& device) {
-  ProductPlan plan{};
-  plan.rows = rows;
-  plan.in = in;
-  plan.out = out;
-  plan.tiles = tiles;
-  plan.unit_tiles = unit_tiles_for(rows, gated);
-  plan.units = gated ? tiles / 2 : quotient_up(quotient_up(out, tile_outputs), plan.unit_tiles);
-  plan.segments = quotient_up(in, segment_inputs);
-  const unsigned token_tiles = token_tiles_for(rows);
-  const unsigned tokens = 8 * token_tiles;
-  plan.chunks = quotient_up(rows, tokens);
+/// The cheapest cut of those with the token tiles and the ring of `plan`.
+std::optional<ProductPlan> cheapest(ProductPlan plan, const ProductDevice& device) {
+  const unsigned tokens = 8 * plan.token_tiles;
   // More than eight units of many segments would not share their inputs any better.
   constexpr unsigned most_units = 16;
-
-  ProductPlan best{};
+  std::optional<ProductPlan> best;
   double least = std::numeric_limits<double>::infinity();
   for (unsigned part_segments = 1; part_segments <= plan.segments; ++part_segments) {
     plan.part_segments = part_segments;
@@ -72,13 +67,9 @@ ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tile
       // The warps share the units of a window: the fewer segments it takes to keep all of them
       // busy, the less shared memory; beyond 16 tokens one segment at a time is all that fits.
       const unsigned busy = quotient_up(2 * product_warps, units);
-      plan.window = token_tiles <= 2 ? std::min(part_segments, std::max(busy, 1U)) : 1;
-      const bool whole = plan.parts == 1;
-      while (plan.window > 1 && shared_bytes(token_tiles, plan.window, units * plan.unit_tiles,
-                                             whole) > device.shared_bytes) {
-        --plan.window;
-      }
-      plan.shared_bytes = shared_bytes(token_tiles, plan.window, units * plan.unit_tiles, whole);
+      plan.window = plan.token_tiles <= 2 ? std::min(part_segments, std::max(busy, 1U)) : 1;
+      while (plan.window > 1 && shared_bytes(plan) > device.shared_bytes) --plan.window;
+      plan.shared_bytes = shared_bytes(plan);
       if (plan.shared_bytes > device.shared_bytes) continue;
       plan.blocks = std::min(plan.jobs(), device.multiprocessors);
       const double estimate = cost(plan, tokens, device);
@@ -88,10 +79,35 @@ ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tile
       }
     }
   }
-  if (best.blocks == 0) {
-    throw std::invalid_argument("a product needs more shared memory than the device gives a block");
-  }
   return best;
+}
+
+}  // namespace
+
+ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                         const ProductDevice& device) {
+  ProductPlan plan{};
+  plan.rows = rows;
+  plan.in = in;
+  plan.out = out;
+  plan.tiles = tiles;
+  plan.segments = quotient_up(in, segment_inputs);
+  for (unsigned token_tiles = token_tiles_for(rows); token_tiles > 0; token_tiles /= 2) {
+    plan.token_tiles = token_tiles;
+    plan.chunks = quotient_up(rows, 8 * token_tiles);
+    plan.unit_tiles = unit_tiles_for(token_tiles, gated);
+    plan.units = gated ? tiles / 2 : quotient_up(quotient_up(out, tile_outputs), plan.unit_tiles);
+    for (const unsigned stages : ring_depths) {
+      if (stages > deepest_ring(token_tiles)) continue;
+      plan.stages = stages;
+      if (const auto best = cheapest(plan, device)) return *best;
+    }
+  }
+  throw BadInput("the device",
+                 "it gives a block " + std::to_string(device.shared_bytes) +
+                     " bytes of shared memory, too few for a matrix product",
+                 "use a GPU of compute capability 8.0 or newer, or the build of cmake --preset "
+                 "release, which runs on the host");
 }
 
 }  // namespace tempera::gpu

@@ -13,6 +13,9 @@ constexpr unsigned step_inputs = 16;
 constexpr unsigned segment_inputs = segment_steps * step_inputs;
 constexpr unsigned tile_outputs = 16;
 
+/// How deep the ring of weights can be, in stages of 16 KiB a block.
+constexpr unsigned ring_depths[] = {8, 5, 4, 3};
+
 /// What the plan of a product depends on, besides its sizes.
 struct ProductDevice {
   unsigned multiprocessors;
@@ -25,6 +28,8 @@ struct ProductDevice {
 /// is `job_units` neighbouring units of outputs, a part of the segments, and a chunk of the tokens.
 struct ProductPlan {
   unsigned rows;           ///< tokens
+  unsigned token_tiles;    ///< of 8 tokens that a chunk has: 1, 2, 4 or 8
+  unsigned stages;         ///< of the ring of weights: one of ring_depths
   unsigned in;             ///< inputs
   unsigned out;            ///< outputs that are stored
   unsigned tiles;          ///< of 16 outputs that the matrix has
@@ -49,20 +54,22 @@ struct ProductPlan {
   std::size_t counters() const { return parts == 1 ? 0 : std::size_t{ranges()} * chunks; }
 };
 
-/// The token tiles of 8 that a kernel for this many rows takes: 1, 2, 4 or 8.
+/// The token tiles of 8 that a kernel for this many rows takes, where the device has room for their
+/// inputs: 1, 2, 4 or 8.
 constexpr unsigned token_tiles_for(unsigned rows) {
   return rows <= 8 ? 1 : rows <= 16 ? 2 : rows <= 32 ? 4 : 8;
 }
 
 /// The tiles of 16 outputs that a warp takes together: gate and up, or two neighbours where many
 /// tokens would otherwise read the inputs from shared memory too often.
-constexpr unsigned unit_tiles_for(unsigned rows, bool gated) {
-  return gated || token_tiles_for(rows) == 8 ? 2 : 1;
+constexpr unsigned unit_tiles_for(unsigned token_tiles, bool gated) {
+  return gated || token_tiles == 8 ? 2 : 1;
 }
 
-/// The cheapest cut by the model of product_plan.cpp.
+/// The cheapest cut by the model of product_plan.cpp, of those for the largest chunks of tokens and
+/// then the deepest ring that the device has room for.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
-/// @throw std::invalid_argument where the device has too little shared memory for any cut
+/// @throw BadInput where the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
                          const ProductDevice& device);
 
