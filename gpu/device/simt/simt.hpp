@@ -39,7 +39,7 @@
 #define TEMPERA_UNROLL_BY(n) TEMPERA_PRAGMA(unroll n)
 #define TEMPERA_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define TEMPERA_NO_UNROLL _Pragma("unroll 1")
-#include "gpu/device/simt/device_threads.hpp"
+#include "gpu/device/simt/device_threads.cuh"
 #else
 #define TEMPERA_SIMT_FORM on_fibers
 #define TEMPERA_KERNEL(...) inline void
