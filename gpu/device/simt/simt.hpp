@@ -3,7 +3,7 @@
 #include "gpu/device/arithmetic.hpp"
 
 // Kernels are written once, against the names of tempera::gpu::simt, and compiled twice: by nvcc
-// for a device, where each name is the instruction that it stands for (device_threads.hpp), and by
+// for a device, where each name is the instruction that it stands for (device_threads.cuh), and by
 // any compiler for the host, where the threads of a block are fibers (fiber_threads.hpp).
 //
 //   template <int Tiles>
