@@ -2,6 +2,7 @@
 // and settings, whatever the batches, the order of the work, the company or the threads.
 #include <bit>
 
+#include "gpu/device/device_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 #if defined(TEMPERA_DEVICE_TBB)
@@ -85,6 +86,17 @@ const std::vector<Pinned> pinned{
      {0xA3A97102993FAA51U, 0x4DAEA41111EB7F2DU, 0x8759801AC39C2F04U, 0xFE1F175AA55323E8U}}};
 
 }  // namespace
+
+// Digests that agree say nothing where both programs ran the same device system.
+TEST_CASE("the device system is the one that this program was built for") {
+#if defined(TEMPERA_DEVICE_TBB)
+  CHECK(device_system() == "TBB");
+#elif defined(TEMPERA_DEVICE_OMP)
+  CHECK(device_system() == "OpenMP");
+#elif defined(TEMPERA_DEVICE_CPP)
+  CHECK(device_system() == "C++");
+#endif
+}
 
 TEST_CASE("the records of a run do not depend on how its work is laid out") {
   const Pinned expected = GENERATE(from_range(pinned));
