@@ -112,9 +112,9 @@ reference::Law exact_stationary_law(const reference::Matrix& p) {
   std::vector<Integer> weight(n);
   Integer total = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    Integer cofactor = y[i];
-    if (cofactor * 2 > modulus) cofactor -= modulus;
-    weight[i] = cofactor * scale[i];
+    // No minor of I − P that counts here is below 0 (a singular M-matrix): none stands as a residue
+    // of a negative number.
+    weight[i] = y[i] * scale[i];
     total += weight[i];
   }
   reference::Law law;

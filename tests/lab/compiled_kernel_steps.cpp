@@ -74,6 +74,31 @@ TEST_CASE("a joint step is local moves of every rung and one sweep forwards, ent
   CHECK(differ_backwards > 30);
 }
 
+TEST_CASE("a DEO step is local moves and the odd edge, then local moves and the even one") {
+  const Matrix step = lab::joint_step(local, swap_at, gpu::Schedule::deo);
+  std::size_t differ_same_edge = 0;
+  for (std::size_t x = 0; x < 8; ++x) {
+    const auto first = followed({x / 4, x / 2 % 2, x % 2}, {0});
+    std::vector<Rational> both(8);
+    std::vector<Rational> same_edge(8);
+    for (std::size_t between = 0; between < 8; ++between) {
+      const State from{between / 4, between / 2 % 2, between % 2};
+      const auto even = followed(from, {1});
+      const auto odd = followed(from, {0});
+      for (std::size_t y = 0; y < 8; ++y) {
+        both[y] += first[between] * even[y];
+        same_edge[y] += first[between] * odd[y];
+      }
+    }
+    for (std::size_t y = 0; y < 8; ++y) {
+      CAPTURE(x, y);
+      CHECK(step(x, y) == both[y]);
+      differ_same_edge += both[y] != same_edge[y] ? 1 : 0;
+    }
+  }
+  CHECK(differ_same_edge > 30);
+}
+
 TEST_CASE("a joint step of one rung is its local kernel, and of two one swap more") {
   CHECK(lab::joint_step({local[1]}, {}) == local[1]);
   const Matrix two = lab::joint_step({local[0], local[2]}, {swap_at[1]});
