@@ -23,6 +23,10 @@ struct StoredTensor {
   std::string file;
 };
 
+/// @throw BadInput naming file and tensor unless the tensor has the shape that `asker` asks for
+void require_shape(const StoredTensor& tensor, std::span<const std::uint64_t> shape,
+                   const std::string& asker);
+
 /// The header of a safetensors file, checked whole: every byte of the data belongs to exactly one
 /// tensor, and every tensor has the bytes that its dtype and shape ask for.
 ///
