@@ -81,7 +81,7 @@ const StoredTensor& GgufTensors::tensor(const std::string& name, const Shape& sh
   }
   const auto& stored = found->second;
   require_shape(stored, shape, "metadata");
-  used_.use(gguf);
+  used_.use(stored);
   if (!pairs_neighbours_ || !(name.ends_with("q_proj.weight") || name.ends_with("k_proj.weight"))) {
     return stored;
   }

@@ -35,7 +35,10 @@ class GgufTensors final : public TensorSource {
     StoredTensor tensor;
   };
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
-  void release() override { reordered_.clear(); }
+  void release() override {
+    reordered_.clear();
+    used_.forget_latest([this](const StoredTensor& tensor) { file_.forget(tensor); });
+  }
 
   const GgufFile& file_;
   bool pairs_neighbours_;

@@ -50,6 +50,10 @@ class TensorFiles {
   const std::string& file() const { return file_; }
   /// The tensor of this name; BadInput unless it exists and has this shape.
   const StoredTensor& tensor(const std::string& name, std::span<const std::uint64_t> shape) const;
+  /// Gives back the memory of a tensor's bytes until somebody reads them again.
+  void forget(const StoredTensor& tensor) const {
+    for (const auto& file : files_) file.forget(tensor.bytes);
+  }
 
  private:
   void map_file(const std::filesystem::path& file);

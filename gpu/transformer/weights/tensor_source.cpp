@@ -70,8 +70,9 @@ DeviceMemory<float> TensorSource::stacked_vector(std::initializer_list<Part> par
 }
 
 const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
-  used_.use(name);
-  return files_.tensor(name, shape);
+  const auto& stored = files_.tensor(name, shape);
+  used_.use(stored);
+  return stored;
 }
 
 void UsedTensors::require_all(const std::map<std::string, StoredTensor>& tensors,

@@ -45,11 +45,21 @@ class TensorSource {
   virtual void release() {}
 };
 
-/// The names that an architecture has asked for. What it has not asked for is an error: its effect
-/// would silently be lost.
+/// The tensors of files that an architecture has asked for. What it has not asked for is an error:
+/// its effect would silently be lost.
 class UsedTensors {
  public:
-  void use(const std::string& name) { used_.insert(name); }
+  void use(const StoredTensor& tensor) {
+    used_.insert(tensor.name);
+    latest_.push_back(&tensor);
+  }
+  /// Calls forget(tensor) for each since the last call: what is packed is not read again, and
+  /// weights should not be in memory twice.
+  template <class Forget>
+  void forget_latest(const Forget& forget) {
+    for (const auto* tensor : latest_) forget(*tensor);
+    latest_.clear();
+  }
   /// @throw BadInput for a tensor that is neither used nor redundant; `asker` describes the model
   void require_all(const std::map<std::string, StoredTensor>& tensors,
                    const std::function<bool(const std::string& name)>& is_redundant,
@@ -57,6 +67,7 @@ class UsedTensors {
 
  private:
   std::set<std::string> used_;
+  std::vector<const StoredTensor*> latest_;
 };
 
 /// The tensors of a model folder. BadInput for one that is missing, has the wrong shape or dtype,
@@ -71,6 +82,9 @@ class FolderTensors final : public TensorSource {
 
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+  void release() override {
+    used_.forget_latest([this](const StoredTensor& tensor) { files_.forget(tensor); });
+  }
 
   const TensorFiles& files_;
   UsedTensors used_;
