@@ -6,12 +6,12 @@
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
+#include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/standard_streams.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/sampler_comparison.hpp"
-#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -62,7 +62,7 @@ void run_compare(CompareOptions options) {
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
   const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
   const gpu::OpenedModel model =
-      lab::open_model(options.model, options.arithmetic ? options.arithmetic : settings.arithmetic);
+      open_model(options.model, options.arithmetic ? options.arithmetic : settings.arithmetic);
   auto problems = gpu::read_problems(options.problems);
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
   gpu::check_problems(model, problems, settings.horizon, options.problems);

@@ -10,6 +10,7 @@
 #include "cli/chat_options.hpp"
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
+#include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/summary_table.hpp"
@@ -18,7 +19,6 @@
 #include "gpu/runs/named_model.hpp"
 #include "gpu/runs/prompt_file.hpp"
 #include "gpu/runs/sampling.hpp"
-#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -187,7 +187,7 @@ void run_sample(SampleOptions options) {
     }
   }
   const bool is_new = options.resume.empty();
-  const gpu::OpenedModel model = lab::open_model(
+  const gpu::OpenedModel model = open_model(
       is_new ? options.settings.model : options.settings.model_path, options.settings.arithmetic);
   if (is_new) resolve(options, model);
   if (is_new && !options.out.empty()) {

@@ -6,10 +6,10 @@
 
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/runs/token_scores.hpp"
-#include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -54,7 +54,7 @@ void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const gpu::OpenedModel model = lab::open_model(options.model, options.arithmetic);
+  const gpu::OpenedModel model = open_model(options.model, options.arithmetic);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <utility>
 
 #include "gpu/input/text_file.hpp"
@@ -34,6 +35,20 @@ MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   return *this;
+}
+
+void MappedFile::forget(std::span<const std::byte> part) const {
+  const std::less_equal<const std::byte*> is_before;  // of any two pointers
+  const std::byte* const end = part.data() + part.size();
+  if (part.empty() || !is_before(bytes_.data(), part.data()) ||
+      !is_before(end, bytes_.data() + bytes_.size())) {
+    return;
+  }
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<std::size_t>(part.data() - bytes_.data()) / page * page;
+  std::byte* const begin = const_cast<std::byte*>(bytes_.data()) + offset;
+  // Only advice: where it is not taken the memory stays, and nothing else changes.
+  ::madvise(begin, static_cast<std::size_t>(end - begin), MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -16,6 +16,9 @@ class MappedFile {
   ~MappedFile();
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// Gives back the memory that holds `part` of the bytes, and perhaps their neighbours; whoever
+  /// reads them again has them read from the file again. Nothing where `part` is none of them.
+  void forget(std::span<const std::byte> part) const;
 
  private:
   std::span<const std::byte> bytes_;

@@ -65,28 +65,21 @@ class NumberText final : public TokenText {
   std::size_t vocabulary_size_;
 };
 
-OpenedModel::Parts open_folder(const std::string& path, Arithmetic arithmetic) {
+/// A folder or a GGUF file.
+OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic) {
   OpenedModel::Parts parts;
   auto transformer = Transformer::load(path, default_kernels(arithmetic));
   parts.terminal.assign(transformer->terminal_tokens().begin(),
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
   parts.arithmetic = arithmetic;
-  if (is_there(std::filesystem::path(path) / "tokenizer.json"))
+  parts.remark = transformer->remark();
+  if (is_gguf(path) || is_there(std::filesystem::path(path) / "tokenizer.json"))
     parts.text = std::make_unique<TokenizerText>(path);
   else
     parts.text = std::make_unique<NumberText>(path, transformer->vocabulary_size());
   parts.model = std::move(transformer);
   return parts;
-}
-
-/// No architecture is read from GGUF yet.
-[[noreturn]] void refuse_architecture(const std::string& path) {
-  const GgufFile file(path);
-  const std::string key = "general.architecture";
-  throw BadInput(file.metadata().where(key),
-                 "architecture " + in_quotes(file.metadata().text(key)) + " is not supported",
-                 "give a folder of a Qwen3 model");
 }
 
 }  // namespace
@@ -100,14 +93,15 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
                               std::optional<Arithmetic> arithmetic) {
   const auto path = resolve_model(name_or_path);
   if (path.empty() || !is_there(path))
-    throw BadInput(path.empty() ? "model" : path, "does not exist",
-                   "give a folder with config.json and model.safetensors, or a finite model");
+    throw BadInput(
+        path.empty() ? "model" : path, "does not exist",
+        "give a folder with config.json and model.safetensors, a GGUF file, or a finite model");
   std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return OpenedModel(open_folder(path, arithmetic.value_or(Arithmetic::float32)));
-  if (is_gguf(path)) refuse_architecture(path);
+  if (std::filesystem::is_directory(path, error) || is_gguf(path))
+    return OpenedModel(open_transformer(path, arithmetic.value_or(Arithmetic::float32)));
   if (!open_file)
-    throw BadInput(path, "is a file", "give a folder with config.json and model.safetensors");
+    throw BadInput(path, "is neither a folder nor a GGUF file",
+                   "give a folder with config.json and model.safetensors");
   if (arithmetic)
     throw BadInput(path,
                    "is a finite model, whose logits are given: it has no arithmetic, and " +

@@ -27,8 +27,8 @@ class TokenText {
   virtual std::string decode(std::span<const TokenId> tokens) const = 0;
 };
 
-/// A model that a user has named, with its text: of a Hugging Face folder the tokenizer's, or,
-/// where there is no tokenizer.json, the numbers of the tokens.
+/// A model that a user has named, with its text: of a Hugging Face folder or a GGUF file the
+/// tokenizer's, or, where a folder has no tokenizer.json, the numbers of the tokens.
 class OpenedModel {
  public:
   /// What a kind of model is made of.
@@ -40,6 +40,7 @@ class OpenedModel {
     bool begins_empty = false;             ///< whether it has a law without any prompt
     bool ends_for_good = false;            ///< whether it has no law after a terminal token
     std::optional<Arithmetic> arithmetic;  ///< behind its logits; none where they are given
+    std::string remark;                    ///< as that of an Architecture
   };
   /// Opens a model that lies in one file; gpu/ knows none of that kind.
   using OpenFile = std::function<Parts(const std::string& path)>;
@@ -53,6 +54,8 @@ class OpenedModel {
 
   LanguageModel& model() const { return *parts_.model; }
   std::optional<Arithmetic> arithmetic() const { return parts_.arithmetic; }
+  /// What a user has to know of a choice that was made for the model; may be empty.
+  const std::string& remark() const { return parts_.remark; }
   const std::vector<TokenId>& terminal() const { return parts_.terminal; }
   /// The prompt that a text stands for.
   /// @throw BadInput naming `where` for invalid UTF-8 and unknown tokens

@@ -19,8 +19,9 @@ namespace tempera::gpu {
 /// Calls on one transformer and its caches must not overlap; a call itself runs in parallel.
 class Transformer : public LanguageModel {
  public:
-  /// The model of a folder in Hugging Face form: config.json, generation_config.json where it is
-  /// there, and model.safetensors or model.safetensors.index.json with its files.
+  /// The model of a GGUF file, or of a folder in Hugging Face form: config.json,
+  /// generation_config.json where it is there, and model.safetensors or
+  /// model.safetensors.index.json with its files.
   /// @throw BadInput naming file, place and remedy.
   static std::unique_ptr<Transformer> load(const std::filesystem::path& folder,
                                            const Kernels& kernels = default_kernels());
@@ -30,6 +31,8 @@ class Transformer : public LanguageModel {
   const Kernels& kernels() const { return architecture_->kernels(); }
   /// The tokens that end a text, ascending; may be empty.
   std::span<const TokenId> terminal_tokens() const { return architecture_->terminal_tokens(); }
+  /// What a user has to know of a choice that was made for the model; may be empty.
+  std::string remark() const { return architecture_->remark(); }
   /// The longest text, in tokens.
   std::size_t max_position() const { return architecture_->max_position(); }
 

@@ -2,30 +2,69 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "gpu/transformer/architectures/llama.hpp"
 #include "gpu/transformer/architectures/model_config.hpp"
+#include "gpu/transformer/architectures/phi3.hpp"
+#include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/weights/gguf_tensors.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
+template <class Model>
+std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
+                                          const Kernels& kernels) {
+  const auto file = folder / "config.json";
+  const auto document = read_json_file(file);
+  auto config = Model::configuration(JsonObject(document, file.string()));
+  config.eos_token_ids =
+      read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
+  const TensorFiles files(folder);
+  FolderTensors tensors(files);
+  auto model = std::make_unique<Model>(config, tensors, kernels);
+  // Some exporters write what the architecture ties or computes itself.
+  tensors.require_all_used([&](const std::string& name) {
+    return (name == "lm_head.weight" && config.tie_word_embeddings) ||
+           name.ends_with("rotary_emb.inv_freq");
+  });
+  return model;
+}
+
+template <class Model>
+std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& kernels) {
+  const auto config = Model::configuration(file);
+  GgufTensors tensors(file, Model::gguf_pairs_neighbours, config.head_dim);
+  auto model = std::make_unique<Model>(config, tensors, kernels);
+  tensors.require_all_used([](const std::string& name) {
+    const auto& read = Model::gguf_factors;
+    return std::find(read.begin(), read.end(), name) != read.end();
+  });
+  return model;
+}
+
 struct KnownArchitecture {
-  const char* model_type;
-  std::unique_ptr<Architecture> (*load)(const std::filesystem::path& folder,
-                                        const Kernels& kernels);
+  const char* model_type;  // of a config.json, and the general.architecture of a GGUF file
+  std::unique_ptr<Architecture> (*load_folder)(const std::filesystem::path& folder,
+                                               const Kernels& kernels);
+  std::unique_ptr<Architecture> (*load_gguf)(const GgufFile& file, const Kernels& kernels);
 };
 
-constexpr std::array known{KnownArchitecture{Qwen3::model_type, &load_qwen3}};
+template <class Model>
+constexpr KnownArchitecture known_as{Model::model_type, load_folder<Model>, load_gguf<Model>};
 
-}  // namespace
+constexpr std::array known{known_as<Llama>, known_as<Phi3>, known_as<Qwen2>, known_as<Qwen3>};
 
-std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& folder,
-                                                const Kernels& kernels) {
-  const auto model_type = read_model_type(folder);
+/// @throw BadInput naming `where`, which calls its architecture `key`
+const KnownArchitecture& find_architecture(const std::string& where, const std::string& key,
+                                           std::string_view model_type) {
   const auto* found = std::find_if(
       known.begin(), known.end(),
       [&](const KnownArchitecture& architecture) { return architecture.model_type == model_type; });
@@ -34,10 +73,25 @@ std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& fol
     for (const auto& architecture : known) {
       names += (names.empty() ? "" : ", ") + in_quotes(architecture.model_type);
     }
-    throw BadInput((folder / "config.json").string(), "\"model_type\" is " + in_quotes(model_type),
+    throw BadInput(where, in_quotes(key) + " is " + in_quotes(model_type),
                    "choose a model of an architecture that is computed here: " + names);
   }
-  return found->load(folder, kernels);
+  return *found;
+}
+
+}  // namespace
+
+std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& path,
+                                                const Kernels& kernels) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    const GgufFile file(path);
+    const std::string key = "general.architecture";
+    return find_architecture(path.string(), key, file.metadata().text(key))
+        .load_gguf(file, kernels);
+  }
+  return find_architecture((path / "config.json").string(), "model_type", read_model_type(path))
+      .load_folder(path, kernels);
 }
 
 }  // namespace tempera::gpu

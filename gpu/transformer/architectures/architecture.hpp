@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "gpu/transformer/kernels/kernels.hpp"
 
@@ -23,6 +24,8 @@ class Architecture {
   virtual std::size_t max_position() const = 0;
   /// The tokens that end a text, ascending; may be empty.
   virtual std::span<const std::uint32_t> terminal_tokens() const = 0;
+  /// What a user has to know of a choice that was made for the model, as one clause; may be empty.
+  virtual std::string remark() const { return {}; }
 
   /// The length of a page, page_tokens tokens wide, in bytes; its layout is the architecture's own.
   virtual std::size_t page_bytes() const = 0;
@@ -33,9 +36,9 @@ class Architecture {
 };
 
 /// The model of a folder in Hugging Face form, of the architecture that the `model_type` of its
-/// config.json names.
-/// @throw BadInput naming file, place and remedy; for an unknown model_type, what it may be
-std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& folder,
+/// config.json names, or that of a GGUF file, whose `general.architecture` names it.
+/// @throw BadInput naming file, place and remedy; for an unknown architecture, what it may be
+std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& path,
                                                 const Kernels& kernels);
 
 }  // namespace tempera::gpu

@@ -10,10 +10,27 @@ namespace tempera::gpu {
 
 namespace {
 
-/// Both spellings of "the rotary positions are not scaled": `type` is the oldest one's key.
-void require_default_rope(const JsonObject& rope) {
+/// The type of the rotary positions, under its key or the oldest one, which is `type`.
+std::string rope_type(const JsonObject& rope, std::initializer_list<std::string_view> scalings) {
+  std::string type = "default";
   for (const char* key : {"rope_type", "type"}) {
-    if (rope.has(key)) require_text(rope, key, "default");
+    if (!rope.has(key)) continue;
+    type = rope.text(key);
+    if (type != "default" && std::find(scalings.begin(), scalings.end(), type) == scalings.end()) {
+      std::string names = "\"default\"";
+      for (const auto scaling : scalings) names += " or " + in_quotes(scaling);
+      throw BadInput(rope.where(), in_quotes(key) + " is " + in_quotes(type),
+                     "only " + names + " is supported; choose a model that has it");
+    }
+  }
+  return type;
+}
+
+void require_whole_rotation(const JsonObject& config) {
+  const std::string key = "partial_rotary_factor";
+  if (config.has(key) && config.finite_number(key) != 1.0) {
+    throw BadInput(config.where(), in_quotes(key) + " is not 1",
+                   "only heads that are rotated whole are supported; choose another model");
   }
 }
 
@@ -59,15 +76,33 @@ void require_full_attention(const JsonObject& config) {
   }
 }
 
-double read_rope_theta(const JsonObject& config) {
-  if (config.has("rope_scaling")) require_default_rope(config.object("rope_scaling"));
+RopeParameters read_rope(const JsonObject& config,
+                         std::initializer_list<std::string_view> scalings) {
+  require_whole_rotation(config);
+  RopeParameters result{0.0, "default", std::nullopt};
+  const auto take = [&](const JsonObject& rope) {
+    require_whole_rotation(rope);
+    const auto type = rope_type(rope, scalings);
+    if (type == "default") return;
+    if (result.scaling) {
+      throw BadInput(config.where(), "\"rope_scaling\" and \"rope_parameters\" both scale",
+                     "remove the first of the two");
+    }
+    result.type = type;
+    result.scaling = rope;
+  };
+  if (config.has("rope_scaling")) take(config.object("rope_scaling"));
   if (config.has("rope_parameters")) {
     const auto rope = config.object("rope_parameters");
-    require_default_rope(rope);
-    return rope.positive_number("rope_theta");
+    take(rope);
+    result.theta = rope.positive_number("rope_theta");
+  } else {
+    result.theta = config.positive_number("rope_theta");
   }
-  return config.positive_number("rope_theta");
+  return result;
 }
+
+double read_rope_theta(const JsonObject& config) { return read_rope(config, {}).theta; }
 
 std::vector<std::uint32_t> read_terminal_tokens(const JsonObject& config,
                                                 std::size_t vocabulary_size) {

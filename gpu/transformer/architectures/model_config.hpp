@@ -3,7 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/input/json_document.hpp"
@@ -26,8 +29,18 @@ void require_false(const JsonObject& config, const std::string& key);
 void require_unquantised(const JsonObject& config);
 void require_full_attention(const JsonObject& config);
 
-/// The base of the rotary positions, in both spellings (`rope_parameters.rope_theta`, or the older
-/// `rope_theta`); refuses scaled ones.
+/// The rotary positions, in both spellings: `rope_parameters` with its `rope_theta`, or the older
+/// `rope_theta` and `rope_scaling`.
+struct RopeParameters {
+  double theta;
+  std::string type;                   // "default", or one of those that were allowed
+  std::optional<JsonObject> scaling;  // where it is not "default"; refers to the configuration
+};
+/// Refuses heads that are rotated in part, and a scaling whose type is none of `scalings`.
+RopeParameters read_rope(const JsonObject& config,
+                         std::initializer_list<std::string_view> scalings);
+
+/// The base of the rotary positions; refuses scaled ones.
 double read_rope_theta(const JsonObject& config);
 
 /// The tokens that end a text: `eos_token_id`, one or a list, ascending, without repetition; empty

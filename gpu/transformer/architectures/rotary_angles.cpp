@@ -14,11 +14,12 @@ RotaryTables RotaryAngles::up_to(std::size_t context) {
     std::vector<float> sines(positions_ * half_);
     for (std::size_t d = 0; d < half_; ++d) {
       const double frequency =
-          std::pow(theta_, -static_cast<double>(d) / static_cast<double>(half_));
+          std::pow(theta_, -static_cast<double>(d) / static_cast<double>(half_)) /
+          (factors_.empty() ? 1.0 : factors_[d]);
       for (std::size_t position = 0; position < positions_; ++position) {
         const double angle = static_cast<double>(position) * frequency;
-        cosines[position * half_ + d] = static_cast<float>(std::cos(angle));
-        sines[position * half_ + d] = static_cast<float>(std::sin(angle));
+        cosines[position * half_ + d] = static_cast<float>(magnitude_ * std::cos(angle));
+        sines[position * half_ + d] = static_cast<float>(magnitude_ * std::sin(angle));
       }
     }
     cosines_ = DeviceMemory<float>(std::span<const float>(cosines));

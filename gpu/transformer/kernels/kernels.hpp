@@ -37,7 +37,7 @@ struct AttentionShape {
   std::size_t row_floats;
 };
 
-/// cos and sin of position · theta^(-2d / head_dim).
+/// cos and sin of position · frequency_d, both times one magnitude: see RotaryAngles.
 struct RotaryTables {
   const float* cosines;  // [positions, head_dim / 2]
   const float* sines;    // [positions, head_dim / 2]
@@ -87,6 +87,11 @@ class Kernels {
   virtual void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const = 0;
 
+  /// As multiply, and bias[o] added to each sum. bias: [out].
+  virtual void multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs,
+                                  const float* bias, std::size_t rows, std::size_t out,
+                                  float* outputs) const = 0;
+
   /// As multiply, added to what `outputs` holds.
   virtual void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
                                 std::size_t rows, std::size_t out, float* outputs) const = 0;
@@ -97,8 +102,8 @@ class Kernels {
                               std::size_t rows, std::size_t out,
                               const ProductInputs& gated) const = 0;
 
-  /// Normalises every head's query and key and rotates them by their position, the queries in place
-  /// and the keys, with the values, into the pages.
+  /// Normalises every head's query and key, unless query_norm and key_norm are null, and rotates
+  /// them by their position, the queries in place and the keys, with the values, into the pages.
   /// query_key_value: [rows, shape.row_floats]; keys and values as PageShape lays them out.
   virtual void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
                                  const float* key_norm, float epsilon, const RotaryTables& tables,

@@ -5,7 +5,7 @@
 
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
-#include "gpu/transformer/weights/weight_value.hpp"
+#include "gpu/transformer/weights/weight_reader.hpp"
 
 // The steps that are one loop over a row, written once for every form: call operator()(item) for
 // every item.
@@ -13,17 +13,15 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// An item is a row.
-template <class Weight>
+template <class Weights>
 struct Embed {
-  const Weight* embedding;      // packed [vocabulary / lanes, size, lanes]
+  Weights embedding;            // of `vocabulary` outputs
   const std::uint32_t* tokens;  // [rows]
   std::size_t size;
   float* states;  // [rows, size]
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
-    const std::size_t token = tokens[row];
-    const Weight* column = embedding + token / lanes * size * lanes + token % lanes;
-    for (std::size_t i = 0; i < size; ++i) states[row * size + i] = weight_value(column[i * lanes]);
+    for (std::size_t i = 0; i < size; ++i) states[row * size + i] = embedding(tokens[row], i);
   }
 };
 
@@ -112,8 +110,8 @@ struct CopyPages {
 /// An item is one head of one row: its queries first, then its keys, then its values.
 struct RotateIntoPages {
   AttentionShape shape;
-  const float* query_norm;  // [head_dim]
-  const float* key_norm;    // [head_dim]
+  const float* query_norm;  // [head_dim]; may be null
+  const float* key_norm;    // [head_dim]; may be null
   float epsilon;
   RotaryTables tables;
   TokenRows batch;
@@ -159,8 +157,12 @@ struct RotateIntoPages {
         sum_of_squares<partial_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
     const float factor = 1.0f / sqrtf(mean + epsilon);
     for (std::size_t d = 0; d < half; ++d) {
-      const float low = norm[d] * (vector[d] * factor);
-      const float high = norm[d + half] * (vector[d + half] * factor);
+      float low = vector[d];
+      float high = vector[d + half];
+      if (norm != nullptr) {
+        low = norm[d] * (low * factor);
+        high = norm[d + half] * (high * factor);
+      }
       const float cosine = tables.cosines[position * half + d];
       const float sine = tables.sines[position * half + d];
       result[d * stride] = fused_multiply_add(low, cosine, -(high * sine));

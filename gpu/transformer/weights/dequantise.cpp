@@ -61,20 +61,6 @@ void q4_1_values(const std::byte* block, float* values) {
   }
 }
 
-/// The six-bit scale and minimum of run j of a Q4_K block, whose 12 bytes of both are s: for j < 4
-/// the low six bits of s_j and s_{4+j}; after that the low and the high half of s_{4+j}, below the
-/// two high bits of s_{j−4} and of s_j.
-struct ScaleAndMinimum {
-  int scale;
-  int minimum;
-};
-ScaleAndMinimum q4_k_scale(const std::byte* s, std::size_t j) {
-  const auto low_six = [](std::byte byte) { return std::to_integer<int>(byte & std::byte{0x3F}); };
-  const auto high_two = [](std::byte byte) { return std::to_integer<int>(byte >> 6) << 4; };
-  if (j < 4) return {low_six(s[j]), low_six(s[4 + j])};
-  return {low_four(s[4 + j]) | high_two(s[j - 4]), high_four(s[4 + j]) | high_two(s[j])};
-}
-
 /// 0: float16 d; 2: float16 e; 4: 12 bytes of the scales and minima of 8 runs of 32 (above); 16:
 /// 128 bytes, of which bytes 32k..32k+31 hold q of run 2k in their low and of run 2k+1 in their
 /// high halves. Value i of run j: d·scale_j·q_i − e·minimum_j.
@@ -100,12 +86,7 @@ void q4_k_values(const std::byte* block, float* values) {
 void q6_k_values(const std::byte* block, float* values) {
   const float d = read_float16(block + 208);
   for (std::size_t i = 0; i < 256; ++i) {
-    const std::size_t half = i / 128;
-    const std::size_t k = i % 128 / 32;
-    const std::byte l = block[64 * half + 32 * (k % 2) + i % 32];
-    const std::byte h = block[128 + 32 * half + i % 32];
-    const int quant = (k < 2 ? low_four(l) : high_four(l)) |
-                      std::to_integer<int>(h >> static_cast<int>(2 * k) & std::byte{3}) << 4;
+    const int quant = static_cast<int>(q6_k_quant(block, i));
     const auto scale = static_cast<std::int8_t>(block[192 + i / 16]);
     values[i] = d * static_cast<float>(scale) * static_cast<float>(quant - 32);
   }
@@ -137,6 +118,23 @@ const Format* format_of(std::string_view dtype) {
 std::optional<StoredBlock> stored_block(std::string_view dtype) {
   const auto* format = format_of(dtype);
   return format == nullptr ? std::nullopt : std::optional(format->block);
+}
+
+ScaleAndMinimum q4_k_scale(const std::byte* s, std::size_t j) {
+  const auto low_six = [](std::byte byte) { return std::to_integer<int>(byte & std::byte{0x3F}); };
+  const auto high_two = [](std::byte byte) { return std::to_integer<int>(byte >> 6) << 4; };
+  if (j < 4) return {low_six(s[j]), low_six(s[4 + j])};
+  return {low_four(s[4 + j]) | high_two(s[j - 4]), high_four(s[4 + j]) | high_two(s[j])};
+}
+
+std::uint32_t q6_k_quant(const std::byte* block, std::size_t i) {
+  const std::size_t half = i / 128;
+  const std::size_t k = i % 128 / 32;
+  const std::byte l = block[64 * half + 32 * (k % 2) + i % 32];
+  const std::byte h = block[128 + 32 * half + i % 32];
+  const int quant = (k < 2 ? low_four(l) : high_four(l)) |
+                    std::to_integer<int>(h >> static_cast<int>(2 * k) & std::byte{3}) << 4;
+  return static_cast<std::uint32_t>(quant);
 }
 
 float float16_value(std::uint16_t bits) {

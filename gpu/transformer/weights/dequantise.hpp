@@ -19,6 +19,18 @@ struct StoredBlock {
 /// 256); nothing for another dtype.
 std::optional<StoredBlock> stored_block(std::string_view dtype);
 
+/// The six-bit scale and minimum of run j < 8 of a Q4_K block, whose 12 bytes of both are s: for j
+/// < 4 the low six bits of s_j and s_{4+j}; after that the low and the high half of s_{4+j}, below
+/// the two high bits of s_{j−4} and of s_j.
+struct ScaleAndMinimum {
+  int scale;
+  int minimum;
+};
+ScaleAndMinimum q4_k_scale(const std::byte* s, std::size_t j);
+
+/// The quant of value i < 256 of a Q6_K block: see dequantise.cpp.
+std::uint32_t q6_k_quant(const std::byte* block, std::size_t i);
+
 /// The value of a float16; exact.
 float float16_value(std::uint16_t bits);
 

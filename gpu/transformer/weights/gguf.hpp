@@ -40,6 +40,8 @@ class GgufFile {
 
   const GgufMetadata& metadata() const { return content_.metadata; }
   const std::map<std::string, StoredTensor>& tensors() const { return content_.tensors; }
+  /// Gives back the memory of a tensor's bytes until somebody reads them again.
+  void forget(const StoredTensor& tensor) const { mapped_.forget(tensor.bytes); }
 
  private:
   MappedFile mapped_;

@@ -9,10 +9,11 @@ namespace tempera::gpu {
 constexpr std::size_t lanes = 16;
 
 /// The weights of a linear map R^in -> R^out as kernels read them. All but one of the pointers are
-/// null.
+/// null; `blocks` goes with `quantised`.
 ///
 /// Under `float32`, as they are stored: packed [out / lanes, in, lanes], the weight of (output o,
-/// input i) at ((o / lanes) * in + i) * lanes + o % lanes.
+/// input i) at ((o / lanes) * in + i) * lanes + o % lanes; or in blocks of quantised weights, see
+/// quantised_block.hpp.
 ///
 /// Under `tensor-core`, rounded to bfloat16, as fragments: [out / 16, steps, 32, 4], steps being
 /// ceil(in / 16); see fragment_place.
@@ -22,6 +23,8 @@ struct MatrixView {
   const float* float32;
   const std::uint16_t* bfloat16;
   const std::uint32_t* fragments;  // each two inputs of one output, the earlier in the lower half
+  const std::byte* quantised = nullptr;
+  const std::uint64_t* blocks = nullptr;  // [out / lanes], as block_entry makes them
 };
 
 }  // namespace tempera::gpu

@@ -3,114 +3,160 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
+#include "gpu/device/host_threads.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "gpu/transformer/weights/dequantise.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
+#include "gpu/transformer/weights/quantised_packing.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
+/// Bytes that are packed before they go to the device together.
+constexpr std::size_t upload_bytes = std::size_t{1} << 24;
+
 std::string place(const StoredTensor& tensor) {
   return tensor.file + ", tensor " + in_quotes(tensor.name);
 }
 
-bool is_bfloat16(const StoredTensor& tensor) {
-  if (tensor.dtype == "BF16") return true;
-  if (tensor.dtype == "F32") return false;
-  throw BadInput(place(tensor), "has dtype " + tensor.dtype, "store it as F32 or BF16");
-}
-
-/// Element i of stored bytes, which need not be aligned.
-template <class Stored>
-Stored element(const StoredTensor& tensor, std::size_t i) {
-  Stored value;
-  std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
-  return value;
-}
-
-std::uint32_t float32_bits(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-std::uint32_t float32_bits(std::uint16_t bfloat16) {
-  return static_cast<std::uint32_t>(bfloat16) << 16;
+Packing packing_of(const StoredTensor& tensor) {
+  const auto packing = packing_of_dtype(tensor.dtype);
+  if (!packing) {
+    throw BadInput(place(tensor), "has dtype " + tensor.dtype, "store it as F16, F32 or BF16");
+  }
+  return *packing;
 }
 
 /// A float is finite unless all bits of its exponent are set.
-bool is_finite(std::uint32_t bits) { return (~bits & 0x7F800000U) != 0; }
-
-float float32_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
+bool is_finite(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return (~bits & 0x7F800000U) != 0;
 }
 
-template <class Stored>
-void require_finite(const StoredTensor& tensor, Stored value, std::size_t index) {
-  if (!is_finite(float32_bits(value))) {
-    throw BadInput(place(tensor), "element " + std::to_string(index) + " is NaN or infinite",
-                   "download the file again, or choose another model");
+/// Up to `lanes` outputs of a matrix, and where they begin in the packed one.
+struct Block {
+  const StoredTensor* matrix;
+  std::size_t first_output;
+  std::size_t outputs;
+  std::size_t begin;  // in bytes
+  std::size_t bytes;
+
+  std::size_t bytes_of_output() const {
+    return matrix->bytes.size() / static_cast<std::size_t>(matrix->shape[0]);
   }
+  std::span<const std::byte> stored() const {
+    return matrix->bytes.subspan(first_output * bytes_of_output(), outputs * bytes_of_output());
+  }
+  std::span<const std::byte> stored(std::size_t output) const {
+    return stored().subspan(output * bytes_of_output(), bytes_of_output());
+  }
+};
+
+/// What keeps a block from being packed; elements count from its first output on.
+struct Fault {
+  enum class Kind { none, not_finite, too_large } kind = Kind::none;
+  std::size_t element = 0;
+};
+
+[[noreturn]] void refuse(const Block& block, const Fault& fault, std::size_t in) {
+  const auto element = "element " + std::to_string(block.first_output * in + fault.element);
+  if (fault.kind == Fault::Kind::too_large) {
+    throw BadInput(place(*block.matrix), element + " is too large for bfloat16",
+                   "take the arithmetic float32, or choose another model");
+  }
+  throw BadInput(place(*block.matrix), element + " is NaN or infinite",
+                 "download the file again, or choose another model");
 }
 
-std::size_t rows_of(const StoredTensor& matrix) {
-  return static_cast<std::size_t>(matrix.shape.at(0));
-}
-
-template <class Stored, class Packed>
-void pack(const StoredTensor& matrix, std::size_t in, Packed* packed) {
-  const std::size_t out = rows_of(matrix);
-  for (std::size_t o = 0; o < out; ++o) {
+/// Calls put(output, input, value) for the weights of a block, as long as none is at fault.
+template <class Put>
+Fault for_each_weight(const Block& block, std::size_t in, const Put& put) {
+  std::vector<float> values(in);
+  for (std::size_t output = 0; output < block.outputs; ++output) {
+    dequantise(block.matrix->dtype, block.stored(output), values);
     for (std::size_t i = 0; i < in; ++i) {
-      const auto value = element<Stored>(matrix, o * in + i);
-      require_finite(matrix, value, o * in + i);
-      auto& target = packed[(o / lanes * in + i) * lanes + o % lanes];
-      if constexpr (sizeof(Packed) == sizeof(Stored)) {
-        target = value;
-      } else {
-        target = float32_of(float32_bits(value));
-      }
+      if (!is_finite(values[i])) return {Fault::Kind::not_finite, output * in + i};
+      if (!put(output, i, values[i])) return {Fault::Kind::too_large, output * in + i};
     }
   }
+  return {};
 }
 
+/// [in, lanes] in one dtype.
+Fault pack_lanes(const Block& block, std::size_t in, std::span<float> packed) {
+  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
+    packed[i * lanes + output] = value;
+    return true;
+  });
+}
+Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint16_t> packed) {
+  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
+    packed[i * lanes + output] = to_bfloat16(value);  // exact: it is one
+    return true;
+  });
+}
+/// Fragments of a tile.
+Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
+  static_assert(tile_outputs == lanes);
+  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
+    const std::uint16_t rounded = to_bfloat16(value);
+    if (!is_finite(from_bfloat16(rounded))) return false;
+    const std::size_t half = fragment_place(in, output, i);
+    packed[half / 2] |= static_cast<std::uint32_t>(rounded) << (16 * (half % 2));
+    return true;
+  });
+}
+Fault pack_lanes(const Block& block, std::size_t in, std::span<std::byte> packed) {
+  const auto fault = pack_block(packing_of(*block.matrix), block.stored(), in, packed);
+  return fault ? Fault{Fault::Kind::not_finite, *fault} : Fault{};
+}
+
+/// Packs the blocks, which follow one another, on all cores, so many at a time as `upload_bytes`.
 template <class Stored>
-void pack_fragments(const StoredTensor& matrix, std::size_t in, std::size_t first_output,
-                    std::uint32_t* fragments) {
-  const std::size_t out = rows_of(matrix);
-  for (std::size_t o = 0; o < out; ++o) {
-    for (std::size_t i = 0; i < in; ++i) {
-      const auto value = element<Stored>(matrix, o * in + i);
-      require_finite(matrix, value, o * in + i);
-      const std::uint16_t rounded = to_bfloat16(float32_of(float32_bits(value)));
-      if (!is_finite(float32_bits(rounded))) {
-        throw BadInput(place(matrix),
-                       "element " + std::to_string(o * in + i) + " is too large for bfloat16",
-                       "take the arithmetic float32, or choose another model");
-      }
-      const std::size_t half = fragment_place(in, first_output + o, i);
-      fragments[half / 2] |= static_cast<std::uint32_t>(rounded) << (16 * (half % 2));
+DeviceMemory<Stored> pack(const std::vector<Block>& blocks, std::size_t in) {
+  DeviceMemory<Stored> result((blocks.back().begin + blocks.back().bytes) / sizeof(Stored));
+  std::vector<Stored> part;
+  for (std::size_t first = 0; first < blocks.size();) {
+    const std::size_t begin = blocks[first].begin;
+    std::size_t end = first;
+    while (end < blocks.size() && (end == first || blocks[end].begin - begin < upload_bytes)) ++end;
+    part.assign((blocks[end - 1].begin + blocks[end - 1].bytes - begin) / sizeof(Stored), Stored());
+    std::vector<Fault> faults(end - first);
+    on_host_threads(end - first, [&](std::size_t index) {
+      const Block& block = blocks[first + index];
+      faults[index] = pack_lanes(block, in,
+                                 std::span(part).subspan((block.begin - begin) / sizeof(Stored),
+                                                         block.bytes / sizeof(Stored)));
+    });
+    for (std::size_t index = 0; index < faults.size(); ++index) {
+      if (faults[index].kind != Fault::Kind::none) refuse(blocks[first + index], faults[index], in);
     }
+    result.upload(part, begin / sizeof(Stored));
+    first = end;
   }
+  return result;
 }
 
-PackedMatrix pack_as_fragments(std::span<const StoredTensor* const> matrices, std::size_t in,
-                               std::size_t out) {
-  std::vector<std::uint32_t> fragments(out / tile_outputs * steps_of(in) * fragment_words);
-  std::size_t first_output = 0;
+/// The blocks of stacked matrices; bytes_of(matrix) gives the bytes of one of its blocks.
+template <class BytesOf>
+std::vector<Block> blocks_of(std::span<const StoredTensor* const> matrices,
+                             const BytesOf& bytes_of) {
+  std::vector<Block> blocks;
+  std::size_t begin = 0;
   for (const auto* matrix : matrices) {
-    if (is_bfloat16(*matrix)) {
-      pack_fragments<std::uint16_t>(*matrix, in, first_output, fragments.data());
-    } else {
-      pack_fragments<float>(*matrix, in, first_output, fragments.data());
+    const auto out = static_cast<std::size_t>(matrix->shape[0]);
+    const std::size_t bytes = bytes_of(*matrix);
+    for (std::size_t first = 0; first < out; first += lanes) {
+      blocks.push_back({matrix, first, std::min(lanes, out - first), begin, bytes});
+      begin += bytes;
     }
-    first_output += padded(rows_of(*matrix));
   }
-  return {in, out, DeviceMemory<std::uint32_t>(std::span<const std::uint32_t>(fragments))};
+  return blocks;
 }
 
 }  // namespace
@@ -122,50 +168,57 @@ MatrixView PackedMatrix::view() const {
   if (const auto* fragments = std::get_if<DeviceMemory<std::uint32_t>>(&weights)) {
     return {in, out, nullptr, nullptr, fragments->data()};
   }
+  if (const auto* quantised = std::get_if<DeviceMemory<std::byte>>(&weights)) {
+    return {in, out, nullptr, nullptr, nullptr, quantised->data(), blocks.data()};
+  }
   return {in, out, std::get<DeviceMemory<float>>(weights).data(), nullptr, nullptr};
 }
 
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic) {
   PackedMatrix result;
   result.in = static_cast<std::size_t>(matrices[0]->shape.at(1));
+  const std::size_t in = result.in;
   bool all_bfloat16 = true;
+  bool all_plain = true;
   for (const auto* matrix : matrices) {
-    all_bfloat16 = is_bfloat16(*matrix) && all_bfloat16;
-    result.out += padded(rows_of(*matrix));
+    const Packing packing = packing_of(*matrix);
+    all_bfloat16 = all_bfloat16 && packing == Packing::bfloat16;
+    all_plain = all_plain && (packing == Packing::bfloat16 || packing == Packing::float32);
+    result.out += padded(static_cast<std::size_t>(matrix->shape[0]));
   }
-  if (arithmetic == Arithmetic::tensor_core) {
-    return pack_as_fragments(matrices, result.in, result.out);
-  }
-  const auto fill = [&]<class Packed>(std::vector<Packed> packed) {
-    std::size_t begin = 0;
-    for (const auto* matrix : matrices) {
-      // NOLINTNEXTLINE(bugprone-branch-clone): the first decision is the compiler's
-      if constexpr (std::is_same_v<Packed, std::uint16_t>) {
-        pack<std::uint16_t>(*matrix, result.in, packed.data() + begin);
-      } else if (is_bfloat16(*matrix)) {
-        pack<std::uint16_t>(*matrix, result.in, packed.data() + begin);
-      } else {
-        pack<float>(*matrix, result.in, packed.data() + begin);
-      }
-      begin += padded(rows_of(*matrix)) * result.in;
-    }
-    result.weights = DeviceMemory<Packed>(std::span<const Packed>(packed));
+  const auto of_one_size = [&](std::size_t bytes) {
+    return blocks_of(matrices, [bytes](const StoredTensor&) { return bytes; });
   };
-  if (all_bfloat16) {
-    fill(std::vector<std::uint16_t>(result.out * result.in));
+  if (arithmetic == Arithmetic::tensor_core) {
+    result.weights =
+        pack<std::uint32_t>(of_one_size(steps_of(in) * fragment_words * sizeof(std::uint32_t)), in);
+  } else if (all_bfloat16) {
+    result.weights = pack<std::uint16_t>(of_one_size(in * lanes * sizeof(std::uint16_t)), in);
+  } else if (all_plain) {
+    result.weights = pack<float>(of_one_size(in * lanes * sizeof(float)), in);
   } else {
-    fill(std::vector<float>(result.out * result.in));
+    const auto blocks = blocks_of(matrices, [in](const StoredTensor& matrix) {
+      const auto layout = packed_layout(packing_of(matrix));
+      return in / layout.inputs * layout.bytes;
+    });
+    std::vector<std::uint64_t> entries;
+    for (const auto& block : blocks) {
+      entries.push_back(block_entry(block.begin, packing_of(*block.matrix)));
+    }
+    result.blocks = DeviceMemory<std::uint64_t>(std::span<const std::uint64_t>(entries));
+    result.weights = pack<std::byte>(blocks, in);
   }
   return result;
 }
 
 std::vector<float> read_vector(const StoredTensor& tensor) {
-  const bool bfloat16 = is_bfloat16(tensor);
+  packing_of(tensor);
   std::vector<float> values(static_cast<std::size_t>(tensor.shape.at(0)));
+  dequantise(tensor.dtype, tensor.bytes, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = bfloat16 ? float32_of(float32_bits(element<std::uint16_t>(tensor, i)))
-                         : element<float>(tensor, i);
-    require_finite(tensor, values[i], i);
+    if (!is_finite(values[i])) {
+      refuse({&tensor, 0, 1, 0, 0}, {Fault::Kind::not_finite, i}, values.size());
+    }
   }
   return values;
 }

@@ -23,22 +23,26 @@ constexpr std::size_t padded(std::size_t size) { return (size + lanes - 1) / lan
 struct PackedMatrix {
   std::size_t in = 0;
   std::size_t out = 0;  // with the padding
-  std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>>
-      weights;  // which of MatrixView's pointers
+  std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>,
+               DeviceMemory<std::byte>>
+      weights;                         // which of MatrixView's pointers
+  DeviceMemory<std::uint64_t> blocks;  // of quantised weights
 
   /// Valid as long as the matrix is neither moved nor gone.
   MatrixView view() const;
 };
 
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
-/// `float32` the result is bfloat16 where all of them are, float32 otherwise (a bfloat16 is exactly
-/// a float32); under `tensor-core` every weight is rounded to bfloat16.
+/// `float32` the result is bfloat16 where all of them are, float32 where all are one of the two (a
+/// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
+/// is stored; under `tensor-core` every weight is rounded to bfloat16. All cores pack; besides the
+/// result there is only a small part of it in memory.
 ///
-/// @throw BadInput naming file and tensor for another dtype, for a NaN or infinite weight, and for
-/// one that bfloat16 cannot hold
+/// @throw BadInput naming file and tensor for a dtype that stored_block does not know, for a NaN or
+/// infinite weight, and for one that bfloat16 cannot hold
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic);
 
-/// The elements of a vector, as float32; BadInput as above.
+/// The elements of a vector, as float32; BadInput as above, and for quantised ones.
 std::vector<float> read_vector(const StoredTensor& tensor);
 
 }  // namespace tempera::gpu

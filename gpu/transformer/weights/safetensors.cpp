@@ -162,6 +162,16 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 
 }  // namespace
 
+void require_shape(const StoredTensor& tensor, std::span<const std::uint64_t> shape,
+                   const std::string& asker) {
+  if (!std::equal(tensor.shape.begin(), tensor.shape.end(), shape.begin(), shape.end())) {
+    throw BadInput(tensor.file + ", tensor " + in_quotes(tensor.name),
+                   "has shape " + shape_text(tensor.shape) + " where " + asker + " asks for " +
+                       shape_text(shape),
+                   "use the " + asker + " that belongs to these weights");
+  }
+}
+
 std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> bytes,
                                                      const std::string& file) {
   const auto text = header_text(bytes, file);
@@ -236,13 +246,7 @@ const StoredTensor& TensorFiles::tensor(const std::string& name,
     throw BadInput(file_ + ", tensor " + in_quotes(name), "is missing",
                    "download the folder again, or mend config.json");
   }
-  if (!std::equal(found->second.shape.begin(), found->second.shape.end(), shape.begin(),
-                  shape.end())) {
-    throw BadInput(found->second.file + ", tensor " + in_quotes(name),
-                   "has shape " + shape_text(found->second.shape) + " where config.json asks for " +
-                       shape_text(shape),
-                   "use the config.json that belongs to these weights");
-  }
+  require_shape(found->second, shape, "config.json");
   return found->second;
 }
 

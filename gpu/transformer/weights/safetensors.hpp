@@ -23,6 +23,10 @@ struct StoredTensor {
   std::string file;
 };
 
+/// @throw BadInput naming file and tensor unless the tensor has the shape that `asker` asks for
+void require_shape(const StoredTensor& tensor, std::span<const std::uint64_t> shape,
+                   const std::string& asker);
+
 /// The header of a safetensors file, checked whole: every byte of the data belongs to exactly one
 /// tensor, and every tensor has the bytes that its dtype and shape ask for.
 ///
@@ -46,6 +50,10 @@ class TensorFiles {
   const std::string& file() const { return file_; }
   /// The tensor of this name; BadInput unless it exists and has this shape.
   const StoredTensor& tensor(const std::string& name, std::span<const std::uint64_t> shape) const;
+  /// Gives back the memory of a tensor's bytes until somebody reads them again.
+  void forget(const StoredTensor& tensor) const {
+    for (const auto& file : files_) file.forget(tensor.bytes);
+  }
 
  private:
   void map_file(const std::filesystem::path& file);

@@ -17,6 +17,15 @@ std::uint64_t scramble(std::uint64_t word) {
   return word ^ (word >> 31);
 }
 
+/// Outputs begin .. begin + out - 1 of a stored map [outputs, in].
+StoredTensor outputs_of(const StoredTensor& map, std::size_t begin, std::size_t out) {
+  StoredTensor part = map;
+  const auto row_bytes = map.bytes.size() / static_cast<std::size_t>(map.shape[0]);
+  part.shape[0] = out;
+  part.bytes = map.bytes.subspan(begin * row_bytes, out * row_bytes);
+  return part;
+}
+
 }  // namespace
 
 DeviceMemory<float> TensorSource::vector(const std::string& name, std::size_t size) {
@@ -32,25 +41,48 @@ PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std:
 
 PackedMatrix TensorSource::stacked(std::initializer_list<Part> parts, std::size_t in,
                                    Arithmetic arithmetic) {
+  std::vector<StoredTensor> slices;
+  const StoredTensor* stored = nullptr;
+  for (const auto& part : parts) {
+    // A source may make a tensor anew each time that it is asked.
+    if (stored == nullptr || slices.back().name != part.name) {
+      stored = &tensor(part.name, {part.stored == 0 ? part.out : part.stored, in});
+    }
+    slices.push_back(outputs_of(*stored, part.begin, part.out));
+    slices.back().name = part.name;
+  }
   std::vector<const StoredTensor*> matrices;
-  for (const auto& part : parts) matrices.push_back(&tensor(part.name, {part.out, in}));
+  for (const auto& slice : slices) matrices.push_back(&slice);
   auto result = pack_matrices(matrices, arithmetic);
   release();
   return result;
 }
 
-const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
-  used_.insert(name);
-  return files_.tensor(name, shape);
+DeviceMemory<float> TensorSource::stacked_vector(std::initializer_list<Part> parts) {
+  std::vector<float> all;
+  for (const auto& part : parts) {
+    const auto values = read_vector(tensor(part.name, {part.out}));
+    all.insert(all.end(), values.begin(), values.end());
+    all.resize(padded(all.size()));
+  }
+  release();
+  return DeviceMemory<float>(std::span<const float>(all));
 }
 
-void FolderTensors::require_all_used(
-    const std::function<bool(const std::string& name)>& is_redundant) const {
-  for (const auto& [name, tensor] : files_.tensors()) {
+const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
+  const auto& stored = files_.tensor(name, shape);
+  used_.use(stored);
+  return stored;
+}
+
+void UsedTensors::require_all(const std::map<std::string, StoredTensor>& tensors,
+                              const std::function<bool(const std::string& name)>& is_redundant,
+                              const std::string& asker) const {
+  for (const auto& [name, tensor] : tensors) {
     if (!used_.contains(name) && !is_redundant(name)) {
       throw BadInput(tensor.file + ", tensor " + in_quotes(name),
-                     "is not one that the model of config.json would use",
-                     "use the config.json that belongs to these weights");
+                     "is not one that the model of " + asker + " would use",
+                     "use the " + asker + " that belongs to these weights");
     }
   }
 }

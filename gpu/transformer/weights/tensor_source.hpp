@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <list>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,12 +26,17 @@ class TensorSource {
   PackedMatrix matrix(const std::string& name, std::size_t out, std::size_t in,
                       Arithmetic arithmetic);
 
+  /// Outputs of a stored map: all, or outputs begin .. begin + out - 1 of the `stored` ones.
   struct Part {
     std::string name;
     std::size_t out;
+    std::size_t begin = 0;
+    std::size_t stored = 0;  // 0: `out`
   };
   /// Linear maps from the same inputs, each padded to a multiple of `lanes` outputs, in one matrix.
   PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in, Arithmetic arithmetic);
+  /// Vectors of `out` elements each, padded with zeros as above.
+  DeviceMemory<float> stacked_vector(std::initializer_list<Part> parts);
 
  protected:
   using Shape = std::vector<std::uint64_t>;
@@ -39,20 +45,49 @@ class TensorSource {
   virtual void release() {}
 };
 
+/// The tensors of files that an architecture has asked for. What it has not asked for is an error:
+/// its effect would silently be lost.
+class UsedTensors {
+ public:
+  void use(const StoredTensor& tensor) {
+    used_.insert(tensor.name);
+    latest_.push_back(&tensor);
+  }
+  /// Calls forget(tensor) for each since the last call: what is packed is not read again, and
+  /// weights should not be in memory twice.
+  template <class Forget>
+  void forget_latest(const Forget& forget) {
+    for (const auto* tensor : latest_) forget(*tensor);
+    latest_.clear();
+  }
+  /// @throw BadInput for a tensor that is neither used nor redundant; `asker` describes the model
+  void require_all(const std::map<std::string, StoredTensor>& tensors,
+                   const std::function<bool(const std::string& name)>& is_redundant,
+                   const std::string& asker) const;
+
+ private:
+  std::set<std::string> used_;
+  std::vector<const StoredTensor*> latest_;
+};
+
 /// The tensors of a model folder. BadInput for one that is missing, has the wrong shape or dtype,
 /// or holds NaN or infinity.
 class FolderTensors final : public TensorSource {
  public:
   explicit FolderTensors(const TensorFiles& files) : files_(files) {}
-  /// @throw BadInput for a tensor that nobody asked for and that is not redundant either: its
-  /// effect would silently be lost.
-  void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const;
+  /// @throw BadInput for a tensor that nobody asked for and that is not redundant either.
+  void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const {
+    used_.require_all(files_.tensors(), is_redundant, "config.json");
+  }
 
  private:
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+  void release() override {
+    used_.forget_latest([this](const StoredTensor& tensor) { files_.forget(tensor); });
+  }
 
   const TensorFiles& files_;
-  std::set<std::string> used_;
+  UsedTensors used_;
 };
 
 /// Tensors made of integers alone, one key for each in the order in which they are asked for: the

@@ -47,7 +47,7 @@ TEST_CASE("what is no model is refused") {
   gpu::require_bad_input([] { OpenedModel::open(std::string(5000, 'a')); },
                          {"cannot be looked at (File name too long)"});
   gpu::require_bad_input([] { OpenedModel::open(toy_models + "four_state.json"); },
-                         {"four_state.json: is a file"});
+                         {"four_state.json: is neither a folder nor a GGUF file"});
   const gpu::ModelFolder folder("untied_float32");
   std::filesystem::remove(folder.path() / "model.safetensors");
   gpu::require_bad_input([&] { OpenedModel::open(folder.path()); }, {"model.safetensors"});

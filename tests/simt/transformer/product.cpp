@@ -100,7 +100,7 @@ Floats stored(const Problem& problem, const std::vector<unsigned>& rows,
               const gpu::ProductPlan& plan, simt::Stream& stream) {
   Floats outputs(rows.size() * problem.out, std::numeric_limits<float>::quiet_NaN());
   run_product(stream, plan, problem.fragments, problem.inputs_of(rows),
-              gpu::StoreProduct{outputs.data()});
+              gpu::StoreProduct{outputs.data(), nullptr});
   return outputs;
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("a device with too little shared memory for any product is refused in 
           Catch::Contains("cmake --preset release"));
 }
 
-TEST_CASE("a product is added to the residual stream, and gated behind its activation") {
+TEST_CASE("a product takes a bias, is added to the stream, and gated behind its activation") {
   std::mt19937 random(5);
   const Problem gate(600, 24, 11);
   Problem up(600, 24, 12);
@@ -213,6 +213,13 @@ TEST_CASE("a product is added to the residual stream, and gated behind its activ
                 gpu::AddProduct{states.data()});
     Floats expected = gate.expected_of(rows);
     for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = before[i] + expected[i];
+    REQUIRE(different(states, expected) == 0);
+
+    const Floats bias = random_floats(gate.out, 1.0f, random);
+    run_product(stream, plan_for(gate, count, 3), gate.fragments, gate.inputs_of(rows),
+                gpu::StoreProduct{states.data(), bias.data()});
+    expected = gate.expected_of(rows);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += bias[i % gate.out];
     REQUIRE(different(states, expected) == 0);
 
     std::vector<std::uint32_t> both = gate.fragments;

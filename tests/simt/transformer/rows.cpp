@@ -124,6 +124,7 @@ TEST_CASE(
     "heads are normed and rotated with the contract's bits, keys and values into their slots") {
   const auto [heads, key_heads, size] = GENERATE(table<unsigned, unsigned, unsigned>(
       {{4, 2, 64}, {3, 3, 80}, {2, 1, 96}, {8, 2, 128}, {1, 1, 256}, {2, 2, 6}}));
+  const bool has_norms = GENERATE(true, false);
   std::mt19937 random(size);
   const Places places;
   const gpu::PageShape pages_shape{1, key_heads, size, 8, gpu::Arithmetic::tensor_core};
@@ -145,14 +146,16 @@ TEST_CASE(
   simt::Stream stream{size, 0, {}, {}};
   simt::launch(
       {.blocks = {(heads + 2 * key_heads + 7) / 8, rows}, .threads = 256, .shared_bytes = 0},
-      stream, gpu::rotate_heads, shape, query_norm.data(), key_norm.data(), 1e-5f,
-      gpu::RotaryTables{cosines.data(), sines.data()}, places.batch(),
-      pages_shape.keys(pages.view(), 0), pages_shape.values(pages.view(), 0), buffer.data());
+      stream, gpu::rotate_heads, shape, has_norms ? query_norm.data() : nullptr,
+      has_norms ? key_norm.data() : nullptr, 1e-5f, gpu::RotaryTables{cosines.data(), sines.data()},
+      places.batch(), pages_shape.keys(pages.view(), 0), pages_shape.values(pages.view(), 0),
+      buffer.data());
   for (unsigned row = 0; row < rows; ++row) {
     const std::uint32_t position = places.positions[row];
     const auto rotated = [&](std::size_t begin, const Floats& norm) {
+      const std::span<const float> head{&before[row * shape.row_floats + begin], size};
       const auto normed =
-          contract_norm({&before[row * shape.row_floats + begin], size}, norm, 1e-5f, 32);
+          has_norms ? contract_norm(head, norm, 1e-5f, 32) : Floats(head.begin(), head.end());
       return contract_rotation(normed, {&cosines[position * size / 2], size / 2},
                                {&sines[position * size / 2], size / 2});
     };

@@ -95,7 +95,13 @@ void CudaKernels::normalize_into_pages(const float* states, const float* weight,
 
 void CudaKernels::multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                            std::size_t out, float* outputs) const {
-  device_->multiply(matrix, inputs, rows, out, StoreProduct{outputs});
+  device_->multiply(matrix, inputs, rows, out, StoreProduct{outputs, nullptr});
+}
+
+void CudaKernels::multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs,
+                                     const float* bias, std::size_t rows, std::size_t out,
+                                     float* outputs) const {
+  device_->multiply(matrix, inputs, rows, out, StoreProduct{outputs, bias});
 }
 
 void CudaKernels::multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,

@@ -35,6 +35,8 @@ class CudaKernels final : public Kernels {
                             std::size_t size, float epsilon, const PagePart& target) const override;
   void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                 std::size_t out, float* outputs) const override;
+  void multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs, const float* bias,
+                          std::size_t rows, std::size_t out, float* outputs) const override;
   void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const override;
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,

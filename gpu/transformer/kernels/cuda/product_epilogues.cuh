@@ -12,14 +12,17 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
-/// outputs[token, output] = sum
+/// outputs[token, output] = sum + bias[output]
 struct StoreProduct {
   static constexpr bool gated = false;
-  float* outputs;  // [rows, out]
+  float* outputs;     // [rows, out]
+  const float* bias;  // [out]; may be null
 
   TEMPERA_ON_DEVICE void operator()(const ProductPlan& plan, unsigned token, unsigned output,
                                     const float (&sums)[2], bool there) const {
-    if (there) outputs[std::size_t{token} * plan.out + output] = sums[0];
+    if (!there) return;
+    outputs[std::size_t{token} * plan.out + output] =
+        bias == nullptr ? sums[0] : sums[0] + bias[output];
   }
 };
 

@@ -11,8 +11,9 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 constexpr unsigned rotary_warps = 8;
 
-/// Normalises every query and key head and rotates it by its row's position: queries in place,
-/// float32; keys, and the values as they are, into the row's slot of its page, bfloat16.
+/// Normalises every query and key head, unless its norm is null, and rotates it by its row's
+/// position: queries in place, float32; keys, and the values as they are, into the row's slot of
+/// its page, bfloat16.
 /// One warp a head: its queries' first, then its keys', then its values'.
 /// Grid: (heads of a row / 8 rounded up, rows). query_key_value: [rows, shape.row_floats];
 /// keys, values: [key_value_heads, page_tokens, head_dim].
@@ -56,8 +57,12 @@ rotate_heads(const AttentionShape shape, const float* query_norm, const float* k
   const unsigned half = size / 2;
   std::uint16_t* const target = is_query ? nullptr : slot_of(keys, head - heads);
   for (unsigned d = simt::lane(); d < half; d += 32) {
-    const float low = norm[d] * (vector[d] * factor);
-    const float high = norm[d + half] * (vector[d + half] * factor);
+    float low = vector[d];
+    float high = vector[d + half];
+    if (norm != nullptr) {
+      low = norm[d] * (low * factor);
+      high = norm[d + half] * (high * factor);
+    }
     const float cosine = tables.cosines[std::size_t{position} * half + d];
     const float sine = tables.sines[std::size_t{position} * half + d];
     const float turned_low = fused_multiply_add(low, cosine, -(high * sine));

@@ -20,13 +20,9 @@ class Float32Kernels final : public Kernels {
   Arithmetic arithmetic() const override { return Arithmetic::float32; }
 
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override {
-    if (embedding.bfloat16 != nullptr) {
-      on_host_threads(batch.rows,
-                      Embed<std::uint16_t>{embedding.bfloat16, batch.tokens, embedding.in, states});
-    } else {
-      on_host_threads(batch.rows,
-                      Embed<float>{embedding.float32, batch.tokens, embedding.in, states});
-    }
+    with_weights(embedding, [&]<class Weights>(const Weights& weights) {
+      on_host_threads(batch.rows, Embed<Weights>{weights, batch.tokens, embedding.in, states});
+    });
   }
 
   void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
@@ -42,21 +38,27 @@ class Float32Kernels final : public Kernels {
 
   void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                 std::size_t out, float* outputs) const override {
-    run_multiply<Store>(matrix, inputs.float32, rows, out, outputs);
+    run_multiply(matrix, inputs.float32, rows, out, outputs, Store());
+  }
+
+  void multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs, const float* bias,
+                          std::size_t rows, std::size_t out, float* outputs) const override {
+    run_multiply(matrix, inputs.float32, rows, out, outputs, StoreWithBias{bias});
   }
 
   void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const override {
-    run_multiply<Add>(matrix, inputs.float32, rows, out, outputs);
+    run_multiply(matrix, inputs.float32, rows, out, outputs, Add());
   }
 
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
                       std::size_t out, const ProductInputs& gated) const override {
-    if (gate_up.bfloat16 != nullptr) {
-      run_gated(gate_up.bfloat16, gate_up, inputs.float32, rows, out, gated.float32);
-    } else {
-      run_gated(gate_up.float32, gate_up, inputs.float32, rows, out, gated.float32);
-    }
+    const Tiling tiling{rows, gate_up.in, out};
+    with_weights(gate_up, [&]<class Weights>(const Weights& weights) {
+      on_host_threads(tiling.items(),
+                      MultiplyGated<Weights>{tiling, weights, weights.from(gate_up.out / 2),
+                                             inputs.float32, gated.float32});
+    });
   }
 
   void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
@@ -90,23 +92,12 @@ class Float32Kernels final : public Kernels {
  private:
   template <class Finish>
   static void run_multiply(const MatrixView& matrix, const float* inputs, std::size_t rows,
-                           std::size_t out, float* outputs) {
+                           std::size_t out, float* outputs, const Finish& finish) {
     const Tiling tiling{rows, matrix.in, out};
-    if (matrix.bfloat16 != nullptr) {
+    with_weights(matrix, [&]<class Weights>(const Weights& weights) {
       on_host_threads(tiling.items(),
-                      Multiply<std::uint16_t, Finish>{tiling, matrix.bfloat16, inputs, outputs});
-    } else {
-      on_host_threads(tiling.items(),
-                      Multiply<float, Finish>{tiling, matrix.float32, inputs, outputs});
-    }
-  }
-
-  template <class Weight>
-  static void run_gated(const Weight* weights, const MatrixView& gate_up, const float* inputs,
-                        std::size_t rows, std::size_t out, float* gated) {
-    const Tiling tiling{rows, gate_up.in, out};
-    const Weight* up = weights + gate_up.out / 2 * gate_up.in;
-    on_host_threads(tiling.items(), MultiplyGated<Weight>{tiling, weights, up, inputs, gated});
+                      Multiply<Weights, Finish>{tiling, weights, inputs, outputs, finish});
+    });
   }
 };
 

@@ -38,12 +38,17 @@ class TensorCoreKernels final : public Kernels {
 
   void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                 std::size_t out, float* outputs) const override {
-    run_multiply<Store>(matrix, inputs, rows, out, outputs);
+    run_multiply(matrix, inputs, rows, out, outputs, Store());
+  }
+
+  void multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs, const float* bias,
+                          std::size_t rows, std::size_t out, float* outputs) const override {
+    run_multiply(matrix, inputs, rows, out, outputs, StoreWithBias{bias});
   }
 
   void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const override {
-    run_multiply<Add>(matrix, inputs, rows, out, outputs);
+    run_multiply(matrix, inputs, rows, out, outputs, Add());
   }
 
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
@@ -86,10 +91,10 @@ class TensorCoreKernels final : public Kernels {
  private:
   template <class Finish>
   static void run_multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
-                           std::size_t out, float* outputs) {
+                           std::size_t out, float* outputs, const Finish& finish) {
     const Tiling tiling{rows, matrix.in, out};
-    on_host_threads(tiling.items(),
-                    TensorCoreMultiply<Finish>{tiling, matrix.fragments, inputs.bfloat16, outputs});
+    on_host_threads(tiling.items(), TensorCoreMultiply<Finish>{tiling, matrix.fragments,
+                                                               inputs.bfloat16, outputs, finish});
   }
 };
 

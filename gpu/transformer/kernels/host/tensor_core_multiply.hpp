@@ -65,6 +65,7 @@ struct TensorCoreMultiply {
   const std::uint32_t* fragments;
   const std::uint16_t* inputs;  // [rows, in]
   float* outputs;               // [rows, out]
+  Finish finish;
 
   void operator()(std::size_t item) const { run_tile(*this, item); }
 
@@ -76,7 +77,7 @@ struct TensorCoreMultiply {
                         fragments + tile_begin(tiling, first_output), count, products);
     for (std::size_t row = 0; row < Rows; ++row) {
       float* output = outputs + (first_row + row) * tiling.out + first_output;
-      for (std::size_t o = 0; o < count; ++o) Finish()(output[o], products[row][o]);
+      for (std::size_t o = 0; o < count; ++o) finish(output[o], products[row][o], first_output + o);
     }
   }
 };

@@ -88,8 +88,8 @@ struct TensorCoreGatherFromPages {
 /// An item is one head of one row: its queries first, then its keys, then its values.
 struct TensorCoreRotateIntoPages {
   AttentionShape shape;
-  const float* query_norm;  // [head_dim]
-  const float* key_norm;    // [head_dim]
+  const float* query_norm;  // [head_dim]; may be null
+  const float* key_norm;    // [head_dim]; may be null
   float epsilon;
   RotaryTables tables;
   TokenRows batch;
@@ -134,8 +134,12 @@ struct TensorCoreRotateIntoPages {
         sum_of_squares<head_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
     const float factor = 1.0f / sqrtf(mean + epsilon);
     for (std::size_t d = 0; d < half; ++d) {
-      const float low = norm[d] * (vector[d] * factor);
-      const float high = norm[d + half] * (vector[d + half] * factor);
+      float low = vector[d];
+      float high = vector[d + half];
+      if (norm != nullptr) {
+        low = norm[d] * (low * factor);
+        high = norm[d + half] * (high * factor);
+      }
       const float cosine = tables.cosines[position * half + d];
       const float sine = tables.sines[position * half + d];
       keep(d, fused_multiply_add(low, cosine, -(high * sine)));

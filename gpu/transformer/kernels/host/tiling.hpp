@@ -12,12 +12,16 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Rows that share each read of a weight.
 constexpr std::size_t tile_rows = 8;
 
-/// What becomes of a dot product.
+/// What becomes of the dot product of output o.
 struct Store {
-  void operator()(float& output, float product) const { output = product; }
+  void operator()(float& output, float product, std::size_t /*o*/) const { output = product; }
+};
+struct StoreWithBias {
+  const float* bias;  // [out]
+  void operator()(float& output, float product, std::size_t o) const { output = product + bias[o]; }
 };
 struct Add {
-  void operator()(float& output, float product) const { output += product; }
+  void operator()(float& output, float product, std::size_t /*o*/) const { output += product; }
 };
 
 /// An item is a block of outputs of a tile of rows; the tiles lie innermost, so that neighbouring

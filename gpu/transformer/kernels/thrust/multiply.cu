@@ -2,7 +2,7 @@
 #include "gpu/transformer/kernels/dot_product.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
-#include "gpu/transformer/weights/weight_value.hpp"
+#include "gpu/transformer/weights/weight_reader.hpp"
 
 namespace tempera::gpu {
 
@@ -11,16 +11,17 @@ namespace {
 /// Rows that share each read of a weight.
 constexpr std::size_t tile_rows = 8;
 
-/// products[row] = Σ_i inputs[row, i] · weights[i · lanes] for row < Rows. inputs: [Rows, in].
-template <std::size_t Rows, class Weight>
+/// products[row] = Σ_i inputs[row, i] · weights(output, i) for row < Rows. inputs: [Rows, in].
+template <std::size_t Rows, class Weights>
 TEMPERA_HOST_DEVICE inline void dot_products(const float* inputs, std::size_t in,
-                                             const Weight* weights, float (&products)[Rows]) {
+                                             const Weights& weights, std::size_t output,
+                                             float (&products)[Rows]) {
   for (auto& product : products) product = 0.0f;
   for (std::size_t begin = 0; begin < in; begin += run_length) {
     const std::size_t end = begin + run_length < in ? begin + run_length : in;
     float run[Rows] = {};
     for (std::size_t i = begin; i < end; ++i) {
-      const float weight = weight_value(weights[i * lanes]);
+      const float weight = weights(output, i);
       for (std::size_t row = 0; row < Rows; ++row) {
         run[row] = fused_multiply_add(inputs[row * in + i], weight, run[row]);
       }
@@ -29,12 +30,22 @@ TEMPERA_HOST_DEVICE inline void dot_products(const float* inputs, std::size_t in
   }
 }
 
-/// What becomes of a dot product.
+/// What becomes of the dot product of output o.
 struct Store {
-  TEMPERA_HOST_DEVICE void operator()(float& output, float product) const { output = product; }
+  TEMPERA_HOST_DEVICE void operator()(float& output, float product, std::size_t /*o*/) const {
+    output = product;
+  }
+};
+struct StoreWithBias {
+  const float* bias;  // [out]
+  TEMPERA_HOST_DEVICE void operator()(float& output, float product, std::size_t o) const {
+    output = product + bias[o];
+  }
 };
 struct Add {
-  TEMPERA_HOST_DEVICE void operator()(float& output, float product) const { output += product; }
+  TEMPERA_HOST_DEVICE void operator()(float& output, float product, std::size_t /*o*/) const {
+    output += product;
+  }
 };
 
 /// An item is one output of a tile of rows; the tiles lie innermost, so that neighbouring items
@@ -50,10 +61,6 @@ struct Tiling {
     return item % row_tiles() * tile_rows;
   }
   TEMPERA_HOST_DEVICE std::size_t output(std::size_t item) const { return item / row_tiles(); }
-  /// Offset of the weights of an output in a packed matrix.
-  TEMPERA_HOST_DEVICE std::size_t weight_offset(std::size_t output) const {
-    return output / lanes * in * lanes + output % lanes;
-  }
 };
 
 /// Calls kernel.template tile<Rows>(first row, output) for the tile of an item, Rows being the
@@ -67,31 +74,31 @@ TEMPERA_HOST_DEVICE inline void run_tile(const Kernel& kernel, std::size_t item)
   kernel.template tile<Rows>(first_row, kernel.tiling.output(item));
 }
 
-template <class Weight, class Finish>
+template <class Weights, class Finish>
 struct Multiply {
   Tiling tiling;
-  const Weight* weights;  // packed [out / lanes, in, lanes]
-  const float* inputs;    // [rows, in]
-  float* outputs;         // [rows, out]
+  Weights weights;
+  const float* inputs;  // [rows, in]
+  float* outputs;       // [rows, out]
+  Finish finish;
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t item) const { run_tile(*this, item); }
 
   template <std::size_t Rows>
   TEMPERA_HOST_DEVICE void tile(std::size_t first_row, std::size_t output) const {
     float products[Rows];
-    dot_products<Rows>(inputs + first_row * tiling.in, tiling.in,
-                       weights + tiling.weight_offset(output), products);
+    dot_products<Rows>(inputs + first_row * tiling.in, tiling.in, weights, output, products);
     for (std::size_t row = 0; row < Rows; ++row) {
-      Finish()(outputs[(first_row + row) * tiling.out + output], products[row]);
+      finish(outputs[(first_row + row) * tiling.out + output], products[row], output);
     }
   }
 };
 
-template <class Weight>
+template <class Weights>
 struct MultiplyGated {
   Tiling tiling;
-  const Weight* gate;   // packed [out / lanes, in, lanes]
-  const Weight* up;     // packed [out / lanes, in, lanes]
+  Weights gate;
+  Weights up;
   const float* inputs;  // [rows, in]
   float* gated;         // [rows, out]
 
@@ -100,11 +107,10 @@ struct MultiplyGated {
   template <std::size_t Rows>
   TEMPERA_HOST_DEVICE void tile(std::size_t first_row, std::size_t output) const {
     const float* rows = inputs + first_row * tiling.in;
-    const std::size_t offset = tiling.weight_offset(output);
     float gates[Rows];
     float ups[Rows];
-    dot_products<Rows>(rows, tiling.in, gate + offset, gates);
-    dot_products<Rows>(rows, tiling.in, up + offset, ups);
+    dot_products<Rows>(rows, tiling.in, gate, output, gates);
+    dot_products<Rows>(rows, tiling.in, up, output, ups);
     for (std::size_t row = 0; row < Rows; ++row) {
       const float silu = gates[row] / (1.0f + float32_exponential(-gates[row]));
       gated[(first_row + row) * tiling.out + output] = silu * ups[row];
@@ -114,44 +120,39 @@ struct MultiplyGated {
 
 template <class Finish>
 void launch_multiply(const MatrixView& matrix, const float* inputs, std::size_t rows,
-                     std::size_t out, float* outputs) {
+                     std::size_t out, float* outputs, const Finish& finish) {
   const Tiling tiling{rows, matrix.in, out};
-  if (matrix.bfloat16 != nullptr) {
-    launch(tiling.items(),
-           Multiply<std::uint16_t, Finish>{tiling, matrix.bfloat16, inputs, outputs});
-  } else {
-    launch(tiling.items(), Multiply<float, Finish>{tiling, matrix.float32, inputs, outputs});
-  }
-}
-
-template <class Weight>
-void launch_gated(const Weight* weights, const MatrixView& gate_up, const float* inputs,
-                  std::size_t rows, std::size_t out, float* gated) {
-  const Tiling tiling{rows, gate_up.in, out};
-  const Weight* up = weights + gate_up.out / 2 * gate_up.in;
-  launch(tiling.items(), MultiplyGated<Weight>{tiling, weights, up, inputs, gated});
+  with_weights(matrix, [&]<class Weights>(const Weights& weights) {
+    launch(tiling.items(), Multiply<Weights, Finish>{tiling, weights, inputs, outputs, finish});
+  });
 }
 
 }  // namespace
 
 void ThrustKernels::multiply(const MatrixView& matrix, const ProductInputs& inputs,
                              std::size_t rows, std::size_t out, float* outputs) const {
-  launch_multiply<Store>(matrix, inputs.float32, rows, out, outputs);
+  launch_multiply(matrix, inputs.float32, rows, out, outputs, Store());
+}
+
+void ThrustKernels::multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs,
+                                       const float* bias, std::size_t rows, std::size_t out,
+                                       float* outputs) const {
+  launch_multiply(matrix, inputs.float32, rows, out, outputs, StoreWithBias{bias});
 }
 
 void ThrustKernels::multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
                                      std::size_t rows, std::size_t out, float* outputs) const {
-  launch_multiply<Add>(matrix, inputs.float32, rows, out, outputs);
+  launch_multiply(matrix, inputs.float32, rows, out, outputs, Add());
 }
 
 void ThrustKernels::multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs,
                                    std::size_t rows, std::size_t out,
                                    const ProductInputs& gated) const {
-  if (gate_up.bfloat16 != nullptr) {
-    launch_gated(gate_up.bfloat16, gate_up, inputs.float32, rows, out, gated.float32);
-  } else {
-    launch_gated(gate_up.float32, gate_up, inputs.float32, rows, out, gated.float32);
-  }
+  const Tiling tiling{rows, gate_up.in, out};
+  with_weights(gate_up, [&]<class Weights>(const Weights& weights) {
+    launch(tiling.items(), MultiplyGated<Weights>{tiling, weights, weights.from(gate_up.out / 2),
+                                                  inputs.float32, gated.float32});
+  });
 }
 
 }  // namespace tempera::gpu

@@ -11,12 +11,9 @@ const Kernels& thrust_kernels() {
 
 void ThrustKernels::embed(const MatrixView& embedding, const TokenRows& batch,
                           float* states) const {
-  if (embedding.bfloat16 != nullptr) {
-    launch(batch.rows,
-           Embed<std::uint16_t>{embedding.bfloat16, batch.tokens, embedding.in, states});
-  } else {
-    launch(batch.rows, Embed<float>{embedding.float32, batch.tokens, embedding.in, states});
-  }
+  with_weights(embedding, [&]<class Weights>(const Weights& weights) {
+    launch(batch.rows, Embed<Weights>{weights, batch.tokens, embedding.in, states});
+  });
 }
 
 void ThrustKernels::normalize(const float* states, const float* weight, std::size_t rows,

@@ -89,6 +89,10 @@ class Results {
     keep(outputs);
     kernels_.multiply(matrix.view(), {inputs.data(), nullptr}, rows, out, outputs.data());
     keep(outputs);
+    const auto bias = on_device(more(out));
+    kernels_.multiply_with_bias(matrix.view(), {inputs.data(), nullptr}, bias.data(), rows, out,
+                                outputs.data());
+    keep(outputs);
     kernels_.multiply_gated(gate_up.view(), {inputs.data(), nullptr}, rows, out,
                             {outputs.data(), nullptr});
     keep(outputs);
@@ -137,6 +141,10 @@ class Results {
     kernels_.rotate_into_pages(shape, query_norm.data(), key_norm.data(), 1e-6f,
                                {cosines.data(), sines.data()}, batch, page.keys(memory, 1),
                                page.values(memory, 1), query_key_value.data());
+    keep(query_key_value);
+    kernels_.rotate_into_pages(shape, nullptr, nullptr, 1e-6f, {cosines.data(), sines.data()},
+                               batch, page.keys(memory, 0), page.values(memory, 0),
+                               query_key_value.data());
     keep(query_key_value);
     DeviceMemory<float> attended(rows * heads * head_dim);
     kernels_.attend(shape, query_key_value.data(), batch, page.keys(memory, 1),
@@ -201,7 +209,7 @@ TEST_CASE("the comparison of forms sees one sum in another order", "[kernels]") 
 TEST_CASE("matrix products of whole numbers are exact for every shape and dtype", "[kernels]") {
   for (const auto* form : forms_of_the_kernels()) {
     law(std::string(form->name()) +
-            ": multiply and multiply_and_add give the sums, and touch nothing else",
+            ": products, with bias and added, are the sums, and touch nothing else",
         [&] {
           const auto rows = *rc::gen::inRange<std::size_t>(1, 20);
           const auto in = *rc::gen::element<std::size_t>(1, 2, 15, 16, 17, 40, 255, 256, 257, 600);
@@ -212,7 +220,12 @@ TEST_CASE("matrix products of whole numbers are exact for every shape and dtype"
           auto device_inputs = on_device(inputs);
           auto outputs = on_device(std::vector<float>(rows * out + 1, 5.0f));
           const bool adds = *rc::gen::arbitrary<bool>();
-          if (adds) {
+          const auto bias =
+              *rc::gen::arbitrary<bool>() && !adds ? whole_numbers(out) : std::vector<float>();
+          if (!bias.empty()) {
+            form->multiply_with_bias(weights.view(), {device_inputs.data(), nullptr},
+                                     on_device(bias).data(), rows, out, outputs.data());
+          } else if (adds) {
             form->multiply_and_add(weights.view(), {device_inputs.data(), nullptr}, rows, out,
                                    outputs.data());
           } else {
@@ -222,7 +235,7 @@ TEST_CASE("matrix products of whole numbers are exact for every shape and dtype"
           const auto result = outputs.download(0, outputs.size());
           for (std::size_t row = 0; row < rows; ++row) {
             for (std::size_t o = 0; o < out; ++o) {
-              float sum = adds ? 5.0f : 0.0f;
+              float sum = adds ? 5.0f : bias.empty() ? 0.0f : bias[o];
               for (std::size_t i = 0; i < in; ++i) sum += matrix[o * in + i] * inputs[row * in + i];
               RC_ASSERT(result[row * out + o] == sum);
             }

@@ -82,32 +82,42 @@ TEST_CASE("tensor-core products are chains of hopper_step wherever exponents lie
       Range{230, 254, 100, 152}, Range{240, 254, 240, 254}, Range{0, 254, 0, 254});
   CAPTURE(range.weights_low, range.weights_high, range.inputs_low, range.inputs_high);
   for (const auto* form : forms_of_the_kernels(Arithmetic::tensor_core)) {
-    law(std::string(form->name()) + ": every bit of multiply and multiply_and_add", [&] {
-      const auto rows = *rc::gen::inRange<std::size_t>(1, 11);
-      const auto in = *rc::gen::element<std::size_t>(1, 2, 15, 16, 17, 33, 64, 530);
-      const auto out = *rc::gen::element<std::size_t>(1, 3, 8, 9, 16, 17);
-      const Bits weights = some_bfloat16s(out * in, range.weights_low, range.weights_high);
-      const Bits inputs = some_bfloat16s(rows * in, range.inputs_low, range.inputs_high);
-      const auto matrix = packed(weights, in);
-      DeviceMemory<std::uint16_t> device_inputs{std::span<const std::uint16_t>(inputs)};
-      const std::vector<float> before(rows * out + 1, 5.0f);
-      DeviceMemory<float> outputs{std::span<const float>(before)};
-      const bool adds = *rc::gen::arbitrary<bool>();
-      const ProductInputs view{nullptr, device_inputs.data()};
-      if (adds) {
-        form->multiply_and_add(matrix.view(), view, rows, out, outputs.data());
-      } else {
-        form->multiply(matrix.view(), view, rows, out, outputs.data());
-      }
-      std::vector<float> expected = before;
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t o = 0; o < out; ++o) {
-          const float sum = product(&weights[o * in], &inputs[row * in], in);
-          expected[row * out + o] = adds ? 5.0f + sum : sum;
-        }
-      }
-      RC_ASSERT(bits_of(outputs.download(0, outputs.size())) == bits_of(expected));
-    });
+    law(std::string(form->name()) +
+            ": every bit of multiply, with bias and without, and of multiply_and_add",
+        [&] {
+          const auto rows = *rc::gen::inRange<std::size_t>(1, 11);
+          const auto in = *rc::gen::element<std::size_t>(1, 2, 15, 16, 17, 33, 64, 530);
+          const auto out = *rc::gen::element<std::size_t>(1, 3, 8, 9, 16, 17);
+          const Bits weights = some_bfloat16s(out * in, range.weights_low, range.weights_high);
+          const Bits inputs = some_bfloat16s(rows * in, range.inputs_low, range.inputs_high);
+          const auto matrix = packed(weights, in);
+          DeviceMemory<std::uint16_t> device_inputs{std::span<const std::uint16_t>(inputs)};
+          const std::vector<float> before(rows * out + 1, 5.0f);
+          DeviceMemory<float> outputs{std::span<const float>(before)};
+          const bool adds = *rc::gen::arbitrary<bool>();
+          const bool has_bias = !adds && *rc::gen::arbitrary<bool>();
+          std::vector<float> bias;
+          for (std::size_t o = 0; o < out; ++o)
+            bias.push_back(0x1.3p-3f * static_cast<float>(o + 1));
+          const DeviceMemory<float> device_bias{std::span<const float>(bias)};
+          const ProductInputs view{nullptr, device_inputs.data()};
+          if (adds) {
+            form->multiply_and_add(matrix.view(), view, rows, out, outputs.data());
+          } else if (has_bias) {
+            form->multiply_with_bias(matrix.view(), view, device_bias.data(), rows, out,
+                                     outputs.data());
+          } else {
+            form->multiply(matrix.view(), view, rows, out, outputs.data());
+          }
+          std::vector<float> expected = before;
+          for (std::size_t row = 0; row < rows; ++row) {
+            for (std::size_t o = 0; o < out; ++o) {
+              const float sum = product(&weights[o * in], &inputs[row * in], in);
+              expected[row * out + o] = adds ? 5.0f + sum : has_bias ? sum + bias[o] : sum;
+            }
+          }
+          RC_ASSERT(bits_of(outputs.download(0, outputs.size())) == bits_of(expected));
+        });
   }
 }
 

@@ -1,0 +1,18 @@
+#include "cli/open_model.hpp"
+
+#include <iostream>
+
+#include "lab/finite_model_file.hpp"
+
+namespace tempera::cli {
+
+gpu::OpenedModel open_model(const std::string& name_or_path,
+                            std::optional<gpu::Arithmetic> arithmetic) {
+  gpu::OpenedModel model = lab::open_model(name_or_path, arithmetic);
+  if (!model.remark().empty()) {
+    std::cerr << "tempera: " << name_or_path << ": " << model.remark() << '\n';
+  }
+  return model;
+}
+
+}  // namespace tempera::cli

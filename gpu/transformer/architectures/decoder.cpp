@@ -1,0 +1,65 @@
+#include "gpu/transformer/architectures/decoder.hpp"
+
+#include <utility>
+
+namespace tempera::gpu {
+
+namespace {
+
+DecoderConfig consistent(const char* model_type, DecoderConfig config) {
+  require_consistent(config, "the configuration of a " + std::string(model_type) + " model");
+  return config;
+}
+
+}  // namespace
+
+Decoder::Decoder(const char* model_type, DecoderConfig config, TensorSource& tensors,
+                 const Kernels& kernels)
+    : config_(consistent(model_type, std::move(config))),
+      kernels_(kernels),
+      pages_{config_.num_hidden_layers, config_.num_key_value_heads, config_.head_dim,
+             config_.hidden_size, kernels.arithmetic()},
+      attention_(attention_shape(config_)),
+      angles_(config_.rope_theta, config_.head_dim, config_.max_position_embeddings,
+              config_.rope_factors, config_.rope_magnitude),
+      normed_(kernels.arithmetic()),
+      attended_(kernels.arithmetic()),
+      gated_(kernels.arithmetic()) {
+  embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
+                              kernels_.arithmetic());
+}
+
+void Decoder::read_head(TensorSource& tensors) {
+  final_norm_ = tensors.vector("model.norm.weight", config_.hidden_size);
+  if (!config_.tie_word_embeddings) {
+    head_ = tensors.matrix("lm_head.weight", config_.vocab_size, config_.hidden_size,
+                           kernels_.arithmetic());
+  }
+}
+
+Decoder::Launch Decoder::begin(const TokenRows& batch) {
+  states_.ensure_size(batch.rows * config_.hidden_size);
+  normed_.ensure_size(batch.rows * config_.hidden_size);
+  query_key_value_.ensure_size(batch.rows * attention_.row_floats);
+  attended_.ensure_size(batch.rows * query_size());
+  gated_.ensure_size(batch.rows * config_.intermediate_size);
+  kernels_.embed(embedding_.view(), batch, states_.data());
+  return {angles_.up_to(batch.context), states_.data(),   normed_.view(),
+          query_key_value_.data(),      attended_.view(), gated_.view()};
+}
+
+void Decoder::forward(const TokenRows& batch, const PageMemory& memory) {
+  run_layers(batch, memory, begin(batch));
+  kernels_.normalize_into_pages(states_.data(), final_norm_.data(), batch, config_.hidden_size,
+                                epsilon(), pages_.hidden_states(memory));
+}
+
+void Decoder::logits(const CachedRows& batch, const PageMemory& memory, float* logits) {
+  const PackedMatrix& head = head_ ? *head_ : embedding_;
+  normed_.ensure_size(batch.rows * config_.hidden_size);
+  kernels_.gather_from_pages(batch, config_.hidden_size, pages_.hidden_states(memory),
+                             normed_.view());
+  kernels_.multiply(head.view(), normed_.view(), batch.rows, config_.vocab_size, logits);
+}
+
+}  // namespace tempera::gpu

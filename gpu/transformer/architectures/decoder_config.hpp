@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/input/json_document.hpp"
+#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/weights/gguf.hpp"
+
+namespace tempera::gpu {
+
+/// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.
+struct DecoderConfig {
+  std::size_t vocab_size = 0;
+  std::size_t hidden_size = 0;
+  std::size_t intermediate_size = 0;
+  std::size_t num_hidden_layers = 0;
+  std::size_t num_attention_heads = 0;
+  std::size_t num_key_value_heads = 0;
+  std::size_t head_dim = 0;
+  /// The longest text, in tokens.
+  std::size_t max_position_embeddings = 0;
+  double rms_norm_eps = 1e-6;
+  /// The rotary frequencies and the magnitude of their cosines and sines, as RotaryAngles has them.
+  double rope_theta = 10000.0;
+  std::vector<double> rope_factors;
+  double rope_magnitude = 1.0;
+  bool tie_word_embeddings = false;
+  /// The tokens that end a text. Ascending, without repetition; may be empty.
+  std::vector<std::uint32_t> eos_token_ids;
+  /// What a user has to know of how the model is computed, as one clause; may be empty.
+  std::string remark;
+};
+
+/// What all architectures say alike in a config.json, which is everything but the rotary positions
+/// beyond `rope_theta`; and the tokens of its `eos_token_id`. Checks sizes as below.
+/// @throw BadInput naming file, key and remedy for what is missing or out of range, and for
+/// quantised weights and activations other than silu, which none of the architectures has
+DecoderConfig read_decoder_config(const JsonObject& json);
+
+/// The same of a GGUF file, under llama.cpp's names: `general.architecture` followed by a dot and
+/// the key. `others` are keys that the architecture reads itself; any other key of this prefix is
+/// refused, since it asks for something that would be left out. Vocabulary and tied head are those
+/// of the tensors; tokens that end a text are those that tokenizer.ggml names for the end of a
+/// text, a turn or a message.
+/// @throw BadInput naming file, key and remedy
+DecoderConfig read_decoder_config(const GgufFile& file,
+                                  std::initializer_list<std::string_view> others);
+
+/// The factors of the rotary frequencies that a GGUF file holds as a tensor, [head_dim / 2]; none
+/// where it has no such tensor.
+/// @throw BadInput naming file and tensor for another shape and for a factor that is not above 0
+std::vector<double> read_rope_factors(const GgufFile& file, const std::string& tensor,
+                                      std::size_t head_dim);
+
+/// @throw BadInput naming `where` unless heads share keys evenly and have an even size
+void require_consistent(const DecoderConfig& config, const std::string& where);
+
+/// How a row of queries, keys and values lies in its buffer: three parts of a stacked matrix.
+AttentionShape attention_shape(const DecoderConfig& config);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,176 @@
+#include "gpu/transformer/architectures/phi3.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "gpu/input/bad_input.hpp"
+#include "gpu/transformer/architectures/model_config.hpp"
+
+namespace tempera::gpu {
+
+// ---- configuration
+
+namespace {
+
+constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
+
+/// Longrope's magnitude where nothing else says it: sqrt(1 + ln(stretch) / ln(original)) for texts
+/// `stretch` times as long as the original ones, at least 1.
+double longrope_magnitude(std::size_t longest, std::size_t original) {
+  if (longest <= original) return 1.0;
+  const auto length = static_cast<double>(original);
+  return std::sqrt(1.0 + std::log(static_cast<double>(longest) / length) / std::log(length));
+}
+
+void choose(Phi3::Factors which, std::size_t original, std::vector<double> of_short_texts,
+            std::vector<double> of_long_texts, DecoderConfig& config) {
+  const bool is_short = which == Phi3::Factors::of_short_texts;
+  config.rope_factors = is_short ? std::move(of_short_texts) : std::move(of_long_texts);
+  if (is_short) {
+    config.max_position_embeddings = std::min(config.max_position_embeddings, original);
+  }
+  config.remark = std::string("longrope with its ") + (is_short ? "short" : "long") +
+                  " factors at every position, for texts of at most " +
+                  std::to_string(config.max_position_embeddings) + " tokens";
+}
+
+/// A window that no text outgrows leaves nothing out.
+void require_wide_window(std::uint64_t window, const DecoderConfig& config,
+                         const std::string& where) {
+  if (window < config.max_position_embeddings) {
+    throw BadInput(where,
+                   "its sliding window of " + std::to_string(window) +
+                       " tokens is shorter than the longest text of " +
+                       std::to_string(config.max_position_embeddings),
+                   "only full attention is supported; choose a model without sliding windows");
+  }
+}
+
+std::vector<double> factors_of(const JsonObject& scaling, const std::string& key,
+                               const DecoderConfig& config) {
+  auto factors = scaling.positive_numbers(key);
+  if (factors.size() != config.head_dim / 2) {
+    throw BadInput(scaling.where(),
+                   "\"" + key + "\" has " + std::to_string(factors.size()) + " factors, not " +
+                       std::to_string(config.head_dim / 2) + ", one for each rotary frequency",
+                   "use the config.json that belongs to these weights");
+  }
+  return factors;
+}
+
+}  // namespace
+
+DecoderConfig Phi3::configuration(const JsonObject& json, Factors factors) {
+  require_text(json, "model_type", model_type);
+  require_false(json, "attention_bias");
+  require_full_attention(json);
+  auto config = read_decoder_config(json);
+  const auto rope = read_rope(json, {"longrope", "su"});  // "su" is its older name
+  config.rope_theta = rope.theta;
+  if (rope.scaling) {
+    const auto& scaling = *rope.scaling;
+    scaling.only({"rope_type", "type", "rope_theta", "long_factor", "short_factor",
+                  "attention_factor", "original_max_position_embeddings", "partial_rotary_factor"});
+    const std::string key = "original_max_position_embeddings";
+    const std::size_t original =
+        (json.has(key) ? json : scaling).whole_number(key, 2, largest_position);
+    config.rope_magnitude = scaling.has("attention_factor")
+                                ? scaling.positive_number("attention_factor")
+                                : longrope_magnitude(config.max_position_embeddings, original);
+    choose(factors, original, factors_of(scaling, "short_factor", config),
+           factors_of(scaling, "long_factor", config), config);
+  }
+  if (json.has("sliding_window")) {
+    require_wide_window(json.whole_number("sliding_window", 1, UINT32_MAX), config, json.where());
+  }
+  return config;
+}
+
+DecoderConfig Phi3::configuration(const GgufFile& file, Factors factors) {
+  auto config = read_decoder_config(file, {"rope.scaling.original_context_length",
+                                           "rope.scaling.attn_factor", "attention.sliding_window"});
+  const auto& metadata = file.metadata();
+  auto of_short_texts = read_rope_factors(file, std::string(gguf_factors[0]), config.head_dim);
+  auto of_long_texts = read_rope_factors(file, std::string(gguf_factors[1]), config.head_dim);
+  const std::string magnitude = "phi3.rope.scaling.attn_factor";
+  if (!of_short_texts.empty() || !of_long_texts.empty() || metadata.has(magnitude)) {
+    if (of_short_texts.empty() || of_long_texts.empty()) {
+      throw BadInput(metadata.file(), "has not both sets of factors of longrope",
+                     "convert the model again");
+    }
+    const std::size_t original =
+        metadata.whole_number("phi3.rope.scaling.original_context_length", 2, largest_position);
+    config.rope_magnitude = metadata.has(magnitude)
+                                ? metadata.finite_number(magnitude)
+                                : longrope_magnitude(config.max_position_embeddings, original);
+    choose(factors, original, std::move(of_short_texts), std::move(of_long_texts), config);
+  }
+  const std::string window = "phi3.attention.sliding_window";
+  if (metadata.has(window)) {
+    require_wide_window(metadata.whole_number(window, 1, UINT32_MAX), config,
+                        metadata.where(window));
+  }
+  return config;
+}
+
+// ---- weights
+
+Phi3::Phi3(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels)
+    : Decoder(model_type, config, tensors, kernels) {
+  for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
+    layers_.push_back(read_layer("model.layers." + std::to_string(layer) + ".", tensors));
+  }
+  read_head(tensors);
+}
+
+Phi3::Layer Phi3::read_layer(const std::string& prefix, TensorSource& tensors) const {
+  const std::size_t hidden = config_.hidden_size;
+  const std::size_t inner = config_.intermediate_size;
+  const Arithmetic arithmetic = kernels_.arithmetic();
+  Layer layer;
+  layer.input_norm = tensors.vector(prefix + "input_layernorm.weight", hidden);
+  const std::string fused = prefix + "self_attn.qkv_proj.weight";
+  const std::size_t key_end = query_size() + key_value_size();
+  const std::size_t all = key_end + key_value_size();
+  layer.query_key_value = tensors.stacked({{fused, query_size(), 0, all},
+                                           {fused, key_value_size(), query_size(), all},
+                                           {fused, key_value_size(), key_end, all}},
+                                          hidden, arithmetic);
+  layer.attention_output =
+      tensors.matrix(prefix + "self_attn.o_proj.weight", hidden, query_size(), arithmetic);
+  layer.post_attention_norm = tensors.vector(prefix + "post_attention_layernorm.weight", hidden);
+  const std::string gate_up = prefix + "mlp.gate_up_proj.weight";
+  layer.gate_up = tensors.stacked(
+      {{gate_up, inner, 0, 2 * inner}, {gate_up, inner, inner, 2 * inner}}, hidden, arithmetic);
+  layer.down = tensors.matrix(prefix + "mlp.down_proj.weight", hidden, inner, arithmetic);
+  return layer;
+}
+
+// ---- forward pass
+
+void Phi3::run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) {
+  const auto& [rotary, states, normed, query_key_value, attended, gated] = launch;
+  const std::size_t rows = batch.rows;
+  const std::size_t hidden = config_.hidden_size;
+  for (std::size_t index = 0; index < layers_.size(); ++index) {
+    const Layer& layer = layers_[index];
+    const PagePart keys = pages_.keys(memory, index);
+    const PagePart values = pages_.values(memory, index);
+
+    kernels_.normalize(states, layer.input_norm.data(), rows, hidden, epsilon(), normed);
+    kernels_.multiply(layer.query_key_value.view(), normed, rows, attention_.row_floats,
+                      query_key_value);
+    kernels_.rotate_into_pages(attention_, nullptr, nullptr, epsilon(), rotary, batch, keys, values,
+                               query_key_value);
+    kernels_.attend(attention_, query_key_value, batch, keys, values, attended);
+    kernels_.multiply_and_add(layer.attention_output.view(), attended, rows, hidden, states);
+
+    kernels_.normalize(states, layer.post_attention_norm.data(), rows, hidden, epsilon(), normed);
+    kernels_.multiply_gated(layer.gate_up.view(), normed, rows, config_.intermediate_size, gated);
+    kernels_.multiply_and_add(layer.down.view(), gated, rows, hidden, states);
+  }
+}
+
+}  // namespace tempera::gpu

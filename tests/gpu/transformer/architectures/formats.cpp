@@ -1,0 +1,342 @@
+// The same model from a folder of safetensors and from GGUF, and what either must refuse.
+#include "gpu/transformer/architectures/llama.hpp"
+#include "gpu/transformer/architectures/phi3.hpp"
+#include "gpu/transformer/architectures/qwen2.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
+#include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/weights/quantised_bytes.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+const std::filesystem::path fixtures =
+    std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures/architectures";
+
+const std::vector<TokenId> text{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4};
+
+std::vector<float> logits_of(Transformer& transformer) {
+  DeviceMemory<float> memory;
+  transformer.logits_at_every_position(text, memory);
+  return memory.download(0, text.size() * transformer.vocabulary_size());
+}
+
+/// The configuration of a fixture, from its folder.
+template <class Model>
+DecoderConfig config_of(const std::string& fixture) {
+  const auto document = read_json_file(fixtures / fixture / "config.json");
+  return Model::configuration(JsonObject(document, "config.json"));
+}
+
+/// All tensors of a model, by Hugging Face's names.
+template <class Model>
+std::map<std::string, FormulaTensors::Made> tensors_of(const DecoderConfig& config) {
+  FormulaTensors tensors;
+  const Model model(config, tensors, default_kernels());
+  return tensors.made();
+}
+
+/// What llama.cpp's converter writes of a model, with some of the metadata that it always adds.
+template <class Model>
+GgufBytes gguf_of(const DecoderConfig& config, const std::string& architecture) {
+  GgufBytes file;
+  const auto number = [&](const std::string& key, std::size_t value) {
+    file.add(architecture + "." + key, gguf_type::uint32,
+             little_endian(static_cast<std::uint32_t>(value)));
+  };
+  const auto real = [&](const std::string& key, double value) {
+    file.add(architecture + "." + key, gguf_type::float32,
+             little_endian(static_cast<float>(value)));
+  };
+  file.add_text("general.architecture", architecture);
+  file.add_text("general.name", "test");
+  file.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(std::uint32_t{2}));
+  number("block_count", config.num_hidden_layers);
+  number("context_length", 1024);
+  number("embedding_length", config.hidden_size);
+  number("feed_forward_length", config.intermediate_size);
+  number("attention.head_count", config.num_attention_heads);
+  number("attention.head_count_kv", config.num_key_value_heads);
+  number("attention.key_length", config.head_dim);
+  number("attention.value_length", config.head_dim);
+  number("rope.dimension_count", config.head_dim);
+  number("vocab_size", config.vocab_size);
+  real("attention.layer_norm_rms_epsilon", config.rms_norm_eps);
+  real("rope.freq_base", config.rope_theta);
+  return file;
+}
+
+std::vector<float> in_gguf_order(const std::string& name, const FormulaTensors::Made& made,
+                                 bool pairs_neighbours, std::size_t head_dim) {
+  const bool is_rotated = name.ends_with("q_proj.weight") || name.ends_with("k_proj.weight");
+  return pairs_neighbours && is_rotated
+             ? neighbours_from_halves(made.values, made.shape[1], head_dim)
+             : made.values;
+}
+
+template <class Model>
+void add_float32_tensors(GgufBytes& file, const DecoderConfig& config) {
+  for (const auto& [name, made] : tensors_of<Model>(config)) {
+    add_gguf_tensor(
+        file, gguf_name(name), made.shape, 0,
+        bytes_of_values(in_gguf_order(name, made, Model::gguf_pairs_neighbours, config.head_dim)));
+  }
+}
+
+/// The bits of a model's logits read from a folder and from a GGUF file.
+template <class Model>
+void require_same_logits(const std::string& fixture,
+                         const std::function<void(GgufBytes&)>& add = {}) {
+  INFO(fixture);
+  auto config = config_of<Model>(fixture);
+  // GGUF has it as a float32.
+  const ModelFolder folder("untied_float32");
+  folder.write("config.json", read_bytes(fixtures / fixture / "config.json"));
+  folder.edit_json("config.json", [&](auto& json) {
+    config.rms_norm_eps = static_cast<double>(static_cast<float>(config.rms_norm_eps));
+    json["rms_norm_eps"] = config.rms_norm_eps;
+  });
+  folder.write("generation_config.json", "{}");
+  write_safetensors(folder.path(), tensors_of<Model>(config));
+  auto gguf = gguf_of<Model>(config, Model::model_type);
+  if (add) add(gguf);
+  add_float32_tensors<Model>(gguf, config);
+  folder.write("model.gguf", gguf.bytes());
+  for (const auto arithmetic : arithmetics) {
+    const auto& kernels = default_kernels(arithmetic);
+    const auto from_folder = Transformer::load(folder.path(), kernels);
+    const auto from_gguf = Transformer::load(folder.path() / "model.gguf", kernels);
+    CHECK((logits_of(*from_folder) == logits_of(*from_gguf)));
+    CHECK(from_gguf->max_position() == from_folder->max_position());
+    CHECK(from_gguf->remark() == from_folder->remark());
+    CHECK(from_gguf->terminal_tokens().size() == 1);
+    CHECK(from_gguf->terminal_tokens()[0] == 2);
+  }
+}
+
+void add_factors(GgufBytes& file, const std::string& name, const std::vector<double>& factors) {
+  const std::vector<float> values(factors.begin(), factors.end());
+  add_gguf_tensor(file, name, {values.size()}, 0, bytes_of_values(values));
+}
+
+/// A folder of a fixture's config.json, changed, without weights.
+void refused_config(const std::string& fixture, const std::function<void(nlohmann::json&)>& edit,
+                    std::initializer_list<std::string> parts) {
+  const ModelFolder folder("untied_float32");
+  folder.write("config.json", read_bytes(fixtures / fixture / "config.json"));
+  folder.edit_json("config.json", edit);
+  std::vector<std::string> all(parts);
+  require_bad_input([&] { Transformer::load(folder.path()); }, parts);
+}
+
+}  // namespace
+
+TEST_CASE("a model has the same bits from a folder and from GGUF", "[architecture][gguf]") {
+  require_same_logits<Llama>("llama_tied");
+  require_same_logits<Qwen2>("qwen2");
+  require_same_logits<Qwen3>("qwen3");
+  const auto phi3 = config_of<Phi3>("phi3_short");
+  require_same_logits<Phi3>("phi3_short", [&](GgufBytes& file) {
+    file.add("phi3.rope.scaling.original_context_length", gguf_type::uint32,
+             little_endian(std::uint32_t{512}));
+    file.add("phi3.attention.sliding_window", gguf_type::uint32,
+             little_endian(std::uint32_t{262144}));
+    add_factors(file, "rope_factors_short.weight", phi3.rope_factors);
+    add_factors(file, "rope_factors_long.weight", std::vector<double>(5, 2.0));
+  });
+}
+
+TEST_CASE("Llama's scaled frequencies come from the tensor of factors in GGUF",
+          "[architecture][gguf]") {
+  auto config = config_of<Llama>("llama3_scaled");
+  REQUIRE(config.rope_factors.size() == 8);
+  auto gguf = gguf_of<Llama>(config, "llama");
+  add_factors(gguf, "rope_freqs.weight", config.rope_factors);
+  add_float32_tensors<Llama>(gguf, config);
+  const ModelFolder folder("untied_float32");
+  folder.write("model.gguf", gguf.bytes());
+  const auto read = Llama::configuration(GgufFile(folder.path() / "model.gguf"));
+  for (std::size_t d = 0; d < 8; ++d) {
+    CHECK(read.rope_factors[d] == static_cast<double>(static_cast<float>(config.rope_factors[d])));
+  }
+  CHECK_FALSE(read.tie_word_embeddings);
+  CHECK_NOTHROW(Transformer::load(folder.path() / "model.gguf"));
+}
+
+TEST_CASE("quantised weights of a GGUF file are the values that they dequantise to",
+          "[architecture][gguf][quantised]") {
+  auto config = config_of<Llama>("llama_tied");
+  config.hidden_size = 256;
+  config.intermediate_size = 512;
+  config.num_attention_heads = 4;
+  config.head_dim = 64;
+  config.tie_word_embeddings = false;
+  const std::map<std::string, std::string> types{
+      {"q_proj", "Q4_K"},    {"k_proj", "Q6_K"},       {"v_proj", "Q8_0"},
+      {"o_proj", "F16"},     {"gate_proj", "Q4_0"},    {"up_proj", "Q4_1"},
+      {"down_proj", "Q6_K"}, {"embed_tokens", "Q8_0"}, {"lm_head", "Q4_K"}};
+  auto quantised = gguf_of<Llama>(config, "llama");
+  auto plain = quantised;
+  std::uint32_t seed = 0;
+  for (const auto& [name, made] : tensors_of<Llama>(config)) {
+    const auto gguf = gguf_name(name);
+    std::string dtype;
+    for (const auto& [part, type] : types) {
+      if (name.find(part) != std::string::npos) dtype = type;
+    }
+    if (dtype.empty()) {
+      for (auto* file : {&quantised, &plain}) {
+        add_gguf_tensor(*file, gguf, made.shape, 0, bytes_of_values(made.values));
+      }
+      continue;
+    }
+    const auto& type = quantised_type(dtype);
+    const auto bytes = quantised_bytes(type, made.values.size(), ++seed);
+    add_gguf_tensor(quantised, gguf, made.shape, type.number,
+                    {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    add_gguf_tensor(plain, gguf, made.shape, 0, bytes_of_values(dequantised(type, bytes)));
+  }
+  const ModelFolder folder("untied_float32");
+  folder.write("quantised.gguf", quantised.bytes());
+  folder.write("plain.gguf", plain.bytes());
+  for (const auto arithmetic : arithmetics) {
+    const auto& kernels = default_kernels(arithmetic);
+    const auto logits = logits_of(*Transformer::load(folder.path() / "quantised.gguf", kernels));
+    CHECK((logits == logits_of(*Transformer::load(folder.path() / "plain.gguf", kernels))));
+    CHECK(logits[0] != logits[1]);
+  }
+}
+
+TEST_CASE("tensors have llama.cpp's names in GGUF", "[gguf]") {
+  CHECK(gguf_name("model.embed_tokens.weight") == "token_embd.weight");
+  CHECK(gguf_name("model.norm.weight") == "output_norm.weight");
+  CHECK(gguf_name("lm_head.weight") == "output.weight");
+  CHECK(gguf_name("model.layers.12.self_attn.qkv_proj.weight") == "blk.12.attn_qkv.weight");
+  CHECK(gguf_name("model.layers.0.self_attn.q_proj.bias") == "blk.0.attn_q.bias");
+  CHECK(gguf_name("model.layers.3.self_attn.o_proj.weight") == "blk.3.attn_output.weight");
+  CHECK(gguf_name("model.layers.3.self_attn.k_norm.weight") == "blk.3.attn_k_norm.weight");
+  CHECK(gguf_name("model.layers.3.mlp.gate_up_proj.weight") == "blk.3.ffn_up.weight");
+  CHECK(gguf_name("model.layers.3.mlp.gate_proj.weight") == "blk.3.ffn_gate.weight");
+  CHECK(gguf_name("model.layers.3.mlp.down_proj.weight") == "blk.3.ffn_down.weight");
+  CHECK(gguf_name("model.layers.3.input_layernorm.weight") == "blk.3.attn_norm.weight");
+  CHECK(gguf_name("model.layers.3.post_attention_layernorm.weight") == "blk.3.ffn_norm.weight");
+  for (const char* unknown : {"", "model.layers", "model.layers.", "model.layers.3",
+                              "model.layers.3.weight", "model.layers.3.mlp.experts.weight"}) {
+    CHECK(gguf_name(unknown).empty());
+  }
+}
+
+TEST_CASE("a part of a configuration that is not computed is refused by its name", "[config]") {
+  struct Case {
+    const char* fixture;
+    const char* key;
+    nlohmann::json value;
+  };
+  const nlohmann::json yarn{{"rope_type", "yarn"}, {"factor", 4.0}, {"rope_theta", 1e4}};
+  for (const auto& [fixture, key, value] :
+       std::vector<Case>{{"llama_tied", "hidden_act", "gelu"},
+                         {"llama_tied", "attention_bias", true},
+                         {"llama_tied", "mlp_bias", true},
+                         {"llama_tied", "rope_interleaved", true},
+                         {"llama_tied", "partial_rotary_factor", 0.5},
+                         {"llama_tied", "quantization_config", {{"bits", 4}}},
+                         {"llama_tied", "rope_parameters", yarn},
+                         {"llama_tied", "layer_types", {"sliding_attention", "full_attention"}},
+                         {"llama_tied", "rope_scaling", {{"type", "linear"}, {"factor", 2.0}}},
+                         {"qwen2", "use_sliding_window", true},
+                         {"qwen2", "rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}},
+                         {"qwen2", "hidden_act", "relu"},
+                         {"qwen3", "attention_bias", true},
+                         {"phi3_short", "attention_bias", true},
+                         {"phi3_short", "sliding_window", 511},
+                         {"phi3_short", "partial_rotary_factor", 0.75},
+                         {"phi3_short", "rope_parameters", yarn},
+                         {"phi3_short", "original_max_position_embeddings", 0}}) {
+    INFO(fixture << " " << key << ": " << value.dump());
+    const std::string named = std::string(key) == "sliding_window" ? "sliding window" : key;
+    refused_config(fixture, [&](auto& json) { json[key] = value; }, {"config.json", named});
+  }
+  // Keys within the scaling, which might change it.
+  refused_config("llama3_scaled", [](auto& json) { json["rope_parameters"]["beta"] = 1; },
+                 {"rope_parameters", "beta"});
+  refused_config("llama3_scaled", [](auto& json) { json["rope_parameters"].erase("factor"); },
+                 {"rope_parameters", "factor"});
+  refused_config("llama3_scaled",
+                 [](auto& json) { json["rope_parameters"]["low_freq_factor"] = 4.0; },
+                 {"rope_parameters", "low_freq_factor"});
+  refused_config("phi3_short",
+                 [](auto& json) { json["rope_parameters"]["short_factor"].push_back(1.0); },
+                 {"rope_parameters", "short_factor", "6 factors, not 5"});
+}
+
+TEST_CASE("the older spelling of scaled rotary positions means the same", "[config]") {
+  const auto config = [](const std::string& fixture, const auto& edit) {
+    auto json = nlohmann::json::parse(read_bytes(fixtures / fixture / "config.json"));
+    edit(json);
+    return json;
+  };
+  const auto older = [](nlohmann::json& json) {
+    auto rope = json["rope_parameters"];
+    json.erase("rope_parameters");
+    json["rope_theta"] = rope["rope_theta"];
+    rope.erase("rope_theta");
+    rope["type"] = rope["rope_type"];
+    rope.erase("rope_type");
+    json["rope_scaling"] = rope;
+  };
+  const auto llama = config("llama3_scaled", older);
+  CHECK(Llama::configuration(JsonObject(llama, "config.json")).rope_factors ==
+        config_of<Llama>("llama3_scaled").rope_factors);
+  const auto phi3 = config("phi3_short", older);
+  const auto read = Phi3::configuration(JsonObject(phi3, "config.json"));
+  const auto newer = config_of<Phi3>("phi3_short");
+  CHECK(read.rope_factors == newer.rope_factors);
+  CHECK(read.rope_magnitude == newer.rope_magnitude);
+  CHECK(read.max_position_embeddings == 512);
+  CHECK(read.remark == newer.remark);
+  CHECK(read.remark.find("short factors") != std::string::npos);
+}
+
+TEST_CASE("a part of a GGUF file that is not computed is refused by its name",
+          "[architecture][gguf]") {
+  const auto config = config_of<Llama>("llama_tied");
+  const ModelFolder folder("untied_float32");
+  const auto refused = [&](const std::function<void(GgufBytes&)>& add,
+                           std::initializer_list<std::string> parts) {
+    auto file = gguf_of<Llama>(config, "llama");
+    add(file);
+    add_float32_tensors<Llama>(file, config);
+    folder.write("model.gguf", file.bytes());
+    require_bad_input([&] { Transformer::load(folder.path() / "model.gguf"); }, parts);
+  };
+  const auto one = little_endian(std::uint32_t{1});
+  refused([&](auto& file) { file.add("llama.expert_count", gguf_type::uint32, one); },
+          {"model.gguf", "llama.expert_count", "not computed"});
+  refused([&](auto& file) { file.add_text("llama.rope.scaling.type", "yarn"); },
+          {"model.gguf", "llama.rope.scaling.type"});
+  refused(
+      [&](auto& file) {
+        add_factors(file, "rope_freqs.weight", {1.0, 2.0});
+      },
+      {"model.gguf", "rope_freqs.weight", "[2]", "[8]"});
+  refused([&](auto& file) { add_factors(file, "rope_freqs.weight", std::vector<double>(8)); },
+          {"model.gguf", "rope_freqs.weight", "above 0"});
+  refused([&](auto& file) { add_factors(file, "blk.0.attn_q.bias", std::vector<double>(64)); },
+          {"model.gguf", "blk.0.attn_q.bias", "would use"});
+  // An architecture, and a tensor, that nobody knows; one that is missing.
+  auto other = gguf_of<Llama>(config, "mamba");
+  folder.write("model.gguf", other.bytes());
+  require_bad_input([&] { Transformer::load(folder.path() / "model.gguf"); },
+                    {"model.gguf", "general.architecture", "mamba", "computed here: \"llama\""});
+  auto without = gguf_of<Llama>(config, "llama");
+  for (const auto& [name, made] : tensors_of<Llama>(config)) {
+    if (name.find("1.mlp.up_proj") != std::string::npos) continue;
+    add_gguf_tensor(without, gguf_name(name), made.shape, 0, bytes_of_values(made.values));
+  }
+  folder.write("model.gguf", without.bytes());
+  require_bad_input([&] { Transformer::load(folder.path() / "model.gguf"); },
+                    {"model.gguf", "blk.1.ffn_up.weight", "missing"});
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,323 @@
+// Every architecture against Hugging Face transformers in float32, on texts past the first page,
+// the first split and every switch-over of the rotary frequencies; and what a defect would do.
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "gpu/transformer/architectures/llama.hpp"
+#include "gpu/transformer/architectures/phi3.hpp"
+#include "gpu/transformer/architectures/qwen2.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
+#include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+const std::filesystem::path fixtures =
+    std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures/architectures";
+
+using Rows = std::vector<std::vector<float>>;
+
+/// What transformers computed for one case.
+struct Expected {
+  std::vector<TokenId> tokens;
+  std::vector<std::size_t> positions;
+  std::vector<float> logits;  // [positions, vocabulary]
+
+  explicit Expected(const std::string& name) {
+    const auto text = nlohmann::json::parse(read_bytes(fixtures / name / "text.json"));
+    tokens = text["tokens"].get<std::vector<TokenId>>();
+    positions = text["positions"].get<std::vector<std::size_t>>();
+    const auto bytes = read_bytes(fixtures / name / "logits.bin");
+    logits.resize(bytes.size() / sizeof(float));
+    std::memcpy(logits.data(), bytes.data(), bytes.size());
+  }
+
+  /// How far two float32 evaluations of the same model may lie apart.
+  ///
+  /// As for the golden fixtures of Qwen3 (qwen3_golden.cpp): u = 2^-24; a sum of n terms errs by
+  /// n·u of the product of its vectors' norms, n being the longest here, attention's sum over the
+  /// text; each of a layer's two blocks is a chain of at most 4 such steps, and the attention's
+  /// begins with a rotation, whose angles transformers computes in float32: position · frequency
+  /// errs by no more than length · 2u, which is one more such step twice over. A division by the
+  /// root of a mean cannot magnify what these norms see.
+  double tolerance(const DecoderConfig& config) const {
+    const double steps = 6.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
+    return 2.0 * steps * static_cast<double>(tokens.size()) * 0x1p-24 * largest();
+  }
+  /// The same of bfloat16's rounding, in root mean square: see qwen3_golden.cpp.
+  double tensor_core_tolerance(const DecoderConfig& config) const {
+    const double steps = 6.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
+    return std::sqrt(2.0 * steps / 3.0) * 0x1p-8 * root_mean_square(logits);
+  }
+  double largest() const {
+    double result = 0.0;
+    for (const float logit : logits) result = std::max(result, std::abs(double{logit}));
+    return result;
+  }
+  /// The largest difference of rows from these, and the root of their mean square.
+  struct Distance {
+    double largest = 0.0;
+    double mean = 0.0;
+  };
+  Distance distance(const Rows& rows) const {
+    std::vector<float> differences;
+    const std::size_t vocabulary = logits.size() / positions.size();
+    Distance result;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      const float difference =
+          std::abs(logits[i] - rows[positions[i / vocabulary]][i % vocabulary]);
+      differences.push_back(difference);
+      // A NaN is larger than nothing.
+      result.largest = std::isnan(difference)
+                           ? INFINITY
+                           : std::max(result.largest, static_cast<double>(difference));
+    }
+    result.mean = root_mean_square(differences);
+    return result;
+  }
+
+ private:
+  static double root_mean_square(const std::vector<float>& values) {
+    double squares = 0.0;
+    for (const float value : values) squares += double{value} * double{value};
+    return std::sqrt(squares / static_cast<double>(values.size()));
+  }
+};
+
+/// An architecture, and how its configuration is read.
+struct Case {
+  std::string name;
+  std::function<DecoderConfig(const JsonObject&)> configuration;
+  std::function<std::unique_ptr<Architecture>(const DecoderConfig&, TensorSource&, const Kernels&)>
+      make;
+
+  DecoderConfig config() const {
+    const auto file = fixtures / name / "config.json";
+    const auto document = read_json_file(file);
+    return configuration(JsonObject(document, file.string()));
+  }
+  Rows rows(const DecoderConfig& config, const FormulaTensors::Edit& edit,
+            const std::vector<TokenId>& tokens,
+            const Kernels& kernels = default_kernels(Arithmetic::float32)) const {
+    FormulaTensors tensors(edit);
+    Transformer transformer(make(config, tensors, kernels));
+    DeviceMemory<float> memory;
+    transformer.logits_at_every_position(tokens, memory);
+    Rows result;
+    for (std::size_t row = 0; row < tokens.size(); ++row) {
+      result.push_back(memory.download(row * config.vocab_size, config.vocab_size));
+    }
+    return result;
+  }
+};
+
+template <class Model>
+Case case_of(const std::string& name) {
+  return {name, [](const JsonObject& json) { return Model::configuration(json); },
+          [](const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels) {
+            return std::make_unique<Model>(config, tensors, kernels);
+          }};
+}
+
+Case long_phi3() {
+  auto result = case_of<Phi3>("phi3_long");
+  result.configuration = [](const JsonObject& json) {
+    return Phi3::configuration(json, Phi3::Factors::of_long_texts);
+  };
+  return result;
+}
+
+std::vector<Case> cases() {
+  return {case_of<Llama>("llama_tied"), case_of<Llama>("llama3_scaled"), case_of<Qwen2>("qwen2"),
+          case_of<Qwen3>("qwen3"),      case_of<Phi3>("phi3_short"),     long_phi3()};
+}
+
+/// What a wrong program would compute: the right one with another configuration or other weights.
+struct Defect {
+  std::string what;
+  std::function<void(DecoderConfig&)> configuration;
+  FormulaTensors::Edit weights;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Every tensor whose name holds `one` gets the values of the tensor of the same name with `other`.
+FormulaTensors::Edit take_other(const std::string& one, const std::string& other,
+                                std::uint64_t inputs) {
+  return [=](const std::string& name, std::vector<float>& values) {
+    const auto at = name.find(one);
+    if (at == std::string::npos) return;
+    auto instead = name;
+    instead.replace(at, one.size(), other);
+    values = inputs == 0 ? formula_values(instead, {values.size()})
+                         : formula_values(instead, {values.size() / inputs, inputs});
+  };
+}
+
+FormulaTensors::Edit zero(const std::string& part) {
+  return [=](const std::string& name, std::vector<float>& values) {
+    if (contains(name, part)) std::fill(values.begin(), values.end(), 0.0f);
+  };
+}
+
+/// Element r of the first `rows` rows of a matrix, in heads, comes from that of a GGUF file that
+/// nobody has put back in order.
+FormulaTensors::Edit rows_not_put_back(const std::string& part, std::size_t inputs,
+                                       std::size_t rows, std::size_t head_dim) {
+  return [=](const std::string& name, std::vector<float>& values) {
+    if (!contains(name, part)) return;
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(rows * inputs);
+    const auto permuted =
+        neighbours_from_halves(std::vector<float>(values.begin(), end), inputs, head_dim);
+    std::copy(permuted.begin(), permuted.end(), values.begin());
+  };
+}
+
+std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& config) {
+  const std::size_t hidden = config.hidden_size;
+  const std::size_t query = config.num_attention_heads * config.head_dim;
+  const std::size_t key_value = config.num_key_value_heads * config.head_dim;
+  const bool is_fused = name.starts_with("phi3");
+  std::vector<Defect> defects{
+      {"another rotary base", [](auto& c) { c.rope_theta *= 1.25; }, {}},
+      {"norms without epsilon", [](auto& c) { c.rms_norm_eps = 1e-9; }, {}},
+      {"norms of a layer exchanged", {}, take_other("post_attention", "input", 0)},
+      {"a norm's weight left out",
+       {},
+       [](const std::string& tensor, auto& values) {
+         if (tensor == "model.norm.weight") std::fill(values.begin(), values.end(), 1.0f);
+       }},
+      {"no feed-forward", {}, zero("down_proj")},
+      {"no attention", {}, zero("o_proj")},
+      {"one layer fewer",
+       {},
+       [](const std::string& tensor, auto& values) {
+         if (contains(tensor, "layers.1") && (contains(tensor, "down") || contains(tensor, "o_p")))
+           std::fill(values.begin(), values.end(), 0.0f);
+       }},
+      {"heads share keys otherwise", [](auto& c) { c.num_key_value_heads = 1; }, {}},
+  };
+  if (is_fused) {
+    defects.pop_back();  // its fused tensor would have another shape
+    defects.push_back({"queries as neighbours",
+                       {},
+                       rows_not_put_back("qkv_proj", hidden, query, config.head_dim)});
+    defects.push_back({"gate and up exchanged", {}, [](const std::string& tensor, auto& values) {
+                         if (contains(tensor, "gate_up"))
+                           std::rotate(
+                               values.begin(),
+                               values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                               values.end());
+                       }});
+    defects.push_back(
+        {"queries, keys and values in another order",
+         {},
+         [=](const std::string& tensor, auto& values) {
+           if (contains(tensor, "qkv_proj"))
+             std::rotate(values.begin() + static_cast<std::ptrdiff_t>(query * hidden),
+                         values.begin() + static_cast<std::ptrdiff_t>((query + key_value) * hidden),
+                         values.end());
+         }});
+    defects.push_back({"factors left out", [](auto& c) { c.rope_factors.clear(); }, {}});
+    defects.push_back({"magnitude left out", [](auto& c) { c.rope_magnitude = 1.0; }, {}});
+    defects.push_back({"the other factors",
+                       [=](auto& c) {
+                         const auto folder = name == "phi3_short" ? "phi3_long" : "phi3_short";
+                         const auto document = read_json_file(fixtures / folder / "config.json");
+                         c.rope_factors = Phi3::configuration(JsonObject(document, "config.json"),
+                                                              name == "phi3_short"
+                                                                  ? Phi3::Factors::of_long_texts
+                                                                  : Phi3::Factors::of_short_texts)
+                                              .rope_factors;
+                       },
+                       {}});
+  } else {
+    defects.push_back({"queries as neighbours",
+                       {},
+                       rows_not_put_back("q_proj.w", hidden, query, config.head_dim)});
+    defects.push_back({"keys as neighbours",
+                       {},
+                       rows_not_put_back("k_proj.w", hidden, key_value, config.head_dim)});
+    defects.push_back({"gate and up exchanged", {}, [=](const std::string& tensor, auto& values) {
+                         take_other("gate_proj", "up_proj", hidden)(tensor, values);
+                         if (contains(tensor, "mlp.up_proj")) {
+                           auto other = tensor;
+                           other.replace(other.find("up_proj"), 7, "gate_proj");
+                           values = formula_values(other, {values.size() / hidden, hidden});
+                         }
+                       }});
+    defects.push_back({"values are keys", {}, take_other("v_proj.w", "k_proj.w", hidden)});
+  }
+  if (!config.tie_word_embeddings) {
+    defects.push_back(
+        {"a head tied to the embedding", [](auto& c) { c.tie_word_embeddings = true; }, {}});
+  } else {
+    defects.push_back({"a head of its own", [](auto& c) { c.tie_word_embeddings = false; }, {}});
+  }
+  if (name == "llama3_scaled") {
+    defects.push_back({"scaling left out", [](auto& c) { c.rope_factors.clear(); }, {}});
+    defects.push_back({"no frequency between the bounds",
+                       [](auto& c) {
+                         for (auto& factor : c.rope_factors) factor = factor > 4.0 ? 8.0 : 1.0;
+                       },
+                       {}});
+    defects.push_back(
+        {"every frequency scaled",
+         [](auto& c) { std::fill(c.rope_factors.begin(), c.rope_factors.end(), 8.0); },
+         {}});
+  }
+  if (name == "qwen2") {
+    defects.push_back({"no bias of queries", {}, zero("q_proj.bias")});
+    defects.push_back({"no bias of values", {}, zero("v_proj.bias")});
+  }
+  if (name == "qwen3") {
+    defects.push_back({"the keys' norm is the queries'", {}, take_other("k_norm", "q_norm", 0)});
+  }
+  return defects;
+}
+
+}  // namespace
+
+TEST_CASE("every architecture has the logits of Hugging Face transformers to float32 rounding",
+          "[transformer][parity]") {
+  for (const auto& each : cases()) {
+    const Expected expected(each.name);
+    const auto config = each.config();
+    REQUIRE(expected.tokens.size() >= 400);
+    REQUIRE(expected.logits.size() == expected.positions.size() * config.vocab_size);
+    const double distance = expected.distance(each.rows(config, {}, expected.tokens)).largest;
+    const double tolerance = expected.tolerance(config);
+    INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);
+    CHECK(distance <= tolerance);
+    for (const auto& defect : defects_of(each.name, config)) {
+      auto wrong = config;
+      if (defect.configuration) defect.configuration(wrong);
+      const auto rows = each.rows(wrong, defect.weights, expected.tokens);
+      INFO(defect.what);
+      CHECK(expected.distance(rows).largest > 10.0 * tolerance);
+    }
+  }
+}
+
+TEST_CASE("under tensor-core every architecture has those logits to bfloat16 rounding",
+          "[transformer][parity][tensor-core]") {
+  for (const auto& each : cases()) {
+    const Expected expected(each.name);
+    const auto config = each.config();
+    const auto rows =
+        each.rows(config, {}, expected.tokens, default_kernels(Arithmetic::tensor_core));
+    const double distance = expected.distance(rows).mean;
+    const double tolerance = expected.tensor_core_tolerance(config);
+    INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);
+    CHECK(distance <= tolerance);
+    CHECK(distance > 0.02 * tolerance);  // it is another arithmetic
+  }
+}
+
+}  // namespace tempera::gpu
