@@ -9,8 +9,11 @@ namespace tempera::cli {
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_ladder(CLI::App& app);
 void add_law(CLI::App& app);
 void add_models(CLI::App& app);
+void add_plot(CLI::App& app);
+void add_presets(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_score(CLI::App& app);
 void add_tokens(CLI::App& app);

@@ -15,14 +15,18 @@ std::array<char, 4096> last_words;
 std::atomic<std::size_t> last_words_size{0};
 std::atomic_flag printing = ATOMIC_FLAG_INIT;
 std::atomic<bool> interrupted{false};
+std::atomic<bool> only_noted{false};
+std::atomic<int> noted{0};  // the signal that has come
 
 [[noreturn]] void end() {
+  const int code = 128 + noted;
   const std::size_t size = last_words_size;
-  if (size > 0 && write(STDERR_FILENO, last_words.data(), size) < 0) _exit(130);
-  _exit(130);
+  if (size > 0 && write(STDERR_FILENO, last_words.data(), size) < 0) _exit(code);
+  _exit(code);
 }
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
+  if (noted.exchange(signal) == 0 && only_noted) return;
   // Whoever prints ends the command as soon as its line is out; nobody begins a line meanwhile.
   if (printing.test_and_set())
     interrupted = true;
@@ -42,7 +46,16 @@ void end_on_interrupt(const std::string& line) {
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
+
+NotedInterrupts::NotedInterrupts() { only_noted = true; }
+
+NotedInterrupts::~NotedInterrupts() { only_noted = false; }
+
+bool NotedInterrupts::any() { return noted != 0; }
+
+void end_interrupted() { end(); }
 
 WholeLines::WholeLines() {
   while (printing.test_and_set()) {

@@ -127,6 +127,9 @@ int main(int argc, char** argv) {
     add_compare(program);
     add_tokens(program);
     add_models(program);
+    add_presets(program);
+    add_ladder(program);
+    add_plot(program);
     run(program, {argv + 1, argv + argc});
   } catch (...) {
     code = report(std::current_exception());

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <map>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
@@ -101,6 +102,23 @@ double parse_power(const std::string& text, const std::string& flag) {
   return power;
 }
 
+std::size_t parse_bytes(const std::string& text, const std::string& flag) {
+  static const std::map<std::string, double> units{
+      {"B", 1.0},  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+      {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
+  constexpr const char* remedy = "give a number with its unit, such as 512MiB, 1.5GiB or 2GB";
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto unit = units.find(text.substr(digits));
+  if (!is_decimal(std::string_view(text).substr(0, digits)) || unit == units.end())
+    throw BadInput(flag, in_quotes(text) + " is no number of bytes", remedy);
+  double value = 0.0;
+  std::from_chars(text.data(), text.data() + digits, value);
+  value *= unit->second;
+  if (!(value >= 1.0 && value <= 0x1p50))
+    throw BadInput(flag, in_quotes(text) + " is out of range", "give from 1B to 1024TiB");
+  return static_cast<std::size_t>(value);
+}
+
 reference::Rational parse_fraction(const std::string& text, const std::string& flag) {
   if (!is_fraction(text))
     throw BadInput(flag, in_quotes(text) + " is not a number",
@@ -159,6 +177,25 @@ CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& v
     require_text(text, flag, "give " + flag + " " + what + ", or leave it out");
     value = text;
   });
+}
+
+CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& value,
+                         const std::string& help) {
+  return add(command, flag, "S", help, [&value, flag](const std::string& text) {
+    constexpr const char* remedy = "give a decimal such as 0.5 or 60, from 0 to 1000000";
+    if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no number", remedy);
+    double seconds = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || seconds > 1e6)
+      throw BadInput(flag, in_quotes(text) + " is out of range", remedy);
+    value = seconds;
+  });
+}
+
+CLI::Option* add_bytes(CLI::App& command, const std::string& flag, std::size_t& value,
+                       const std::string& help) {
+  return add(command, flag, "BYTES", help,
+             [&value, flag](const std::string& text) { value = parse_bytes(text, flag); });
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,

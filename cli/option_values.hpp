@@ -28,6 +28,10 @@ std::uint64_t parse_whole_number(const std::string& text, const std::string& fla
 /// @throw gpu::BadInput naming `flag`
 double parse_power(const std::string& text, const std::string& flag);
 
+/// A number of bytes, as add_bytes takes it.
+/// @throw gpu::BadInput naming `flag`
+std::size_t parse_bytes(const std::string& text, const std::string& flag);
+
 /// A fraction such as 3/8 or a decimal such as 0.25, without leading zeros.
 /// @throw gpu::BadInput or reference::BadInput naming `flag`
 reference::Rational parse_fraction(const std::string& text, const std::string& flag);
@@ -55,6 +59,12 @@ CLI::Option* add_powers(CLI::App& command, const std::string& flag, std::vector<
 /// The text itself, of at least one character.
 CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value,
                       const std::string& what, const std::string& help);
+/// A number of seconds: a decimal such as 0.5, at most a million.
+CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& value,
+                         const std::string& help);
+/// A number of bytes with its unit: B, KiB, MiB, GiB, TiB, or kB, MB, GB, TB; at least one byte.
+CLI::Option* add_bytes(CLI::App& command, const std::string& flag, std::size_t& value,
+                       const std::string& help);
 /// One of these names.
 CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,
                         const std::vector<std::string>& names, const std::string& help);

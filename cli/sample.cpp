@@ -12,6 +12,7 @@
 #include "cli/interruption.hpp"
 #include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
+#include "cli/presets.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/summary_table.hpp"
 #include "gpu/device/device_system.hpp"
@@ -43,10 +44,12 @@ struct SampleOptions {
   std::string resume;
   bool prompt_given = false;
   bool horizon_given = false;
+  bool preset_given = false;
   bool json = false;
   bool summary = false;
   ChatOptions chat;
   gpu::SamplingSettings settings;
+  gpu::SamplingLayout layout;
 };
 
 std::string read_all(std::istream& in) {
@@ -99,14 +102,15 @@ class AnswerPrinter {
     std::cout.flush();
   }
 
-  void end(const nlohmann::ordered_json& summary) {
+  /// speed: of the process; null where it drew nothing.
+  void end(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed = nullptr) {
     const WholeLines whole;
     line_.clear();
     begin();
     if (options_.json)
-      std::cout << "\n],\"summary\":" << summary.dump() << "}\n";
+      std::cout << "\n],\"summary\":" << summary.dump() << ",\"speed\":" << speed.dump() << "}\n";
     else if (options_.summary)
-      std::cout << '\n' << summary_table(summary);
+      std::cout << '\n' << summary_table(summary) << speed_lines(speed);
     std::cout.flush();
   }
 
@@ -153,8 +157,10 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
     encoded.tokens = options.chat.chat()
                          ? model.encode_chat(prompt.text, options.chat.thinking(), prompt.where)
                          : model.encode(prompt.text, prompt.where);
-    if (!options.horizon_given)
-      settings.horizon = model.horizon_behind(encoded.tokens.size(), settings.horizon);
+    if (!options.horizon_given) {
+      const std::size_t margin = options.preset_given ? gpu::preset_margin : 0;
+      settings.horizon = model.horizon_behind(encoded.tokens.size() + margin, settings.horizon);
+    }
   }
   std::error_code error;
   const auto path = std::filesystem::absolute(gpu::resolve_model(settings.model), error);
@@ -198,9 +204,29 @@ void run_sample(SampleOptions options) {
       model.model(), options.settings,
       [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); },
       folder ? &*folder : nullptr,
-      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }});
-  sampling.run();
-  printer.end(sampling.summary());
+      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); },
+       NotedInterrupts::any},
+      options.layout);
+  try {
+    // Without a folder there is nothing to save.
+    const auto noted = folder ? std::make_unique<NotedInterrupts>() : nullptr;
+    sampling.run();
+  } catch (const gpu::RunStopped&) {
+    line.clear();
+    end_interrupted();
+  }
+  printer.end(sampling.summary(), sampling.speed());
+}
+
+/// Gives the settings that no option gave the preset's values.
+void apply_preset(const CLI::App& command, gpu::SamplingSettings& settings) {
+  if (settings.preset.empty()) return;
+  const gpu::Preset& preset = preset_named(settings.preset);
+  const auto is_open = [&](const char* flag) { return command.get_option(flag)->count() == 0; };
+  if (is_open("--powers")) settings.powers = preset.powers;
+  if (is_open("--horizon")) settings.horizon = preset.horizon;
+  if (is_open("--block")) settings.block = preset.block;
+  if (is_open("--rounds")) settings.rounds = {preset.rounds};
 }
 
 }  // namespace
@@ -255,15 +281,36 @@ void add_sample(CLI::App& app) {
                    "Independent answers to each prompt (default: 1)");
   add_seed(*command, settings.seed,
            "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
-  add_text(*command, "--out", options->out, "FOLDER",
-           "Run folder to make: config, events, samples, summary, checkpoint");
+  CLI::Option* preset =
+      add_text(*command, "--preset", settings.preset, "NAME",
+               "The paper's values for powers, horizon, block and rounds (tempera presets lists "
+               "them); an option given beside it overrides its value");
+  command->add_flag("--early-rejection", settings.early_rejection,
+                    "End a proposal as soon as its rejection is certain: no answer, record or "
+                    "acceptance changes, only the tokens drawn");
+  CLI::Option* out = add_text(*command, "--out", options->out, "FOLDER",
+                              "Run folder to make: config, events, samples, summary, checkpoint");
+  CLI::Option* confidence = command->add_flag(
+      "--confidence", settings.confidence,
+      "Write to events.jsonl, after each round, the confidence of each rung's record "
+      "(mean negative entropy of its tokens); it takes time and changes no answer");
+  CLI::Option* checkpoint_seconds = add_seconds(
+      *command, "--checkpoint-seconds", options->layout.checkpoint_seconds,
+      "Least time between two checkpoints of the run folder (default: 0.5); 0: after every "
+      "round. A killed run loses at most that and the rounds in flight; SIGINT and SIGTERM lose "
+      "the latter");
+  CLI::Option* cache_memory = add_bytes(
+      *command, "--cache-memory", options->layout.cache_memory,
+      "The most that keys and values may take up, such as 8GiB: as many samples are under "
+      "way as fit (default: 64 at once, whatever they need). It changes no answer");
   CLI::Option* device =
       add_choice(*command, "--device", options->device, {"host", "cuda"},
                  "Refuse to run on any other: it decides no bit (default: what this build is for)");
-  CLI::Option* resume =
-      add_text(*command, "--resume", options->resume, "FOLDER",
-               "Run folder of a run that was cut short: goes on to the same bits; its config.json "
-               "decides everything, so no option but --device, --json and --summary goes with it");
+  CLI::Option* resume = add_text(
+      *command, "--resume", options->resume, "FOLDER",
+      "Run folder of a run that was cut short: goes on to the same bits; its config.json "
+      "decides everything; what changes no answer goes with it: --device, --json, --summary, "
+      "--checkpoint-seconds, --cache-memory");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -272,7 +319,8 @@ void add_sample(CLI::App& app) {
   command->footer(examples);
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
-      if (option != resume && option != device && option != json && option != summary)
+      if (option != resume && option != device && option != json && option != summary &&
+          option != checkpoint_seconds && option != cache_memory)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
@@ -282,6 +330,12 @@ void add_sample(CLI::App& app) {
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     gpu::require_device(options->device);
+    for (const CLI::Option* option : {checkpoint_seconds, confidence})
+      if (resume->count() == 0 && option->count() > 0 && out->count() == 0)
+        throw gpu::BadInput(option->get_name(), "has no effect without --out",
+                            "leave it out, or give a run folder with --out FOLDER");
+    apply_preset(*command, options->settings);
+    options->preset_given = preset->count() > 0;
     options->prompt_given = prompt->count() > 0;
     options->horizon_given = horizon->count() > 0;
     run_sample(*options);

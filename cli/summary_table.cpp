@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "gpu/runs/cache_admission.hpp"
+
 namespace tempera::cli {
 namespace {
 
@@ -16,7 +18,73 @@ std::string share(double value) {
   return number + std::string(filled, '#') + std::string(places - filled, ' ') + '|';
 }
 
+double number_at(const nlohmann::ordered_json& json, const char* key) {
+  return json.at(key).get<double>();
+}
+
+/// How many answers the horizon cut, and what the paper expects of round trips.
+std::string expectations(const nlohmann::ordered_json& summary) {
+  char line[200];
+  std::snprintf(line, sizeof line, "at the horizon: %.0f of %.0f answers; sweeps: %.0f",
+                number_at(summary, "at_horizon"), number_at(summary, "samples"),
+                number_at(summary, "sweeps"));
+  std::string text = line;
+  if (summary.contains("round_trips_expected")) {
+    std::snprintf(line, sizeof line, "; round trips expected: %.4g, one in %.4g sweeps",
+                  number_at(summary, "round_trips_expected"),
+                  number_at(summary, "sweeps_per_round_trip_expected"));
+    text += line;
+  }
+  return text + '\n';
+}
+
+/// Tokens and deciles of each rung.
+std::string proposals_table(const nlohmann::ordered_json& rungs) {
+  char line[200];
+  std::snprintf(line, sizeof line, "%6s %13s %10s %13s  %s\n", "rung", "tokens: drawn", "kept",
+                "saved at most", "accepted by tenth of the restart position");
+  std::string table = line;
+  for (std::size_t k = rungs.size(); k-- > 0;) {
+    const auto& rung = rungs.at(k);
+    std::snprintf(line, sizeof line, "%6zu %13.0f %10.0f %13.0f ", k + 1,
+                  number_at(rung, "proposal_tokens"), number_at(rung, "kept_tokens"),
+                  number_at(rung, "saved_tokens_at_most"));
+    table += line;
+    for (const auto& decile : rung.at("restart_deciles")) {
+      const double proposed = number_at(decile, "proposed");
+      if (proposed == 0.0) {
+        table += "    -";
+        continue;
+      }
+      std::snprintf(line, sizeof line, " %4.2f", number_at(decile, "accepted") / proposed);
+      table += line;
+    }
+    table += '\n';
+  }
+  return table;
+}
+
 }  // namespace
+
+std::string speed_lines(const nlohmann::ordered_json& speed) {
+  if (speed.is_null()) return "";
+  char line[200];
+  std::snprintf(line, sizeof line,
+                "speed: %.4g tokens/s, %.0f tokens in %.4g s; caches: %s at most\n",
+                number_at(speed, "tokens_per_second"), number_at(speed, "decode_tokens"),
+                number_at(speed, "seconds"),
+                gpu::bytes_text(speed.at("cache_bytes").get<std::size_t>()).c_str());
+  std::string text = line;
+  const double seconds = number_at(speed, "seconds");
+  const auto share_of = [&](const char* part) {
+    return seconds > 0.0 ? 100.0 * number_at(speed, part) / seconds : 0.0;
+  };
+  std::snprintf(line, sizeof line,
+                "time: forward %.1f %%, draw %.1f %%, accept %.2f %%, swap %.2f %%\n",
+                share_of("seconds_forward"), share_of("seconds_draw"), share_of("seconds_accept"),
+                share_of("seconds_swap"));
+  return text + line;
+}
 
 std::string summary_table(const nlohmann::ordered_json& summary) {
   char line[200];
@@ -24,7 +92,7 @@ std::string summary_table(const nlohmann::ordered_json& summary) {
                 summary.at("samples").get<std::size_t>(),
                 summary.at("decode_tokens").get<unsigned long long>(),
                 summary.at("round_trips").get<unsigned long long>());
-  std::string table = line;
+  std::string table = line + expectations(summary);
   std::snprintf(line, sizeof line, "%6s %7s %12s  %-19s %-27s %s\n", "rung", "power", "local moves",
                 "accepted", "swaps with the rung below", "log Z ratio");
   table += line;
@@ -51,7 +119,7 @@ std::string summary_table(const nlohmann::ordered_json& summary) {
     text.erase(text.find_last_not_of(' ') + 1);
     table += text + '\n';
   }
-  return table;
+  return table + proposals_table(rungs);
 }
 
 }  // namespace tempera::cli

@@ -47,6 +47,9 @@ class CompiledKernel {
         restart_law_(std::move(restart_law)),
         canonical_(space.model(), ladder_, std::move(rows)) {}
 
+  /// From now on the programs end proposals whose rejection is certain.
+  void reject_early() { early_rejection_ = true; }
+
   /// L_k of rung k: [|S|, |S|].
   Matrix local_move(gpu::Rung k) {
     Matrix matrix(space_.size(), space_.size());
@@ -133,6 +136,7 @@ class CompiledKernel {
     Door lottery(tree);
     gpu::Engine engine(space_.model().model, canonical_.rows(), lottery);
     gpu::Run run{engine, space_.model().context, ladder_};
+    run.early_rejection = early_rejection_;
     step(run);
   }
 
@@ -151,6 +155,7 @@ class CompiledKernel {
   gpu::Ladder ladder_;
   gpu::RestartLaw restart_law_;
   CanonicalRecords canonical_;
+  bool early_rejection_ = false;
   std::vector<StaleRecord> stale_;
 };
 

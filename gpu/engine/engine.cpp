@@ -1,6 +1,9 @@
 #include "gpu/engine/engine.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "gpu/engine/negative_entropy.hpp"
 
 namespace tempera::gpu {
 
@@ -9,7 +12,9 @@ void Engine::run(std::span<Task> samplers) {
   for (Task& sampler : samplers) sampler.start();
   do {
     for (const Task& sampler : samplers) sampler.rethrow();
-    if (!waiting_.empty()) answer_batch();
+    if (waiting_.empty()) break;
+    if (before_batch_) before_batch_();
+    answer_batch();
   } while (!waiting_.empty());
   for (const Task& sampler : samplers) sampler.rethrow();
 }
@@ -28,7 +33,7 @@ void Engine::answer_batch() {
   std::vector<RowDraw> draws;
   for (Request* request : batch) {
     if (!request->draw_) continue;
-    passes.push_back(request->pass());
+    passes.push_back(request->pass(prefix_chunk_));
     draws.push_back(*request->draw_);
   }
   // Behind the rows that are drawn from: the logits that follow a prefix are not asked for.
@@ -37,21 +42,33 @@ void Engine::answer_batch() {
     const bool is_shared =
         std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
                     [&](const Pass& pass) { return pass.cache == &request->cache_; });
-    if (!is_shared) passes.push_back(request->pass());
+    if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
   }
   if (!passes.empty()) {
+    const Stopwatch watch = time(&EngineTimes::forward);
     model_.next_logits(passes, logits_);
     ++batches_;
   }
   if (!draws.empty()) {
+    const Stopwatch watch = time(&EngineTimes::draw);
     std::vector<ScoredToken> tokens =
         rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+    if (entropy_) {
+      const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
+      for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
+    }
     auto token = tokens.begin();
     for (Request* request : batch)
       if (request->draw_) request->token_ = std::move(*token++);
     decode_tokens_ += draws.size();
   }
-  for (Request* request : batch) request->waiting_.resume();
+  // A prefix that is not all there waits on, before those who come now.
+  const auto unfinished = [](const Request* request) {
+    return !request->draw_ && !request->is_computed();
+  };
+  std::copy_if(batch.begin(), batch.end(), std::back_inserter(waiting_), unfinished);
+  for (Request* request : batch)
+    if (!unfinished(request)) request->waiting_.resume();
 }
 
 }  // namespace tempera::gpu

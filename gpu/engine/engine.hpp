@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,6 +20,30 @@ namespace tempera::gpu {
 /// Which waiting requests a batch takes first. It changes no record (test: same bits), only how the
 /// work is laid out.
 enum class WorkOrder { first_come, last_come };
+
+/// Seconds that an engine's run has spent in its parts.
+struct EngineTimes {
+  double forward = 0.0;  ///< the model's passes
+  double draw = 0.0;     ///< tokens, from logits to scores
+  double accept = 0.0;   ///< ratios of local moves and their decisions
+  double swap = 0.0;     ///< sweeps
+};
+
+/// Adds the time from its making to its end to a sum of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds)
+      : seconds_(seconds), begin_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_;
+};
 
 /// Answers the requests of samplers: collects all that wait, runs them through the model in one
 /// forward pass, draws the tokens and lets the samplers go on. A request carries its ladder and its
@@ -51,8 +78,11 @@ class Engine {
 
    private:
     friend class Engine;
-    Pass pass() {
-      return draw_ ? Pass{&cache_, tokens_} : Pass{&cache_, prefix_.subspan(cache_.length())};
+    /// The next tokens to compute: of a prefix at most `chunk`.
+    Pass pass(std::size_t chunk) {
+      if (draw_) return {&cache_, tokens_};
+      const auto rest = prefix_.subspan(cache_.length());
+      return {&cache_, rest.first(std::min(chunk, rest.size()))};
     }
     Engine& engine_;
     Cache& cache_;
@@ -96,6 +126,18 @@ class Engine {
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) {
     return lottery_.draw(tickets, draw);
   }
+  /// Looks once more at the word of a draw, as Lottery::draw_again says.
+  std::size_t draw_again(std::span<const std::uint64_t> tickets, std::size_t possible,
+                         const Draw& draw) {
+    return lottery_.draw_again(tickets, possible, draw);
+  }
+  /// Calls `told` before each batch. What it throws ends the run.
+  void before_each_batch(std::function<void()> told) { before_batch_ = std::move(told); }
+  /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
+  /// those who draw beside them. It changes no bit. Range: tokens >= 1.
+  void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
+  /// Gives every token that is drawn its negative entropy too.
+  void measure_entropy(bool measured) { entropy_ = measured; }
   /// Starts the samplers and answers their requests until all have ended.
   /// @throw whatever a sampler, the model or the lottery throws; then the run is over
   void run(std::span<Task> samplers);
@@ -105,6 +147,9 @@ class Engine {
   std::uint64_t decode_tokens() const { return decode_tokens_; }
   /// Forward passes so far.
   std::uint64_t batches() const { return batches_; }
+  const EngineTimes& times() const { return times_; }
+  /// Adds the time until its end to a part.
+  Stopwatch time(double EngineTimes::*part) { return Stopwatch(times_.*part); }
 
  private:
   void answer_batch();
@@ -119,6 +164,10 @@ class Engine {
   DeviceMemory<float> logits_;
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;
+  EngineTimes times_;
+  std::function<void()> before_batch_;
+  std::size_t prefix_chunk_ = 512;
+  bool entropy_ = false;
 };
 
 }  // namespace tempera::gpu

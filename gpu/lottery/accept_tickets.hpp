@@ -8,6 +8,9 @@
 
 namespace tempera::gpu {
 
+/// How many tickets decide an acceptance.
+inline constexpr std::uint64_t all_accept_tickets = std::uint64_t{1} << 62;
+
 /// The lottery that decides a Metropolis–Hastings acceptance 1 ∧ R from log R:
 ///   {t, 2^62 − t} with t = floor(2^62 · exp(min(0, log R))); index 0 accepts.
 ///
@@ -17,10 +20,9 @@ namespace tempera::gpu {
 inline std::array<std::uint64_t, 2> accept_tickets(double log_ratio) {
   if (log_ratio != log_ratio)
     throw std::domain_error("the log acceptance ratio is NaN: a score in this run is not a number");
-  constexpr std::uint64_t all = std::uint64_t{1} << 62;
   const double probability = log_ratio >= 0.0 ? 1.0 : exponential(log_ratio);
   const auto accepting = static_cast<std::uint64_t>(0x1p+62 * probability);
-  return {accepting, all - accepting};
+  return {accepting, all_accept_tickets - accepting};
 }
 
 }  // namespace tempera::gpu

@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-/// What a draw decides. Part of its address, so that no two decisions share a word.
+/// What a draw decides. Part of its address, so that no two decisions share a word. Below 2^8.
 enum class Purpose : std::uint16_t {
   extension_token = 1,  ///< a token of block extension, `eq:implementation-extension`
   restart_position,     ///< r ~ omega
@@ -22,6 +22,7 @@ inline constexpr std::uint64_t addressable_samples = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t addressable_turns = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t addressable_positions = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t addressable_rungs = std::uint64_t{1} << 16;
+inline constexpr std::uint64_t addressable_pilots = 255;
 
 /// Where a draw stands among all that one run can do. The word of a draw is a function of the seed
 /// and of this alone: never of batch slot, thread or time.
@@ -34,6 +35,7 @@ struct DrawAddress {
   std::uint32_t turn = 0;
   std::uint32_t position = 0;  ///< t − 1 for the token x_t, below 2^20; 0 for the other draws
   Purpose purpose = Purpose::extension_token;
+  std::uint8_t pilot = 0;  ///< number of the pilot that it is for; 0 for a run that gives answers
 
   friend bool operator==(const DrawAddress&, const DrawAddress&) = default;
 };
@@ -53,7 +55,8 @@ inline Word counter_of(const DrawAddress& address) {
   const auto purpose = static_cast<std::uint32_t>(address.purpose);
   return {{address.prompt_index, address.sample_index | address.turn << 20,
            address.turn >> 12 | address.position << 12,
-           static_cast<std::uint32_t>(address.rung) << 16 | purpose}};
+           static_cast<std::uint32_t>(address.rung) << 16 |
+               static_cast<std::uint32_t>(address.pilot) << 8 | purpose}};
 }
 
 }  // namespace tempera::gpu

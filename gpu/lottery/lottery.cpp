@@ -49,13 +49,28 @@ std::size_t Lottery::draw(std::span<const std::uint64_t> tickets, const Draw& dr
   return winner;
 }
 
+std::size_t Lottery::draw_again(std::span<const std::uint64_t> tickets, std::size_t possible,
+                                const Draw& draw) {
+  const std::uint64_t total = total_of(tickets);
+  const Word selecting = word_again(tickets, possible, draw);
+  const std::size_t winner =
+      winner_of(tickets.data(), tickets.size(), threshold_of(selecting, total));
+  won(draw, winner);
+  return winner;
+}
+
 Word PhiloxLottery::word(std::span<const std::uint64_t>, const Draw& draw) {
   return philox(counter_of(draw.address), draw.seed);
 }
 
 Word ChoosingLottery::word(std::span<const std::uint64_t> tickets, const Draw& draw) {
+  return word_again(tickets, tickets.size(), draw);
+}
+
+Word ChoosingLottery::word_again(std::span<const std::uint64_t> tickets, std::size_t possible,
+                                 const Draw& draw) {
   const std::uint64_t total = total_of(tickets);
-  const std::size_t winner = choose(tickets, draw);
+  const std::size_t winner = choose(tickets.first(possible), draw);
   if (winner >= tickets.size() || tickets[winner] == 0)
     throw std::out_of_range("the winner is to be index " + std::to_string(winner) +
                             ", which holds no tickets");

@@ -21,9 +21,22 @@ class Lottery {
   /// Range: 0 < Σ tickets < 2^64.
   /// @throw std::domain_error if no ticket was sold
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw);
+  /// Looks once more at the word of a draw: the winner among other tickets of the same total, where
+  /// earlier looks have shown that it is one of the first `possible`.
+  ///
+  /// What a word selects is monotone: were the first `possible` tickets, taken as one, to win then,
+  /// the word's threshold lies below their sum, and index i < possible wins with probability
+  /// tickets[i] / Σ_{j < possible} tickets[j].
+  std::size_t draw_again(std::span<const std::uint64_t> tickets, std::size_t possible,
+                         const Draw& draw);
 
   /// The word that decides a draw. Range: as for draw.
   virtual Word word(std::span<const std::uint64_t> tickets, const Draw& draw) = 0;
+  /// The same word again, as draw_again says.
+  virtual Word word_again(std::span<const std::uint64_t> tickets, std::size_t /*possible*/,
+                          const Draw& draw) {
+    return word(tickets, draw);
+  }
   /// Is told the winner of each draw, in the order in which the words were asked for. A batch of
   /// rows asks for the words of all of them before it has the first winner.
   virtual void won(const Draw& /*draw*/, std::size_t /*winner*/) {}
@@ -52,6 +65,9 @@ class ChoosingLottery : public Lottery {
   /// @throw std::domain_error if no ticket was sold
   /// @throw std::out_of_range if the chosen index holds no ticket
   Word word(std::span<const std::uint64_t> tickets, const Draw& draw) final;
+  /// @throw as word
+  Word word_again(std::span<const std::uint64_t> tickets, std::size_t possible,
+                  const Draw& draw) final;
   /// @throw std::logic_error naming the draw if it ended at another index than the chosen one
   void won(const Draw& draw, std::size_t winner) final;
 

@@ -38,6 +38,11 @@ class LanguageModel {
   /// |V_LM|, the length of a row of logits; at most 2^18.
   virtual std::size_t vocabulary_size() const = 0;
   virtual std::unique_ptr<Cache> empty_cache() const = 0;
+  /// The most bytes that a cache of this many tokens takes up, sharing nothing; 0 where the model
+  /// does not say.
+  virtual std::size_t cache_bytes(std::size_t /*tokens*/) const { return 0; }
+  /// The most bytes that all its caches together have taken up at one time so far.
+  virtual std::size_t most_cache_bytes() const { return 0; }
   /// Writes the float32 logits of the token after each pass to rows[pass * vocabulary_size
   /// + token], in device memory, growing it where needed. A logit of -infinity forbids its token.
   ///

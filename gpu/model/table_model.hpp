@@ -32,6 +32,7 @@ class TableModel final : public LanguageModel {
       : vocabulary_size_(vocabulary_size), row_(std::move(row)) {}
   std::size_t vocabulary_size() const override { return vocabulary_size_; }
   std::unique_ptr<Cache> empty_cache() const override;
+  std::size_t cache_bytes(std::size_t tokens) const override { return tokens * sizeof(TokenId); }
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/runs/cache_admission.hpp"
 #include "gpu/sampler/score_record.hpp"
 
 namespace tempera::gpu {
@@ -39,6 +40,7 @@ struct PromptUnderWay {
   Context context;
   std::shared_ptr<Cache> cache;
   std::size_t samples_left = 0;  ///< those that a lane has taken and not ended
+  std::size_t bytes = 0;         ///< taken for its cache; 0 before its first sample begins
 };
 
 class Assembly {
@@ -54,14 +56,22 @@ class Assembly {
         engine_(model, *rows_, lottery_, settings.largest_batch, settings.order),
         places_(prompts.size() * settings.samples),
         next_(settings.first),
-        front_(settings.first) {}
+        next_to_begin_(settings.first),
+        front_(settings.first),
+        memory_(settings.cache_memory) {
+    engine_.measure_entropy(settings.confidence);
+    engine_.before_each_batch([this] { observer_.before_batch(); });
+    for (std::size_t p = 0; p < prompts.size(); ++p)
+      memory_.require_room(bytes_of_prompt(p) + bytes_of_run(p, true),
+                           "prompt " + std::to_string(p + 1));
+  }
 
   DrawTotals run() {
     const std::size_t lanes = std::min(settings_.in_flight, places_ - std::min(places_, front_));
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < lanes; ++i) tasks.push_back(lane());
     engine_.run(tasks);
-    return {engine_.decode_tokens(), engine_.batches()};
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times()};
   }
 
  private:
@@ -71,11 +81,18 @@ class Assembly {
       const std::size_t place = next_++;
       const std::size_t p = place / settings_.samples;
       const auto prompt = take(p);
-      while (place >= front_ + 4 * settings_.in_flight) co_await room_.wait();
       std::optional<Answer> answer = observer_.ended_before(place);
-      if (!answer) co_await draw(place, prompt->second, answer.emplace());
-      if (--prompt->second.samples_left == 0 && next_ >= (p + 1) * settings_.samples)
+      const std::optional<SavedProgress> saved =
+          answer ? std::nullopt : observer_.begun_before(place);
+      const std::size_t bytes = answer ? 0 : bytes_of_run(p, saved.has_value());
+      while (!may_begin(place, prompt->second, bytes)) co_await room_.wait();
+      begin(prompt->second, bytes);
+      if (!answer) co_await draw(place, saved, prompt->second, answer.emplace());
+      memory_.give_back(bytes);
+      if (--prompt->second.samples_left == 0 && next_ >= (p + 1) * settings_.samples) {
+        memory_.give_back(prompt->second.bytes);
         under_way_.erase(prompt);
+      }
       leave(place, std::move(*answer));
     }
   }
@@ -87,7 +104,31 @@ class Assembly {
     ++prompt->second.samples_left;
     return prompt;
   }
-  Task draw(std::size_t place, const PromptUnderWay& prompt, Answer& answer);
+  std::size_t bytes_of_prompt(std::size_t p) const {
+    return model_.cache_bytes(prompts_[p].tokens.size());
+  }
+  std::size_t bytes_of_run(std::size_t p, bool restored) const {
+    return cache_bytes_of_run(model_, prompts_[p].tokens.size(),
+                              settings_.plan.stages.back().horizon, settings_.ladder.rungs(),
+                              restored);
+  }
+  /// Whether the run of a place, whose turn must have come, fits beside those under way.
+  bool may_begin(std::size_t place, const PromptUnderWay& prompt, std::size_t bytes) const {
+    return place == next_to_begin_ && place < front_ + 4 * settings_.in_flight &&
+           memory_.has_room(bytes +
+                            (prompt.bytes == 0 ? bytes_of_prompt(place / settings_.samples) : 0));
+  }
+  void begin(PromptUnderWay& prompt, std::size_t bytes) {
+    if (prompt.bytes == 0) {
+      prompt.bytes = model_.cache_bytes(prompt.context.prompt.size());
+      memory_.take(prompt.bytes);
+    }
+    memory_.take(bytes);
+    ++next_to_begin_;
+    room_.wake();
+  }
+  Task draw(std::size_t place, const std::optional<SavedProgress>& saved,
+            const PromptUnderWay& prompt, Answer& answer);
   void restore(const SavedProgress& saved, const PromptUnderWay& prompt, Progress& progress);
   Record rescored(const SavedProgress& saved, std::size_t rung, const PromptUnderWay& prompt);
   void leave(std::size_t place, Answer answer);
@@ -101,8 +142,10 @@ class Assembly {
   PhiloxLottery lottery_;
   Engine engine_;
   std::size_t places_;
-  std::size_t next_;   ///< the next place to begin
-  std::size_t front_;  ///< the next place to leave
+  std::size_t next_;           ///< the next place for a lane to take
+  std::size_t next_to_begin_;  ///< of those taken, the next to begin
+  std::size_t front_;          ///< the next place to leave
+  CacheAdmission memory_;
   std::map<std::size_t, Answer> ended_;
   std::map<std::size_t, PromptUnderWay> under_way_;
   Waiting room_;
@@ -121,14 +164,17 @@ class Teller final : public Observer {
   std::size_t place_;
 };
 
-Task Assembly::draw(std::size_t place, const PromptUnderWay& prompt, Answer& answer) {
+Task Assembly::draw(std::size_t place, const std::optional<SavedProgress>& saved,
+                    const PromptUnderWay& prompt, Answer& answer) {
   Progress progress;
-  if (const auto saved = observer_.begun_before(place)) restore(*saved, prompt, progress);
+  if (saved) restore(*saved, prompt, progress);
   const PromptNumber number = prompts_[place / settings_.samples].number;
   Run run{engine_,           prompt.context,
           settings_.ladder,  number.seed(settings_.seed),
           number.in_address, static_cast<std::uint32_t>(place % settings_.samples),
           prompt.cache};
+  run.early_rejection = settings_.early_rejection;
+  run.pilot = settings_.pilot;
   Teller teller(observer_, place);
   co_await sampler_(run, settings_.plan, progress, &teller);
   observer_.ended(place, progress);
@@ -154,7 +200,7 @@ Record Assembly::rescored(const SavedProgress& saved, std::size_t rung,
   std::optional<Record> record;
   try {
     record = score_record(model_, *rows_, settings_.ladder, prompt.context, horizon,
-                          saved.replicas[rung]);
+                          saved.replicas[rung], settings_.confidence);
   } catch (const std::logic_error&) {
     // A token that the model now forbids, or that its record has no room for.
   }
@@ -166,11 +212,10 @@ Record Assembly::rescored(const SavedProgress& saved, std::size_t rung,
 
 void Assembly::leave(std::size_t place, Answer answer) {
   ended_.emplace(place, std::move(answer));
-  const std::size_t front = front_;
   for (auto first = ended_.begin(); first != ended_.end() && first->first == front_;
        first = ended_.erase(first))
     observer_.drawn(front_++, first->second);
-  if (front_ > front) room_.wake();
+  room_.wake();
 }
 
 }  // namespace

@@ -34,6 +34,13 @@ struct DrawSettings {
   std::size_t in_flight = 64;
   std::size_t largest_batch = 64;
   WorkOrder order = WorkOrder::first_come;
+  /// Whether proposals end as soon as their rejection is certain; it changes no answer.
+  bool early_rejection = false;
+  /// The most bytes that caches may take up, by cache_bytes_of_run; 0 for no limit.
+  std::size_t cache_memory = 0;
+  std::uint8_t pilot = 0;  ///< as Run::pilot
+  /// Whether records have a confidence; it changes no answer.
+  bool confidence = false;
 };
 
 /// One answer: the record at the output rung.
@@ -67,6 +74,8 @@ class DrawObserver {
   virtual std::optional<Answer> ended_before(std::size_t /*place*/) { return std::nullopt; }
   /// Where an earlier process left the run, or nothing for a run that begins.
   virtual std::optional<SavedProgress> begun_before(std::size_t /*place*/) { return std::nullopt; }
+  /// Before each forward pass.
+  virtual void before_batch() {}
   /// After every block extension and every round; runs take turns in any order.
   virtual void advanced(std::size_t /*place*/, const Progress&, std::span<const Event>) {}
   /// A run has come to its end; in any order.
@@ -78,6 +87,7 @@ class DrawObserver {
 struct DrawTotals {
   std::uint64_t decode_tokens = 0;
   std::uint64_t batches = 0;  ///< forward passes
+  EngineTimes times;
 };
 
 /// Draws `settings.samples` answers to each prompt through one engine. Every prompt is computed
@@ -86,8 +96,8 @@ struct DrawTotals {
 ///
 /// An answer is a function of model, settings, seed, the prompt with its number, and the sample:
 /// never of the other prompts and samples, nor of the layout of the work.
-/// @throw BadInput for more samples than addressable_samples, or if the model no longer gives the
-/// records that an earlier process left
+/// @throw BadInput for more samples than addressable_samples, if a run does not fit the cache
+/// memory alone, or if the model no longer gives the records that an earlier process left
 /// @throw whatever model, sampler and observer throw
 DrawTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts, Sampler sampler,
                         const DrawSettings& settings, DrawObserver& observer);

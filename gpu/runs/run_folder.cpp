@@ -278,6 +278,10 @@ void RunFolder::write_checkpoint() {
   released_.clear();
 }
 
+void RunFolder::write_speed(const nlohmann::ordered_json& speed) {
+  disk_->replace(path_ / "speed.json", speed.dump(1) + "\n");
+}
+
 void RunFolder::finish(const nlohmann::ordered_json& summary) {
   summary_ = summary.dump(1) + "\n";
   if (!state_) state_ = nlohmann::json::object();

@@ -16,9 +16,9 @@
 namespace tempera::gpu {
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
-/// summary.json and checkpoint; while it runs, also waiting-N.jsonl, the events of sample N whose
-/// turn in events.jsonl has not come. Never overwritten, and held by one process at a time (a lock
-/// on events.jsonl).
+/// summary.json, speed.json and checkpoint; while it runs, also waiting-N.jsonl, the events of
+/// sample N whose turn in events.jsonl has not come. Never overwritten, and held by one process at
+/// a time (a lock on events.jsonl).
 ///
 /// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
 /// what was appended after the last checkpoint is cut off. The checkpoint seals config.json, itself
@@ -56,6 +56,8 @@ class RunFolder {
   void release(std::size_t sample, std::string_view events);
   /// Makes `state` and what was appended so far the place where a killed run is taken up.
   void save_checkpoint(nlohmann::json state);
+  /// Writes speed.json: what no other process would measure again, so it is not sealed.
+  void write_speed(const nlohmann::ordered_json& speed);
   /// Writes summary.json: the run is done.
   void finish(const nlohmann::ordered_json& summary);
 

@@ -39,7 +39,22 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
   if (event.kind == Event::Kind::local_move) json["proposed"] = event.proposed;
   if (event.kind != Event::Kind::extension) {
     json["accepted"] = event.accepted;
-    json["log_ratio"] = event.log_ratio;
+    json[event.early ? "log_ratio_at_most" : "log_ratio"] = event.log_ratio;
+  }
+  return json.dump() + '\n';
+}
+
+std::string round_line(const SamplePrompt& prompt, std::size_t sample, const Progress& progress,
+                       const std::vector<std::size_t>& index_process, bool confidence) {
+  nlohmann::ordered_json json = place_of(prompt, sample);
+  json["kind"] = "round";
+  json["stage"] = progress.stage + 1;
+  json["round"] = progress.round;
+  for (Rung k = 0; k < progress.replicas.size(); ++k) {
+    json["replicas"].push_back(index_process[k] + 1);
+    json["lengths"].push_back(progress.replicas[k].length());
+    json["log_p0"].push_back(progress.replicas[k].log_p0());
+    if (confidence) json["confidence"].push_back(progress.replicas[k].confidence());
   }
   return json.dump() + '\n';
 }

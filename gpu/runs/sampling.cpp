@@ -19,32 +19,21 @@ double seconds_now() {
   return std::chrono::duration<double>(now).count();
 }
 
-/// Adds the time from its making to its end to a sum.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum), begin_(seconds_now()) {}
-  ~Stopwatch() { sum_ += seconds_now() - begin_; }
-
- private:
-  double& sum_;
-  double begin_;
-};
-
 }  // namespace
 
 struct Sampling::UnderWay {
   explicit UnderWay(const Ladder& ladder) : statistics(ladder) {}
   TemperingStatistics statistics;
-  double share = 0.0;     ///< of its work that is done
-  std::string events;     ///< lines that are in no file yet
-  nlohmann::json kept;    ///< for the checkpoint: its state when it was last asked for it
-  nlohmann::json answer;  ///< of a run that has ended
-  bool is_news = false;   ///< whether it has gone on since
-  bool is_due = false;    ///< whether the checkpoint in the making waits for it
+  double share = 0.0;                    ///< of its work that is done
+  std::string events;                    ///< lines that are in no file yet
+  std::optional<SavedProgress> records;  ///< after its last round, where it goes on
+  nlohmann::json answer;                 ///< of a run that has ended
+  nlohmann::json kept;                   ///< for the checkpoint: its state when it was last kept
+  bool is_news = false;                  ///< whether it has gone on since
 };
 
 Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
-                   RunFolder* folder, SamplingWatcher watcher, double checkpoint_seconds)
+                   RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout)
     : model_(model),
       settings_(settings),
       decode_(std::move(decode)),
@@ -52,9 +41,12 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       watcher_(std::move(watcher)),
       draw_(settings.draw_settings()),
       total_(draw_.ladder),
-      checkpoint_seconds_(checkpoint_seconds),
+      prompt_(draw_.ladder),
+      checkpoint_seconds_(layout.checkpoint_seconds),
       saved_at_(seconds_now()),
-      pause_(checkpoint_seconds) {}
+      pause_(layout.checkpoint_seconds) {
+  draw_.cache_memory = layout.cache_memory;
+}
 
 Sampling::~Sampling() = default;
 
@@ -63,9 +55,13 @@ void Sampling::run() {
   if (folder_ != nullptr && folder_->checkpoint()) restore();
   if (folder_ != nullptr && folder_->finished()) return;
   draw_.first = front_;
-  draw_answers(model_, prompts, parallel_power_tempering, draw_, *this);
+  {
+    const Stopwatch watch(seconds_);
+    totals_ = draw_answers(model_, prompts, parallel_power_tempering, draw_, *this);
+  }
   if (folder_ != nullptr) {
     write_checkpoint();
+    folder_->write_speed(speed());
     folder_->finish(summary());
   }
 }
@@ -74,9 +70,15 @@ void Sampling::restore() {
   const std::string file = (folder_->path() / "checkpoint").string();
   const JsonObject state(*folder_->checkpoint(), file);
   try {
-    state.only({"front", "total", "under_way"});
+    state.only(
+        {"front", "total", "at_horizon", "prompt", "prompt_at_horizon", "prompts", "under_way"});
     front_ = state.whole_number("front", 0, settings_.prompts.size() * settings_.samples);
     total_.restore(state.at("total"));
+    at_horizon_ = state.whole_number("at_horizon", 0, front_);
+    prompt_.restore(state.at("prompt"));
+    prompt_at_horizon_ = state.whole_number("prompt_at_horizon", 0, at_horizon_);
+    // As text, which keeps the order of the keys.
+    prompts_ = nlohmann::ordered_json::parse(state.text("prompts"));
     for (const auto& value : state.array("under_way")) {
       const JsonObject run(value, file);
       run.only({"place", "share", "statistics", "progress", "answer"});
@@ -131,14 +133,21 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
   }
   run.share = share_done(draw_.plan, progress);
   if (folder_ != nullptr) {
-    for (const Event& event : events)
-      run.events += event_line(settings_.prompts[place / settings_.samples],
-                               place % settings_.samples, event);
-    if (!saving_ && seconds_now() - saved_at_ >= pause_) begin_checkpoint();
-    if (run.is_due) keep(place, run, {{"progress", to_json(saved(progress, {}))}});
-    if (saving_ && due_ == 0) write_checkpoint();
+    const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
+    const std::size_t sample = place % settings_.samples;
+    for (const Event& event : events) run.events += event_line(prompt, sample, event);
+    run.events +=
+        round_line(prompt, sample, progress, run.statistics.index_process(), settings_.confidence);
+    run.records = saved(progress, {});
+    if (seconds_now() - saved_at_ >= pause_) write_checkpoint();
   }
   report();
+}
+
+void Sampling::before_batch() {
+  if (!watcher_.stop || !watcher_.stop()) return;
+  if (folder_ != nullptr) write_checkpoint();
+  throw RunStopped();
 }
 
 void Sampling::ended(std::size_t place, const Progress& progress) {
@@ -148,7 +157,7 @@ void Sampling::ended(std::size_t place, const Progress& progress) {
   if (folder_ == nullptr) return;
   const Record& record = answer_of(progress, draw_.plan);
   run.answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
-  if (run.is_due) keep(place, run, {{"answer", run.answer}});
+  run.records.reset();
 }
 
 void Sampling::drawn(std::size_t place, const Answer& answer) {
@@ -160,54 +169,82 @@ void Sampling::drawn(std::size_t place, const Answer& answer) {
                               place % settings_.samples, answer, decode_(answer.tokens),
                               decode_(shown)};
   total_.add(run.statistics);
+  prompt_.add(run.statistics);
+  if (!answer.terminated) {
+    ++at_horizon_;
+    ++prompt_at_horizon_;
+  }
   if (folder_ != nullptr) {
     folder_->release(place, run.events);
     folder_->append_sample(answer_line(sampled));
   }
-  if (run.is_due) --due_;
   under_way_.erase(found);
   front_ = place + 1;
+  if (front_ % settings_.samples == 0) end_prompt(place / settings_.samples);
   if (watcher_.answer) watcher_.answer(sampled);
-  if (saving_ && due_ == 0) write_checkpoint();
 }
 
-/// Asks every run for its state: those that have ended at once, the others at their next round.
-void Sampling::begin_checkpoint() {
-  saving_ = true;
-  seconds_saving_ = 0.0;
-  for (auto& [place, run] : under_way_) {
-    if (!run.is_news) continue;
-    run.is_due = true;
-    ++due_;
-    if (!run.answer.is_null()) keep(place, run, {{"answer", run.answer}});
+void Sampling::end_prompt(std::size_t prompt) {
+  if (const auto& id = settings_.prompts[prompt].id) {
+    nlohmann::ordered_json& report = prompts_.emplace_back();
+    report["id"] = *id;
+    report.update(prompt_.report());
+    complete(report, prompt_, settings_.samples, prompt_at_horizon_);
   }
+  prompt_ = TemperingStatistics(draw_.ladder);
+  prompt_at_horizon_ = 0;
 }
 
-void Sampling::keep(std::size_t place, UnderWay& run, nlohmann::json state) {
-  const Stopwatch watch(seconds_saving_);
-  state["place"] = place;
+/// What a report says beside the counts.
+void Sampling::complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
+                        std::size_t samples, std::size_t at_horizon) const {
+  std::uint64_t sweeps = 0;
+  for (const Stage& stage : draw_.plan.stages) sweeps += stage.rounds * stage.sweeps;
+  report["sweeps"] = sweeps * samples;
+  if (const auto sweeps_each = expected_round_trip(statistics.edges(), settings_.schedule)) {
+    report["sweeps_per_round_trip_expected"] = *sweeps_each;
+    // Each of K replicas makes its trips one after the other.
+    report["round_trips_expected"] = static_cast<double>(draw_.ladder.rungs()) *
+                                     static_cast<double>(sweeps * samples) / *sweeps_each;
+  }
+  report["samples"] = samples;
+  report["at_horizon"] = at_horizon;
+  report["hit_capacity"] = static_cast<double>(at_horizon) / static_cast<double>(samples);
+}
+
+void Sampling::keep(std::size_t place, UnderWay& run) {
+  nlohmann::json state{{"place", place}};
+  if (run.answer.is_null())
+    state["progress"] = to_json(run.records.value());
+  else
+    state["answer"] = run.answer;
   state["share"] = run.share;
   state["statistics"] = run.statistics.state();
   run.kept = std::move(state);
   folder_->keep_waiting(place, run.events);
   run.events.clear();
   run.is_news = false;
-  run.is_due = false;
-  --due_;
 }
 
 void Sampling::write_checkpoint() {
+  double seconds = 0.0;
   {
-    const Stopwatch watch(seconds_saving_);
-    nlohmann::json state{
-        {"front", front_}, {"total", total_.state()}, {"under_way", nlohmann::json::array()}};
-    for (const auto& [place, run] : under_way_)
+    const Stopwatch watch(seconds);
+    nlohmann::json state{{"front", front_},
+                         {"total", total_.state()},
+                         {"at_horizon", at_horizon_},
+                         {"prompt", prompt_.state()},
+                         {"prompt_at_horizon", prompt_at_horizon_},
+                         {"prompts", prompts_.dump()},
+                         {"under_way", nlohmann::json::array()}};
+    for (auto& [place, run] : under_way_) {
+      if (run.is_news) keep(place, run);
       if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
+    }
     folder_->save_checkpoint(std::move(state));
   }
-  saving_ = false;
   saved_at_ = seconds_now();
-  if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds_saving_);
+  if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds);
 }
 
 void Sampling::report() {
@@ -225,8 +262,22 @@ void Sampling::report() {
 nlohmann::ordered_json Sampling::summary() const {
   if (folder_ != nullptr && folder_->finished()) return folder_->summary();
   nlohmann::ordered_json json = total_.report();
-  json["samples"] = settings_.prompts.size() * settings_.samples;
+  complete(json, total_, settings_.prompts.size() * settings_.samples, at_horizon_);
+  if (!prompts_.empty()) json["prompts"] = prompts_;
   return json;
+}
+
+nlohmann::ordered_json Sampling::speed() const {
+  const auto tokens = static_cast<double>(totals_.decode_tokens);
+  return {{"seconds", seconds_},
+          {"decode_tokens", totals_.decode_tokens},
+          {"tokens_per_second", seconds_ > 0.0 ? tokens / seconds_ : 0.0},
+          {"forward_passes", totals_.batches},
+          {"seconds_forward", totals_.times.forward},
+          {"seconds_draw", totals_.times.draw},
+          {"seconds_accept", totals_.times.accept},
+          {"seconds_swap", totals_.times.swap},
+          {"cache_bytes", model_.most_cache_bytes()}};
 }
 
 }  // namespace tempera::gpu

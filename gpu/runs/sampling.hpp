@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -28,6 +29,22 @@ struct SamplingWatcher {
   std::function<void(const SampledAnswer&)> answer;
   /// At most ten times a second.
   std::function<void(const SamplingProgress&)> progress;
+  /// Asked before each forward pass: whether to stop.
+  std::function<bool()> stop;
+};
+
+/// A run has stopped because it was asked to; its folder holds all but the rounds in flight.
+class RunStopped final : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the run was asked to stop"; }
+};
+
+/// How a run is laid out, which changes no answer.
+struct SamplingLayout {
+  /// The least time between two checkpoints. Where they are slow they are made so seldom that they
+  /// take at most a fortieth of the time; 0: after every round, whatever it takes.
+  double checkpoint_seconds = 0.5;
+  std::size_t cache_memory = 0;  ///< as DrawSettings::cache_memory
 };
 
 using Decode = std::function<std::string(std::span<const TokenId>)>;
@@ -37,18 +54,20 @@ using Decode = std::function<std::string(std::span<const TokenId>)>;
 class Sampling final : private DrawObserver {
  public:
   /// The arguments must outlive the object.
-  ///
-  /// checkpoint_seconds: the least time between two checkpoints. Where they are slow they are made
-  /// so seldom that they take at most a fortieth of the time.
   Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
            RunFolder* folder = nullptr, SamplingWatcher watcher = {},
-           double checkpoint_seconds = 0.5);
+           const SamplingLayout& layout = {});
   ~Sampling() override;
 
-  /// @throw BadInput if the checkpoint was made with another model
+  /// @throw BadInput if the checkpoint was made with another model, or as draw_answers
+  /// @throw RunStopped if the watcher asks for it, all rounds that have ended being saved
   void run();
-  /// Of all samples; summary.json.
+  /// Of all samples, and of each prompt that has an id; summary.json. A function of the settings
+  /// and the model.
   nlohmann::ordered_json summary() const;
+  /// What this process took for it: seconds, tokens/s, forward passes, the time in each part, and
+  /// the most bytes of caches; speed.json.
+  nlohmann::ordered_json speed() const;
 
  private:
   /// What is kept of a run from its first round until its answer has left.
@@ -56,6 +75,7 @@ class Sampling final : private DrawObserver {
 
   std::optional<Answer> ended_before(std::size_t place) override;
   std::optional<SavedProgress> begun_before(std::size_t place) override;
+  void before_batch() override;
   void advanced(std::size_t place, const Progress& progress,
                 std::span<const Event> events) override;
   void ended(std::size_t place, const Progress& progress) override;
@@ -63,9 +83,11 @@ class Sampling final : private DrawObserver {
 
   void restore();
   UnderWay& under_way(std::size_t place);
-  void keep(std::size_t place, UnderWay& run, nlohmann::json state);
-  void begin_checkpoint();
+  void keep(std::size_t place, UnderWay& run);
   void write_checkpoint();
+  void end_prompt(std::size_t prompt);
+  void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
+                std::size_t samples, std::size_t at_horizon) const;
   void report();
 
   LanguageModel& model_;
@@ -74,18 +96,22 @@ class Sampling final : private DrawObserver {
   RunFolder* folder_;
   SamplingWatcher watcher_;
   DrawSettings draw_;
-  TemperingStatistics total_;  ///< of the answers that have left
-  std::size_t front_ = 0;      ///< how many have left
+  TemperingStatistics total_;   ///< of the answers that have left
+  std::size_t at_horizon_ = 0;  ///< of them, those without a terminal token
+  TemperingStatistics prompt_;  ///< of those of the prompt whose turn it is
+  std::size_t prompt_at_horizon_ = 0;
+  nlohmann::ordered_json prompts_ = nlohmann::ordered_json::array();  ///< of those before it
+  std::size_t front_ = 0;                                             ///< how many have left
   std::map<std::size_t, UnderWay> under_way_;
   std::uint64_t decode_tokens_ = 0;
   ReportClock report_clock_;
 
   double checkpoint_seconds_;
-  double saved_at_ = 0.0;        ///< when the last checkpoint was written
-  double seconds_saving_ = 0.0;  ///< what the checkpoint in the making has cost
-  double pause_ = 0.0;           ///< how long to wait after the last checkpoint
-  bool saving_ = false;
-  std::size_t due_ = 0;  ///< runs that the checkpoint in the making waits for
+  double saved_at_ = 0.0;  ///< when the last checkpoint was written
+  double pause_ = 0.0;     ///< how long to wait after it
+
+  DrawTotals totals_;
+  double seconds_ = 0.0;  ///< that drawing took
 };
 
 /// Hands over the answers that lie in a run folder, in order: of a finished run all.

@@ -63,6 +63,10 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   json["output_rung"] = output;
   json["samples"] = samples;
   json["seed"] = seed;
+  // Folders that older versions made know none of these.
+  if (early_rejection) json["early_rejection"] = true;
+  if (confidence) json["confidence"] = true;
+  if (!preset.empty()) json["preset"] = preset;
   return json;
 }
 
@@ -70,7 +74,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   const JsonObject config(json, file);
   config.only({"model", "model_path", "arithmetic", "prompt", "prompts", "terminal", "powers",
                "horizon", "block", "rounds", "local_moves", "sweeps", "schedule", "output_rung",
-               "samples", "seed"});
+               "samples", "seed", "early_rejection", "confidence", "preset"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -90,6 +94,9 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.output = config.whole_number("output_rung", 1, 65535);
   settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (config.has("early_rejection")) settings.early_rejection = config.boolean("early_rejection");
+  if (config.has("confidence")) settings.confidence = config.boolean("confidence");
+  if (config.has("preset")) settings.preset = config.text("preset");
   return settings;
 }
 
@@ -110,6 +117,8 @@ DrawSettings SamplingSettings::draw_settings() const {
   DrawSettings settings{Ladder(powers), plan(), terminal};
   settings.seed = seed;
   settings.samples = samples;
+  settings.early_rejection = early_rejection;
+  settings.confidence = confidence;
   return settings;
 }
 

@@ -35,6 +35,11 @@ struct SamplingSettings {
   std::size_t output = 0;  ///< output rung k*, from 1 as in the paper
   std::size_t samples = 1;
   std::uint64_t seed = 0;
+  /// Whether proposals end as soon as their rejection is certain; it decides no answer.
+  bool early_rejection = false;
+  /// Whether events.jsonl tells each record's confidence after each round.
+  bool confidence = false;
+  std::string preset;  ///< whose values those are that no option gave; may be empty
 
   /// "prompt" holds the tokens of the one prompt without an id; "prompts" lists those with one.
   nlohmann::ordered_json to_json() const;

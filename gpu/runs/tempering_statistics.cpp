@@ -29,6 +29,17 @@ void add_terms(EdgeCounts& edge, double shift, double sum, std::uint64_t terms) 
 
 }  // namespace
 
+std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Schedule schedule) {
+  if (edges.empty()) return std::nullopt;
+  double delay = 0.0;
+  for (const EdgeCounts& edge : edges) {
+    if (edge.accepted == 0) return std::nullopt;
+    delay += ratio(edge.attempts - edge.accepted, edge.accepted);
+  }
+  const double rungs = static_cast<double>(edges.size()) + 1.0;
+  return (schedule == Schedule::deo ? 2.0 : 1.0) * rungs * (1.0 + delay);
+}
+
 TemperingStatistics::TemperingStatistics(const Ladder& ladder)
     : powers_(ladder.powers()),
       rungs_(ladder.rungs()),
@@ -55,6 +66,16 @@ void TemperingStatistics::count(std::span<const Event> events) {
       ++rung.moves;
       if (event.proposed) ++rung.proposed;
       if (event.accepted) ++rung.accepted;
+      rung.proposal_tokens += event.tokens;
+      if (event.accepted) rung.kept_tokens += event.tokens;
+      if (event.early) {
+        ++rung.early;
+        rung.unspent += event.horizon - (event.restart - 1 + event.tokens);
+      }
+      if (!event.proposed || event.horizon == 0) continue;
+      DecileCounts& decile = rung.deciles.at(10 * (event.restart - 1) / event.horizon);
+      ++decile.proposed;
+      if (event.accepted) ++decile.accepted;
     }
   }
 }
@@ -78,6 +99,14 @@ void TemperingStatistics::add(const TemperingStatistics& other) {
     rungs_[k].proposed += other.rungs_[k].proposed;
     rungs_[k].accepted += other.rungs_[k].accepted;
     rungs_[k].tokens += other.rungs_[k].tokens;
+    rungs_[k].proposal_tokens += other.rungs_[k].proposal_tokens;
+    rungs_[k].kept_tokens += other.rungs_[k].kept_tokens;
+    rungs_[k].early += other.rungs_[k].early;
+    rungs_[k].unspent += other.rungs_[k].unspent;
+    for (std::size_t d = 0; d < rungs_[k].deciles.size(); ++d) {
+      rungs_[k].deciles[d].proposed += other.rungs_[k].deciles[d].proposed;
+      rungs_[k].deciles[d].accepted += other.rungs_[k].deciles[d].accepted;
+    }
   }
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     edges_[k].attempts += other.edges_[k].attempts;
@@ -106,13 +135,21 @@ nlohmann::ordered_json TemperingStatistics::report() const {
   nlohmann::ordered_json json;
   json["decode_tokens"] = decode_tokens();
   auto& rungs = json["rungs"] = nlohmann::ordered_json::array();
-  for (std::size_t k = 0; k < rungs_.size(); ++k)
+  for (std::size_t k = 0; k < rungs_.size(); ++k) {
     rungs.push_back({{"power", powers_[k]},
                      {"local_moves", rungs_[k].moves},
                      {"proposed", rungs_[k].proposed},
                      {"accepted", rungs_[k].accepted},
                      {"acceptance", ratio(rungs_[k].accepted, rungs_[k].proposed)},
-                     {"decode_tokens", rungs_[k].tokens}});
+                     {"decode_tokens", rungs_[k].tokens},
+                     {"proposal_tokens", rungs_[k].proposal_tokens},
+                     {"kept_tokens", rungs_[k].kept_tokens},
+                     {"rejected_early", rungs_[k].early},
+                     {"saved_tokens_at_most", rungs_[k].unspent}});
+    auto& deciles = rungs.back()["restart_deciles"] = nlohmann::ordered_json::array();
+    for (const DecileCounts& decile : rungs_[k].deciles)
+      deciles.push_back({{"proposed", decile.proposed}, {"accepted", decile.accepted}});
+  }
   auto& edges = json["edges"] = nlohmann::ordered_json::array();
   const std::vector<double> log_z = log_z_ratios();
   for (std::size_t k = 0; k < edges_.size(); ++k) {
@@ -128,8 +165,12 @@ nlohmann::ordered_json TemperingStatistics::report() const {
 
 nlohmann::json TemperingStatistics::state() const {
   nlohmann::json json;
-  for (const RungCounts& rung : rungs_)
-    json["rungs"].push_back({rung.moves, rung.proposed, rung.accepted, rung.tokens});
+  for (const RungCounts& rung : rungs_) {
+    json["rungs"].push_back({rung.moves, rung.proposed, rung.accepted, rung.tokens,
+                             rung.proposal_tokens, rung.kept_tokens, rung.early, rung.unspent});
+    for (const DecileCounts& decile : rung.deciles)
+      json["deciles"].push_back({decile.proposed, decile.accepted});
+  }
   json["edges"] = nlohmann::json::array();
   for (const EdgeCounts& edge : edges_)
     json["edges"].push_back(
@@ -143,7 +184,13 @@ nlohmann::json TemperingStatistics::state() const {
 void TemperingStatistics::restore(const nlohmann::json& state) {
   for (std::size_t k = 0; k < rungs_.size(); ++k) {
     const auto& rung = state.at("rungs").at(k);
-    rungs_[k] = {rung.at(0), rung.at(1), rung.at(2), rung.at(3)};
+    rungs_[k] = {rung.at(0), rung.at(1), rung.at(2), rung.at(3),
+                 rung.at(4), rung.at(5), rung.at(6), rung.at(7)};
+    const std::size_t count = rungs_[k].deciles.size();
+    for (std::size_t d = 0; d < count; ++d) {
+      const auto& decile = state.at("deciles").at(count * k + d);
+      rungs_[k].deciles[d] = {decile.at(0), decile.at(1)};
+    }
   }
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const auto& edge = state.at("edges").at(k);

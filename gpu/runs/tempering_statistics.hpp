@@ -1,22 +1,37 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "gpu/sampler/ladder.hpp"
 #include "gpu/sampler/run.hpp"
+#include "gpu/sampler/sweep.hpp"
 
 namespace tempera::gpu {
+
+/// What is counted of the local moves whose restart position lies in one tenth of {1, …, T_m}.
+struct DecileCounts {
+  std::uint64_t proposed = 0;
+  std::uint64_t accepted = 0;
+};
 
 /// What is counted of a run at one rung.
 struct RungCounts {
   std::uint64_t moves = 0;     ///< local moves
   std::uint64_t proposed = 0;  ///< of them, with r <= τ(x)
   std::uint64_t accepted = 0;
-  std::uint64_t tokens = 0;  ///< decode tokens, block extension included
+  std::uint64_t tokens = 0;           ///< decode tokens, block extension included
+  std::uint64_t proposal_tokens = 0;  ///< of them, those of proposals
+  std::uint64_t kept_tokens = 0;      ///< and of these, those of accepted ones
+  std::uint64_t early = 0;            ///< proposals whose rejection was certain before their end
+  std::uint64_t unspent = 0;  ///< tokens between those and the horizon: the most that were saved
+  /// By decile floor(10 (r − 1) / T_m) of the restart position.
+  std::array<DecileCounts, 10> deciles = {};
 };
 
 /// What is counted of a run at one edge, between rung k and k + 1.
@@ -30,6 +45,12 @@ struct EdgeCounts {
   double sum = 0.0;
   std::uint64_t terms = 0;
 };
+
+/// What the paper expects of one replica's round trip, in sweeps, if the edges accept independently
+/// of the past with the measured shares a_k: K(1 + R) under ADJ and 2K(1 + R) under DEO, where
+/// R = Σ_k (1 − a_k)/a_k (Section `sec:chain-communication`). Nothing for one rung, and where an
+/// edge has accepted no swap.
+std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Schedule schedule);
 
 /// What people expect of a tempering run: acceptance per rung and edge, the index process, round
 /// trips, and log Z.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/sampler/early_rejection.hpp"
 #include "gpu/sampler/rules.hpp"
 
 namespace tempera::gpu {
@@ -8,18 +9,27 @@ namespace tempera::gpu {
 ///
 /// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`,
 /// `eq:fixed-horizon-proposal`) and accepts it with probability 1 ∧ R
-/// (`eq:implementation-local-mh-acceptance`, `eq:local-accept`, `eq:accept-ratio`).
+/// (`eq:implementation-local-mh-acceptance`, `eq:local-accept`, `eq:accept-ratio`). A proposal
+/// whose rejection is certain is not drawn to its end where the run rejects early.
 template <class Rules = PaperRules>
 Task local_move(Record& x, Turn turn, const RestartLaw& law) {
-  Event event;
+  Event event{.horizon = x.horizon()};
   const std::size_t r = event.restart = Rules::restart_position(turn, law, x);
   if (r <= x.terminal_position()) {  // behind τ(x) the proposal is x itself: no model call
     Record y = x.prefix_before(r);
-    for (; y.open(); ++event.tokens) y.append(co_await turn.next_token(y));
+    EarlyRejection<Rules> rejection(x, r, turn);
+    for (; y.open() && !rejection.is_certain(y); ++event.tokens)
+      y.append(co_await turn.next_token(y));
     event.proposed = true;
-    event.log_ratio = Rules::local_log_ratio(x, y, r, turn.rung());
-    event.accepted = turn.accept(event.log_ratio);
-    if (event.accepted) x = std::move(y);
+    event.early = y.open();
+    if (event.early) {
+      event.log_ratio = rejection.bound();
+    } else {
+      const Stopwatch watch = turn.time(&EngineTimes::accept);
+      event.log_ratio = Rules::local_log_ratio(x, y, r, turn.rung());
+      event.accepted = rejection.accept(event.log_ratio);
+      if (event.accepted) x = std::move(y);
+    }
   }
   turn.note(event);
 }

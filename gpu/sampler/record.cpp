@@ -41,6 +41,12 @@ double Record::log_p0() const {
   return sum;
 }
 
+double Record::confidence() const {
+  double sum = 0.0;
+  for (std::size_t t = 1; t <= length(); ++t) sum += tokens_.negative_entropy(t);
+  return length() == 0 ? 0.0 : sum / static_cast<double>(length());
+}
+
 double Record::sum_log_z(std::size_t r, std::size_t last, Rung k) const {
   double sum = 0.0;
   for (std::size_t t = r; t <= std::min(last, length()); ++t) sum += tokens_.log_z(t)[k];

@@ -56,6 +56,9 @@ class Record {
   /// log p0(x | x_0) = Σ_t ℓ_t(x), summed from the first token on (`eq:record-prob`,
   /// `eq:theory-terminated-sequence-law`).
   double log_p0() const;
+  /// The paper's confidence C(x), the mean over the record's tokens of their negative entropy,
+  /// where that was measured. 0 for the empty record.
+  double confidence() const;
   /// Σ_{t=r}^{last} ζ_{t,k}(x); positions past the end count 0. Range: r >= 1.
   double sum_log_z(std::size_t r, std::size_t last, Rung k) const;
 

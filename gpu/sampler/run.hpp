@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,6 +24,10 @@ struct Event {
   bool proposed = false;    ///< false where r > τ(x): the proposal is x itself
   bool accepted = false;
   double log_ratio = 0.0;
+  /// Of a local move whose rejection was certain before its proposal was complete: then log_ratio
+  /// is an upper bound of the ratio.
+  bool early = false;
+  std::size_t horizon = 0;  ///< T_m of a local move, from which r was drawn
 };
 
 /// The run of one sample: what its sampler needs besides its records.
@@ -40,6 +45,10 @@ struct Run {
   /// where there is none, the run makes its own.
   std::shared_ptr<Cache> prompt_cache = nullptr;
   std::vector<Event> events = {};  ///< since the round began; sorted when it is finished
+  /// Whether local moves at powers >= 1 end their proposal as soon as its rejection is certain. It
+  /// changes no record and no acceptance.
+  bool early_rejection = false;
+  std::uint8_t pilot = 0;  ///< part of every draw's address: no pilot shares a word with a run
 };
 
 /// Line 1 of Algorithm 1: K empty records, whose caches share the prompt.
@@ -54,6 +63,8 @@ class Turn {
 
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return run_->ladder; }
+  double power() const { return run_->ladder.power(rung_); }
+  bool rejects_early() const { return run_->early_rejection && power() >= 1.0; }
 
   /// r ~ ω, from 1.
   std::size_t draw(const RestartLaw& law) { return restart(law.tickets()); }
@@ -72,6 +83,17 @@ class Turn {
   bool accept(double log_ratio, Purpose purpose = Purpose::accept) {
     return run_->engine.draw(accept_tickets(log_ratio), draw_at(0, purpose)) == 0;
   }
+  /// accept at another ratio, by the same word. Earlier looks have shown that it accepts with
+  /// `known` tickets.
+  /// Range: accept_tickets(log_ratio) are no more than `known`.
+  bool accept_again(double log_ratio, std::uint64_t known) {
+    const std::uint64_t accepting = accept_tickets(log_ratio)[0];
+    const std::array<std::uint64_t, 3> tickets{accepting, known - accepting,
+                                               all_accept_tickets - known};
+    return run_->engine.draw_again(tickets, 2, draw_at(0, Purpose::accept)) == 0;
+  }
+  /// Adds the time until its end to this part of the engine's.
+  Stopwatch time(double EngineTimes::*part) { return run_->engine.time(part); }
   void note(Event event) {
     event.rung = rung_;
     event.turn = number_;
@@ -82,7 +104,7 @@ class Turn {
   Draw draw_at(std::size_t position, Purpose purpose) const {
     return {run_->seed,
             {run_->prompt_index, run_->sample_index, static_cast<std::uint16_t>(rung_), number_,
-             static_cast<std::uint32_t>(position), purpose}};
+             static_cast<std::uint32_t>(position), purpose, run_->pilot}};
   }
 
   Run* run_;

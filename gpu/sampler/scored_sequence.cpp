@@ -26,9 +26,9 @@ ScoredSequence::Block& ScoredSequence::open_block() {
   if (kept == 0) return *blocks_.emplace_back(std::make_shared<Block>());
   std::shared_ptr<Block>& last = blocks_.back();
   if (last.use_count() > 1 || last->tokens.size() > kept)
-    last =
-        std::make_shared<Block>(Block{beginning(last->tokens, kept), beginning(last->log_p, kept),
-                                      beginning(last->log_z, kept * rungs_)});
+    last = std::make_shared<Block>(
+        Block{beginning(last->tokens, kept), beginning(last->log_p, kept),
+              beginning(last->log_z, kept * rungs_), beginning(last->entropies, kept)});
   return *last;
 }
 
@@ -40,6 +40,7 @@ void ScoredSequence::append(const ScoredToken& token) {
   block.tokens.push_back(token.id);
   block.log_p.push_back(token.log_p);
   block.log_z.insert(block.log_z.end(), token.log_z.begin(), token.log_z.end());
+  block.entropies.push_back(token.negative_entropy);
   ++size_;
 }
 

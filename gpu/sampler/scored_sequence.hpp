@@ -29,6 +29,9 @@ class ScoredSequence {
     return std::span(block_of(t).log_z).subspan(index_of(t) * rungs_, rungs_);
   }
 
+  /// Σ_v p0(v | x_<t) log p0(v | x_<t), where it was measured; else 0.
+  double negative_entropy(std::size_t t) const { return block_of(t).entropies[index_of(t)]; }
+
   /// x_1 … x_length. Range: length <= size().
   ScoredSequence first(std::size_t length) const;
   /// @throw std::logic_error if the token is scored for another number of rungs than those before
@@ -39,6 +42,7 @@ class ScoredSequence {
     std::vector<TokenId> tokens;
     std::vector<double> log_p;
     std::vector<double> log_z;
+    std::vector<double> entropies;
   };
   static std::size_t index_of(std::size_t t) { return (t - 1) % block_tokens; }
   const Block& block_of(std::size_t t) const { return *blocks_[(t - 1) / block_tokens]; }

@@ -5,6 +5,7 @@
 namespace tempera::gpu {
 
 void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number) {
+  const Stopwatch watch = run.engine.time(&EngineTimes::swap);
   const bool layered = schedule == Schedule::deo;
   const Rung first = layered ? number % 2 : 0;
   for (Rung k = first; k + 1 < replicas.size(); k += layered ? 2 : 1)

@@ -38,6 +38,10 @@ class Transformer : public LanguageModel {
 
   std::size_t vocabulary_size() const override { return architecture_->vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override;
+  std::size_t cache_bytes(std::size_t tokens) const override {
+    return (tokens + page_tokens - 1) / page_tokens * pool_->page_bytes();
+  }
+  std::size_t most_cache_bytes() const override { return pool_->most_held() * pool_->page_bytes(); }
 
   /// As LanguageModel says. Where a pass adds no token to its cache, the head alone runs.
   /// @throw BadInput before anything is computed, for an empty or too long text and for a token

@@ -71,7 +71,14 @@ TEST_CASE("sample answers a prompt from argument, file or standard input alike")
 
 TEST_CASE("sample --json prints settings, answers and summary") {
   const json report = json::parse(sample(worked_sum + quick + sum + "--samples 3 --json").out);
-  CHECK(report.size() == 3);
+  CHECK(report.size() == 4);
+  const json& speed = report["speed"];
+  CHECK(speed["decode_tokens"] == report["summary"]["decode_tokens"]);
+  CHECK(speed["forward_passes"] > 0);
+  CHECK(speed["cache_bytes"] > 0);
+  CHECK(speed["seconds"].get<double>() >=
+        speed["seconds_forward"].get<double>() + speed["seconds_draw"].get<double>() +
+            speed["seconds_accept"].get<double>() + speed["seconds_swap"].get<double>());
   const json& settings = report["settings"];
   CHECK(settings["horizon"] == 6);
   CHECK(settings["block"] == 3);
@@ -243,11 +250,12 @@ TEST_CASE("a run that is really killed is taken up to the same bytes") {
   CHECK(struck > 0);
 }
 
-TEST_CASE("an interrupt leaves whole lines and says how to go on") {
+TEST_CASE("SIGINT and SIGTERM leave whole lines and say how to go on") {
+  const auto [number, code] = GENERATE(table<int, int>({{SIGINT, 130}, {SIGTERM, 143}}));
   const TemporaryFolder folder;
   const std::string run = (folder / "run").string();
   const TemporaryFile out(""), err("");
-  // exec, so that the interrupt reaches the command itself.
+  // exec, so that the signal reaches the command itself.
   const std::string line = "exec " TEMPERA_BINARY " sample " + toy_models +
                            "four_state.json --horizon 8 --samples 1000000 --out " + run + " >" +
                            out.path() + " 2>" + err.path();
@@ -256,14 +264,112 @@ TEST_CASE("an interrupt leaves whole lines and says how to go on") {
   // Two processes on one run folder: the second is sent away, and touches nothing.
   check_refusal("sample --resume " + run, "another process is at work in this folder");
   check_refusal("sample " + toy_models + "four_state.json --out " + run, run);
-  kill(child, SIGINT);
+  kill(child, number);
   int status = 0;
   waitpid(child, &status, 0);
   REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(WEXITSTATUS(status) == code);
   CHECK(bytes_of(out.path()).back() == '\n');
   CHECK(bytes_of(err.path()) ==
         "tempera: interrupted; go on with: tempera sample --resume " + run + "\n");
+}
+
+TEST_CASE("a run that was asked to stop keeps every answer that it has printed, at any pace") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const TemporaryFile out(""), err("");
+  const std::string line = "exec " TEMPERA_BINARY " sample " + toy_models +
+                           "four_state.json --horizon 8 --samples 1000000 --checkpoint-seconds "
+                           "1000000 --out " +
+                           run + " >" + out.path() + " 2>" + err.path();
+  const pid_t child = start({"/bin/sh", "-c", line});
+  while (bytes_of(out.path()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WEXITSTATUS(status) == 143);
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  // A checkpoint was made at the signal: what a run that is taken up finds are these answers.
+  const json checkpoint = json::parse(bytes_of(run + "/checkpoint").substr(17));
+  CHECK(checkpoint["state"]["front"] == lines(bytes_of(out.path())));
+  CHECK(lines(bytes_of(run + "/samples.jsonl")) == lines(bytes_of(out.path())));
+}
+
+TEST_CASE("early rejection changes no answer, and draws fewer tokens") {
+  const std::string rest =
+      worked_sum + sum + "--horizon 24 --rounds 6 --powers 1,3,9 --samples 4 --seed 3 --json ";
+  const json whole = json::parse(sample(rest).out);
+  const json early = json::parse(sample(rest + "--early-rejection").out);
+  CHECK(early["answers"] == whole["answers"]);
+  CHECK(early["settings"]["early_rejection"] == true);
+  CHECK_FALSE(whole["settings"].contains("early_rejection"));
+  std::uint64_t given_up = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const json& a = whole["summary"]["rungs"][k];
+    const json& b = early["summary"]["rungs"][k];
+    CHECK(a["accepted"] == b["accepted"]);
+    CHECK(a["kept_tokens"] == b["kept_tokens"]);
+    CHECK(a["rejected_early"] == 0);
+    CHECK(b["decode_tokens"] <= a["decode_tokens"]);
+    given_up += b["rejected_early"].get<std::uint64_t>();
+  }
+  CHECK(given_up > 0);
+  CHECK(early["summary"]["decode_tokens"] < whole["summary"]["decode_tokens"]);
+  CHECK(early["speed"]["decode_tokens"] == early["summary"]["decode_tokens"]);
+}
+
+TEST_CASE("a budget of memory changes no answer, and one that is too small is refused") {
+  const std::string rest = worked_sum + sum + "--horizon 12 --rounds 1 --samples 5 --json ";
+  const json free = json::parse(sample(rest).out);
+  const json tight = json::parse(sample(rest + "--cache-memory 2MiB").out);
+  CHECK(tight["answers"] == free["answers"]);
+  CHECK(tight["speed"]["cache_bytes"] <= 2 << 20);
+  CHECK(tight["speed"]["cache_bytes"] < free["speed"]["cache_bytes"]);
+  const TemporaryFolder folder;
+  check_refusal("sample " + rest + "--cache-memory 100kB --out " + (folder / "run").string(),
+                "cache memory: 97.7 KiB cannot hold one sample of prompt 1, which needs ");
+}
+
+TEST_CASE("a preset gives the paper's values, and an option given beside it its own") {
+  const std::string rest = toy_models + "four_state.json a --json --rounds 1 ";
+  const json all =
+      json::parse(sample(rest + "--preset qwen3/humaneval --horizon 8 --block 3").out)["settings"];
+  CHECK(all["preset"] == "qwen3/humaneval");
+  CHECK(all["powers"] == json{1.5, 1.6, 1.8});
+  CHECK(all["rounds"] == json{1});
+  CHECK(all["horizon"] == 8);
+  CHECK(all["block"] == 3);
+  CHECK(all["output_rung"] == 3);
+  CHECK(all["local_moves"] == json{1});
+  CHECK(all["schedule"] == "adj");
+  const json own =
+      json::parse(sample(rest + "--preset qwen3/gsm8k --powers 1,2 --horizon 5").out)["settings"];
+  CHECK(own["powers"] == json{1.0, 2.0});
+  CHECK(own["block"] == 192);
+  // Where the model's context cuts the horizon, 64 tokens stay free: here there is room for one.
+  const json cut = json::parse(
+      sample(worked_sum + sum + "--json --preset qwen3/math500 --rounds 0").out)["settings"];
+  CHECK(cut["horizon"] == 1);
+  CHECK(cut["block"] == 4096);
+  CHECK(cut["rounds"] == json{0});
+  check_refusal("sample " + rest + "--preset qwen3/math50",
+                "--preset: \"qwen3/math50\" is unknown; did you mean qwen3/math500?");
+  check_refusal("sample " + rest + "--preset other", "tempera presets lists them");
+}
+
+TEST_CASE("presets lists what sample --preset takes") {
+  const json all = json::parse(run_command("presets --json").out);
+  REQUIRE(all.size() == 9);
+  CHECK(all[0]["name"] == "qwen3/math500");
+  const auto table = run_command("presets");
+  CHECK(table.exit_code == 0);
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+  for (const json& preset : all)
+    CHECK_THAT(table.out, Catch::Contains("\n" + preset["name"].get<std::string>() + " "));
+  check_refusal("presets x", "x");
 }
 
 // Kept in memory, each answer more would cost 100 bytes at the least: 59,000 of them 5.9 MB.
@@ -328,6 +434,12 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {"a", "--model"},
       {"--model /nowhere a", "/nowhere: does not exist"},
       {four + "a --samples 1000000000000", "--samples"},
+      {four + "a --cache-memory 8", "--cache-memory: \"8\" is no number of bytes"},
+      {four + "a --cache-memory 1e3GiB", "--cache-memory: \"1e3GiB\" is no number of bytes"},
+      {four + "a --cache-memory 0.5B", "--cache-memory: \"0.5B\" is out of range"},
+      {four + "a --cache-memory 9999TiB", "--cache-memory: \"9999TiB\" is out of range"},
+      {four + "a --checkpoint-seconds -1", "--checkpoint-seconds"},
+      {four + "a --checkpoint-seconds 1000001", "--checkpoint-seconds"},
       {worked_sum + "--prompt-file /tmp", "/tmp: cannot be read"},
       {worked_sum + "--prompts /nowhere", "/nowhere: cannot be read"},
       {worked_sum + "--prompts -", "standard input: holds no prompt"},
@@ -348,7 +460,8 @@ TEST_CASE("what cannot be resumed is refused, and so is a flag that would change
   const std::string run = (folder / "run").string();
   sample(toy_models + "four_state.json --horizon 2 --out " + run);
   for (const char* flag : {"--powers 1,2", "--seed 3", "--model x", "--horizon 3", "--rounds 1",
-                           "--schedule deo", "--samples 2", "--out x", "--prompt-file x", "a"})
+                           "--schedule deo", "--samples 2", "--out x", "--prompt-file x",
+                           "--preset qwen3/aime", "--early-rejection", "a"})
     check_refusal("sample --resume " + run + " " + flag, "--resume");
   std::ofstream(run + "/checkpoint") << "{";
   check_refusal("sample --resume " + run, run + "/checkpoint: ");
@@ -400,4 +513,10 @@ TEST_CASE("a damaged model folder is refused by file and place, and nothing is w
     model.edit_json("config.json", [](json& config) { config["num_hidden_layers"] = -1; });
     refuse(model, "num_hidden_layers");
   }
+}
+
+TEST_CASE("an option about the run folder is refused where there is none") {
+  const std::string rest = "sample " + toy_models + "four_state.json a ";
+  check_refusal(rest + "--checkpoint-seconds 5", "--checkpoint-seconds: has no effect without");
+  check_refusal(rest + "--confidence", "--confidence: has no effect without --out");
 }

@@ -1,5 +1,7 @@
 #include "gpu/transformer/cache/page_pool.hpp"
 
+#include <algorithm>
+
 namespace tempera::gpu {
 
 std::uint32_t PagePool::take() {
@@ -7,6 +9,7 @@ std::uint32_t PagePool::take() {
   const auto page = free_.back();
   free_.pop_back();
   holders_[page] = 1;
+  most_held_ = std::max(most_held_, holders_.size() - free_.size());
   return page;
 }
 
@@ -19,7 +22,7 @@ void PagePool::grow() {
   const std::size_t old_pages = holders_.size();
   const std::size_t new_pages = old_pages < fewest ? fewest : old_pages * 2;
   free_.reserve(new_pages);  // so that release never throws
-  bytes_.resize(new_pages * page_bytes_);
+  bytes_.grow(new_pages * page_bytes_);
   holders_.resize(new_pages);
   for (std::size_t page = new_pages; page > old_pages; --page) {
     free_.push_back(static_cast<std::uint32_t>(page - 1));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/device/device_memory.hpp"
+#include "gpu/device/growing_memory.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
 
 namespace tempera::gpu {
@@ -24,7 +24,10 @@ class PagePool {
   void release(std::uint32_t page);
   bool is_shared(std::uint32_t page) const { return holders_[page] > 1; }
 
+  std::size_t page_bytes() const { return page_bytes_; }
   std::size_t pages() const { return holders_.size(); }
+  /// The most pages that were held at one time.
+  std::size_t most_held() const { return most_held_; }
   std::size_t free_pages() const { return free_.size(); }
   /// Valid until the next take().
   PageMemory memory() { return {bytes_.data(), page_bytes_}; }
@@ -33,9 +36,10 @@ class PagePool {
   void grow();
 
   std::size_t page_bytes_;
-  DeviceMemory<std::byte> bytes_;
+  GrowingMemory bytes_;
   std::vector<std::uint32_t> holders_;
   std::vector<std::uint32_t> free_;
+  std::size_t most_held_ = 0;
 };
 
 }  // namespace tempera::gpu

@@ -27,6 +27,12 @@ class RecordingLottery final : public Lottery {
     drawn_.push_back({asked, tickets.size()});
     return philox_.word(tickets, asked);
   }
+  /// An address that is looked at again is recorded once.
+  Word word_again(std::span<const std::uint64_t> tickets, std::size_t, const Draw& draw) override {
+    Draw asked = draw;
+    if (defect_) defect_(asked.address);
+    return philox_.word(tickets, asked);
+  }
   const std::vector<RecordedDraw>& drawn() const { return drawn_; }
 
  private:

@@ -93,9 +93,21 @@ struct Token {
   TokenId id;
   double log_p;
   std::vector<double> log_z;
+  Real negative_entropy;  ///< Σ p log p of the row that it was drawn from
 };
 
-inline Token scored(const std::vector<float>& row, const std::vector<double>& powers, TokenId id) {
+/// Σ p log p of the softmax of a row.
+inline Real negative_entropy(const std::vector<float>& row) {
+  Real z = 0, sum = 0;
+  for (const float logit : row)
+    if (!std::isinf(logit)) z += exp(Real(logit));
+  for (const float logit : row)
+    if (!std::isinf(logit)) sum += exp(Real(logit)) / z * log(exp(Real(logit)) / z);
+  return sum;
+}
+
+inline Token scored(const std::vector<float>& row, const std::vector<double>& powers, TokenId id,
+                    bool confidence = false) {
   const double largest = *std::max_element(row.begin(), row.end());
   Integer grains = 0;
   for (const float logit : row)
@@ -104,7 +116,10 @@ inline Token scored(const std::vector<float>& row, const std::vector<double>& po
   const auto low = Integer(grains & 0xFFFFFFFFFFFFFFFFU).convert_to<std::uint64_t>();
   const auto high = Integer(grains >> 64).convert_to<std::uint64_t>();
   const double z_1 = 2.0 * static_cast<double>(high) + std::ldexp(static_cast<double>(low), -63);
-  Token token{id, double{row[id]} - largest - gpu::logarithm(z_1), {}};
+  Token token{id,
+              double{row[id]} - largest - gpu::logarithm(z_1),
+              {},
+              confidence ? negative_entropy(row) : Real(0)};
   for (const double power : powers) {
     const auto tickets = tickets_of(row, power);
     std::uint64_t total = 0;
@@ -139,6 +154,9 @@ struct Question {
   std::vector<std::size_t> horizons, rounds, moves, sweeps;
   bool deo = false;
   bool truncating = false;
+  bool early = false;
+  bool confidence = false;
+  std::uint64_t pilot = 0;
   std::uint64_t seed = 0;
   std::uint64_t prompt_number = 0;
   std::uint64_t sample = 0;
@@ -148,6 +166,8 @@ struct Question {
 struct Moment {
   std::vector<gpu::Event> events;
   std::vector<double> log_p0;
+  std::vector<std::size_t> lengths;
+  std::vector<Real> confidences;
   std::size_t stage = 0;
   std::size_t round = 0;  ///< rounds done in it; 0: the extension
 };
@@ -202,7 +222,9 @@ class Run {
   }
 
   Place at(std::size_t rung, std::size_t turn, std::size_t position, Purpose purpose) const {
-    return {asked.seed, asked.prompt_number, asked.sample, turn, position, purpose, rung};
+    // The pilot's number is the second byte of the field of 16 bits that holds the purpose.
+    return {asked.seed, asked.prompt_number,         asked.sample, turn,
+            position,   purpose + 256 * asked.pilot, rung};
   }
   std::size_t draw(const std::vector<std::uint64_t>& tickets, const Place& place) const {
     return winner(tickets, word_at(place));
@@ -222,7 +244,7 @@ class Run {
       const std::vector<float> row = asked.row(history);
       const std::size_t id =
           draw(tickets_of(row, asked.powers[rung]), at(rung, turn, record.size(), purpose));
-      record.push_back(scored(row, asked.powers, static_cast<TokenId>(id)));
+      record.push_back(scored(row, asked.powers, static_cast<TokenId>(id), asked.confidence));
     }
     return drawn;
   }
@@ -252,9 +274,31 @@ class Run {
       event.proposed = true;
       event.log_ratio = scores(y, r, y.size(), k) - scores(x, r, x.size(), k);
       event.accepted = decide(event.log_ratio, at(k, turn, 0, accept));
+      event.horizon = asked.horizons[m];
+      if (asked.early && asked.powers[k] >= 1.0) give_up_early(event, x, y);
       if (event.accepted) x = y;
     }
     events_.push_back(event);
+  }
+
+  /// The proposal y is complete; the first of its prefixes whose rejection was certain.
+  void give_up_early(gpu::Event& event, const Record& x, const Record& y) const {
+    const std::size_t r = event.restart;
+    const double power = asked.powers[event.rung];
+    const Real most = log(Real(1.5)) + ldexp(Real(1), -25) + power * ldexp(Real(1), -45);
+    Real x_sum = 0, y_sum = 0;
+    for (std::size_t t = r; t <= x.size(); ++t) x_sum += x[t - 1].log_z[event.rung];
+    for (std::size_t length = r - 1; length < y.size(); ++length) {
+      if (length >= r) y_sum += y[length - 1].log_z[event.rung];
+      const auto left = static_cast<double>(event.horizon - length);
+      const Real bound = y_sum - x_sum + left * most;
+      const double as_double = bound.convert_to<double>();
+      if (decide(as_double, at(event.rung, event.turn, 0, accept))) continue;
+      event.early = true;
+      event.tokens = length + 1 - r;
+      event.log_ratio = as_double;
+      return;
+    }
   }
 
   void attempt(std::size_t k, std::size_t sweep) {
@@ -281,8 +325,14 @@ class Run {
   }
 
   void tell(std::size_t m, std::size_t round) {
-    Moment moment{std::move(events_), {}, m, round};
-    for (const Record& record : replicas) moment.log_p0.push_back(naive::log_p0(record));
+    Moment moment{std::move(events_), {}, {}, {}, m, round};
+    for (const Record& record : replicas) {
+      moment.log_p0.push_back(naive::log_p0(record));
+      moment.lengths.push_back(record.size());
+      Real sum = 0;
+      for (const Token& token : record) sum += token.negative_entropy;
+      moment.confidences.push_back(record.empty() ? Real(0) : Real(sum / record.size()));
+    }
     moments.push_back(std::move(moment));
     events_.clear();
   }
@@ -298,6 +348,11 @@ struct Totals {
         proposed(powers.size()),
         accepted(powers.size()),
         tokens(powers.size()),
+        proposal_tokens(powers.size()),
+        kept_tokens(powers.size()),
+        early(powers.size()),
+        unspent(powers.size()),
+        deciles(powers.size()),
         attempts(powers.size() - 1),
         exchanged(powers.size() - 1),
         terms(powers.size() - 1),
@@ -329,6 +384,18 @@ struct Totals {
         ++moves[event.rung];
         proposed[event.rung] += event.proposed ? 1 : 0;
         accepted[event.rung] += event.accepted ? 1 : 0;
+        proposal_tokens[event.rung] += event.tokens;
+        kept_tokens[event.rung] += event.accepted ? event.tokens : 0;
+        early[event.rung] += event.early ? 1 : 0;
+        const std::size_t horizon = run.asked.horizons[moment.stage];
+        if (event.early) unspent[event.rung] += horizon + 1 - event.restart - event.tokens;
+        if (event.proposed) {
+          // The tenth of 1..T that r lies in: the first d with r <= ceil((d + 1) T / 10).
+          std::size_t d = 0;
+          while (10 * (event.restart - 1) >= (d + 1) * horizon) ++d;
+          ++deciles[event.rung][d].first;
+          deciles[event.rung][d].second += event.accepted ? 1 : 0;
+        }
       }
       if (moment.stage + 1 == run.asked.horizons.size() && moment.round > 0)
         for (std::size_t k = 0; k + 1 < powers.size(); ++k) {
@@ -355,8 +422,10 @@ struct Totals {
 
   std::vector<double> powers;
   std::vector<std::uint64_t> moves, proposed, accepted, tokens;  ///< per rung
-  std::vector<std::uint64_t> attempts, exchanged, terms;         ///< per edge
-  std::vector<Real> mean;                                        ///< sum of the terms
+  std::vector<std::uint64_t> proposal_tokens, kept_tokens, early, unspent;
+  std::vector<std::array<std::pair<std::uint64_t, std::uint64_t>, 10>> deciles;
+  std::vector<std::uint64_t> attempts, exchanged, terms;  ///< per edge
+  std::vector<Real> mean;                                 ///< sum of the terms
   std::uint64_t round_trips = 0;
   std::uint64_t decode_tokens = 0;
 };

@@ -92,7 +92,15 @@ class Compared final : public DrawObserver {
     REQUIRE(found.restart == replayed.restart);
     REQUIRE(found.tokens == replayed.tokens);
     REQUIRE(found.proposed == replayed.proposed);
-    REQUIRE(to_bits(found.log_ratio) == to_bits(replayed.log_ratio));
+    REQUIRE(found.early == replayed.early);
+    if (found.early) {
+      // Both are the bound of numbers below 2^8 in all, the one rounded up by at most
+      // (to come + 16) 2^-52 of them, of less than 2^9 tokens.
+      REQUIRE(found.log_ratio >= replayed.log_ratio);
+      REQUIRE(found.log_ratio < replayed.log_ratio + 0x1p-34);
+    } else {
+      REQUIRE(to_bits(found.log_ratio) == to_bits(replayed.log_ratio));
+    }
     REQUIRE(found.accepted == replayed.accepted);
   }
 
@@ -127,6 +135,7 @@ std::vector<naive::Run> replay(const naive::Question& asked, Rung output, std::s
   DrawSettings settings{Ladder(asked.powers), plan, asked.terminal};
   settings.seed = asked.seed;
   settings.samples = samples;
+  settings.early_rejection = asked.early;
   Compared observer(std::move(runs), output);
   const DrawTotals totals = draw_answers(
       model, asked_of, asked.truncating ? truncating_power_sampling : parallel_power_tempering,
@@ -187,6 +196,39 @@ TEST_CASE("every draw, ratio, acceptance and answer of Algorithm 1 is the replay
     CHECK(count(runs, is(Kind::swap, false)) > 50);
     CHECK(count(runs, [](const Event& e) { return e.kind == Kind::local_move && !e.proposed; }) >
           100);
+  }
+}
+
+TEST_CASE("early rejection ends a proposal where the replay says, and changes nothing else") {
+  for (const bool deo : {false, true}) {
+    naive::Question asked = four_rungs(deo);
+    asked.powers = {0.6, 1.0, 2.5, 8.0};
+    asked.horizons = {9, 20, 24};
+    const auto whole = replay(asked, 1, 3);
+    asked.early = true;
+    const auto early = replay(asked, 1, 3);
+    std::uint64_t saved = 0;
+    for (std::size_t run = 0; run < whole.size(); ++run) {
+      for (std::size_t k = 0; k < asked.powers.size(); ++k)
+        REQUIRE(naive::ids_of(whole[run].replicas[k]) == naive::ids_of(early[run].replicas[k]));
+      for (std::size_t m = 0; m < whole[run].moments.size(); ++m) {
+        const auto& a = whole[run].moments[m].events;
+        const auto& b = early[run].moments[m].events;
+        REQUIRE(a.size() == b.size());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+          REQUIRE(a[i].accepted == b[i].accepted);
+          REQUIRE(a[i].restart == b[i].restart);
+          if (!b[i].early) {
+            REQUIRE(a[i].tokens == b[i].tokens);
+            continue;
+          }
+          REQUIRE(a[i].log_ratio <= b[i].log_ratio);
+          REQUIRE(a[i].rung > 0);
+          saved += a[i].tokens - b[i].tokens;
+        }
+      }
+    }
+    CHECK(saved > 100);
   }
 }
 
@@ -277,6 +319,7 @@ std::vector<naive::Run> replays_of(const SamplingSettings& settings, const naive
       asked.seed = naive::seed_of(settings.seed, number);
       asked.prompt_number = number.first;
       asked.sample = sample;
+      asked.confidence = settings.confidence;
       runs.emplace_back(asked);
     }
   return runs;
@@ -292,9 +335,13 @@ std::vector<json> json_lines(const std::string& text) {
 /// events.jsonl as the replay gives it.
 std::vector<json> events_of(const SamplingSettings& settings, const std::vector<naive::Run>& runs) {
   std::vector<json> lines;
-  for (std::size_t place = 0; place < runs.size(); ++place)
-    for (const naive::Moment& moment : runs[place].moments)
+  for (std::size_t place = 0; place < runs.size(); ++place) {
+    std::vector<std::size_t> replica_at;
+    for (std::size_t k = 1; k <= settings.powers.size(); ++k) replica_at.push_back(k);
+    for (const naive::Moment& moment : runs[place].moments) {
       for (const Event& event : moment.events) {
+        if (event.kind == Event::Kind::swap && event.accepted)
+          std::swap(replica_at[event.rung], replica_at[event.rung + 1]);
         json line{{"id", *settings.prompts[place / settings.samples].id},
                   {"sample", place % settings.samples},
                   {"turn", event.turn},
@@ -315,28 +362,70 @@ std::vector<json> events_of(const SamplingSettings& settings, const std::vector<
         }
         lines.push_back(line);
       }
+      lines.push_back({{"id", *settings.prompts[place / settings.samples].id},
+                       {"sample", place % settings.samples},
+                       {"kind", "round"},
+                       {"stage", moment.stage + 1},
+                       {"round", moment.round},
+                       {"replicas", replica_at},
+                       {"lengths", moment.lengths},
+                       {"log_p0", moment.log_p0}});
+    }
+  }
   return lines;
 }
 
-void check_summary(const json& summary, const SamplingSettings& settings,
-                   const std::vector<naive::Run>& runs) {
+void check_report(const json& summary, const SamplingSettings& settings,
+                  std::span<const naive::Run> runs) {
   naive::Totals totals(settings.powers);
   for (const naive::Run& run : runs) totals.add(run);
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
-  CHECK(summary.size() == 5);
   CHECK(summary["decode_tokens"] == totals.decode_tokens);
   CHECK(summary["samples"] == runs.size());
   CHECK(summary["round_trips"] == totals.round_trips);
+  std::size_t sweeps = 0, at_horizon = 0;
+  for (const naive::Run& run : runs) {
+    for (std::size_t m = 0; m < run.asked.rounds.size(); ++m)
+      sweeps += run.asked.rounds[m] * run.asked.sweeps[m];
+    if (!run.ended(run.replicas[settings.output - 1])) ++at_horizon;
+  }
+  CHECK(summary["sweeps"] == sweeps);
+  CHECK(summary["at_horizon"] == at_horizon);
+  CHECK(summary["hit_capacity"] == share(at_horizon, runs.size()));
+  // E T = K(1 + R), twice that under DEO; K replicas each make sweeps / E T trips.
+  naive::Real delay = 0;
+  for (std::size_t k = 0; k + 1 < settings.powers.size(); ++k) {
+    REQUIRE(totals.exchanged[k] > 0);
+    const naive::Real a = naive::Real(totals.exchanged[k]) / totals.attempts[k];
+    delay += (1 - a) / a;
+  }
+  const auto rungs = static_cast<double>(settings.powers.size());
+  const naive::Real each = (settings.schedule == Schedule::deo ? 2 : 1) * rungs * (1 + delay);
+  // A handful of roundings of 2^-53 each.
+  const auto is_near = [](const json& found, const naive::Real& exact) {
+    return abs(found.get<double>() - exact) < 0x1p-48 * exact;
+  };
+  CHECK(is_near(summary["sweeps_per_round_trip_expected"], each));
+  CHECK(is_near(summary["round_trips_expected"], rungs * naive::Real(sweeps) / each));
   REQUIRE(summary["rungs"].size() == settings.powers.size());
-  for (std::size_t k = 0; k < settings.powers.size(); ++k)
+  for (std::size_t k = 0; k < settings.powers.size(); ++k) {
+    json deciles = json::array();
+    for (const auto& [proposed, accepted] : totals.deciles[k])
+      deciles.push_back({{"proposed", proposed}, {"accepted", accepted}});
     CHECK(summary["rungs"][k] == json{{"power", settings.powers[k]},
                                       {"local_moves", totals.moves[k]},
                                       {"proposed", totals.proposed[k]},
                                       {"accepted", totals.accepted[k]},
                                       {"acceptance", share(totals.accepted[k], totals.proposed[k])},
-                                      {"decode_tokens", totals.tokens[k]}});
+                                      {"decode_tokens", totals.tokens[k]},
+                                      {"proposal_tokens", totals.proposal_tokens[k]},
+                                      {"kept_tokens", totals.kept_tokens[k]},
+                                      {"rejected_early", totals.early[k]},
+                                      {"saved_tokens_at_most", totals.unspent[k]},
+                                      {"restart_deciles", deciles}});
+  }
   REQUIRE(summary["edges"].size() + 1 == settings.powers.size());
   for (std::size_t k = 0; k + 1 < settings.powers.size(); ++k) {
     json edge = summary["edges"][k];
@@ -349,6 +438,21 @@ void check_summary(const json& summary, const SamplingSettings& settings,
                        {"attempts", totals.attempts[k]},
                        {"accepted", totals.exchanged[k]},
                        {"acceptance", share(totals.exchanged[k], totals.attempts[k])}});
+  }
+}
+
+/// The whole run's, and each prompt's.
+void check_summary(const json& summary, const SamplingSettings& settings,
+                   const std::vector<naive::Run>& runs) {
+  CHECK(summary.size() == 11);
+  check_report(summary, settings, runs);
+  REQUIRE(summary["prompts"].size() == settings.prompts.size());
+  for (std::size_t p = 0; p < settings.prompts.size(); ++p) {
+    CAPTURE(p);
+    const json& own = summary["prompts"][p];
+    CHECK(own.size() == 11);
+    CHECK(own["id"] == *settings.prompts[p].id);
+    check_report(own, settings, std::span(runs).subspan(p * settings.samples, settings.samples));
   }
 }
 
@@ -384,6 +488,33 @@ TEST_CASE("events.jsonl, samples.jsonl and summary.json are the replay's, ADJ an
     CHECK(json_lines(left.samples) == answers);
     check_summary(json::parse(left.summary), settings, runs);
   }
+}
+
+TEST_CASE("the confidence of every record after every round is the replay's, after a kill too") {
+  const naive::Row row = scattered_row(6, 23, -0.5F);
+  TableModel model(6, row);
+  const test::TemporaryFolder work;
+  SamplingSettings settings = replayed_settings();
+  settings.confidence = true;
+  const auto runs = replays_of(settings, row);
+  KilledModel killed(model, 90);
+  CHECK_THROWS_AS(begin_run(killed, settings, work / "run"), Killed);
+  resume_run(model, work / "run");
+  std::vector<const naive::Moment*> moments;
+  for (const naive::Run& run : runs)
+    for (const naive::Moment& moment : run.moments) moments.push_back(&moment);
+  std::size_t told = 0;
+  for (const json& line : json_lines(Left(work / "run").events)) {
+    if (line["kind"] != "round") continue;
+    const naive::Moment& moment = *moments.at(told++);
+    REQUIRE(line["confidence"].size() == settings.powers.size());
+    for (std::size_t k = 0; k < settings.powers.size(); ++k) {
+      // Each of 6 tokens' sums of 6 terms below 2^3: some 2^6 roundings of 2^-50.
+      REQUIRE(abs(line["confidence"][k].get<double>() - moment.confidences[k]) < 0x1p-44);
+      REQUIRE(moment.confidences[k] < -0.01);
+    }
+  }
+  CHECK(told == moments.size());
 }
 
 TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's events and summary") {

@@ -57,7 +57,7 @@ TEST_CASE("a run folder holds settings, events, answers and summary") {
   for (const auto& entry : std::filesystem::directory_iterator(work / "run"))
     names.insert(entry.path().filename());
   CHECK(names == std::set<std::string>{"config.json", "events.jsonl", "samples.jsonl",
-                                       "summary.json", "checkpoint"});
+                                       "summary.json", "speed.json", "checkpoint"});
   const Left left(work / "run");
   CHECK(json::parse(left.config) == json(settings.to_json()));
 
@@ -71,9 +71,10 @@ TEST_CASE("a run folder holds settings, events, answers and summary") {
     CHECK(samples[i]["log_p0"].get<double>() == answers[i].log_p0);
   }
 
-  // Per sample: 2 extensions of 2 rungs, 3 rounds of 2 local moves and one swap.
+  // Per sample: 2 extensions of 2 rungs, 3 rounds of 2 local moves and one swap; and a line after
+  // each of these five.
   const auto events = lines_of(left.events);
-  CHECK(events.size() == 3 * (2 * 2 + 3 * 2 + 3));
+  CHECK(events.size() == 3 * (2 * 2 + 3 * 2 + 3 + 5));
   std::map<std::string, std::size_t> kinds;
   std::uint64_t tokens = 0;
   std::size_t sample = 0;
@@ -82,11 +83,12 @@ TEST_CASE("a run folder holds settings, events, answers and summary") {
     sample = event["sample"];
     ++kinds[event["kind"]];
     tokens += event.value("tokens", std::uint64_t{0});
+    if (event["kind"] == "round") continue;
     CHECK(event["rung"] >= 1);
     if (event["kind"] == "local_move") CHECK(event["r"] >= 1);
   }
-  CHECK(kinds ==
-        std::map<std::string, std::size_t>{{"extension", 12}, {"local_move", 18}, {"swap", 9}});
+  CHECK(kinds == std::map<std::string, std::size_t>{
+                     {"extension", 12}, {"local_move", 18}, {"round", 15}, {"swap", 9}});
   const json summary = json::parse(left.summary);
   CHECK(summary["decode_tokens"] == tokens);
   CHECK(summary["samples"] == 3);
@@ -132,6 +134,83 @@ TEST_CASE("a run killed at any forward pass is taken up to the same bytes") {
       REQUIRE(Left(path) == whole);
       std::filesystem::remove_all(path);
     }
+  }
+}
+
+namespace {
+
+struct RoundCounter final : DrawObserver {
+  void advanced(std::size_t, const Progress&, std::span<const Event>) override { ++ended; }
+  std::size_t ended = 0;
+};
+
+SamplingSettings several_prompts() {
+  SamplingSettings settings = small_settings();
+  settings.prompts = {{"a", {7, 8, 9}}, {"b", {4}}};
+  settings.powers = {1.0, 2.0, 3.0};
+  settings.samples = 2;
+  return settings;
+}
+
+}  // namespace
+
+// The rounds that have ended are kept, to the last: of a killed process where every round is
+// followed by a checkpoint, of one that was asked to stop at any pace.
+TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
+  const auto model = random_qwen3(small_config(), 4);
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = several_prompts();
+  begin_run(*model, settings, work / "whole");
+  const Left whole(work / "whole");
+  const std::size_t passes = passes_of(*model, settings);
+  const auto ended_rounds = [](const std::string& lines) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = lines.find("\"kind\":\"round\"", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  const auto kept = [&](const std::filesystem::path& path) {
+    // What a checkpoint holds is what open leaves of the files.
+    { RunFolder::open(path); }
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      if (entry.path().extension() == ".jsonl") count += ended_rounds(read_bytes(entry.path()));
+    return count;
+  };
+  for (const bool stopped : {false, true}) {
+    std::size_t most = 0;
+    for (std::size_t pass = 1; pass < passes; pass += 3) {
+      CAPTURE(stopped, pass);
+      const auto path = work / "run";
+      std::size_t ended = 0;
+      {
+        KilledModel killed(*model, pass);
+        RoundCounter rounds;
+        const auto prompts = settings.numbered_prompts();
+        CHECK_THROWS_AS(draw_answers(killed, prompts, parallel_power_tempering,
+                                     settings.draw_settings(), rounds),
+                        Killed);
+        ended = rounds.ended;
+      }
+      {
+        RunFolder folder = RunFolder::create(path, settings.to_json());
+        KilledModel killed(*model, pass);
+        std::size_t left = pass;
+        const auto stop = [&] { return stopped && left-- == 0; };
+        Sampling sampling(stopped ? static_cast<LanguageModel&>(*model) : killed, settings,
+                          numbers_of, &folder, {{}, {}, stop}, {stopped ? 1e9 : 0.0, 0});
+        if (stopped)
+          CHECK_THROWS_AS(sampling.run(), RunStopped);
+        else
+          CHECK_THROWS_AS(sampling.run(), Killed);
+      }
+      REQUIRE(kept(path) == ended);
+      most = std::max(most, ended);
+      resume_run(*model, path);
+      REQUIRE(Left(path) == whole);
+      std::filesystem::remove_all(path);
+    }
+    CHECK(most > 20);
   }
 }
 
@@ -219,6 +298,15 @@ TEST_CASE("settings survive config.json, and a config.json that is none is refus
     require_bad_input([&] { SamplingSettings::from_json(wrong, "run/config.json"); },
                       {"run/config.json: "});
   }
+  settings.early_rejection = true;
+  settings.confidence = true;
+  settings.preset = "qwen3/gsm8k";
+  const json more = json::parse(settings.to_json().dump());
+  CHECK(more["early_rejection"] == true);
+  CHECK(more["confidence"] == true);
+  CHECK(more["preset"] == "qwen3/gsm8k");
+  CHECK(SamplingSettings::from_json(more, "c").to_json() == settings.to_json());
+  CHECK(SamplingSettings::from_json(more, "c").draw_settings().early_rejection);
   json unknown = config;
   unknown["schedule"] = "other";
   require_bad_input([&] { SamplingSettings::from_json(unknown, "run/config.json"); },

@@ -62,11 +62,11 @@ inline std::vector<Answer> draw(LanguageModel& model, const SamplingSettings& se
                                 RunFolder* folder = nullptr, double checkpoint_seconds = 0.0) {
   std::vector<Answer> answers;
   const SamplingWatcher watcher{
-      [&](const SampledAnswer& sampled) { answers.push_back(sampled.answer); }, {}};
+      [&](const SampledAnswer& sampled) { answers.push_back(sampled.answer); }, {}, {}};
   if (folder != nullptr && folder->finished())
     for_each_answer(*folder, settings, watcher.answer);
   else
-    Sampling(model, settings, numbers_of, folder, watcher, checkpoint_seconds).run();
+    Sampling(model, settings, numbers_of, folder, watcher, {checkpoint_seconds, 0}).run();
   return answers;
 }
 

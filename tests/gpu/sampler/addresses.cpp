@@ -53,7 +53,8 @@ struct Recording {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Event>> events;
 };
 
-Recording record(Sampler sampler, RecordingLottery::Defect defect = {}) {
+Recording record(Sampler sampler, RecordingLottery::Defect defect = {}, std::uint8_t pilot = 0,
+                 bool early = false) {
   TableModel model = long_table();
   RecordingLottery lottery(std::move(defect));
   const auto rows = make_device_row_lottery();
@@ -70,6 +71,8 @@ Recording record(Sampler sampler, RecordingLottery::Defect defect = {}) {
     const auto prompt = static_cast<std::uint32_t>(i / samples);
     const auto sample = static_cast<std::uint32_t>(i % samples);
     runs.push_back({engine, contexts[prompt], ladder, seed, prompt, sample});
+    runs.back().pilot = pilot;
+    runs.back().early_rejection = early;
     tasks.push_back(sampler == Sampler::truncating
                         ? truncating_power_sampling(runs[i], plan, progress[i], &witnesses[i])
                         : parallel_power_tempering(runs[i], plan, progress[i], &witnesses[i]));
@@ -212,6 +215,48 @@ TEST_CASE(
             return counter_of(address);
           }) == "two addresses share a counter");
   }
+}
+
+namespace {
+
+/// How many counters two recordings share.
+std::size_t shared_counters(const Recording& a, const Recording& b) {
+  std::set<std::array<std::uint32_t, 4>> counters;
+  for (const RecordedDraw& one : a.drawn) {
+    const Word word = counter_of(one.draw.address);
+    counters.insert({word.limb[0], word.limb[1], word.limb[2], word.limb[3]});
+  }
+  return static_cast<std::size_t>(
+      std::count_if(b.drawn.begin(), b.drawn.end(), [&](const RecordedDraw& one) {
+        const Word word = counter_of(one.draw.address);
+        return counters.count({word.limb[0], word.limb[1], word.limb[2], word.limb[3]}) != 0;
+      }));
+}
+
+}  // namespace
+
+TEST_CASE("a pilot shares no address with a run, nor with another pilot") {
+  const Recording run = record(Sampler::adj);
+  const Recording first = record(Sampler::adj, {}, 1);
+  const Recording last = record(Sampler::adj, {}, 255);
+  CHECK(first.drawn.size() > 1000);
+  CHECK(shared_counters(run, first) == 0);
+  CHECK(shared_counters(run, last) == 0);
+  CHECK(shared_counters(first, last) == 0);
+  // A pilot whose number is lost on the way is found.
+  const auto loses_pilot = [](DrawAddress& at) { at.pilot = 0; };
+  CHECK(shared_counters(run, record(Sampler::adj, loses_pilot, 1)) > 1000);
+  CHECK(shared_counters(first, record(
+                                   Sampler::adj, [](DrawAddress& at) { at.pilot &= 1U; }, 255)) >
+        1000);
+}
+
+TEST_CASE("early rejection draws at no address of its own, and at fewer") {
+  const Recording whole = record(Sampler::deo);
+  const Recording early = record(Sampler::deo, {}, 0, true);
+  CHECK(shared_counters(whole, early) == early.drawn.size());
+  CHECK(early.drawn.size() < whole.drawn.size());
+  CHECK(fault_of(early, Sampler::deo) == "");
 }
 
 TEST_CASE("a purpose that two decisions share is found") {

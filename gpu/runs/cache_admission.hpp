@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gpu/model/language_model.hpp"
+
+namespace tempera::gpu {
+
+/// Lets runs begin while all the memory that they can come to need fits a budget.
+///
+/// A run that has begun has all it needs, so it ends; runs begin in their order, so the first that
+/// waits begins at the latest when no other is under way. Hence nothing waits for ever, if each run
+/// fits alone (require_room). Which runs are under way at once changes no bit of any.
+class CacheAdmission {
+ public:
+  /// budget: in bytes, 0 for no limit.
+  explicit CacheAdmission(std::size_t budget) : budget_(budget) {}
+
+  /// Whether so many bytes more fit.
+  bool has_room(std::size_t bytes) const {
+    return budget_ == 0 || (taken_ <= budget_ && bytes <= budget_ - taken_);
+  }
+  void take(std::size_t bytes) { taken_ += bytes; }
+  void give_back(std::size_t bytes) { taken_ -= bytes; }
+
+  /// @throw BadInput naming `which` if a run that needs this much does not fit alone
+  void require_room(std::size_t bytes, const std::string& which) const;
+
+ private:
+  std::size_t budget_;
+  std::size_t taken_ = 0;
+};
+
+/// The most bytes that the caches of one run take up beside those of its prompt: of each of K
+/// replicas the record and its proposal, which share with the prompt all of its full pages.
+///
+/// restored: whether the records are computed from the prompt on, each with a prompt of its own.
+std::size_t cache_bytes_of_run(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
+                               std::size_t replicas, bool restored);
+
+/// "1.5 GiB", for people.
+std::string bytes_text(std::size_t bytes);
+
+}  // namespace tempera::gpu

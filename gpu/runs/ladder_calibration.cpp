@@ -1,0 +1,179 @@
+#include "gpu/runs/ladder_calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "gpu/input/bad_input.hpp"
+#include "gpu/lottery/exponential.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// Mean and variance of numbers as they come (Welford).
+struct Moments {
+  std::uint64_t count = 0;
+  double mean = 0.0;
+  double squares = 0.0;
+  void take(double value) {
+    ++count;
+    const double from_old = value - mean;
+    mean += from_old / static_cast<double>(count);
+    squares += from_old * (value - mean);
+  }
+  double deviation() const {
+    return count < 2 ? 0.0 : std::sqrt(squares / static_cast<double>(count - 1));
+  }
+};
+
+/// Measures swaps, and the spread of log p0 in the second half of the last stage's rounds.
+class Measurement final : public DrawObserver {
+ public:
+  Measurement(const DrawSettings& settings, std::size_t prompts)
+      : plan_(settings.plan),
+        samples_(settings.samples),
+        moments_(prompts, std::vector<Moments>(settings.ladder.rungs())) {
+    pilot_.powers = settings.ladder.powers();
+    pilot_.attempts.resize(settings.ladder.rungs() - 1);
+    pilot_.accepted.resize(settings.ladder.rungs() - 1);
+  }
+
+  void advanced(std::size_t place, const Progress& progress,
+                std::span<const Event> events) override {
+    if (progress.stage + 1 != plan_.stages.size()) return;
+    if (2 * progress.round <= plan_.stages.back().rounds) return;
+    for (const Event& event : events) {
+      if (event.kind != Event::Kind::swap) continue;
+      ++pilot_.attempts[event.rung];
+      if (event.accepted) ++pilot_.accepted[event.rung];
+    }
+    for (Rung k = 0; k < progress.replicas.size(); ++k)
+      moments_[place / samples_][k].take(progress.replicas[k].log_p0());
+  }
+
+  Pilot pilot() const {
+    Pilot measured = pilot_;
+    for (Rung k = 0; k < measured.powers.size(); ++k) {
+      double sum = 0.0;
+      for (const auto& of_prompt : moments_) sum += of_prompt[k].deviation();
+      measured.deviations.push_back(sum / static_cast<double>(moments_.size()));
+    }
+    return measured;
+  }
+
+ private:
+  const Plan& plan_;
+  std::size_t samples_;
+  Pilot pilot_;
+  std::vector<std::vector<Moments>> moments_;  // [prompt][rung]
+};
+
+/// Whether the acceptances are equal as far as their numbers can tell.
+bool is_even(const Pilot& pilot) {
+  double mean = 0.0;
+  for (std::size_t k = 0; k < pilot.attempts.size(); ++k) mean += pilot.acceptance(k);
+  mean /= static_cast<double>(pilot.attempts.size());
+  for (std::size_t k = 0; k < pilot.attempts.size(); ++k) {
+    const double variance = mean * (1.0 - mean) / static_cast<double>(pilot.attempts[k]);
+    if (std::abs(pilot.acceptance(k) - mean) > 2.0 * std::sqrt(variance)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+double Pilot::acceptance(std::size_t edge) const {
+  return attempts[edge] == 0
+             ? 0.0
+             : static_cast<double>(accepted[edge]) / static_cast<double>(attempts[edge]);
+}
+
+double Pilot::lowest_acceptance() const {
+  double lowest = 1.0;
+  for (std::size_t k = 0; k < attempts.size(); ++k) lowest = std::min(lowest, acceptance(k));
+  return lowest;
+}
+
+std::vector<double> geometric_ladder(double from, double to, std::size_t replicas) {
+  if (replicas < 2) throw BadInput("replicas", "is " + std::to_string(replicas), "give at least 2");
+  require_power(from, "from");
+  require_power(to, "to");
+  if (!(from < to))
+    throw BadInput("to", "is not above from", "give the flattest power first, then the sharpest");
+  std::vector<double> powers;
+  const double steps = static_cast<double>(replicas - 1);
+  for (std::size_t k = 0; k < replicas; ++k)
+    powers.push_back(from * exponential(logarithm(to / from) * static_cast<double>(k) / steps));
+  powers.front() = from;
+  powers.back() = to;
+  return powers;
+}
+
+std::vector<double> equidistant_ladder(std::span<const double> powers,
+                                       std::span<const double> deviations) {
+  std::vector<double> length{0.0};  // from the first power to each
+  for (std::size_t k = 0; k + 1 < powers.size(); ++k)
+    length.push_back(length.back() +
+                     (powers[k + 1] - powers[k]) * (deviations[k] + deviations[k + 1]) / 2.0);
+  std::vector<double> placed(powers.begin(), powers.end());
+  if (length.back() <= 0.0) return placed;
+  const double steps = static_cast<double>(powers.size() - 1);
+  for (std::size_t k = 1; k + 1 < powers.size(); ++k) {
+    const double wanted = length.back() * static_cast<double>(k) / steps;
+    std::size_t i = 0;
+    while (i + 2 < powers.size() && length[i + 1] < wanted) ++i;
+    const double gap = powers[i + 1] - powers[i];
+    // length[i] + σ_i x + (σ_{i+1} − σ_i) x²/2·gap, which increases with x.
+    double low = 0.0;
+    double high = gap;
+    for (int step = 0; step < 60; ++step) {
+      const double x = (low + high) / 2.0;
+      const double reached =
+          length[i] + deviations[i] * x + (deviations[i + 1] - deviations[i]) * x * x / (2.0 * gap);
+      (reached < wanted ? low : high) = x;
+    }
+    placed[k] = powers[i] + high;
+  }
+  return placed;
+}
+
+DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vector<double>& powers,
+                            std::size_t number) {
+  DrawSettings draw{Ladder(powers), settings.plan, settings.terminal};
+  draw.seed = settings.seed;
+  draw.samples = settings.samples;
+  draw.cache_memory = settings.cache_memory;
+  draw.pilot = static_cast<std::uint8_t>(number);
+  return draw;
+}
+
+std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt> prompts,
+                                    const CalibrationSettings& settings,
+                                    const std::function<void(const Pilot&)>& done) {
+  if (settings.plan.stages.back().rounds < 2 || settings.plan.stages.back().sweeps == 0)
+    throw BadInput("rounds", "leave nothing to measure",
+                   "give at least 2 rounds and a sweep in each");
+  if (settings.pilots < 1 || settings.pilots > addressable_pilots)
+    throw BadInput("pilots", "is " + std::to_string(settings.pilots), "give 1 to 255");
+  std::vector<Pilot> pilots;
+  std::vector<double> powers = geometric_ladder(settings.from, settings.to, settings.replicas);
+  for (std::size_t number = 1; number <= settings.pilots; ++number) {
+    const DrawSettings draw = pilot_settings(settings, powers, number);
+    Measurement measurement(draw, prompts.size());
+    draw_answers(model, prompts, parallel_power_tempering, draw, measurement);
+    pilots.push_back(measurement.pilot());
+    if (done) done(pilots.back());
+    if (is_even(pilots.back())) break;
+    powers = equidistant_ladder(powers, pilots.back().deviations);
+    if (powers == pilots.back().powers) break;
+  }
+  return pilots;
+}
+
+const Pilot& best_pilot(std::span<const Pilot> pilots) {
+  return *std::max_element(pilots.begin(), pilots.end(), [](const Pilot& a, const Pilot& b) {
+    return a.lowest_acceptance() < b.lowest_acceptance();
+  });
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tempera::gpu {
+
+/// A row of the paper's tables of hyper-parameters (`tab:ppt-hyperparams-qwen3-4b`,
+/// `tab:ppt-hyperparams-qwen35-9b`). The paper attempts one ordered sweep after every round of one
+/// local move of each rung, and answers with the record of the last rung.
+struct Preset {
+  std::string_view name;  ///< "qwen3/math500"
+  std::string_view models;
+  std::string_view benchmark;
+  std::vector<double> powers;
+  std::size_t horizon;  ///< T
+  std::size_t block;    ///< B
+  std::size_t rounds;   ///< N_MCMC, local refinement steps per block
+};
+
+/// How many tokens the paper leaves free where the model's context cuts a preset's horizon.
+inline constexpr std::size_t preset_margin = 64;
+
+/// All of them, in the paper's order.
+std::span<const Preset> presets();
+/// The one of this name, or nullptr.
+const Preset* find_preset(std::string_view name);
+
+}  // namespace tempera::gpu

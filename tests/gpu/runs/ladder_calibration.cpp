@@ -1,0 +1,162 @@
+#include "gpu/runs/ladder_calibration.hpp"
+
+#include <cmath>
+
+#include "gpu/model/table_model.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/runs/naive_run.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// Two tokens, one far likelier than the other, at every position of a record that never ends: log
+/// p0 spreads most at small powers.
+std::vector<float> leaning_row(std::span<const TokenId> prefix) {
+  return {prefix.size() % 3 == 0 ? 1.25F : 2.5F, 0.0F, -30.0F};
+}
+
+CalibrationSettings small_calibration() {
+  CalibrationSettings settings;
+  settings.from = 0.25;
+  settings.to = 4.0;
+  settings.replicas = 4;
+  settings.plan = {make_stages(40, 25, {8, 30}, {2}, {1}), Schedule::adj, 3};
+  settings.terminal = {2};
+  settings.seed = 77;
+  settings.samples = 6;
+  settings.pilots = 3;
+  return settings;
+}
+
+const std::vector<Prompt> prompts{{{1, 0, 1}, {5, 0}}, {{0}, {6, 0x1234}}};
+
+/// The replay of one pilot's runs.
+std::vector<naive::Run> replays_of(const CalibrationSettings& settings, const Pilot& pilot,
+                                   std::size_t number) {
+  std::vector<naive::Run> runs;
+  for (const Prompt& prompt : prompts)
+    for (std::size_t sample = 0; sample < settings.samples; ++sample) {
+      naive::Question asked;
+      asked.row = leaning_row;
+      asked.prompt = prompt.tokens;
+      asked.terminal = settings.terminal;
+      asked.powers = pilot.powers;
+      for (const Stage& stage : settings.plan.stages) {
+        asked.horizons.push_back(stage.horizon);
+        asked.rounds.push_back(stage.rounds);
+        asked.moves.push_back(stage.local_moves);
+        asked.sweeps.push_back(stage.sweeps);
+      }
+      asked.seed = naive::seed_of(settings.seed, {prompt.number.in_address, prompt.number.in_seed});
+      asked.prompt_number = prompt.number.in_address;
+      asked.sample = sample;
+      asked.pilot = number;
+      runs.emplace_back(asked);
+    }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("a geometric ladder has equal ratios and the ends that were asked for") {
+  const auto powers = geometric_ladder(1.5, 3.0, 4);
+  REQUIRE(powers.size() == 4);
+  CHECK(powers.front() == 1.5);
+  CHECK(powers.back() == 3.0);
+  for (std::size_t k = 1; k < 3; ++k)
+    CHECK(std::abs(powers[k] * powers[k] / (powers[k - 1] * powers[k + 1]) - 1.0) < 1e-14);
+  require_bad_input([] { geometric_ladder(1.0, 2.0, 1); }, {"replicas"});
+  require_bad_input([] { geometric_ladder(2.0, 2.0, 3); }, {"to"});
+  require_bad_input([] { geometric_ladder(0.0, 2.0, 3); }, {"from"});
+}
+
+TEST_CASE("the neighbours of an equidistant ladder are equally far apart") {
+  const std::vector<double> powers{0.5, 1.0, 2.5, 3.0, 7.0};
+  const std::vector<double> deviations{9.0, 4.0, 0.5, 2.0, 1.0};
+  const auto sigma = [&](double s) {
+    std::size_t i = 0;
+    while (i + 2 < powers.size() && s > powers[i + 1]) ++i;
+    const double t = (s - powers[i]) / (powers[i + 1] - powers[i]);
+    return (1.0 - t) * deviations[i] + t * deviations[i + 1];
+  };
+  // Midpoints of a million parts: the error is far below the tolerance, 1e-5 of the whole.
+  const auto length = [&](double a, double b) {
+    constexpr int parts = 100000;
+    double sum = 0.0;
+    for (int i = 0; i < parts; ++i) sum += sigma(a + (b - a) * (i + 0.5) / parts);
+    return sum * (b - a) / parts;
+  };
+  const auto placed = equidistant_ladder(powers, deviations);
+  REQUIRE(placed.size() == powers.size());
+  CHECK(placed.front() == 0.5);
+  CHECK(placed.back() == 7.0);
+  const double whole = length(0.5, 7.0);
+  for (std::size_t k = 0; k + 1 < placed.size(); ++k)
+    CHECK(std::abs(length(placed[k], placed[k + 1]) - whole / 4.0) < 1e-5 * whole);
+  CHECK(equidistant_ladder(powers, std::vector<double>(5, 0.0)) == powers);
+}
+
+TEST_CASE("pilots measure what a replay gives, with words of their own, and even the ladder out") {
+  TableModel model(3, leaning_row);
+  const CalibrationSettings settings = small_calibration();
+  std::size_t told = 0;
+  const auto pilots = calibrate_ladder(model, prompts, settings, [&](const Pilot&) { ++told; });
+  CHECK(told == pilots.size());
+  REQUIRE(pilots.size() > 1);
+  CHECK(pilots.front().powers == geometric_ladder(0.25, 4.0, 4));
+  for (std::size_t n = 0; n < pilots.size(); ++n) {
+    const Pilot& pilot = pilots[n];
+    const auto runs = replays_of(settings, pilot, n + 1);
+    std::vector<std::uint64_t> attempts(3), accepted(3);
+    std::vector<double> deviations(4);
+    for (std::size_t p = 0; p < prompts.size(); ++p) {
+      std::vector<std::vector<naive::Real>> values(4);
+      for (std::size_t sample = 0; sample < settings.samples; ++sample)
+        for (const naive::Moment& moment : runs[p * settings.samples + sample].moments) {
+          if (moment.stage != 1 || moment.round <= 15) continue;
+          for (std::size_t k = 0; k < 4; ++k) values[k].push_back(moment.log_p0[k]);
+          for (const Event& event : moment.events)
+            if (event.kind == Event::Kind::swap) {
+              ++attempts[event.rung];
+              accepted[event.rung] += event.accepted ? 1 : 0;
+            }
+        }
+      for (std::size_t k = 0; k < 4; ++k) {
+        naive::Real mean = 0, squares = 0;
+        for (const auto& value : values[k]) mean += value / values[k].size();
+        for (const auto& value : values[k]) squares += (value - mean) * (value - mean);
+        deviations[k] +=
+            sqrt(naive::Real(squares / (values[k].size() - 1))).convert_to<double>() / 2;
+      }
+    }
+    CHECK(pilot.attempts == attempts);
+    CHECK(pilot.accepted == accepted);
+    // 90 numbers below 2^8 with a spread above 1: each rounded to 2^-45 at most, a few times.
+    for (std::size_t k = 0; k < 4; ++k) CHECK(std::abs(pilot.deviations[k] - deviations[k]) < 1e-9);
+  }
+  // The defect that a calibration is for, and that it is gone.
+  CHECK(pilots.front().lowest_acceptance() < 0.3);
+  CHECK(best_pilot(pilots).lowest_acceptance() > pilots.front().lowest_acceptance() + 0.1);
+  CHECK(best_pilot(pilots).powers.front() == 0.25);
+  CHECK(best_pilot(pilots).powers.back() == 4.0);
+}
+
+TEST_CASE("a pilot's draws are no run's, whatever its number") {
+  CalibrationSettings settings = small_calibration();
+  for (const std::size_t number : {1, 2, 255}) {
+    const DrawSettings draw = pilot_settings(settings, {1.0, 2.0}, number);
+    CHECK(draw.pilot == number);
+    CHECK(draw.seed == settings.seed);
+  }
+  TableModel model(3, leaning_row);
+  settings.pilots = 0;
+  require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"pilots"});
+  settings.pilots = 256;
+  require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"pilots"});
+  settings = small_calibration();
+  settings.plan.stages.back().sweeps = 0;
+  require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"rounds"});
+}
+
+}  // namespace tempera::gpu
