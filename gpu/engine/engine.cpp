@@ -39,13 +39,11 @@ void Engine::answer_batch() {
                     [&](const Pass& pass) { return pass.cache == &request->cache_; });
     if (!is_shared) passes.push_back(request->pass());
   }
-  if (!passes.empty()) {
-    model_.next_logits(passes, logits_);
-    ++batches_;
-  }
-  if (!draws.empty()) {
-    std::vector<ScoredToken> tokens =
-        rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+  if (!passes.empty()) ++batches_;
+  if (draws.empty()) {
+    if (!passes.empty()) model_.next_logits(passes, logits_);
+  } else {
+    std::vector<ScoredToken> tokens = model_.next_tokens(passes, draws, rows_, lottery_, logits_);
     auto token = tokens.begin();
     for (Request* request : batch)
       if (request->draw_) request->token_ = std::move(*token++);

@@ -151,7 +151,7 @@ void Qwen3::make_room(std::size_t rows) {
   gated_.ensure_size(rows * config_.intermediate_size);
 }
 
-void Qwen3::forward(const TokenRows& batch, const PageMemory& memory) {
+void Qwen3::run_layers(const TokenRows& batch, const PageMemory& memory) {
   make_room(batch.rows);
   const std::size_t rows = batch.rows;
   const std::size_t hidden = config_.hidden_size;
@@ -182,16 +182,34 @@ void Qwen3::forward(const TokenRows& batch, const PageMemory& memory) {
     kernels_.multiply_gated(layer.gate_up.view(), normed, rows, inner, gated);
     kernels_.multiply_and_add(layer.down.view(), gated, rows, hidden, states);
   }
-  kernels_.normalize_into_pages(states, final_norm_.data(), batch, hidden, epsilon,
+}
+
+void Qwen3::run_head(std::size_t rows, const LogitRows& logits) {
+  const PackedMatrix& head = head_ ? *head_ : embedding_;
+  kernels_.multiply_head(head.view(), normed_.view(), rows, config_.vocab_size, logits);
+}
+
+void Qwen3::forward(const TokenRows& batch, const PageMemory& memory) {
+  run_layers(batch, memory);
+  kernels_.normalize_into_pages(states_.data(), final_norm_.data(), batch, config_.hidden_size,
+                                static_cast<float>(config_.rms_norm_eps),
                                 pages_.hidden_states(memory));
 }
 
-void Qwen3::logits(const CachedRows& batch, const PageMemory& memory, float* logits) {
-  const PackedMatrix& head = head_ ? *head_ : embedding_;
+void Qwen3::logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) {
   normed_.ensure_size(batch.rows * config_.hidden_size);
   kernels_.gather_from_pages(batch, config_.hidden_size, pages_.hidden_states(memory),
                              normed_.view());
-  kernels_.multiply(head.view(), normed_.view(), batch.rows, config_.vocab_size, logits);
+  run_head(batch.rows, logits);
+}
+
+void Qwen3::step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,
+                 const LogitRows& logits) {
+  run_layers(computed, memory);
+  kernels_.normalize_and_gather(states_.data(), final_norm_.data(), computed, asked,
+                                config_.hidden_size, static_cast<float>(config_.rms_norm_eps),
+                                pages_.hidden_states(memory), normed_.view());
+  run_head(computed.rows, logits);
 }
 
 }  // namespace tempera::gpu

@@ -63,7 +63,9 @@ class Qwen3 final : public Architecture {
   std::span<const std::uint32_t> terminal_tokens() const override { return config_.eos_token_ids; }
   std::size_t page_bytes() const override { return pages_.bytes(); }
   void forward(const TokenRows& batch, const PageMemory& memory) override;
-  void logits(const CachedRows& batch, const PageMemory& memory, float* logits) override;
+  void logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) override;
+  void step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,
+            const LogitRows& logits) override;
 
  private:
   struct Layer {
@@ -79,6 +81,10 @@ class Qwen3 final : public Architecture {
 
   Layer load_layer(const std::string& prefix, TensorSource& tensors) const;
   void make_room(std::size_t rows);
+  /// The embedding and all layers: states_ up to the final norm.
+  void run_layers(const TokenRows& batch, const PageMemory& memory);
+  /// The head's product of normed_.
+  void run_head(std::size_t rows, const LogitRows& logits);
 
   Qwen3Config config_;
   const Kernels& kernels_;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/token_step.hpp"
 
 namespace tempera::gpu {
 
@@ -28,6 +29,9 @@ class CudaKernels final : public Kernels {
 
   /// Kernels launched so far.
   std::uint64_t launches() const;
+  /// Its stream and its memory, for device sources: cuda_device.cuh.
+  struct Device;
+  Device& device() const { return *device_; }
 
   /// "cuda" or "cuda on fibers".
   const char* name() const override;
@@ -55,11 +59,16 @@ class CudaKernels final : public Kernels {
               const ProductInputs& attended) const override;
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
                          const ProductInputs& gathered) const override;
+  void normalize_and_gather(const float* states, const float* weight, const TokenRows& computed,
+                            const CachedRows& asked, std::size_t size, float epsilon,
+                            const PagePart& target, const ProductInputs& gathered) const override;
+  void multiply_head(const MatrixView& head, const ProductInputs& inputs, std::size_t rows,
+                     std::size_t out, const LogitRows& logits) const override;
   void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
                   const PageMemory& memory) const override;
+  std::unique_ptr<TokenStep> make_token_step() const override;
 
  private:
-  struct Device;
   std::unique_ptr<Device> device_;
 };
 
