@@ -1,12 +1,22 @@
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "gpu/device/device_memory.hpp"
 
 namespace tempera::gpu {
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};
+
+}  // namespace
+
+std::uint64_t device_allocations() { return allocations; }
+void count_device_allocation() { ++allocations; }
 
 template <class T>
 struct DeviceMemory<T>::Storage {
@@ -23,6 +33,7 @@ DeviceMemory<T>::DeviceMemory(std::size_t size) : DeviceMemory() {
 
 template <class T>
 DeviceMemory<T>::DeviceMemory(std::span<const T> host) : DeviceMemory() {
+  if (!host.empty()) count_device_allocation();
   storage_->elements.assign(host.begin(), host.end());
 }
 
@@ -42,6 +53,7 @@ std::size_t DeviceMemory<T>::size() const {
 
 template <class T>
 void DeviceMemory<T>::resize(std::size_t size) {
+  if (size > storage_->elements.capacity()) count_device_allocation();
   // Thrust's own growth would hand memmove the null pointer of an empty array.
   if (storage_->elements.empty()) {
     storage_->elements = thrust::device_vector<T>(size);

@@ -1,11 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace tempera::gpu {
+
+/// How often this process has asked for memory through DeviceMemory (and simt::StagedBytes). While
+/// it stays the same, every pointer into them stays good, and no step has waited for an allocation.
+std::uint64_t device_allocations();
+/// Counts one more.
+void count_device_allocation();
 
 /// An array in the memory of Thrust's device system: CUDA's, or the host's for TBB, OpenMP and
 /// plain C++. Hides Thrust from every source that only carries the array around.

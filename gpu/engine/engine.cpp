@@ -44,19 +44,27 @@ void Engine::answer_batch() {
                     [&](const Pass& pass) { return pass.cache == &request->cache_; });
     if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
   }
-  if (!passes.empty()) {
+  if (!passes.empty()) ++batches_;
+  std::vector<ScoredToken> tokens;
+  // Entropies are taken of the logits, which a step that draws behind its head does not leave.
+  if (!draws.empty() && !entropy_ && model_.draws_behind_head(rows_, lottery_)) {
     const Stopwatch watch = time(&EngineTimes::forward);
-    model_.next_logits(passes, logits_);
-    ++batches_;
+    tokens = model_.next_tokens(passes, draws, rows_, lottery_, logits_);
+  } else {
+    if (!passes.empty()) {
+      const Stopwatch watch = time(&EngineTimes::forward);
+      model_.next_logits(passes, logits_);
+    }
+    if (!draws.empty()) {
+      const Stopwatch watch = time(&EngineTimes::draw);
+      tokens = rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+      if (entropy_) {
+        const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
+        for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
+      }
+    }
   }
   if (!draws.empty()) {
-    const Stopwatch watch = time(&EngineTimes::draw);
-    std::vector<ScoredToken> tokens =
-        rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
-    if (entropy_) {
-      const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
-      for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
-    }
     auto token = tokens.begin();
     for (Request* request : batch)
       if (request->draw_) request->token_ = std::move(*token++);

@@ -25,7 +25,7 @@ enum class RowStatus : std::uint32_t {
 /// it, since every row has a ladder of its own length.
 struct RowRequest {
   std::uint64_t first_rung = 0;  ///< rungs of all rows before it
-  std::uint32_t rungs = 0;       ///< of its own ladder
+  std::uint32_t rungs = 0;       ///< of its own ladder; 0 where a step has a row that is nobody's
   std::uint32_t rung = 0;        ///< whose power it is drawn at, index into its own ladder
   Decision decision = Decision::word;
   Word counter = {};        ///< for Decision::word: the draw's address; see RowLottery::draw

@@ -11,6 +11,7 @@
 #include "gpu/lottery/cuda/row_steps.hpp"
 #include "gpu/lottery/row_kernels.hpp"
 #include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/row_requests.hpp"
 #include "gpu/lottery/row_steps.hpp"
 #include "gpu/lottery/selecting_word.hpp"
 
@@ -66,19 +67,12 @@ class RowLotteryOn final : public RowLottery {
       : own_steps_(std::move(steps)), steps_(*own_steps_) {}
 
   const char* form() const override { return steps_.name(); }
+  bool is_cuda() const override { return own_steps_ != nullptr; }
 
   std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                 std::span<const RowDraw> draws, Lottery& lottery) override {
     const bool by_address = lottery.draws_by_philox();
-    Rows rows;
-    for (const RowDraw& row : draws) {
-      if (row.rung >= row.powers.size())
-        throw std::out_of_range("a row is drawn at no rung of its ladder");
-      RowRequest& request = rows.add(row.powers);
-      request.rung = static_cast<std::uint32_t>(row.rung);
-      request.counter = counter_of(row.draw.address);
-      request.seed = row.draw.seed;
-    }
+    RowRequests rows = requests_of(draws);
     const RowBatch batch = prepare(logits, vocabulary, rows);
     if (by_address) return finish(batch, rows);
     ask(lottery, batch, draws, rows.requests);
@@ -91,7 +85,7 @@ class RowLotteryOn final : public RowLottery {
 
   std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                  std::span<const RowToken> tokens) override {
-    Rows rows;
+    RowRequests rows;
     for (const RowToken& row : tokens) {
       if (row.token >= vocabulary)
         throw std::domain_error("token " + std::to_string(row.token) +
@@ -105,7 +99,7 @@ class RowLotteryOn final : public RowLottery {
 
   std::vector<double> log_normalizers(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                       std::size_t count, std::span<const double> powers) override {
-    Rows rows;
+    RowRequests rows;
     for (std::size_t row = 0; row < count; ++row) rows.add(powers);
     const RowBatch batch = prepare(logits, vocabulary, rows);
     steps_.score_normalizers(batch, powers.size());
@@ -117,20 +111,6 @@ class RowLotteryOn final : public RowLottery {
   }
 
  private:
-  /// The requests of a batch and their powers, laid out one behind the other.
-  struct Rows {
-    std::vector<RowRequest> requests;
-    std::vector<double> powers;
-
-    RowRequest& add(std::span<const double> ladder) {
-      RowRequest request;
-      request.first_rung = powers.size();
-      request.rungs = static_cast<std::uint32_t>(ladder.size());
-      powers.insert(powers.end(), ladder.begin(), ladder.end());
-      return requests.emplace_back(request);
-    }
-  };
-
   template <class T>
   static T* grow(Vector<T>& memory, std::uint64_t size) {
     // Scratch: nothing in it is worth carrying over, and growing from empty would copy from
@@ -140,10 +120,9 @@ class RowLotteryOn final : public RowLottery {
   }
 
   /// Everything up to the sums of tickets.
-  RowBatch prepare(const DeviceMemory<float>& logits, std::size_t vocabulary, const Rows& rows) {
-    if (vocabulary == 0 || vocabulary > largest_vocabulary)
-      throw std::domain_error("a vocabulary of " + std::to_string(vocabulary) +
-                              " tokens; the lottery takes 1 to 2^18");
+  RowBatch prepare(const DeviceMemory<float>& logits, std::size_t vocabulary,
+                   const RowRequests& rows) {
+    require_drawable(vocabulary);
     RowBatch batch;
     batch.rows = rows.requests.size();
     batch.vocabulary = vocabulary;
@@ -183,7 +162,7 @@ class RowLotteryOn final : public RowLottery {
     }
   }
 
-  std::vector<ScoredToken> finish(const RowBatch& batch, const Rows& rows) {
+  std::vector<ScoredToken> finish(const RowBatch& batch, const RowRequests& rows) {
     steps_.draw_winners(batch);
     check(batch);
     const auto count = static_cast<std::ptrdiff_t>(batch.rows);
@@ -195,11 +174,8 @@ class RowLotteryOn final : public RowLottery {
     thrust::copy(log_z_.begin(), log_z_.begin() + static_cast<std::ptrdiff_t>(log_z.size()),
                  log_z.begin());
     std::vector<ScoredToken> drawn(batch.rows);
-    for (std::size_t row = 0; row < drawn.size(); ++row) {
-      const RowRequest& request = rows.requests[row];
-      const auto own = std::span(log_z).subspan(request.first_rung, request.rungs);
-      drawn[row] = {static_cast<std::uint32_t>(token[row]), log_p[row], {own.begin(), own.end()}};
-    }
+    for (std::size_t row = 0; row < drawn.size(); ++row)
+      drawn[row] = scored_token(token[row], log_p[row], log_z, rows.requests[row]);
     return drawn;
   }
 
@@ -207,25 +183,10 @@ class RowLotteryOn final : public RowLottery {
     std::vector<std::uint32_t> status(batch.rows);
     thrust::copy(status_.begin(), status_.begin() + static_cast<std::ptrdiff_t>(batch.rows),
                  status.begin());
-    for (std::size_t row = 0; row < status.size(); ++row) {
-      switch (static_cast<RowStatus>(status[row])) {
-        case RowStatus::sound:
-          break;
-        case RowStatus::not_a_number:
-          throw std::domain_error("a logit is NaN or +infinity (row " + std::to_string(row) +
-                                  " of the batch): the model's weights or activations overflow; "
-                                  "check the model's weights");
-        case RowStatus::nothing_allowed:
-          throw std::domain_error("every logit of row " + std::to_string(row) +
-                                  " is -infinity: no token is allowed after this prefix");
-        case RowStatus::forbidden:
-          throw std::domain_error("row " + std::to_string(row) +
-                                  " scores a token of probability zero");
-      }
-    }
+    for (std::size_t row = 0; row < status.size(); ++row) require_sound(status[row], row);
   }
 
-  std::unique_ptr<const RowSteps> own_steps_;  // null where the steps outlive the lottery
+  std::unique_ptr<const RowSteps> own_steps_;  // of CUDA; null where the steps outlive the lottery
   const RowSteps& steps_;
   Vector<double> powers_;
   Vector<float> logits_;

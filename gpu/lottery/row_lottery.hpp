@@ -48,6 +48,9 @@ class RowLottery {
   virtual ~RowLottery() = default;
   /// Which form of the steps it runs, as RowSteps::name says.
   virtual const char* form() const = 0;
+  /// Whether these are the CUDA kernels, which a model whose head leaves its logits on the same
+  /// device can queue behind it (LanguageModel::next_tokens).
+  virtual bool is_cuda() const { return false; }
 
   /// Draws one token from each row.
   ///

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/lottery/row_lottery.hpp"
 
 namespace tempera::gpu {
 
@@ -49,6 +51,21 @@ class LanguageModel {
   /// Bitwise: a row depends only on the tokens that its own cache then holds, never on the batch
   /// around it, on how the tokens were split over earlier passes, or on the number of threads.
   virtual void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) = 0;
+
+  /// Whether next_tokens knows a shorter way with these, which leaves no logits to look at.
+  virtual bool draws_behind_head(const RowLottery& /*rows*/, const Lottery& /*lottery*/) const {
+    return false;
+  }
+  /// The passes computed, and a token drawn after each of the first draws.size() of them: the bits
+  /// of next_logits and then RowLottery::draw, which is what it does where the model knows no
+  /// shorter way. logits: memory that may be used for them.
+  /// @throw as these two do
+  virtual std::vector<ScoredToken> next_tokens(std::span<const Pass> passes,
+                                               std::span<const RowDraw> draws, RowLottery& rows,
+                                               Lottery& lottery, DeviceMemory<float>& logits) {
+    next_logits(passes, logits);
+    return rows.draw(logits, vocabulary_size(), draws, lottery);
+  }
 };
 
 }  // namespace tempera::gpu

@@ -54,7 +54,8 @@ struct LaunchRows {
 
 Transformer::Transformer(std::unique_ptr<Architecture> architecture)
     : architecture_(std::move(architecture)),
-      pool_(std::make_shared<PagePool>(architecture_->page_bytes())) {}
+      pool_(std::make_shared<PagePool>(architecture_->page_bytes())),
+      step_(architecture_->kernels().make_token_step()) {}
 
 std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
                                                const Kernels& kernels) {
@@ -97,7 +98,7 @@ Transformer::Extension Transformer::extension_of(const Pass& pass) const {
   return {cache, pass.tokens};
 }
 
-void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) {
+std::vector<Transformer::Extension> Transformer::extensions_of(std::span<const Pass> passes) const {
   std::vector<Extension> extensions;
   std::vector<const Cache*> caches;
   extensions.reserve(passes.size());
@@ -109,6 +110,11 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
   if (std::adjacent_find(caches.begin(), caches.end()) != caches.end()) {
     throw std::invalid_argument("a cache occurs in two passes");
   }
+  return extensions;
+}
+
+void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) {
+  const std::vector<Extension> extensions = extensions_of(passes);
   extend(extensions);
   std::vector<CachedToken> cached;
   cached.reserve(extensions.size());
@@ -117,6 +123,45 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
     cached.push_back({cache->page_of(last), static_cast<std::uint32_t>(last % page_tokens)});
   }
   run_head(cached, rows);
+}
+
+bool Transformer::draws_behind_head(const RowLottery& rows, const Lottery& lottery) const {
+  return step_ != nullptr && rows.is_cuda() && lottery.draws_by_philox();
+}
+
+std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
+                                                  std::span<const RowDraw> draws, RowLottery& rows,
+                                                  Lottery& lottery, DeviceMemory<float>& logits) {
+  if (!draws_behind_head(rows, lottery) || draws.empty() ||
+      draws.size() > TokenStep::largest_rows) {
+    return LanguageModel::next_tokens(passes, draws, rows, lottery, logits);
+  }
+  const std::vector<Extension> extensions = extensions_of(passes);
+  std::vector<Extension> before;  // what is computed before the step
+  std::vector<Extension> last;    // and in it
+  std::vector<StepRow> step_rows;
+  for (std::size_t row = 0; row < extensions.size(); ++row) {
+    const auto& [cache, tokens] = extensions[row];
+    const bool is_drawn = row < draws.size();
+    const std::size_t in_step = is_drawn && !tokens.empty() ? 1 : 0;
+    if (tokens.size() > in_step) before.push_back({cache, tokens.first(tokens.size() - in_step)});
+    if (in_step != 0) last.push_back({cache, tokens.last(1)});
+    if (!is_drawn) continue;
+    step_rows.push_back({cache, {}, draws[row]});
+    if (in_step != 0) step_rows.back().token = tokens.back();
+  }
+  if (!before.empty()) extend(before);
+  if (!scratch_page_) scratch_page_ = pool_->take();
+  const std::vector<PagedCache::PageCopy> copies = reserve(last);
+  const StepModel model{
+      vocabulary_size(), max_position(), pool_->memory(), *scratch_page_,
+      [this](const TokenRows& computed, const CachedRows& asked, const LogitRows& logit_rows) {
+        architecture_->step(computed, asked, pool_->memory(), logit_rows);
+      }};
+  std::vector<ScoredToken> drawn = step_->run(model, step_rows, copies);
+  for (const auto& [cache, tokens] : last) cache->hold(tokens.size());
+  tokens_computed_ += last.size();
+  return drawn;
 }
 
 void Transformer::logits_at_every_position(std::span<const TokenId> tokens,
@@ -154,11 +199,16 @@ void Transformer::extend(std::span<const Extension> extensions) {
   for (const auto& [cache, tokens] : extensions) cache->hold(tokens.size());
 }
 
-void Transformer::make_room(std::span<const Extension> extensions) {
+std::vector<PagedCache::PageCopy> Transformer::reserve(std::span<const Extension> extensions) {
   std::vector<PagedCache::PageCopy> copies;
   for (const auto& [cache, tokens] : extensions) {
     cache->reserve(cache->length() + tokens.size(), copies);
   }
+  return copies;
+}
+
+void Transformer::make_room(std::span<const Extension> extensions) {
+  const std::vector<PagedCache::PageCopy> copies = reserve(extensions);
   if (copies.empty()) return;
   std::vector<std::uint32_t> pages(2 * copies.size());
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -183,7 +233,7 @@ void Transformer::run_head(std::span<const CachedToken> tokens, DeviceMemory<flo
     launch_.ensure_size(places.size());
     launch_.upload(places);
     architecture_->logits({part.size(), launch_.data(), launch_.data() + part.size()},
-                          pool_->memory(), rows.data() + begin * vocabulary_size());
+                          pool_->memory(), {rows.data() + begin * vocabulary_size()});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "gpu/transformer/architectures/architecture.hpp"
 #include "gpu/transformer/cache/page_pool.hpp"
 #include "gpu/transformer/cache/paged_cache.hpp"
+#include "gpu/transformer/kernels/token_step.hpp"
 
 namespace tempera::gpu {
 
@@ -49,6 +51,15 @@ class Transformer : public LanguageModel {
   /// @throw std::invalid_argument for a cache of another model, or one that occurs in two passes
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
+  bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override;
+  /// As LanguageModel says. Where the kernels have a TokenStep, the rows are CUDA's and the lottery
+  /// is Philox's, the last token of each drawn pass and the draw are one step of the device; tokens
+  /// before it, and passes without a draw, are computed first.
+  /// @throw as next_logits and RowLottery::draw do
+  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
+                                       RowLottery& rows, Lottery& lottery,
+                                       DeviceMemory<float>& logits) override;
+
   /// rows[position * vocabulary_size + token] = the logit of `token` after tokens[0 .. position],
   /// for every position: the bits that next_logits gives. rows grows where needed.
   /// @throw BadInput as next_logits does.
@@ -73,15 +84,21 @@ class Transformer : public LanguageModel {
 
   void require_valid(std::span<const TokenId> tokens, std::size_t cached) const;
   Extension extension_of(const Pass& pass) const;
+  /// Of all passes. @throw std::invalid_argument for a cache that occurs in two of them
+  std::vector<Extension> extensions_of(std::span<const Pass> passes) const;
   /// Computes the tokens of every extension into its cache.
   void extend(std::span<const Extension> extensions);
   void make_room(std::span<const Extension> extensions);
+  /// Makes room in the caches; returns the copies that this asks for.
+  static std::vector<PagedCache::PageCopy> reserve(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
   std::unique_ptr<Architecture> architecture_;
   std::shared_ptr<PagePool> pool_;
   std::uint64_t tokens_computed_ = 0;
-  DeviceMemory<std::uint32_t> launch_;  // what one launch needs to know, kept between calls
+  DeviceMemory<std::uint32_t> launch_;         // what one launch needs to know, kept between calls
+  std::unique_ptr<TokenStep> step_;            // null where the kernels have none
+  std::optional<std::uint32_t> scratch_page_;  // of the step's rows that compute nothing
 };
 
 }  // namespace tempera::gpu

@@ -63,4 +63,46 @@ inline const PlantedDraw planted_draws[] = {
 
 }  // namespace tempera::gpu
 ")
+
+set(step gpu/transformer/kernels/cuda/token_step.cuh)
+set(planted_defects)
+tempera_plant(${step} none "" "")
+tempera_plant(${step} stale_page "i < counts.entries; i += stride" "i + 1 < counts.entries; i += stride")
+tempera_plant(${step} copied_page_not_copied "copy < counts.copies" "copy + 1 < counts.copies")
+tempera_plant(${step} padded_row_on_a_live_page
+  "      slot_tables_.hold(slot, {&model.scratch_page, 1}, entries);\n      continue" "      continue")
+tempera_plant(${step} tile_maximum_left_out "tile_largest_.data(), tiles, blocks_each" "tile_largest_.data(), tiles - 1, blocks_each")
+tempera_plant(${step} stale_token_of_a_fork "row->token == drawn_[slot] ? 1 : 0" "drawn_[slot] ? 1 : 0")
+tempera_plant(${step} count_of_the_last_graph "graphs_[shape]" "graphs_[{1, shape.context}]")
+tempera_plant(${step} slot_of_the_next_token "static_cast<std::uint32_t>(last % page_tokens)"
+  "static_cast<std::uint32_t>((last + 1) % page_tokens)")
+tempera_plant(${step} draw_of_the_neighbour "requests.requests[*row_in[slot]]" "requests.requests[(*row_in[slot] + 1) % rows.size()]")
+set(includes)
+set(rows)
+foreach(defect IN LISTS planted_defects)
+  string(APPEND includes "#include \"planted/token_step_${defect}.hpp\"\n")
+  string(APPEND rows "    {\"${defect}\", make_planted_step<planted::${defect}::CudaTokenStep>},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${planted_folder}/step_defects.hpp @ONLY CONTENT "#pragma once
+
+#include <memory>
+
+@includes@
+namespace tempera::gpu {
+
+template <class Step>
+std::unique_ptr<TokenStep> make_planted_step(simt::Stream& stream) {
+  return std::make_unique<Step>(stream, 3);
+}
+
+struct PlantedStep {
+  const char* defect;
+  std::unique_ptr<TokenStep> (*make)(simt::Stream& stream);
+};
+
+inline const PlantedStep planted_steps[] = {
+@rows@};
+
+}  // namespace tempera::gpu
+")
 target_include_directories(test_simt PRIVATE ${CMAKE_CURRENT_BINARY_DIR})

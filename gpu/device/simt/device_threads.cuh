@@ -113,6 +113,8 @@ struct Stream {
   cudaStream_t stream = nullptr;
   bool overlapped = false;     ///< whether the device has programmatic dependent launches
   std::uint64_t launches = 0;  ///< how many kernels have been queued
+  Queueing queueing = Queueing::run;
+  std::uint64_t waits = 0;  ///< how often the host has waited
 };
 
 inline void require_success(cudaError_t error, const char* what) {
@@ -132,6 +134,7 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
                                          static_cast<int>(shape.shared_bytes)),
                     "shared memory");
   }
+  if (stream.queueing == Queueing::rehearse) return;
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include "gpu/device/simt/launch_shape.hpp"
 
@@ -43,6 +44,9 @@ struct Stream {
   std::uint64_t launches = 0;  ///< how many kernels have been queued
   PlantedDefect planted = {};
   std::set<unsigned> barrier_lines = {};  ///< of all barriers that were reached
+  Queueing queueing = Queueing::run;
+  std::vector<std::function<void(Stream&)>> recorded = {};  ///< launches, with their arguments
+  std::uint64_t waits = 0;                                  ///< how often the host has waited
 };
 
 /// Where the running fiber stands.
@@ -144,11 +148,16 @@ inline void let_next_begin() {}
 /// Runs every block of a launch. @throw LaunchFailure
 void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<void()>& kernel);
 
-/// Runs the kernel to its end. @throw LaunchFailure
+/// Runs the kernel to its end, or records it with its arguments as they are now.
+/// @throw LaunchFailure
 template <class... Parameters, class... Arguments>
 void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
             Arguments... arguments) {
-  run_blocks(shape, stream, [&] { kernel(arguments...); });
+  if (stream.queueing == Queueing::rehearse) return;
+  const auto run = [=](Stream& on) { run_blocks(shape, on, [&] { kernel(arguments...); }); };
+  if (stream.queueing == Queueing::run) return run(stream);
+  ++stream.launches;
+  stream.recorded.emplace_back(run);
 }
 
 }  // namespace tempera::gpu::simt::inline on_fibers

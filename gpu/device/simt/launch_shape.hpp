@@ -21,6 +21,13 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< per block, at most 227 KiB on Hopper, 99 KiB on Ada
 };
 
+/// What a stream does with what is launched on it.
+enum class Queueing {
+  run,       ///< runs it, behind what was launched before
+  rehearse,  ///< nothing: the host code around the launches makes its room
+  record,    ///< keeps it, with its arguments, for a StepGraph
+};
+
 /// What one lane moves at a time: 16 bytes, one register quadruple of an A fragment.
 struct alignas(16) Vector16 {
   std::uint32_t x;

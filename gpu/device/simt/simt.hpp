@@ -25,6 +25,7 @@
 // load_matrices                                ldmatrix.x4: four 8 x 8 matrices of 16-bit elements
 // wait_for_inputs, let_next_begin              programmatic dependent launch, where a device has it
 // launch(shape, stream, kernel, arguments...)  queues the kernel behind those before it
+// StepGraph, StagedBytes                       gpu/device/simt/step_graph.cuh
 //
 // What the fibers cannot show: races between blocks that lie within one turn of a block, missing
 // fences, bank conflicts, speed, reads before wait_for_inputs, and that the silicon follows

@@ -119,7 +119,7 @@ struct SummingBlock {
 
 /// Sums, over every chunk of every row, the tickets of each rung of the row's ladder
 /// (batch.ticket_sums) and the grains of Z_1 (batch.grain_sums). Also writes batch.largest and
-/// batch.status.
+/// batch.status. A row without a ladder is nobody's: nothing of it is read or written.
 ///
 /// tile_largest: [rows, tiles], the largest logit of each tile of outputs, -infinity for a tile of
 /// none, NaN or +infinity where a logit is one of them.
@@ -131,6 +131,7 @@ sum_tickets(RowBatch batch, const float* tile_largest, std::uint64_t tiles) {
   simt::let_next_begin();
   auto* shared = simt::shared_memory<SummingBlock>();
   const std::uint64_t row = simt::block().y;
+  if (batch.requests[row].rungs == 0) return;
 
   float largest = no_logit;
   for (std::uint64_t tile = simt::thread(); tile < tiles; tile += draw_threads)
@@ -272,7 +273,7 @@ TEMPERA_ON_DEVICE inline void find_winner(const RowBatch& batch, const RowReques
 /// Finds the winner of every row from the sums of sum_tickets, or takes the given token, and writes
 /// its token, ℓ_t (`eq:implementation-base-log-probability`) and ζ_t of every rung
 /// (`eq:implementation-token-normalizers`), as DrawWinner does. Leaves a row alone whose status is
-/// not sound.
+/// not sound, and one without a ladder.
 ///
 /// Launch: {1, rows} blocks of draw_threads, shared WinningBlock.
 TEMPERA_KERNEL(draw_threads, 4) draw_winner(RowBatch batch) {
@@ -280,8 +281,9 @@ TEMPERA_KERNEL(draw_threads, 4) draw_winner(RowBatch batch) {
   simt::let_next_begin();
   auto* shared = simt::shared_memory<WinningBlock>();
   const std::uint64_t row = simt::block().y;
-  if (batch.status[row] != static_cast<std::uint32_t>(RowStatus::sound)) return;
   const RowRequest& request = batch.requests[row];
+  if (request.rungs == 0 || batch.status[row] != static_cast<std::uint32_t>(RowStatus::sound))
+    return;
   const bool drawn = request.decision == Decision::word;
 
   if (simt::warp() == 0 && drawn) find_chunk(batch, request, *shared);

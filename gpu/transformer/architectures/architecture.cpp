@@ -27,6 +27,7 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   auto config = Model::configuration(JsonObject(document, file.string()));
   config.eos_token_ids =
       read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
+  kernels.require_attention(attention_shape(config), file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files);
   auto model = std::make_unique<Model>(config, tensors, kernels);

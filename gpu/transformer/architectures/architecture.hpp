@@ -32,7 +32,16 @@ class Architecture {
   /// Computes the rows and writes what is kept of them into their pages.
   virtual void forward(const TokenRows& batch, const PageMemory& memory) = 0;
   /// logits[row, token], [rows, vocabulary_size], after each of these tokens, from the pages alone.
-  virtual void logits(const CachedRows& batch, const PageMemory& memory, float* logits) = 0;
+  virtual void logits(const CachedRows& batch, const PageMemory& memory,
+                      const LogitRows& logits) = 0;
+  /// forward of `computed`, and then logits of `asked`, as many rows: a whole step of decoding,
+  /// where the architecture can in fewer kernels. What a row asks for it computes, or it was there
+  /// before.
+  virtual void step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,
+                    const LogitRows& logits_of_rows) {
+    forward(computed, memory);
+    logits(asked, memory, logits_of_rows);
+  }
 };
 
 /// The model of a folder in Hugging Face form, of the architecture that the `model_type` of its

@@ -25,6 +25,8 @@ Decoder::Decoder(const char* model_type, DecoderConfig config, TensorSource& ten
       normed_(kernels.arithmetic()),
       attended_(kernels.arithmetic()),
       gated_(kernels.arithmetic()) {
+  kernels_.require_attention(attention_,
+                             "the configuration of a " + std::string(model_type) + " model");
   embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
                               kernels_.arithmetic());
 }
@@ -54,12 +56,25 @@ void Decoder::forward(const TokenRows& batch, const PageMemory& memory) {
                                 epsilon(), pages_.hidden_states(memory));
 }
 
-void Decoder::logits(const CachedRows& batch, const PageMemory& memory, float* logits) {
+void Decoder::run_head(std::size_t rows, const LogitRows& logits) {
   const PackedMatrix& head = head_ ? *head_ : embedding_;
+  kernels_.multiply_head(head.view(), normed_.view(), rows, config_.vocab_size, logits);
+}
+
+void Decoder::logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) {
   normed_.ensure_size(batch.rows * config_.hidden_size);
   kernels_.gather_from_pages(batch, config_.hidden_size, pages_.hidden_states(memory),
                              normed_.view());
-  kernels_.multiply(head.view(), normed_.view(), batch.rows, config_.vocab_size, logits);
+  run_head(batch.rows, logits);
+}
+
+void Decoder::step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,
+                   const LogitRows& logits) {
+  run_layers(computed, memory, begin(computed));
+  kernels_.normalize_and_gather(states_.data(), final_norm_.data(), computed, asked,
+                                config_.hidden_size, epsilon(), pages_.hidden_states(memory),
+                                normed_.view());
+  run_head(computed.rows, logits);
 }
 
 }  // namespace tempera::gpu

@@ -24,7 +24,9 @@ class Decoder : public Architecture {
   std::string remark() const override { return config_.remark; }
   std::size_t page_bytes() const override { return pages_.bytes(); }
   void forward(const TokenRows& batch, const PageMemory& memory) override;
-  void logits(const CachedRows& batch, const PageMemory& memory, float* logits) override;
+  void logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) override;
+  void step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,
+            const LogitRows& logits) override;
 
  protected:
   /// Reads the embedding; the architecture's own constructor reads its layers and then calls
@@ -62,6 +64,8 @@ class Decoder : public Architecture {
  private:
   /// Room for the rows of a batch, valid until the next call, and their embeddings.
   Launch begin(const TokenRows& batch);
+  /// The head's product of normed_.
+  void run_head(std::size_t rows, const LogitRows& logits);
 
   RotaryAngles angles_;
   PackedMatrix embedding_;            // vocab_size outputs over hidden_size inputs

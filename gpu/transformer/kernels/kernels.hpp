@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
@@ -24,6 +26,13 @@ struct CachedRows {
   std::size_t rows;
   const std::uint32_t* pages;  // [rows]
   const std::uint32_t* slots;  // [rows]
+};
+
+/// Where a head leaves its rows of logits, and, for the draw behind it, the largest of every tile
+/// of 16 outputs: -infinity where all are, NaN where one is NaN or +infinity.
+struct LogitRows {
+  float* logits;                  // [rows, out]
+  float* tile_largest = nullptr;  // [rows, out / 16 rounded up]; null where nobody asks for them
 };
 
 /// How the queries, keys and values of one row lie in a buffer: queries [heads, head_dim] from 0
@@ -49,6 +58,8 @@ struct ProductInputs {
   float* float32;
   std::uint16_t* bfloat16;
 };
+
+class TokenStep;
 
 /// The steps of a forward pass under one arithmetic, in one of several forms that give the same
 /// bits: for `float32` the readable one on Thrust (kernels/thrust/), which is also the device's;
@@ -120,16 +131,36 @@ class Kernels {
   virtual void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
                                  const ProductInputs& gathered) const = 0;
 
+  /// normalize_into_pages of `computed`, and then gather_from_pages of `asked`: the end of a step,
+  /// whose rows are as many. What it asks for lies in the same row's slot, or was there before.
+  virtual void normalize_and_gather(const float* states, const float* weight,
+                                    const TokenRows& computed, const CachedRows& asked,
+                                    std::size_t size, float epsilon, const PagePart& target,
+                                    const ProductInputs& gathered) const;
+
+  /// As multiply, of a head. A form that has nobody draw behind it leaves logits.tile_largest as it
+  /// is.
+  virtual void multiply_head(const MatrixView& head, const ProductInputs& inputs, std::size_t rows,
+                             std::size_t out, const LogitRows& logits) const;
+
   /// Copies page sources[c] to page targets[c] for each c < copies.
   virtual void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                           std::size_t copies, const PageMemory& memory) const = 0;
+
+  /// Refuses a model whose attention this form cannot compute on this device; `where` names its
+  /// configuration. Called before any weight is read.
+  /// @throw BadInput
+  virtual void require_attention(const AttentionShape& shape, const std::string& where) const;
+
+  /// What runs whole steps of a model of this form, with the draw, as graphs of its device; null
+  /// for a form that has no such thing.
+  virtual std::unique_ptr<TokenStep> make_token_step() const;
 };
 
 /// The form of an arithmetic that this process uses where nobody asks for another: where the device
 /// is not the host, Thrust's for `float32` and CudaKernels for `tensor-core`; otherwise the host's
 /// for the instruction set that chosen_instruction_set() gives.
-/// @throw BadInput as chosen_instruction_set
-/// @throw std::runtime_error where there is no device
+/// @throw BadInput as chosen_instruction_set, and where there is no device
 const Kernels& default_kernels(Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

@@ -269,6 +269,22 @@ TEST_CASE("the head leaves logits and the largest of every 16, NaN where one is 
   }
 }
 
+TEST_CASE("a row whose every logit is -infinity has -infinity for the largest of every tile") {
+  Problem head(40, 18, 22);
+  for (auto& weight : head.weights) weight = gpu::to_bfloat16(0x1p+100f);
+  for (unsigned i = 0; i < head.in; ++i) head.inputs[head.in + i] = gpu::to_bfloat16(-0x1p+40f);
+  head.fragments = packed_fragments(head.weights, head.out, head.in);
+  const std::vector<unsigned> rows = {1};
+  Floats logits(head.out);
+  Floats maxima(2);
+  simt::Stream stream;
+  run_product(stream, plan_for(head, 1, 2), head.fragments, head.inputs_of(rows),
+              gpu::StoreLogits{logits.data(), maxima.data()});
+  constexpr float nothing = -std::numeric_limits<float>::infinity();
+  CHECK(logits == Floats(head.out, nothing));
+  CHECK(maxima == Floats(2, nothing));  // the second tile has two outputs of its 16
+}
+
 TEST_CASE("planted: each barrier of the product removed, and a wait one short, show") {
   const Problem large(1600, 40, 31);
   const Problem small(544, 16, 32);

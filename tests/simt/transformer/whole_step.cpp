@@ -1,12 +1,19 @@
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/contract_model.hpp"
+#include "tests/simt/transformer/forwarding_kernels.hpp"
 
 using namespace tempera;
 using namespace tempera::tests;
@@ -139,4 +146,122 @@ TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's tensor-core f
     INFO("batch " << batch);
     REQUIRE(wrong == 0);
   }
+}
+
+TEST_CASE("a whole step on a device that gives a block 99 KiB has the same bits") {
+  const auto config = config_of(40, 8, 2, 24, 56, true);
+  const gpu::CudaKernels roomy(2);
+  const gpu::CudaKernels narrow(3, 99 * 1024);
+  const auto expected = gpu::random_qwen3(config, 11, roomy);
+  const auto found = gpu::random_qwen3(config, 11, narrow);
+  std::mt19937 random(12);
+  const Text text = random_text(70, random);
+  gpu::DeviceMemory<float> expected_rows;
+  gpu::DeviceMemory<float> found_rows;
+  expected->logits_at_every_position(text, expected_rows);
+  found->logits_at_every_position(text, found_rows);
+  REQUIRE(different(found_rows.download(0, text.size() * 37),
+                    expected_rows.download(0, text.size() * 37)) == 0);
+}
+
+TEST_CASE("a head that the tensor-core kernels cannot take is refused before a weight is read") {
+  const gpu::CudaKernels kernels(1);
+  const gpu::CudaKernels narrow(1, 99 * 1024);
+  REQUIRE_THROWS_AS(gpu::random_qwen3(config_of(40, 4, 2, 258, 56, true), 1, kernels),
+                    gpu::BadInput);
+  REQUIRE_THROWS_WITH(gpu::random_qwen3(config_of(40, 4, 2, 258, 56, true), 1, kernels),
+                      Catch::Contains("\"head_dim\" is 258") && Catch::Contains("at most 256"));
+  REQUIRE_NOTHROW(gpu::random_qwen3(config_of(40, 4, 2, 256, 56, true), 1, kernels));
+  REQUIRE_THROWS_WITH(gpu::random_qwen3(config_of(40, 4, 2, 256, 56, true), 1, narrow),
+                      Catch::Contains("the device gives 101376"));
+}
+
+namespace {
+
+/// Which kernels a step launches, call by call: 'layer CALL' between the embedding and the norm
+/// behind the last layer, 'step CALL' elsewhere.
+class LaunchRecorder final : public ForwardingKernels {
+ public:
+  /// twice: a call that is made twice, as a defect.
+  explicit LaunchRecorder(std::string twice) : ForwardingKernels(4), twice_(std::move(twice)) {}
+
+  /// Since the last time that they were asked for, those of the step around the model included.
+  std::vector<std::string> take_lines() const {
+    note("step", "the_step_itself");
+    return std::exchange(lines_, {});
+  }
+
+ protected:
+  void called(const char* call, const std::function<void()>& run) const override {
+    note("step", "the_step_itself");
+    const std::string name = call;
+    if (name.starts_with("normalize_") || name == "multiply_head") in_layers_ = false;
+    run();
+    if (name == twice_) run();
+    note(in_layers_ ? "layer" : "step", name);
+    if (name == "embed") in_layers_ = true;
+  }
+
+ private:
+  /// The launches since the last note.
+  void note(const std::string& part, const std::string& call) const {
+    for (; noted_ < cuda().launches(); ++noted_) lines_.push_back(part + " " + call);
+  }
+
+  std::string twice_;
+  mutable std::vector<std::string> lines_;
+  mutable std::uint64_t noted_ = 0;
+  mutable bool in_layers_ = false;
+};
+
+/// The launches of one step of a record whose page has to be copied first, and whose token is
+/// drawn.
+std::vector<std::string> launches_of_a_step(std::size_t layers, const std::string& twice = "") {
+  auto config = config_of(40, 8, 2, 24, 56, true);
+  config.num_hidden_layers = layers;
+  const LaunchRecorder recorder(twice);
+  const auto model = gpu::random_qwen3(config, 11, recorder);
+  std::mt19937 random(13);
+  Rows next{*model};
+  const auto root = model->empty_cache();
+  next({{root.get(), random_text(20, random)}});
+  const auto fork = root->fork(20);
+  const Text one = {3};
+  const std::vector<gpu::Pass> passes = {{fork.get(), one}};
+  const std::vector<double> powers = {1.0, 2.0};
+  const std::vector<gpu::RowDraw> draws = {{powers, 1, {}}};
+  gpu::PhiloxLottery lottery;
+  recorder.take_lines();
+  model->next_tokens(passes, draws, *gpu::make_cuda_row_lottery(), lottery, next.memory);
+  return recorder.take_lines();
+}
+
+std::size_t layer_launches(const std::vector<std::string>& lines) {
+  return static_cast<std::size_t>(
+      std::count_if(lines.begin(), lines.end(),
+                    [](const std::string& line) { return line.starts_with("layer "); }));
+}
+
+}  // namespace
+
+TEST_CASE("a layer launches at most 8 kernels and the rest of a step at most 6", "[launches]") {
+  const auto one = launches_of_a_step(1);
+  const std::size_t layer = layer_launches(one);
+  REQUIRE(layer <= 8);
+  REQUIRE(one.size() - layer <= 6);
+  // Every layer costs the same.
+  REQUIRE(launches_of_a_step(3).size() == one.size() + 2 * layer);
+  // For checks/device_code --launches, to which ./test hands them.
+  if (const char* file = std::getenv("TEMPERA_LAUNCHES")) {
+    std::ofstream out(file);
+    for (const std::string& line : one) out << line << '\n';
+    out.close();
+    REQUIRE(out.good());
+  }
+}
+
+TEST_CASE("planted: a ninth kernel a layer, and a seventh a step, are recorded") {
+  CHECK(layer_launches(launches_of_a_step(1, "attend")) == 9);
+  const auto lines = launches_of_a_step(1, "multiply_head");
+  CHECK(lines.size() - layer_launches(lines) == 7);
 }

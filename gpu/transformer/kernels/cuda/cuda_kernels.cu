@@ -1,15 +1,15 @@
-#include "gpu/device/device_memory.hpp"
+#include <algorithm>
+
+#include "gpu/device/device_system.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
 #include "gpu/transformer/kernels/cuda/rows.cuh"
 
 namespace tempera::gpu {
 
 namespace {
-
-unsigned as_unsigned(std::size_t value) { return static_cast<unsigned>(value); }
 
 #if defined(__CUDACC__)
 ProductDevice this_device() {
@@ -26,48 +26,56 @@ ProductDevice this_device() {
   return {as_unsigned(static_cast<std::size_t>(multiprocessors)),
           static_cast<std::size_t>(shared_bytes)};
 }
-simt::Stream new_stream(std::uint64_t) { return {}; }
+/// One of its own, since a graph cannot be captured on the default one. It and the default stream,
+/// on which Thrust copies, wait for each other.
+simt::Stream new_stream(std::uint64_t) {
+  simt::Stream stream;
+  simt::require_success(cudaStreamCreate(&stream.stream), "a CUDA stream");
+  return stream;
+}
+void end_stream(simt::Stream& stream) {
+  if (stream.stream != nullptr) cudaStreamDestroy(stream.stream);
+}
 constexpr const char* form_name = "cuda";
 #else
 /// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
 ProductDevice this_device() { return {3, 227 * 1024}; }
-simt::Stream new_stream(std::uint64_t seed) { return {seed, 0, {}, {}}; }
+simt::Stream new_stream(std::uint64_t seed) { return {.seed = seed}; }
+void end_stream(simt::Stream&) {}
 constexpr const char* form_name = "cuda on fibers";
 #endif
 
 }  // namespace
 
-struct CudaKernels::Device {
-  ProductDevice limits = this_device();
-  simt::Stream stream;
-  // Room for partial results, kept between launches; the counters are zero between them.
-  DeviceMemory<float> scratch;
-  DeviceMemory<std::uint32_t> counters;
-
-  template <class Epilogue>
-  void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
-                std::size_t out, const Epilogue& epilogue) {
-    const ProductPlan plan =
-        plan_product(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
-                     as_unsigned(matrix.out / tile_outputs), Epilogue::gated, limits);
-    scratch.ensure_size(plan.scratch_floats());
-    counters.ensure_size(plan.counters());
-    launch_product(stream, plan,
-                   {reinterpret_cast<const simt::Vector16*>(matrix.fragments), inputs.bfloat16,
-                    scratch.data(), counters.data()},
-                   epilogue);
-  }
-};
-
-CudaKernels::CudaKernels(std::uint64_t seed) : device_(std::make_unique<Device>()) {
+CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_bytes)
+    : device_(std::make_unique<Device>()) {
+  require_device("");
+  ProductDevice& limits = device_->limits;
+  limits = this_device();
+  limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed);
 }
 
-CudaKernels::~CudaKernels() = default;
+CudaKernels::~CudaKernels() { end_stream(device_->stream); }
 
 std::uint64_t CudaKernels::launches() const { return device_->stream.launches; }
 
 const char* CudaKernels::name() const { return form_name; }
+
+void CudaKernels::require_attention(const AttentionShape& shape, const std::string& where) const {
+  const std::string what = "\"head_dim\" is " + std::to_string(shape.head_dim);
+  if (shape.head_dim > largest_head)
+    throw BadInput(where, what,
+                   "the tensor-core kernels take at most " + std::to_string(largest_head) +
+                       "; use --arithmetic float32");
+  const std::size_t needed = attention_shared_bytes(shape);
+  if (needed > device_->limits.shared_bytes)
+    throw BadInput(where,
+                   what + ", whose attention needs " + std::to_string(needed) +
+                       " bytes of shared memory a block, and the device gives " +
+                       std::to_string(device_->limits.shared_bytes),
+                   "use --arithmetic float32 or a larger GPU");
+}
 
 void CudaKernels::embed(const MatrixView& embedding, const TokenRows& batch, float* states) const {
   simt::launch({.blocks = {as_unsigned(batch.rows)}, .threads = row_threads}, device_->stream,
@@ -146,6 +154,22 @@ void CudaKernels::gather_from_pages(const CachedRows& batch, std::size_t size,
                                     const PagePart& source, const ProductInputs& gathered) const {
   simt::launch({.blocks = {as_unsigned(batch.rows)}, .threads = row_threads}, device_->stream,
                gather_slots, batch, as_unsigned(size), source, gathered.bfloat16);
+}
+
+void CudaKernels::normalize_and_gather(const float* states, const float* weight,
+                                       const TokenRows& computed, const CachedRows& asked,
+                                       std::size_t size, float epsilon, const PagePart& target,
+                                       const ProductInputs& gathered) const {
+  simt::launch({.blocks = {as_unsigned(computed.rows)},
+                .threads = row_threads,
+                .shared_bytes = row_threads * sizeof(float)},
+               device_->stream, normalize_and_gather_slots, states, weight, computed, asked,
+               as_unsigned(size), epsilon, target, gathered.bfloat16);
+}
+
+void CudaKernels::multiply_head(const MatrixView& head, const ProductInputs& inputs,
+                                std::size_t rows, std::size_t out, const LogitRows& logits) const {
+  device_->multiply(head, inputs, rows, out, StoreLogits{logits.logits, logits.tile_largest});
 }
 
 void CudaKernels::copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/token_step.hpp"
 
 namespace tempera::gpu {
 
@@ -16,18 +18,27 @@ namespace tempera::gpu {
 class CudaKernels final : public Kernels {
  public:
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
-  /// @throw std::runtime_error where there is no device
-  explicit CudaKernels(std::uint64_t seed = 1);
+  /// @param shared_bytes shared memory of a block, where that is less than the device gives (on
+  /// fibers 227 KiB, as an H200). It changes no bit.
+  /// @throw BadInput where there is no device
+  explicit CudaKernels(std::uint64_t seed = 1,
+                       std::optional<std::size_t> shared_bytes = std::nullopt);
   ~CudaKernels() override;
   CudaKernels(const CudaKernels&) = delete;
   CudaKernels& operator=(const CudaKernels&) = delete;
 
   /// Kernels launched so far.
   std::uint64_t launches() const;
+  /// Its stream and its memory, for device sources: cuda_device.cuh.
+  struct Device;
+  Device& device() const { return *device_; }
 
   /// "cuda" or "cuda on fibers".
   const char* name() const override;
   Arithmetic arithmetic() const override { return Arithmetic::tensor_core; }
+  /// @throw BadInput for a head of more than 256 elements, and for one whose keys have no room in
+  /// the shared memory of a block
+  void require_attention(const AttentionShape& shape, const std::string& where) const override;
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override;
   void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
                  float epsilon, const ProductInputs& normed) const override;
@@ -50,11 +61,16 @@ class CudaKernels final : public Kernels {
               const ProductInputs& attended) const override;
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
                          const ProductInputs& gathered) const override;
+  void normalize_and_gather(const float* states, const float* weight, const TokenRows& computed,
+                            const CachedRows& asked, std::size_t size, float epsilon,
+                            const PagePart& target, const ProductInputs& gathered) const override;
+  void multiply_head(const MatrixView& head, const ProductInputs& inputs, std::size_t rows,
+                     std::size_t out, const LogitRows& logits) const override;
   void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
                   const PageMemory& memory) const override;
+  std::unique_ptr<TokenStep> make_token_step() const override;
 
  private:
-  struct Device;
   std::unique_ptr<Device> device_;
 };
 

@@ -56,8 +56,8 @@ TEMPERA_ON_DEVICE inline float larger_or_nan(float a, float b) {
   return a != a || b != b ? a + b : a > b ? a : b;
 }
 
-/// logits[token, output] = sum, and the largest of every tile of 16 outputs for the lottery: NaN
-/// where one of them is NaN or +infinity.
+/// logits[token, output] = sum, and the largest of every tile of 16 outputs for the lottery:
+/// -infinity where all are, NaN where one is NaN or +infinity.
 struct StoreLogits {
   static constexpr bool gated = false;
   float* logits;       // [rows, out]
@@ -68,7 +68,7 @@ struct StoreLogits {
     if (there) logits[std::size_t{token} * plan.out + output] = sums[0];
     if (tile_maxima == nullptr) return;
     constexpr float largest_finite = 0x1.fffffep+127f;
-    float largest = !there                     ? -largest_finite
+    float largest = !there                     ? -__builtin_huge_valf()
                     : sums[0] > largest_finite ? sums[0] - sums[0]
                                                : sums[0];
     TEMPERA_UNROLL

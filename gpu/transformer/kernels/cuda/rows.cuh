@@ -90,6 +90,27 @@ gather_slots(const CachedRows batch, unsigned size, const PagePart source,
   for (unsigned i = simt::thread(); i < size; i += row_threads) to[i] = from[i];
 }
 
+/// normalize_into_slots, and then gather_slots of the same row: what a step ends with. Grid: rows.
+/// Shared memory: 256 floats.
+TEMPERA_KERNEL(row_threads)
+normalize_and_gather_slots(const float* states, const float* weight, const TokenRows computed,
+                           const CachedRows asked, unsigned size, float epsilon,
+                           const PagePart part, std::uint16_t* gathered) {
+  simt::let_next_begin();
+  simt::wait_for_inputs();
+  const unsigned row = simt::block().x;
+  const unsigned position = computed.positions[row];
+  std::uint16_t* const page =
+      part_of_page<std::uint16_t>(part, page_of_position(computed, row, position));
+  normalize_by_block(states + std::size_t{row} * size, weight, size, epsilon,
+                     page + position % page_tokens * size);
+  // A thread gathers the elements that it wrote, where they are the same.
+  const std::uint16_t* const from =
+      part_of_page<std::uint16_t>(part, asked.pages[row]) + std::size_t{asked.slots[row]} * size;
+  std::uint16_t* const to = gathered + std::size_t{row} * size;
+  for (unsigned i = simt::thread(); i < size; i += row_threads) to[i] = from[i];
+}
+
 /// Copies page sources[c] to page targets[c]. Grid: (pieces of a page, copies).
 TEMPERA_KERNEL(row_threads)
 copy_whole_pages(const std::uint32_t* sources, const std::uint32_t* targets,

@@ -1,0 +1,54 @@
+#include "gpu/transformer/cache/slot_tables.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace tempera::gpu {
+
+namespace {
+
+constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+void SlotTables::forget() { slots_.clear(); }
+
+std::vector<std::uint32_t> SlotTables::place(std::span<const Cache* const> records,
+                                             std::size_t slots) {
+  if (slots_.size() < slots) slots_.resize(slots);
+  std::map<const Cache*, std::uint32_t> before;
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    if (slots_[slot].record != nullptr) before.emplace(slots_[slot].record, slot);
+  }
+  // Those that had a slot take it and leave the others to the rest.
+  for (Slot& slot : slots_) slot.record = nullptr;
+  std::vector<std::uint32_t> chosen(records.size(), nowhere);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto found = before.find(records[i]);
+    if (found == before.end()) continue;
+    chosen[i] = found->second;
+    slots_[found->second].record = records[i];
+  }
+  std::uint32_t free = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (chosen[i] != nowhere) continue;
+    while (slots_[free].record != nullptr) ++free;
+    chosen[i] = free;
+    slots_[free].record = records[i];
+  }
+  return chosen;
+}
+
+void SlotTables::hold(std::uint32_t slot, std::span<const std::uint32_t> pages,
+                      std::vector<PageEntry>& entries) {
+  auto& known = slots_[slot].pages;
+  if (known.size() < pages.size()) known.resize(pages.size(), nowhere);
+  for (std::uint32_t index = 0; index < pages.size(); ++index) {
+    if (known[index] == pages[index]) continue;
+    known[index] = pages[index];
+    entries.push_back({slot, index, pages[index]});
+  }
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/transformer/cache/paged_cache.hpp"
+#include "gpu/transformer/kernels/kernels.hpp"
+
+namespace tempera::gpu {
+
+/// One row of a step: a record, the token that it computes first, if any, and what is drawn.
+struct StepRow {
+  const PagedCache* cache;       // with room for the token, and not yet holding it
+  std::optional<TokenId> token;  // else the head alone runs, for the last token that is held
+  RowDraw draw;
+};
+
+/// What a step needs of its model, besides its kernels.
+struct StepModel {
+  std::size_t vocabulary_size;
+  std::size_t max_position;
+  PageMemory memory;
+  std::uint32_t scratch_page;  // that belongs to no record: rows that compute no token write there
+  /// Queues the computation of rows and the logits of as many: Architecture::step.
+  std::function<void(const TokenRows& computed, const CachedRows& asked, const LogitRows& logits)>
+      queue;
+};
+
+/// A whole step of decoding on a device: every row computes at most one token, and then one is
+/// drawn from its logits, with the bits that next_logits and RowLottery::draw give.
+///
+/// What changes from step to step goes to the device in one small buffer: the page table entries
+/// that have changed, the rows' positions, and their draws; a token that the step before has drawn
+/// in the same slot is taken from there. Rows are filled up to a power of two, and a step of so
+/// many rows, with contexts up to a power of two, is one graph, captured once. The host waits once:
+/// for the tokens with their scores.
+class TokenStep {
+ public:
+  virtual ~TokenStep();
+  /// The most rows of a step.
+  static constexpr std::size_t largest_rows = 512;
+
+  /// copies: the pages that are copied before anything is computed.
+  /// @throw std::domain_error as RowLottery::draw does
+  virtual std::vector<ScoredToken> run(const StepModel& model, std::span<const StepRow> rows,
+                                       std::span<const PagedCache::PageCopy> copies) = 0;
+};
+
+}  // namespace tempera::gpu

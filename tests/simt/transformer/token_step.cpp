@@ -1,0 +1,119 @@
+// Whole steps of the device, on fibers: page tables by small updates, padded rows, the draw behind
+// the head, tokens that stay on the device, and graphs; bit for bit against the host.
+#include "gpu/engine/engine.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_device.cuh"
+#include "gpu/transformer/random_transformer.hpp"
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/forwarding_kernels.hpp"
+#include "tests/simt/transformer/step_history.hpp"
+
+using namespace tempera;
+using namespace tempera::tests;
+
+TEST_CASE("a step of 1 to 64 rows has the host's tokens and scores, forked, dropped, in any slot") {
+  const gpu::CudaKernels kernels(3);
+  StepHistory history(kernels, 17);
+  // Up and down, so that a bucket follows a smaller and a larger one.
+  for (std::size_t rows = 1; rows <= 64; ++rows) {
+    const std::size_t batch = rows % 2 == 0 ? rows : 65 - rows;
+    INFO("batch " << batch);
+    REQUIRE(history.differences_of_a_batch(batch) == 0);
+  }
+}
+
+TEST_CASE("a step asks for no memory, waits once, and launches 8 kernels a layer and 6") {
+  const gpu::CudaKernels kernels(4);
+  const auto& stream = kernels.device().stream;
+  StepHistory history(kernels, 5);
+  for (const std::size_t rows : {6U, 1U, 13U}) {
+    REQUIRE(history.differences_of_a_batch(rows) == 0);
+    REQUIRE(history.differences_of_a_decode_step() ==
+            0);  // a record at the end of a page takes one
+    for (int step = 0; step < 3; ++step) {
+      const std::uint64_t allocations = gpu::device_allocations();
+      const std::uint64_t waits = stream.waits;
+      const std::uint64_t launches = kernels.launches();
+      const std::size_t pages = history.on_device().pages().pages();
+      REQUIRE(history.differences_of_a_decode_step() == 0);
+      REQUIRE(history.on_device().pages().pages() == pages);
+      CHECK(gpu::device_allocations() == allocations);
+      CHECK(stream.waits == waits + 1);
+      CHECK(kernels.launches() == launches + 8 * step_config().num_hidden_layers + 6);
+    }
+  }
+}
+
+namespace {
+
+/// Every bit of the records of two samples of PPT.
+std::vector<std::uint64_t> tempered_bits(gpu::LanguageModel& model, gpu::RowLottery& rows,
+                                         std::size_t largest_batch, gpu::WorkOrder order) {
+  const gpu::Ladder ladder({1.0, 1.6, 2.5});
+  const gpu::Context context{{1, 2, 3}, {10}};
+  gpu::PhiloxLottery lottery;
+  gpu::Engine engine(model, rows, lottery, largest_batch, order);
+  const gpu::Plan plan{gpu::make_stages(9, 5, {2}, {1}, {1}), gpu::Schedule::deo,
+                       ladder.rungs() - 1};
+  std::vector<gpu::Progress> progress(2);
+  std::vector<gpu::Run> runs;
+  for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {
+    runs.push_back({engine, context, ladder, 6});
+    runs.back().sample_index = sample;
+  }
+  std::vector<gpu::Task> tasks;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
+  engine.run(tasks);
+  std::vector<std::uint64_t> bits;
+  for (const gpu::Progress& one : progress) {
+    for (const gpu::Record& record : one.replicas) {
+      for (const gpu::TokenId token : record.token_ids()) bits.push_back(token);
+      bits.push_back(gpu::to_bits(record.log_p0()));
+      for (gpu::Rung k = 0; k < ladder.rungs(); ++k)
+        bits.push_back(gpu::to_bits(record.sum_log_z(1, record.length(), k)));
+    }
+  }
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("whole runs of PPT by steps of the device have the host's bits, whatever the batch") {
+  const gpu::CudaKernels kernels(6);
+  const auto on_device = gpu::random_qwen3(step_config(), 7, kernels);
+  const auto on_host =
+      gpu::random_qwen3(step_config(), 7, gpu::default_kernels(gpu::Arithmetic::tensor_core));
+  const auto device_rows = gpu::make_cuda_row_lottery();
+  const auto host_rows = gpu::make_host_row_lottery();
+  const auto expected = tempered_bits(*on_host, *host_rows, 64, gpu::WorkOrder::first_come);
+  const std::uint64_t waits = kernels.device().stream.waits;
+  CHECK(tempered_bits(*on_device, *device_rows, 64, gpu::WorkOrder::first_come) == expected);
+  CHECK(kernels.device().stream.waits > waits);  // it went by steps
+  CHECK(tempered_bits(*on_device, *device_rows, 3, gpu::WorkOrder::last_come) == expected);
+}
+
+TEST_CASE("what no step can do goes row by row, and after an error the next step is sound") {
+  // Thrust's rows, and a lottery that must be asked, give the same tokens.
+  const gpu::CudaKernels kernels(8);
+  const auto model = gpu::random_qwen3(step_config(), 7, kernels);
+  gpu::PhiloxLottery lottery;
+  gpu::DeviceMemory<float> logits;
+  const std::vector<double> powers = {1.0, 2.0};
+  const std::vector<gpu::TokenId> text = {4, 5, 6};
+  const auto drawn = [&](gpu::RowLottery& rows, gpu::Lottery& by, std::size_t rung) {
+    const auto cache = model->empty_cache();
+    const std::vector<gpu::Pass> passes = {{cache.get(), text}};
+    const std::vector<gpu::RowDraw> draws = {{powers, rung, {}}};
+    return model->next_tokens(passes, draws, rows, by, logits);
+  };
+  const auto cuda_rows = gpu::make_cuda_row_lottery();
+  const auto expected = drawn(*gpu::make_thrust_row_lottery(), lottery, 1);
+  REQUIRE(kernels.device().stream.waits == 0);
+  REQUIRE(drawn(*cuda_rows, lottery, 1) == expected);
+  REQUIRE(kernels.device().stream.waits == 1);
+  REQUIRE_THROWS_AS(drawn(*cuda_rows, lottery, 2), std::out_of_range);
+  REQUIRE(drawn(*cuda_rows, lottery, 1) == expected);
+  gpu::TapeLottery tape({expected.front().id});
+  REQUIRE(drawn(*cuda_rows, tape, 1) == expected);
+}
