@@ -28,6 +28,14 @@ void require_consistent(const Qwen3Config& config, const std::string& where) {
   }
 }
 
+/// How a row of queries, keys and values lies in its buffer.
+AttentionShape attention_shape(const Qwen3Config& config) {
+  const std::size_t query = padded(config.num_attention_heads * config.head_dim);
+  const std::size_t key_value = padded(config.num_key_value_heads * config.head_dim);
+  return {config.num_attention_heads, config.num_key_value_heads, config.head_dim, query,
+          query + key_value,          query + 2 * key_value};
+}
+
 }  // namespace
 
 Qwen3Config parse_qwen3_config(std::string_view text, const std::string& where) {
@@ -79,14 +87,8 @@ Qwen3::Qwen3(Qwen3Config config, TensorSource& tensors, const Kernels& kernels)
       attended_(kernels.arithmetic()),
       gated_(kernels.arithmetic()) {
   require_consistent(config_, "Qwen3's configuration");
-  const std::size_t query_size = config_.num_attention_heads * config_.head_dim;
-  const std::size_t key_value_size = config_.num_key_value_heads * config_.head_dim;
-  attention_ = {config_.num_attention_heads,
-                config_.num_key_value_heads,
-                config_.head_dim,
-                padded(query_size),
-                padded(query_size) + padded(key_value_size),
-                padded(query_size) + 2 * padded(key_value_size)};
+  attention_ = attention_shape(config_);
+  kernels_.require_attention(attention_, "Qwen3's configuration");
 
   embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
                               kernels_.arithmetic());
@@ -127,6 +129,7 @@ Qwen3::Layer Qwen3::load_layer(const std::string& prefix, TensorSource& tensors)
 std::unique_ptr<Architecture> load_qwen3(const std::filesystem::path& folder,
                                          const Kernels& kernels) {
   const auto config = read_qwen3_config(folder);
+  kernels.require_attention(attention_shape(config), (folder / "config.json").string());
   const TensorFiles files(folder);
   FolderTensors tensors(files);
   auto model = std::make_unique<Qwen3>(config, tensors, kernels);

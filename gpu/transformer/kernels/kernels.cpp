@@ -11,6 +11,9 @@ namespace tempera::gpu {
 
 Kernels::~Kernels() = default;
 
+void Kernels::require_attention(const AttentionShape& /*shape*/,
+                                const std::string& /*where*/) const {}
+
 const Kernels& default_kernels(Arithmetic arithmetic) {
 #if defined(TEMPERA_DEVICE_CUDA)
   if (arithmetic == Arithmetic::float32) return thrust_kernels();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
@@ -118,13 +119,17 @@ class Kernels {
   /// Copies page sources[c] to page targets[c] for each c < copies.
   virtual void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                           std::size_t copies, const PageMemory& memory) const = 0;
+
+  /// Refuses a model whose attention this form cannot compute on this device; `where` names its
+  /// configuration. Called before any weight is read.
+  /// @throw BadInput
+  virtual void require_attention(const AttentionShape& shape, const std::string& where) const;
 };
 
 /// The form of an arithmetic that this process uses where nobody asks for another: where the device
 /// is not the host, Thrust's for `float32` and CudaKernels for `tensor-core`; otherwise the host's
 /// for the instruction set that chosen_instruction_set() gives.
-/// @throw BadInput as chosen_instruction_set
-/// @throw std::runtime_error where there is no device
+/// @throw BadInput as chosen_instruction_set, and where there is no device
 const Kernels& default_kernels(Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

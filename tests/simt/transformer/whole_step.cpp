@@ -1,7 +1,12 @@
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <string>
+#include <vector>
 
+#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
@@ -138,5 +143,140 @@ TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's tensor-core f
     for (std::size_t row = 0; row < batch; ++row) wrong += different(found[row], expected[row]);
     INFO("batch " << batch);
     REQUIRE(wrong == 0);
+  }
+}
+
+TEST_CASE("a whole step on a device that gives a block 99 KiB has the same bits") {
+  const auto config = config_of(40, 8, 2, 24, 56, true);
+  const gpu::CudaKernels roomy(2);
+  const gpu::CudaKernels narrow(3, 99 * 1024);
+  const auto expected = gpu::random_qwen3(config, 11, roomy);
+  const auto found = gpu::random_qwen3(config, 11, narrow);
+  std::mt19937 random(12);
+  const Text text = random_text(70, random);
+  gpu::DeviceMemory<float> expected_rows;
+  gpu::DeviceMemory<float> found_rows;
+  expected->logits_at_every_position(text, expected_rows);
+  found->logits_at_every_position(text, found_rows);
+  REQUIRE(different(found_rows.download(0, text.size() * 37),
+                    expected_rows.download(0, text.size() * 37)) == 0);
+}
+
+TEST_CASE("a head that the tensor-core kernels cannot take is refused before a weight is read") {
+  const gpu::CudaKernels kernels(1);
+  const gpu::CudaKernels narrow(1, 99 * 1024);
+  REQUIRE_THROWS_AS(gpu::random_qwen3(config_of(40, 4, 2, 258, 56, true), 1, kernels),
+                    gpu::BadInput);
+  REQUIRE_THROWS_WITH(gpu::random_qwen3(config_of(40, 4, 2, 258, 56, true), 1, kernels),
+                      Catch::Contains("\"head_dim\" is 258") && Catch::Contains("at most 256"));
+  REQUIRE_NOTHROW(gpu::random_qwen3(config_of(40, 4, 2, 256, 56, true), 1, kernels));
+  REQUIRE_THROWS_WITH(gpu::random_qwen3(config_of(40, 4, 2, 256, 56, true), 1, narrow),
+                      Catch::Contains("the device gives 101376"));
+}
+
+namespace {
+
+/// Which kernels a step launches, call by call: 'layer CALL' between the embedding and the norm
+/// behind the last layer, 'step CALL' elsewhere.
+class LaunchRecorder final : public gpu::Kernels {
+ public:
+  std::vector<std::string> lines() const { return lines_; }
+
+  const char* name() const override { return "recorded"; }
+  gpu::Arithmetic arithmetic() const override { return kernels_.arithmetic(); }
+  void embed(const gpu::MatrixView& a, const gpu::TokenRows& b, float* c) const override {
+    record("embed", [&] { kernels_.embed(a, b, c); });
+    in_layers_ = true;
+  }
+  void normalize(const float* a, const float* b, std::size_t c, std::size_t d, float e,
+                 const gpu::ProductInputs& f) const override {
+    record("normalize", [&] { kernels_.normalize(a, b, c, d, e, f); });
+  }
+  void normalize_into_pages(const float* a, const float* b, const gpu::TokenRows& c, std::size_t d,
+                            float e, const gpu::PagePart& f) const override {
+    in_layers_ = false;
+    record("normalize_into_pages", [&] { kernels_.normalize_into_pages(a, b, c, d, e, f); });
+  }
+  void multiply(const gpu::MatrixView& a, const gpu::ProductInputs& b, std::size_t c, std::size_t d,
+                float* e) const override {
+    record("multiply", [&] { kernels_.multiply(a, b, c, d, e); });
+  }
+  void multiply_and_add(const gpu::MatrixView& a, const gpu::ProductInputs& b, std::size_t c,
+                        std::size_t d, float* e) const override {
+    record("multiply_and_add", [&] { kernels_.multiply_and_add(a, b, c, d, e); });
+  }
+  void multiply_gated(const gpu::MatrixView& a, const gpu::ProductInputs& b, std::size_t c,
+                      std::size_t d, const gpu::ProductInputs& e) const override {
+    record("multiply_gated", [&] { kernels_.multiply_gated(a, b, c, d, e); });
+  }
+  void rotate_into_pages(const gpu::AttentionShape& a, const float* b, const float* c, float d,
+                         const gpu::RotaryTables& e, const gpu::TokenRows& f,
+                         const gpu::PagePart& g, const gpu::PagePart& h, float* i) const override {
+    record("rotate_into_pages", [&] { kernels_.rotate_into_pages(a, b, c, d, e, f, g, h, i); });
+  }
+  void attend(const gpu::AttentionShape& a, const float* b, const gpu::TokenRows& c,
+              const gpu::PagePart& d, const gpu::PagePart& e,
+              const gpu::ProductInputs& f) const override {
+    record("attend", [&] { kernels_.attend(a, b, c, d, e, f); });
+  }
+  void gather_from_pages(const gpu::CachedRows& a, std::size_t b, const gpu::PagePart& c,
+                         const gpu::ProductInputs& d) const override {
+    record("gather_from_pages", [&] { kernels_.gather_from_pages(a, b, c, d); });
+  }
+  void copy_pages(const std::uint32_t* a, const std::uint32_t* b, std::size_t c,
+                  const gpu::PageMemory& d) const override {
+    record("copy_pages", [&] { kernels_.copy_pages(a, b, c, d); });
+  }
+
+ private:
+  template <class Call>
+  void record(const std::string& call, const Call& run) const {
+    const std::uint64_t before = kernels_.launches();
+    run();
+    for (std::uint64_t i = before; i < kernels_.launches(); ++i) {
+      lines_.push_back((in_layers_ ? "layer " : "step ") + call);
+    }
+  }
+
+  gpu::CudaKernels kernels_{4};
+  mutable std::vector<std::string> lines_;
+  mutable bool in_layers_ = false;
+};
+
+/// The launches of one step of a record whose page has to be copied first.
+std::vector<std::string> launches_of_a_step(std::size_t layers) {
+  auto config = config_of(40, 8, 2, 24, 56, true);
+  config.num_hidden_layers = layers;
+  const LaunchRecorder recorder;
+  const auto model = gpu::random_qwen3(config, 11, recorder);
+  std::mt19937 random(13);
+  Rows next{*model};
+  const auto root = model->empty_cache();
+  next({{root.get(), random_text(20, random)}});
+  const auto fork = root->fork(20);
+  const std::size_t before = recorder.lines().size();
+  const Text one = {3};
+  next({{fork.get(), one}});
+  const auto lines = recorder.lines();
+  return {lines.begin() + static_cast<std::ptrdiff_t>(before), lines.end()};
+}
+
+}  // namespace
+
+TEST_CASE("a layer launches at most 8 kernels and the rest of a step at most 6", "[launches]") {
+  const auto one = launches_of_a_step(1);
+  const auto layer = static_cast<std::size_t>(std::count_if(
+      one.begin(), one.end(), [](const std::string& line) { return line.starts_with("layer "); }));
+  REQUIRE(layer <= 8);
+  REQUIRE(one.size() - layer <= 6);
+  // Every layer costs the same.
+  REQUIRE(launches_of_a_step(3).size() == one.size() + 2 * layer);
+  REQUIRE(std::find(one.begin(), one.end(), "step copy_pages") != one.end());
+  // For checks/device_code --launches, to which ./test hands them.
+  if (const char* file = std::getenv("TEMPERA_LAUNCHES")) {
+    std::ofstream out(file);
+    for (const std::string& line : one) out << line << '\n';
+    out.close();
+    REQUIRE(out.good());
   }
 }

@@ -13,12 +13,11 @@ void launch_for(simt::Stream& stream, const AttentionShape& shape, const float* 
                 const AttentionScratch& scratch, std::uint16_t* attended) {
   const auto counters = static_cast<unsigned>(attention_counters(shape, 1));
   const float scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
-  simt::launch(
-      {.blocks = {scratch.splits, counters, static_cast<unsigned>(batch.rows)},
-       .threads = attention_threads,
-       .shared_bytes = AttentionLayout::of(static_cast<unsigned>(shape.head_dim)).bytes(Queries)},
-      stream, attend_split<Pairs, Queries>, shape, scale, query_key_value, batch, keys, values,
-      scratch, attended);
+  simt::launch({.blocks = {scratch.splits, counters, static_cast<unsigned>(batch.rows)},
+                .threads = attention_threads,
+                .shared_bytes = attention_shared_bytes(shape)},
+               stream, attend_split<Pairs, Queries>, shape, scale, query_key_value, batch, keys,
+               values, scratch, attended);
 }
 
 template <unsigned Pairs, class... Arguments>
@@ -47,7 +46,7 @@ void launch_attention(simt::Stream& stream, const AttentionShape& shape,
   };
   if (shape.head_dim <= 64) return launch(std::integral_constant<unsigned, 1>());
   if (shape.head_dim <= 128) return launch(std::integral_constant<unsigned, 2>());
-  if (shape.head_dim <= 256) return launch(std::integral_constant<unsigned, 4>());
+  if (shape.head_dim <= largest_head) return launch(std::integral_constant<unsigned, 4>());
   throw std::invalid_argument("attention: a head of more than 256 elements");
 }
 

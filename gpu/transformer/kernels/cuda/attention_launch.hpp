@@ -4,6 +4,9 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
+/// The most elements that a head may have.
+constexpr std::size_t largest_head = 256;
+
 /// Splits of the longest row of a batch whose positions are below `context`.
 inline unsigned attention_splits(std::size_t context) {
   return static_cast<unsigned>((context + split_positions - 1) / split_positions);
@@ -22,7 +25,13 @@ inline std::size_t attention_counters(const AttentionShape& shape, std::size_t r
   return rows * shape.key_value_heads * ((group + queries - 1) / queries);
 }
 
-/// Queues the attention of a batch: one kernel. Head size: even, at most 256.
+/// Shared memory that a block takes.
+inline std::size_t attention_shared_bytes(const AttentionShape& shape) {
+  return AttentionLayout::of(static_cast<unsigned>(shape.head_dim)).bytes(attention_queries(shape));
+}
+
+/// Queues the attention of a batch: one kernel. Head size: even, at most 256, and within the shared
+/// memory of the device.
 /// @throw std::invalid_argument for a larger one
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
                       const float* query_key_value, const TokenRows& batch, const PagePart& keys,

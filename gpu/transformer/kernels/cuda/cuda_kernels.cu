@@ -1,4 +1,8 @@
+#include <algorithm>
+
 #include "gpu/device/device_memory.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
@@ -38,7 +42,7 @@ constexpr const char* form_name = "cuda on fibers";
 }  // namespace
 
 struct CudaKernels::Device {
-  ProductDevice limits = this_device();
+  ProductDevice limits;
   simt::Stream stream;
   // Room for partial results, kept between launches; the counters are zero between them.
   DeviceMemory<float> scratch;
@@ -59,7 +63,12 @@ struct CudaKernels::Device {
   }
 };
 
-CudaKernels::CudaKernels(std::uint64_t seed) : device_(std::make_unique<Device>()) {
+CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_bytes)
+    : device_(std::make_unique<Device>()) {
+  require_device("");
+  ProductDevice& limits = device_->limits;
+  limits = this_device();
+  limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed);
 }
 
@@ -68,6 +77,21 @@ CudaKernels::~CudaKernels() = default;
 std::uint64_t CudaKernels::launches() const { return device_->stream.launches; }
 
 const char* CudaKernels::name() const { return form_name; }
+
+void CudaKernels::require_attention(const AttentionShape& shape, const std::string& where) const {
+  const std::string what = "\"head_dim\" is " + std::to_string(shape.head_dim);
+  if (shape.head_dim > largest_head)
+    throw BadInput(where, what,
+                   "the tensor-core kernels take at most " + std::to_string(largest_head) +
+                       "; use --arithmetic float32");
+  const std::size_t needed = attention_shared_bytes(shape);
+  if (needed > device_->limits.shared_bytes)
+    throw BadInput(where,
+                   what + ", whose attention needs " + std::to_string(needed) +
+                       " bytes of shared memory a block, and the device gives " +
+                       std::to_string(device_->limits.shared_bytes),
+                   "use --arithmetic float32 or a larger GPU");
+}
 
 void CudaKernels::embed(const MatrixView& embedding, const TokenRows& batch, float* states) const {
   simt::launch({.blocks = {as_unsigned(batch.rows)}, .threads = row_threads}, device_->stream,

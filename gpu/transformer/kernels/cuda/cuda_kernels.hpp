@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "gpu/transformer/kernels/kernels.hpp"
 
@@ -16,8 +17,11 @@ namespace tempera::gpu {
 class CudaKernels final : public Kernels {
  public:
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
-  /// @throw std::runtime_error where there is no device
-  explicit CudaKernels(std::uint64_t seed = 1);
+  /// @param shared_bytes shared memory of a block, where that is less than the device gives (on
+  /// fibers 227 KiB, as an H200). It changes no bit.
+  /// @throw BadInput where there is no device
+  explicit CudaKernels(std::uint64_t seed = 1,
+                       std::optional<std::size_t> shared_bytes = std::nullopt);
   ~CudaKernels() override;
   CudaKernels(const CudaKernels&) = delete;
   CudaKernels& operator=(const CudaKernels&) = delete;
@@ -28,6 +32,9 @@ class CudaKernels final : public Kernels {
   /// "cuda" or "cuda on fibers".
   const char* name() const override;
   Arithmetic arithmetic() const override { return Arithmetic::tensor_core; }
+  /// @throw BadInput for a head of more than 256 elements, and for one whose keys have no room in
+  /// the shared memory of a block
+  void require_attention(const AttentionShape& shape, const std::string& where) const override;
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override;
   void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
                  float epsilon, const ProductInputs& normed) const override;

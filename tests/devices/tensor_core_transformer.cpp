@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "gpu/device/device_system.hpp"
+#include "gpu/model/table_model.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/transformer/transformer.hpp"
+#include "tests/catch.hpp"
+#include "tests/devices/logits.hpp"
+#include "tests/simt/transformer/contract_model.hpp"
+
+using namespace tempera;
+using namespace tempera::gpu;
+
+// The CUDA kernels of `tensor-core`, on the device or, in a build for the host, on fibers, against
+// the contract of docs/arithmetic.md, which the host computes one element at a time.
+
+namespace {
+
+using Text = std::vector<TokenId>;
+
+Qwen3Config small_config() {
+  Qwen3Config config;
+  config.vocab_size = 11;
+  config.hidden_size = 40;
+  config.intermediate_size = 56;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 4;
+  config.num_key_value_heads = 2;
+  config.head_dim = 18;
+  config.max_position_embeddings = 64;
+  return config;
+}
+
+/// One model, computed by the CUDA kernels and by the contract on the host.
+struct BothModels {
+  explicit BothModels(std::optional<std::size_t> shared_bytes = std::nullopt)
+      : kernels(5, shared_bytes),
+        on_device(std::make_unique<Qwen3>(config, tensors, kernels)),
+        contract(config, tensors) {}
+
+  const std::vector<float>& expected(const Text& text) {
+    auto& row = known[text];
+    if (row.empty()) row = contract.logits(text);
+    return row;
+  }
+
+  Qwen3Config config = small_config();
+  tests::RememberedTensors tensors{23};
+  CudaKernels kernels;
+  Transformer on_device;
+  tests::ContractModel contract;
+  std::map<Text, std::vector<float>> known;
+};
+
+/// How many rows of a batch of forks of one prompt, in shuffled slots, differ from the contract.
+std::size_t wrong_rows(BothModels& models, std::size_t batch, std::mt19937& random) {
+  const Text prompt = {1, 4, 9, 5, 3, 3, 5, 9, 4, 1, 0, 1, 4, 9, 5, 3, 7, 2};
+  const auto root = models.on_device.empty_cache();
+  DeviceMemory<float> memory;
+  const std::vector<Pass> first = {{root.get(), prompt}};
+  models.on_device.next_logits(first, memory);
+  // Six records, so that every row stands in many slots: forks inside a page, at its end, whole.
+  const std::vector<std::size_t> lengths = {18, 16, 15, 18, 3, 17};
+  const std::vector<Text> added = {{2}, {5, 6}, {7}, {10, 0, 3}, {8}, {1, 1, 1, 2}};
+  std::vector<std::size_t> record_of(batch);
+  for (std::size_t row = 0; row < batch; ++row) record_of[row] = row % lengths.size();
+  std::shuffle(record_of.begin(), record_of.end(), random);
+  std::vector<std::unique_ptr<Cache>> caches;
+  std::vector<Pass> passes;
+  for (const std::size_t record : record_of) {
+    caches.push_back(root->fork(lengths[record]));
+    passes.push_back({caches.back().get(), added[record]});
+  }
+  models.on_device.next_logits(passes, memory);
+  const std::size_t vocabulary = models.config.vocab_size;
+  std::size_t wrong = 0;
+  for (std::size_t row = 0; row < batch; ++row) {
+    const std::size_t record = record_of[row];
+    Text text(prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(lengths[record]));
+    text.insert(text.end(), added[record].begin(), added[record].end());
+    const auto found = memory.download(row * vocabulary, vocabulary);
+    if (tests::different(found, models.expected(text)) != 0) ++wrong;
+  }
+  return wrong;
+}
+
+std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
+                                         std::size_t largest_batch, WorkOrder order) {
+  const Ladder ladder({1.0, 1.6, 2.5});
+  const Context context{{1, 2, 3}, {10}};
+  PhiloxLottery lottery;
+  Engine engine(model, rows, lottery, largest_batch, order);
+  const Plan plan{make_stages(8, 4, {3}, {2}, {1}), Schedule::deo, ladder.rungs() - 1};
+  std::vector<Progress> progress(2);
+  std::vector<Run> runs;
+  for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {
+    runs.push_back({engine, context, ladder, 6});
+    runs.back().sample_index = sample;
+  }
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
+  engine.run(tasks);
+  std::vector<std::uint64_t> bits;
+  for (const Progress& one : progress) {
+    for (const Record& record : one.replicas) {
+      for (const TokenId token : record.token_ids()) bits.push_back(token);
+      bits.push_back(to_bits(record.log_p0()));
+      for (Rung k = 0; k < ladder.rungs(); ++k)
+        bits.push_back(to_bits(record.sum_log_z(1, record.length(), k)));
+    }
+  }
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("whole steps under tensor-core have the contract's bits in batches of 1 to 64") {
+  BothModels models;
+  std::mt19937 random(31);
+  const bool on_fibers = device_system() != "CUDA";
+  INFO("kernels: " << models.kernels.name());
+  for (std::size_t batch = 1; batch <= 64; ++batch) {
+    // The fibers take the batches where the kernels' forms change.
+    const bool edge = batch == 1 || batch == 3 || batch == 9 || batch == 33 || batch == 64;
+    if (on_fibers && !edge) continue;
+    INFO("batch " << batch);
+    REQUIRE(wrong_rows(models, batch, random) == 0);
+  }
+}
+
+TEST_CASE("whole steps under tensor-core keep their bits where a block has 99 KiB") {
+  BothModels models(99 * 1024);
+  std::mt19937 random(32);
+  for (const std::size_t batch : {1U, 16U, 40U}) {
+    INFO("batch " << batch);
+    REQUIRE(wrong_rows(models, batch, random) == 0);
+  }
+}
+
+TEST_CASE("planted: a step that reads one token as another differs from the contract") {
+  BothModels models;
+  const Text text = {1, 4, 9, 5, 3};
+  const auto expected = models.expected(text);
+  // The token before the last read as another: the least that a wrong page or position does.
+  const auto cache = models.on_device.empty_cache();
+  const Text other = {1, 4, 9, 6, 3};
+  DeviceMemory<float> memory;
+  const std::vector<Pass> passes = {{cache.get(), other}};
+  models.on_device.next_logits(passes, memory);
+  REQUIRE(tests::different(memory.download(0, models.config.vocab_size), expected) != 0);
+}
+
+TEST_CASE("whole runs of PPT under tensor-core have the contract's bits on one host thread") {
+  BothModels models;
+  TableModel on_host(models.config.vocab_size, [&](std::span<const TokenId> prefix) {
+    return models.expected(Text(prefix.begin(), prefix.end()));
+  });
+  const auto device_rows = make_device_row_lottery();
+  const auto host_rows = make_host_row_lottery();
+  const auto expected = tempered_bits(on_host, *host_rows, 1, WorkOrder::first_come);
+  CHECK(tempered_bits(models.on_device, *device_rows, 1, WorkOrder::first_come) == expected);
+  CHECK(tempered_bits(models.on_device, *device_rows, 5, WorkOrder::last_come) == expected);
+  CHECK(tempered_bits(models.on_device, *device_rows, 64, WorkOrder::last_come) == expected);
+}
