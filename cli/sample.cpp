@@ -257,9 +257,7 @@ void add_sample(CLI::App& app) {
            "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
   add_text(*command, "--out", options->out, "FOLDER",
            "Run folder to make: config, events, samples, summary, checkpoint");
-  CLI::Option* device =
-      add_choice(*command, "--device", options->device, {"host", "cuda"},
-                 "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  CLI::Option* device = add_device(*command, options->device);
   CLI::Option* resume =
       add_text(*command, "--resume", options->resume, "FOLDER",
                "Run folder of a run that was cut short: goes on to the same bits; its config.json "

@@ -12,8 +12,8 @@ using tempera::cli::wrapped;
 
 namespace {
 
-const std::vector<std::string> commands{"verify", "exact",   "round-trip", "law",   "score",
-                                        "sample", "compare", "tokens",     "models"};
+const std::vector<std::string> commands{"verify", "exact",   "round-trip", "law",    "score",
+                                        "sample", "compare", "tokens",     "models", "bench"};
 
 std::string printed(const std::string& arguments) {
   const CommandResult result = run_command(arguments);
