@@ -6,6 +6,7 @@ namespace tempera::cli {
 
 // Each adds its subcommand, with its options and help, to `app`. A subcommand that fails its own
 // verdict throws CLI::RuntimeError(1); bad input leaves as BadInput and becomes exit code 2.
+void add_bench(CLI::App& app);
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
 void add_compare(CLI::App& app);

@@ -10,6 +10,7 @@
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/standard_streams.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/sampler_comparison.hpp"
 
@@ -22,6 +23,7 @@ struct CompareOptions {
   std::string settings;
   std::size_t most = 0;
   std::uint64_t seed = 1;
+  std::string device;
   std::optional<gpu::Arithmetic> arithmetic;
   bool json = false;
 };
@@ -117,6 +119,7 @@ void add_compare(CLI::App& app) {
            "model)");
   add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
                    "Use the first problems only (default: all)");
+  add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic, "default: what the settings name, else float32");
   add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
   command->add_flag("--json", options->json, "Print the table as JSON");
@@ -125,6 +128,7 @@ void add_compare(CLI::App& app) {
       "  tempera compare toy_models/worked_sum --json >comparison.json");
   command->callback([options, model] {
     require(*model, "name a Hugging Face folder with held_out.jsonl and comparison.json");
+    gpu::require_device(options->device);
     run_compare(*options);
   });
 }

@@ -1,20 +1,15 @@
 #include <exception>
-#include <filesystem>
 #include <iostream>
-#include <new>
-#include <stdexcept>
-#include <system_error>
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/failure.hpp"
 #include "cli/help.hpp"
 #include "cli/nearest_name.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/version.hpp"
-#include "gpu/device/device_system.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
-#include "reference/bad_input.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -72,46 +67,13 @@ void run(CLI::App& program, std::vector<std::string> arguments) {
   program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
 }
 
-/// One line about what went wrong. Returns the exit code.
-int report(std::exception_ptr failure) {
-  const auto say = [](const std::string& text, int code) {
-    std::cerr << "tempera: " << text << '\n';
-    return code;
-  };
-  try {
-    std::rethrow_exception(failure);
-  } catch (const CLI::RuntimeError& error) {
-    return error.get_exit_code();
-  } catch (const CLI::ParseError& error) {
-    return say(gpu::one_line(error.what()) + "; see tempera help", 2);
-  } catch (const reference::BadInput& error) {
-    return say(error.what(), 2);
-  } catch (const gpu::BadInput& error) {
-    return say(error.what(), 2);
-  } catch (const std::domain_error& error) {
-    // A model that gives no numbers: the message says whose fault that is.
-    return say(gpu::one_line(error.what()), 2);
-  } catch (const std::filesystem::filesystem_error& error) {
-    return say(gpu::one_line(error.path1().string()) + ": " + error.code().message() +
-                   "; give a file or folder that can be read",
-               2);
-  } catch (const std::bad_alloc&) {
-    return say("not enough memory; lower the horizon, the samples or the number of rungs", 2);
-  } catch (const std::exception& error) {
-    if (const std::string why = gpu::device_failure(); !why.empty())
-      return say("the NVIDIA GPU stopped: " + gpu::one_line(why) +
-                     "; a run folder's checkpoint holds: --resume goes on, on the host too",
-                 2);
-    return say("internal error: " + gpu::one_line(error.what()), 3);
-  }
-}
-
 }  // namespace
 }  // namespace tempera::cli
 
 int main(int argc, char** argv) {
   using namespace tempera::cli;
   hold_standard_streams();
+  end_in_words();
   int code = 0;
   try {
     CLI::App program{
@@ -130,6 +92,7 @@ int main(int argc, char** argv) {
     add_presets(program);
     add_ladder(program);
     add_plot(program);
+    add_bench(program);
     run(program, {argv + 1, argv + argc});
   } catch (...) {
     code = report(std::current_exception());

@@ -231,6 +231,12 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
              });
 }
 
+CLI::Option* add_device(CLI::App& command, std::string& value) {
+  return add_choice(
+      command, "--device", value, {"host", "cuda"},
+      "Refuse to run on any other: it decides no bit (default: what this build is for)");
+}
+
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why) {
   if (one.count() > 0 && other.count() > 0)
     throw BadInput(one.get_name(), "has no effect beside " + other.get_name(), why);

@@ -73,6 +73,9 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help = "default: float32");
 
+/// --device host|cuda, for gpu::require_device.
+CLI::Option* add_device(CLI::App& command, std::string& value);
+
 /// @throw gpu::BadInput if both are given: "--one: has no effect beside --other; why"
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why);
 /// @throw gpu::BadInput if it is not given: "--one: is missing; remedy"

@@ -303,9 +303,7 @@ void add_sample(CLI::App& app) {
       *command, "--cache-memory", options->layout.cache_memory,
       "The most that keys and values may take up, such as 8GiB: as many samples are under "
       "way as fit (default: 64 at once, whatever they need). It changes no answer");
-  CLI::Option* device =
-      add_choice(*command, "--device", options->device, {"host", "cuda"},
-                 "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  CLI::Option* device = add_device(*command, options->device);
   CLI::Option* resume = add_text(
       *command, "--resume", options->resume, "FOLDER",
       "Run folder of a run that was cut short: goes on to the same bits; its config.json "

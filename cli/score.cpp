@@ -85,8 +85,7 @@ void add_score(CLI::App& app) {
       "scored");
   CLI::Option* text = add_text(*command, "--text", options->text, "TEXT", "The sequence as text");
   add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
-  add_choice(*command, "--device", options->device, {"host", "cuda"},
-             "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic);
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "

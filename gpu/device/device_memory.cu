@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <stdexcept>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/device/planted_fault.hpp"
 
 namespace tempera::gpu {
 
@@ -17,6 +20,28 @@ std::atomic<std::uint64_t> allocations{0};
 
 std::uint64_t device_allocations() { return allocations; }
 void count_device_allocation() { ++allocations; }
+
+PlantedFault& planted_fault() {
+  static PlantedFault fault;
+  return fault;
+}
+
+namespace {
+
+/// Every copy between host and device passes here.
+void count_copy() {
+  auto& left = planted_fault().copies_until_lost;
+  if (!left) return;
+  if (*left == 0) throw std::runtime_error("a copy to or from the device failed");
+  --*left;
+}
+
+void require_memory(std::size_t bytes) {
+  const auto& memory = planted_fault().memory;
+  if (memory && bytes > *memory) throw std::bad_alloc();
+}
+
+}  // namespace
 
 template <class T>
 struct DeviceMemory<T>::Storage {
@@ -34,6 +59,7 @@ DeviceMemory<T>::DeviceMemory(std::size_t size) : DeviceMemory() {
 template <class T>
 DeviceMemory<T>::DeviceMemory(std::span<const T> host) : DeviceMemory() {
   if (!host.empty()) count_device_allocation();
+  require_memory(host.size_bytes());
   storage_->elements.assign(host.begin(), host.end());
 }
 
@@ -54,6 +80,7 @@ std::size_t DeviceMemory<T>::size() const {
 template <class T>
 void DeviceMemory<T>::resize(std::size_t size) {
   if (size > storage_->elements.capacity()) count_device_allocation();
+  require_memory(size * sizeof(T));
   // Thrust's own growth would hand memmove the null pointer of an empty array.
   if (storage_->elements.empty()) {
     storage_->elements = thrust::device_vector<T>(size);
@@ -75,6 +102,7 @@ const T* DeviceMemory<T>::data() const {
 template <class T>
 void DeviceMemory<T>::upload(std::span<const T> host, std::size_t offset) {
   if (host.empty()) return;
+  count_copy();
   thrust::copy(host.begin(), host.end(),
                storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset));
 }
@@ -83,6 +111,7 @@ template <class T>
 std::vector<T> DeviceMemory<T>::download(std::size_t offset, std::size_t count) const {
   std::vector<T> host(count);
   if (count == 0) return host;
+  count_copy();
   const auto first = storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset);
   thrust::copy(first, first + static_cast<std::ptrdiff_t>(count), host.begin());
   return host;

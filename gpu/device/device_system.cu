@@ -1,4 +1,10 @@
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/planted_fault.hpp"
 #include "gpu/input/bad_input.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
@@ -7,35 +13,68 @@
 
 namespace tempera::gpu {
 
-#if defined(TEMPERA_DEVICE_CUDA)
 namespace {
 
-std::string version_of(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+/// What a planted fault leaves of the device's memory.
+DeviceMemorySize with_planted_fault(DeviceMemorySize size) {
+  const auto& memory = planted_fault().memory;
+  return memory ? DeviceMemorySize{std::min(size.free, *memory), std::min(size.total, *memory)}
+                : size;
+}
+
+bool planted_loss() {
+  const auto& left = planted_fault().copies_until_lost;
+  return left && *left == 0;
 }
 
 }  // namespace
 
+std::string in_gibibytes(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) * 0x1p-30);
+  return text;
+}
+
+#if defined(TEMPERA_DEVICE_CUDA)
 std::string device_system() { return "CUDA"; }
 
 std::string why_no_device() {
-  int devices = 0;
-  const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (error == cudaSuccess && devices > 0) return {};
-  int driver = 0;
-  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
-    return "no NVIDIA driver on this machine; install one that serves CUDA " +
-           version_of(CUDART_VERSION) + " or newer";
-  if (error == cudaErrorInsufficientDriver)
-    return "the NVIDIA driver serves CUDA " + version_of(driver) + " and this build needs CUDA " +
-           version_of(CUDART_VERSION) + "; update the driver";
-  if (error == cudaErrorNoDevice || error == cudaSuccess) return "no NVIDIA GPU on this machine";
-  return std::string("the NVIDIA GPU does not answer: ") + cudaGetErrorString(error);
+  DriverAnswer answer;
+  answer.build = CUDART_VERSION;
+  const cudaError_t error = cudaGetDeviceCount(&answer.devices);
+  if (cudaDriverGetVersion(&answer.driver) != cudaSuccess) answer.driver = 0;
+  answer.is_too_old = error == cudaErrorInsufficientDriver;
+  if (error != cudaSuccess && error != cudaErrorNoDevice) answer.error = cudaGetErrorString(error);
+  if (error != cudaSuccess) answer.devices = 0;
+  return why_no_device(answer);
 }
 
 std::string device_failure() {
-  const cudaError_t error = cudaPeekAtLastError();
-  return error == cudaSuccess ? std::string() : cudaGetErrorString(error);
+  if (planted_loss()) return "planted: the device is lost";
+  // An error that stays is told by every later call, whoever has read it before.
+  cudaError_t error = cudaPeekAtLastError();
+  if (error == cudaSuccess) error = cudaDeviceSynchronize();
+  // A machine without a GPU has none to stop.
+  const bool none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+  return error == cudaSuccess || none ? std::string() : cudaGetErrorString(error);
+}
+
+std::optional<DeviceMemorySize> device_memory_size() {
+  DeviceMemorySize size;
+  if (cudaMemGetInfo(&size.free, &size.total) != cudaSuccess) return std::nullopt;
+  return with_planted_fault(size);
+}
+
+std::optional<ComputeCapability> compute_capability() {
+  ComputeCapability capability;
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&capability.major, cudaDevAttrComputeCapabilityMajor, device) !=
+          cudaSuccess ||
+      cudaDeviceGetAttribute(&capability.minor, cudaDevAttrComputeCapabilityMinor, device) !=
+          cudaSuccess)
+    return std::nullopt;
+  return capability;
 }
 
 void require_device(const std::string& requested) {
@@ -58,8 +97,8 @@ std::optional<std::string> device_description() {
       cudaRuntimeGetVersion(&runtime) != cudaSuccess)
     return std::nullopt;
   return std::string(device.name) + ", compute capability " + std::to_string(device.major) + "." +
-         std::to_string(device.minor) + ", driver for CUDA " + version_of(driver) + ", runtime " +
-         version_of(runtime);
+         std::to_string(device.minor) + ", driver for CUDA " + cuda_version(driver) + ", runtime " +
+         cuda_version(runtime);
 }
 #else
 std::string device_system() {
@@ -74,7 +113,25 @@ std::string device_system() {
 
 std::string why_no_device() { return {}; }
 
-std::string device_failure() { return {}; }
+std::string device_failure() { return planted_loss() ? "planted: the device is lost" : ""; }
+
+std::optional<DeviceMemorySize> device_memory_size() {
+  // What the system would give without swapping; its own files in memory count as free.
+  std::ifstream file("/proc/meminfo");
+  DeviceMemorySize size;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::size_t kibibytes = 0;
+    if (!(words >> name >> kibibytes)) continue;
+    if (name == "MemTotal:") size.total = kibibytes * 1024;
+    if (name == "MemAvailable:") size.free = kibibytes * 1024;
+  }
+  if (size.free == 0) return std::nullopt;
+  return with_planted_fault(size);
+}
+
+std::optional<ComputeCapability> compute_capability() { return std::nullopt; }
 
 void require_device(const std::string& requested) {
   if (requested == "cuda")

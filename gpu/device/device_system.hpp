@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+
+#include "gpu/device/driver_answer.hpp"
 
 namespace tempera::gpu {
 
@@ -12,6 +15,21 @@ std::string device_system();
 /// The device that kernels run on, for people: a GPU with its compute capability, driver and
 /// runtime, or the host. Nothing where there is none, which only CUDA can say.
 std::optional<std::string> device_description();
+
+/// Bytes of the device's memory.
+struct DeviceMemorySize {
+  std::size_t free = 0;
+  std::size_t total = 0;
+};
+
+/// The memory of the device, a GPU's or the host's. Nothing where it cannot be told.
+std::optional<DeviceMemorySize> device_memory_size();
+
+/// "3.2 GiB".
+std::string in_gibibytes(std::size_t bytes);
+
+/// A GPU's compute capability; nothing where the device is the host.
+std::optional<ComputeCapability> compute_capability();
 
 /// Why kernels cannot run on the device here, with the remedy, in one line: no GPU, no driver, or
 /// one too old for this build's CUDA. Empty where they can; always where the device is the host.

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <new>
 #include <sstream>
 
+#include "gpu/device/device_system.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/disk.hpp"
 #include "gpu/runs/model_text.hpp"
 #include "gpu/runs/named_model.hpp"
+#include "gpu/transformer/kernels/device_arithmetic.hpp"
 #include "gpu/transformer/transformer.hpp"
 
 namespace tempera::gpu {
@@ -65,10 +68,28 @@ class NumberText final : public TokenText {
   std::size_t vocabulary_size_;
 };
 
+/// The model of a folder or a GGUF file; its weights lie in device memory.
+std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmetic arithmetic) {
+  if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
+    throw BadInput(
+        "--arithmetic " + std::string(name_of(arithmetic)), why,
+        "use --arithmetic float32, a GPU of compute capability 9.0 or newer, or the build "
+        "of cmake --preset release, which computes it on the host");
+  const auto memory = device_memory_size();
+  try {
+    return Transformer::load(path, default_kernels(arithmetic));
+  } catch (const std::bad_alloc&) {
+    throw BadInput(path,
+                   "its weights do not fit the memory of the device" +
+                       (memory ? ", of which " + in_gibibytes(memory->free) + " are free" : ""),
+                   "take a smaller model or a device with more memory");
+  }
+}
+
 /// A folder or a GGUF file.
 OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic) {
   OpenedModel::Parts parts;
-  auto transformer = Transformer::load(path, default_kernels(arithmetic));
+  auto transformer = load_transformer(path, arithmetic);
   parts.terminal.assign(transformer->terminal_tokens().begin(),
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();

@@ -69,6 +69,9 @@ class Transformer : public LanguageModel {
   std::uint64_t tokens_computed() const { return tokens_computed_; }
   /// The pages of all caches, to see how many are free.
   const PagePool& pages() const { return *pool_; }
+  /// Makes room for this many pages at once, where it is known beforehand how many it takes.
+  /// @throw std::bad_alloc where the device's memory has none
+  void reserve_pages(std::size_t pages) { pool_->make_room(pages); }
 
  private:
   /// A cache and the tokens that a call adds to it.

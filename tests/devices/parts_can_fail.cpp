@@ -1,5 +1,10 @@
 // The checks of ./gpu-check, each shown what it must not let through.
+#include <cmath>
+
+#include "gpu/transformer/weights/fragments.hpp"
 #include "tests/catch.hpp"
+#include "tests/devices/figures.hpp"
+#include "tests/devices/order_dependent_product.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
 #include "tests/devices/tensor_core_operands.hpp"
@@ -37,5 +42,67 @@ TEST_CASE("the law's test takes its own law and refuses one that is off by its s
   for (int trial = 0; trial < 10; ++trial) {
     CHECK(pearson(counts_from(law, n, random), law, n) <= bound);
     CHECK(pearson(counts_from(other, n, random), law, n) > bound);
+  }
+}
+
+TEST_CASE("a figure that misses its goal is told, a NaN too, and a host's is not judged") {
+  const Goal least{Goal::Side::at_least, 0.85};
+  const Goal most{Goal::Side::at_most, 0.05};
+  Figures figures(false);
+  figures.judge("met", 0.85, "of the bandwidth", least);
+  figures.judge("met", 0.05, "of the step", most);
+  CHECK(figures.missed() == 0);
+  figures.judge("planted: too slow", 0.849, "of the bandwidth", least);
+  figures.judge("planted: too long", 0.051, "of the step", most);
+  figures.judge("planted: no number", std::nan(""), "of the step", most);
+  CHECK(figures.missed() == 3);
+  CHECK(figures.judged() == 5);
+  CHECK(figures.json()[2]["verdict"] == "MISSED");
+  figures.not_measured("a graph", "there is none");
+  CHECK(figures.left_out() == 1);
+  CHECK(figures.json().back()["verdict"] == "not measured");
+  Figures of_a_host(true);
+  of_a_host.judge("slow, on a host", 0.01, "of the bandwidth", least);
+  CHECK(of_a_host.missed() == 0);
+  CHECK(of_a_host.json()[0]["verdict"] == "of a host");
+}
+
+TEST_CASE("what batch invariance is held against computes the product, however it is cut") {
+  // Whole numbers, whose sums are exact in every order.
+  constexpr std::size_t out = 32;
+  constexpr std::size_t in = 128;
+  const auto weight = [](std::size_t o, std::size_t i) {
+    return static_cast<int>((3 * o + 5 * i) % 7) - 3;
+  };
+  const auto input = [](std::size_t row, std::size_t i) {
+    return static_cast<int>((row + 2 * i) % 5) - 2;
+  };
+  std::vector<std::uint32_t> fragments(out / tile_outputs * steps_of(in) * fragment_words);
+  for (std::size_t o = 0; o < out; ++o) {
+    for (std::size_t i = 0; i < in; ++i) {
+      const std::size_t half = fragment_place(in, o, i);
+      fragments[half / 2] |=
+          static_cast<std::uint32_t>(to_bfloat16(static_cast<float>(weight(o, i))))
+          << (16 * (half % 2));
+    }
+  }
+  for (const std::size_t rows : {1U, 8U, 13U, 33U, 64U}) {
+    std::vector<std::uint16_t> inputs;
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t i = 0; i < in; ++i)
+        inputs.push_back(to_bfloat16(static_cast<float>(input(row, i))));
+    for (const unsigned parts : {1U, 2U, 4U}) {
+      const auto found = order_dependent_product(fragments, inputs, rows, out, in, parts);
+      std::size_t different = 0;
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t o = 0; o < out; ++o) {
+          int sum = 0;
+          for (std::size_t i = 0; i < in; ++i) sum += weight(o, i) * input(row, i);
+          if (found[row * out + o] != static_cast<float>(sum)) ++different;
+        }
+      }
+      INFO(rows << " rows in " << parts << " parts");
+      CHECK(different == 0);
+    }
   }
 }

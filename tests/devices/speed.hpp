@@ -3,21 +3,37 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gpu/transformer/model_shapes.hpp"
+#include "tests/devices/device_rates.hpp"
+#include "tests/devices/figures.hpp"
+
 namespace tempera::gpu {
 
-/// Bytes per second of reading device memory, 16 bytes a lane, a buffer far larger than the caches:
-/// the best of five. 0 where the device system is not CUDA.
-double read_bandwidth();
+/// Where part 6 measures and what it prints.
+struct SpeedRun {
+  Timing timing;
+  Figures figures;
+  DeviceRates rates;
+};
 
-/// Operations per second of mma.sync on bfloat16 with float32 sums, a multiplication and an
-/// addition counted as two, operands in registers: the best of five. 0 where the device system is
-/// not CUDA.
-double matrix_peak();
+/// Figures of the products of a shape, of its head, and of what batch invariance costs them.
+void measure_products(SpeedRun& run, const ModelShape& shape);
+/// Of attention, `context` positions behind each of `rows` rows.
+void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
+                       std::size_t context);
 
-/// Seconds of one draw of `rows` rows of `vocabulary` logits, `rungs` rungs each, behind a head
-/// that has left the maxima of its tiles: the median of 20. 0 where the device system is not CUDA.
-///
-/// spread: standard deviation of the logits; the larger, the more tokens have one ticket.
-double draw_seconds(std::size_t rows, std::size_t vocabulary, std::size_t rungs, float spread);
+/// What the figures of whole steps are told to measure; less of it on a host.
+struct StepsToMeasure {
+  std::vector<std::size_t> batches;
+  std::size_t context = 0;        ///< tokens behind each row
+  std::size_t prefill = 0;        ///< tokens of a prompt
+  std::size_t regenerated = 0;    ///< tokens of each rung in a round
+  std::vector<std::size_t> runs;  ///< of PPT side by side, for K = 4 against K = 1
+};
+/// Of whole steps, what lies between them, the draw's share, prefill, rounds of K = 4 against K =
+/// 1, and swaps.
+void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what);
+/// Seconds of a step of one row of a small shape.
+void measure_small_step(SpeedRun& run, const ModelShape& shape);
 
 }  // namespace tempera::gpu

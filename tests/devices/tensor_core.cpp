@@ -73,9 +73,9 @@ Finding steps_against_model(std::span<const std::uint32_t> results) {
   finding.numbers["different_from_ampere"] = from_ampere;
   for (std::uint32_t kind = 0; kind < kinds_of_operands; ++kind)
     finding.numbers["different_by_kind"][names[kind]] = different[kind];
-  finding.numbers["wgmma"] = "not run: no kernel of this build uses it";
+  finding.numbers["wgmma"] = "not built: no kernel here takes its steps by it";
   finding.words = std::to_string(in_all) + " of " + std::to_string(results.size()) +
-                  " steps of mma.sync differ from Hopper's model";
+                  " steps of mma.sync differ from Hopper's model; wgmma: not built";
   if (in_all != 0)
     finding.words += "; host equality of tensor-core is given up here; " +
                      std::to_string(from_ampere) + " differ from Ampere's; " + first;

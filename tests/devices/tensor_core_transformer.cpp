@@ -4,11 +4,10 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/model/table_model.hpp"
-#include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
-#include "tests/devices/logits.hpp"
+#include "tests/devices/tempered_bits.hpp"
 #include "tests/simt/transformer/contract_model.hpp"
 
 using namespace tempera;
@@ -36,8 +35,10 @@ Qwen3Config small_config() {
 
 /// One model, computed by the CUDA kernels and by the contract on the host.
 struct BothModels {
-  explicit BothModels(std::optional<std::size_t> shared_bytes = std::nullopt)
-      : kernels(5, shared_bytes),
+  explicit BothModels(std::optional<std::size_t> shared_bytes = std::nullopt,
+                      const Qwen3Config& shape = small_config())
+      : config(shape),
+        kernels(5, shared_bytes),
         on_device(std::make_unique<Qwen3>(config, tensors, kernels)),
         contract(config, tensors) {}
 
@@ -47,7 +48,7 @@ struct BothModels {
     return row;
   }
 
-  Qwen3Config config = small_config();
+  Qwen3Config config;
   tests::RememberedTensors tensors{23};
   CudaKernels kernels;
   Transformer on_device;
@@ -87,35 +88,6 @@ std::size_t wrong_rows(BothModels& models, std::size_t batch, std::mt19937& rand
   return wrong;
 }
 
-std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
-                                         std::size_t largest_batch, WorkOrder order) {
-  const Ladder ladder({1.0, 1.6, 2.5});
-  const Context context{{1, 2, 3}, {10}};
-  PhiloxLottery lottery;
-  Engine engine(model, rows, lottery, largest_batch, order);
-  const Plan plan{make_stages(8, 4, {3}, {2}, {1}), Schedule::deo, ladder.rungs() - 1};
-  std::vector<Progress> progress(2);
-  std::vector<Run> runs;
-  for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {
-    runs.push_back({engine, context, ladder, 6});
-    runs.back().sample_index = sample;
-  }
-  std::vector<Task> tasks;
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
-  engine.run(tasks);
-  std::vector<std::uint64_t> bits;
-  for (const Progress& one : progress) {
-    for (const Record& record : one.replicas) {
-      for (const TokenId token : record.token_ids()) bits.push_back(token);
-      bits.push_back(to_bits(record.log_p0()));
-      for (Rung k = 0; k < ladder.rungs(); ++k)
-        bits.push_back(to_bits(record.sum_log_z(1, record.length(), k)));
-    }
-  }
-  return bits;
-}
-
 }  // namespace
 
 TEST_CASE("whole steps under tensor-core have the contract's bits in batches of 1 to 64") {
@@ -129,6 +101,30 @@ TEST_CASE("whole steps under tensor-core have the contract's bits in batches of 
     if (on_fibers && !edge) continue;
     INFO("batch " << batch);
     REQUIRE(wrong_rows(models, batch, random) == 0);
+  }
+}
+
+TEST_CASE("whole steps of other shapes under tensor-core have the contract's bits") {
+  const bool on_fibers = device_system() != "CUDA";
+  const auto shaped = [](std::size_t inner, std::size_t heads, std::size_t key_value_heads,
+                         std::size_t head_dim) {
+    Qwen3Config config = small_config();
+    config.intermediate_size = inner;
+    config.num_attention_heads = heads;
+    config.num_key_value_heads = key_value_heads;
+    config.head_dim = head_dim;
+    return config;
+  };
+  // Ungrouped heads; four queries to a key head and several segments; the largest heads.
+  for (const Qwen3Config& config :
+       {shaped(56, 2, 2, 64), shaped(1100, 8, 2, 128), shaped(48, 2, 1, 256)}) {
+    BothModels models(std::nullopt, config);
+    std::mt19937 random(33);
+    for (const std::size_t batch : {1U, 2U, 7U, 8U, 9U, 16U, 17U, 33U, 64U}) {
+      if (on_fibers && batch != 7) continue;
+      INFO("head_dim " << config.head_dim << ", batch " << batch);
+      REQUIRE(wrong_rows(models, batch, random) == 0);
+    }
   }
 }
 
@@ -161,8 +157,16 @@ TEST_CASE("whole runs of PPT under tensor-core have the contract's bits on one h
   });
   const auto device_rows = make_device_row_lottery();
   const auto host_rows = make_host_row_lottery();
-  const auto expected = tempered_bits(on_host, *host_rows, 1, WorkOrder::first_come);
-  CHECK(tempered_bits(models.on_device, *device_rows, 1, WorkOrder::first_come) == expected);
-  CHECK(tempered_bits(models.on_device, *device_rows, 5, WorkOrder::last_come) == expected);
-  CHECK(tempered_bits(models.on_device, *device_rows, 64, WorkOrder::last_come) == expected);
+  const TemperedCase runs{{{{1, 2, 3}, {10}}},
+                          {1.0, 1.6, 2.5},
+                          {make_stages(8, 4, {3}, {2}, {1}), Schedule::deo, 2},
+                          2,
+                          6};
+  const auto expected = tempered_bits(on_host, *host_rows, runs, 1, WorkOrder::first_come);
+  const auto found = [&](std::size_t largest_batch, WorkOrder order) {
+    return tempered_bits(models.on_device, *device_rows, runs, largest_batch, order);
+  };
+  CHECK(found(1, WorkOrder::first_come) == expected);
+  CHECK(found(5, WorkOrder::last_come) == expected);
+  CHECK(found(64, WorkOrder::last_come) == expected);
 }

@@ -1,6 +1,7 @@
 #include "gpu/transformer/cache/page_pool.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace tempera::gpu {
 
@@ -17,14 +18,30 @@ void PagePool::release(std::uint32_t page) {
   if (--holders_[page] == 0) free_.push_back(page);
 }
 
+void PagePool::make_room(std::size_t pages) {
+  if (holders_.size() < pages) resize(pages);
+}
+
 void PagePool::grow() {
   constexpr std::size_t fewest = 64;
   const std::size_t old_pages = holders_.size();
-  const std::size_t new_pages = old_pages < fewest ? fewest : old_pages * 2;
-  free_.reserve(new_pages);  // so that release never throws
-  bytes_.grow(new_pages * page_bytes_);
-  holders_.resize(new_pages);
-  for (std::size_t page = new_pages; page > old_pages; --page) {
+  // Twice as many, or, where the memory has no room for so many beside the old ones, as many more
+  // as it has.
+  for (std::size_t more = old_pages < fewest ? fewest : old_pages;; more /= 2) {
+    try {
+      return resize(old_pages + more);
+    } catch (const std::bad_alloc&) {
+      if (more == 1) throw;
+    }
+  }
+}
+
+void PagePool::resize(std::size_t pages) {
+  const std::size_t old_pages = holders_.size();
+  free_.reserve(pages);  // so that release never throws
+  bytes_.grow(pages * page_bytes_);
+  holders_.resize(pages);
+  for (std::size_t page = pages; page > old_pages; --page) {
     free_.push_back(static_cast<std::uint32_t>(page - 1));
   }
 }

@@ -17,7 +17,11 @@ class PagePool {
   explicit PagePool(std::size_t page_bytes) : page_bytes_(page_bytes) {}
 
   /// A free page, held once.
+  /// @throw std::bad_alloc where none is free and the memory has no room for another
   std::uint32_t take();
+  /// Makes room for this many pages at once, without the copies of growing to them.
+  /// @throw std::bad_alloc where the memory has none
+  void make_room(std::size_t pages);
   /// One more cache holds the page.
   void hold(std::uint32_t page) { ++holders_[page]; }
   /// One cache fewer holds it; at none it is free.
@@ -29,11 +33,13 @@ class PagePool {
   /// The most pages that were held at one time.
   std::size_t most_held() const { return most_held_; }
   std::size_t free_pages() const { return free_.size(); }
+  std::size_t page_bytes() const { return page_bytes_; }
   /// Valid until the next take().
   PageMemory memory() { return {bytes_.data(), page_bytes_}; }
 
  private:
   void grow();
+  void resize(std::size_t pages);
 
   std::size_t page_bytes_;
   GrowingMemory bytes_;

@@ -37,6 +37,7 @@ class PagedCache : public Cache {
   };
   /// Makes room for tokens length() .. length - 1 in pages that no other cache holds. Appends to
   /// `copies` the copy that this asks for, if any.
+  /// @throw BadInput where the memory of the device has no room, saying what would fit
   void reserve(std::size_t length, std::vector<PageCopy>& copies);
   /// Says that `tokens` more are computed; reserve made room.
   void hold(std::size_t tokens) { length_ += tokens; }

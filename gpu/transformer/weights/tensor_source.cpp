@@ -4,18 +4,11 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "gpu/transformer/weights/scramble.hpp"
 
 namespace tempera::gpu {
 
 namespace {
-
-/// A bijection of 64-bit words whose output passes for random (the finaliser of SplitMix64).
-std::uint64_t scramble(std::uint64_t word) {
-  word += 0x9E3779B97F4A7C15ULL;
-  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  word = (word ^ (word >> 27)) * 0x94D049BB133111EBULL;
-  return word ^ (word >> 31);
-}
 
 /// Outputs begin .. begin + out - 1 of a stored map [outputs, in].
 StoredTensor outputs_of(const StoredTensor& map, std::size_t begin, std::size_t out) {

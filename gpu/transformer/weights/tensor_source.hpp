@@ -34,7 +34,8 @@ class TensorSource {
     std::size_t stored = 0;  // 0: `out`
   };
   /// Linear maps from the same inputs, each padded to a multiple of `lanes` outputs, in one matrix.
-  PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in, Arithmetic arithmetic);
+  virtual PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in,
+                               Arithmetic arithmetic);
   /// Vectors of `out` elements each, padded with zeros as above.
   DeviceMemory<float> stacked_vector(std::initializer_list<Part> parts);
 
@@ -93,7 +94,7 @@ class FolderTensors final : public TensorSource {
 /// Tensors made of integers alone, one key for each in the order in which they are asked for: the
 /// same bits everywhere for the same seed and calls. Matrix elements are uniform on a grid with a
 /// variance of one to four thirds of 1 / inputs, those of vectors uniform in (1/2, 3/2).
-class RandomTensors final : public TensorSource {
+class RandomTensors : public TensorSource {
  public:
   explicit RandomTensors(std::uint64_t seed);
 

@@ -1,13 +1,36 @@
-#include "tests/devices/speed.hpp"
-
-#if defined(TEMPERA_DEVICE_CUDA)
-
 #include <algorithm>
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
 #include "gpu/lottery/cuda/queue_draw.cuh"
 #include "gpu/lottery/draw_address.hpp"
+#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "tests/devices/device_rates.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// Logits that are about normal, with this standard deviation.
+std::vector<float> spread_logits(std::size_t rows, std::size_t vocabulary, float spread) {
+  std::vector<float> logits(rows * vocabulary);
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    // A sum of four uniforms.
+    const Word word = philox({{static_cast<std::uint32_t>(i), 0, 0, 0}}, 9);
+    float sum = 0.0F;
+    for (const std::uint32_t limb : word.limb) sum += static_cast<float>(limb >> 8) / 16777216.0F;
+    logits[i] = (sum - 2.0F) * 1.7320508F * spread;
+  }
+  return logits;
+}
+
+}  // namespace
+
+}  // namespace tempera::gpu
+
+#if defined(TEMPERA_DEVICE_CUDA)
 
 namespace tempera::gpu {
 
@@ -44,24 +67,6 @@ TEMPERA_KERNEL(256) multiply_all(std::uint32_t steps, float* sums) {
 
 namespace {
 
-/// Seconds between two events around work(), on the default stream.
-template <class Work>
-double seconds_of(const Work& work) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  simt::require_success(cudaEventCreate(&begin), "an event");
-  simt::require_success(cudaEventCreate(&end), "an event");
-  simt::require_success(cudaEventRecord(begin), "an event");
-  work();
-  simt::require_success(cudaEventRecord(end), "an event");
-  simt::require_success(cudaEventSynchronize(end), "the measured kernels");
-  float milliseconds = 0.0F;
-  simt::require_success(cudaEventElapsedTime(&milliseconds, begin, end), "an event");
-  simt::require_success(cudaEventDestroy(begin), "an event");
-  simt::require_success(cudaEventDestroy(end), "an event");
-  return static_cast<double>(milliseconds) * 1e-3;
-}
-
 unsigned multiprocessors() {
   int device = 0;
   int count = 0;
@@ -73,7 +78,7 @@ unsigned multiprocessors() {
 
 }  // namespace
 
-double read_bandwidth() {
+double read_bandwidth(const DeviceClock& clock) {
   std::size_t free = 0;
   std::size_t total = 0;
   simt::require_success(cudaMemGetInfo(&free, &total), "the device's memory");
@@ -84,7 +89,7 @@ double read_bandwidth() {
   simt::Stream stream;
   double best = 0.0;
   for (int i = 0; i < 6; ++i) {
-    const double seconds = seconds_of([&] {
+    const double seconds = clock.seconds_of([&] {
       simt::launch({.blocks = {blocks, 1, 1}, .threads = 256}, stream, read_all,
                    reinterpret_cast<const uint4*>(memory.data()), bytes / 16, sums.data());
     });
@@ -94,14 +99,14 @@ double read_bandwidth() {
   return best;
 }
 
-double matrix_peak() {
+double matrix_peak(const DeviceClock& clock) {
   constexpr std::uint32_t steps = 20000;
   const unsigned blocks = 4 * multiprocessors();
   DeviceMemory<float> sums(blocks);
   simt::Stream stream;
   double best = 0.0;
   for (int i = 0; i < 6; ++i) {
-    const double seconds = seconds_of([&] {
+    const double seconds = clock.seconds_of([&] {
       simt::launch({.blocks = {blocks, 1, 1}, .threads = 256}, stream, multiply_all, steps,
                    sums.data());
     });
@@ -111,15 +116,9 @@ double matrix_peak() {
   return best;
 }
 
-double draw_seconds(std::size_t rows, std::size_t vocabulary, std::size_t rungs, float spread) {
-  std::vector<float> logits(rows * vocabulary);
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    // A sum of four uniforms, about normal.
-    const Word word = philox({{static_cast<std::uint32_t>(i), 0, 0, 0}}, 9);
-    float sum = 0.0F;
-    for (const std::uint32_t limb : word.limb) sum += static_cast<float>(limb >> 8) / 16777216.0F;
-    logits[i] = (sum - 2.0F) * 1.7320508F * spread;
-  }
+double draw_seconds(const Timing& timing, std::size_t rows, std::size_t vocabulary,
+                    std::size_t rungs, float spread) {
+  std::vector<float> logits = spread_logits(rows, vocabulary, spread);
   constexpr std::size_t width = 16;  // outputs of a tile of the head
   const std::size_t tiles = (vocabulary + width - 1) / width;
   std::vector<float> largest(rows * tiles, -3.4028234663852886e38F);
@@ -166,18 +165,8 @@ double draw_seconds(std::size_t rows, std::size_t vocabulary, std::size_t rungs,
   batch.log_z = log_z.data();
   const std::uint64_t blocks = 4 * multiprocessors();
   simt::Stream stream;
-  std::vector<double> seconds;
-  constexpr int draws = 20;
-  for (int i = 0; i < 21; ++i) {
-    seconds.push_back(seconds_of([&] {
-                        for (int d = 0; d < draws; ++d)
-                          queue_draw(batch, device_largest.data(), tiles, blocks, stream);
-                      }) /
-                      draws);
-  }
-  seconds.erase(seconds.begin());  // warms up
-  std::nth_element(seconds.begin(), seconds.begin() + 10, seconds.end());
-  return seconds[10];
+  return seconds_per_call(timing,
+                          [&] { queue_draw(batch, device_largest.data(), tiles, blocks, stream); });
 }
 
 }  // namespace tempera::gpu
@@ -186,9 +175,52 @@ double draw_seconds(std::size_t rows, std::size_t vocabulary, std::size_t rungs,
 
 namespace tempera::gpu {
 
-double read_bandwidth() { return 0.0; }
-double matrix_peak() { return 0.0; }
-double draw_seconds(std::size_t, std::size_t, std::size_t, float) { return 0.0; }
+double read_bandwidth(const DeviceClock& clock) {
+  constexpr std::size_t words = std::size_t{8} << 20;
+  const std::vector<std::uint64_t> memory(words, 1);
+  std::uint64_t sum = 0;
+  double best = 0.0;
+  for (int i = 0; i < 6; ++i) {
+    const double seconds = clock.seconds_of([&] {
+      for (const std::uint64_t word : memory) sum += word;
+    });
+    if (i > 0) best = std::max(best, 8.0 * static_cast<double>(words) / seconds);
+  }
+  // The sum is used, so that the reads are not left out.
+  return sum == 6 * words ? best : 0.0;
+}
+
+double matrix_peak(const DeviceClock& clock) {
+  constexpr std::size_t size = 256;
+  constexpr std::size_t rows = 64;
+  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  FilledTensors tensors(1);
+  const PackedMatrix matrix = tensors.matrix("weights", size, size, Arithmetic::tensor_core);
+  DeviceMemory<std::uint16_t> inputs(rows * size);
+  DeviceMemory<float> outputs(rows * size);
+  double best = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    const double seconds = clock.seconds_of([&] {
+      kernels.multiply(matrix.view(), {nullptr, inputs.data()}, rows, size, outputs.data());
+    });
+    best = std::max(best, 2.0 * static_cast<double>(rows * size * size) / seconds);
+  }
+  return best;
+}
+
+double draw_seconds(const Timing& timing, std::size_t rows, std::size_t vocabulary,
+                    std::size_t rungs, float spread) {
+  const DeviceMemory<float> logits{std::span<const float>(spread_logits(rows, vocabulary, spread))};
+  std::vector<double> powers;
+  for (std::size_t k = 0; k < rungs; ++k) powers.push_back(1.0 + 0.6 * static_cast<double>(k));
+  std::vector<RowDraw> draws;
+  for (std::uint32_t row = 0; row < rows; ++row)
+    draws.push_back({powers, row % rungs, {1, {row, 0, 0, 0, 0}}});
+  const auto lottery = make_device_row_lottery();
+  PhiloxLottery philox_lottery;
+  return seconds_per_call(timing,
+                          [&] { lottery->draw(logits, vocabulary, draws, philox_lottery); });
+}
 
 }  // namespace tempera::gpu
 

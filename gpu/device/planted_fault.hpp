@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace tempera::gpu {
+
+/// A fault of the device that tests plant into their own process, to see that it is told and that
+/// nothing is lost. Nothing else sets one.
+struct PlantedFault {
+  /// Copies between host and device until the device is lost: the one after them fails, and so does
+  /// every later one, as where a GPU has fallen off its bus.
+  std::optional<std::uint64_t> copies_until_lost;
+  /// Bytes of device memory that there are: an array of more is refused.
+  std::optional<std::size_t> memory;
+};
+
+/// Of this process. Set it while nothing runs.
+PlantedFault& planted_fault();
+
+/// A planted fault for the lifetime of the object.
+class WithPlantedFault {
+ public:
+  explicit WithPlantedFault(const PlantedFault& fault) { planted_fault() = fault; }
+  WithPlantedFault(const WithPlantedFault&) = delete;
+  WithPlantedFault& operator=(const WithPlantedFault&) = delete;
+  ~WithPlantedFault() { planted_fault() = {}; }
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gpu/device/driver_answer.hpp"
+#include "gpu/model/arithmetic.hpp"
+
+namespace tempera::gpu {
+
+/// Why a device does not give the bits of an arithmetic, in one line; empty where it does.
+/// `tensor-core` is Hopper's step (docs/arithmetic.md), which Blackwell takes too: older tensor
+/// cores sum fewer products at a time, and those before Ampere know no bfloat16.
+///
+/// device: nothing where the device is the host, which computes every arithmetic.
+std::string why_device_lacks(Arithmetic arithmetic, const std::optional<ComputeCapability>& device);
+
+}  // namespace tempera::gpu

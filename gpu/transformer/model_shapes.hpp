@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
+
+namespace tempera::gpu {
+
+/// The sizes of a model whose speed is measured, without its weights.
+struct ModelShape {
+  std::string_view name;
+  std::string_view whose;  ///< the model that has these sizes
+  Qwen3Config config;
+
+  /// Weights that a step reads: all but the embedding, of which it reads a row, unless the head is
+  /// tied to it.
+  std::uint64_t step_weights() const;
+  /// As above, without the head: what prefill multiplies each token with.
+  std::uint64_t layer_weights() const;
+  /// Bytes of keys and values of one token, as `tensor-core` stores them.
+  std::uint64_t token_bytes() const;
+};
+
+/// Qwen3-8B, Qwen3-4B, 135 million parameters, and one that any machine runs in seconds.
+std::span<const ModelShape> model_shapes();
+/// The shape of this name, or null.
+const ModelShape* find_model_shape(std::string_view name);
+
+/// A Qwen3 model with the weights of FilledTensors(seed).
+/// @throw std::bad_alloc where the device's memory has no room for them
+std::unique_ptr<Transformer> filled_qwen3(const Qwen3Config& config, std::uint64_t seed,
+                                          const Kernels& kernels);
+
+}  // namespace tempera::gpu

@@ -1,0 +1,56 @@
+#include <stdexcept>
+
+#include "gpu/device/launch.cuh"
+#include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "gpu/transformer/weights/scramble.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// Two bfloat16s of one exponent, their signs and fractions drawn by their place.
+struct FillPair {
+  std::uint32_t* pairs;
+  std::uint64_t key;
+  std::uint32_t exponent;
+  TEMPERA_HOST_DEVICE void operator()(std::size_t i) const {
+    const auto drawn = static_cast<std::uint32_t>(scramble(key + i));
+    constexpr std::uint32_t signs_and_fractions = 0x807F807FU;
+    pairs[i] = (drawn & signs_and_fractions) | exponent << 7 | exponent << 23;
+  }
+};
+
+/// Of the largest power of two that is at most 1 / sqrt(inputs).
+std::uint32_t exponent_for(std::size_t inputs) {
+  std::uint32_t exponent = 127;
+  for (std::size_t covered = 1; covered < inputs; covered *= 4) --exponent;
+  return exponent;
+}
+
+}  // namespace
+
+PackedMatrix FilledTensors::stacked(std::initializer_list<Part> parts, std::size_t in,
+                                    Arithmetic arithmetic) {
+  if (in % step_products != 0) throw std::invalid_argument("filled weights need whole steps");
+  PackedMatrix matrix;
+  matrix.in = in;
+  for (const Part& part : parts) matrix.out += padded(part.out);
+  const std::size_t pairs = matrix.out * in / 2;
+  FillPair fill{nullptr, key_ = scramble(key_), exponent_for(in)};
+  // Fragments hold as many weights as rows do, in another order.
+  if (arithmetic == Arithmetic::tensor_core) {
+    DeviceMemory<std::uint32_t> fragments(pairs);
+    fill.pairs = fragments.data();
+    launch(pairs, fill);
+    matrix.weights = std::move(fragments);
+  } else {
+    DeviceMemory<std::uint16_t> rows(2 * pairs);
+    fill.pairs = reinterpret_cast<std::uint32_t*>(rows.data());
+    launch(pairs, fill);
+    matrix.weights = std::move(rows);
+  }
+  return matrix;
+}
+
+}  // namespace tempera::gpu

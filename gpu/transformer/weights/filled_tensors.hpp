@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/transformer/weights/tensor_source.hpp"
+
+namespace tempera::gpu {
+
+/// Random weights for shapes whose speed is measured: matrices are made where they lie, in the form
+/// that they are packed in, so that billions of weights take moments. Bfloat16s of either sign with
+/// a variance of one to four times 1 / inputs, and not the numbers of RandomTensors(seed); vectors
+/// are as there.
+class FilledTensors final : public RandomTensors {
+ public:
+  explicit FilledTensors(std::uint64_t seed) : RandomTensors(seed), key_(seed) {}
+  /// @throw std::invalid_argument for inputs that are no multiple of 16: padding is no weight
+  PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in,
+                       Arithmetic arithmetic) override;
+
+ private:
+  std::uint64_t key_;
+};
+
+}  // namespace tempera::gpu

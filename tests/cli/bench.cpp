@@ -1,0 +1,68 @@
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using nlohmann::json;
+using namespace tempera::test;
+
+TEST_CASE("bench paper measures every row of the paper's table, alone and side by side") {
+  const auto result =
+      run_command("bench paper --shape tiny --problems 3 --seconds 0 --json --device host");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  const json report = json::parse(result.out);
+  CHECK(report["shape"] == "tiny");
+  CHECK(report["arithmetic"] == "tensor-core");
+  CHECK(report["horizon"] == 64);
+  REQUIRE(report["rows"].size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const json& row = report["rows"][i];
+    CHECK(row["rungs"] == (i < 2 ? 1 : 4));
+    CHECK(row["problems_side_by_side"] == (i % 2 == 0 ? 1 : 3));
+    CHECK(row["how"] == "measured to the end");
+    CHECK(row["decode_tokens"] > 0);
+    CHECK(row["seconds"] > 0.0);
+    CHECK(row["seconds_of_a_problem"] ==
+          row["seconds"].get<double>() / row["problems_side_by_side"].get<double>());
+    CHECK(row["paper"]["local_update_seconds"] == (i < 2 ? 36.1 : 37.2));
+    CHECK(row["paper"].contains("swap_seconds") == (i >= 2));
+    CHECK_FALSE(row.contains("of_the_papers_time"));
+  }
+  // The same seed draws as many tokens, in whatever time.
+  const json again =
+      json::parse(run_command("bench paper --shape tiny --problems 3 --seconds 0 --json").out);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(again["rows"][i]["decode_tokens"] == report["rows"][i]["decode_tokens"]);
+}
+
+TEST_CASE("bench paper prints a table that fits the screen, and names the device") {
+  const auto table = run_command("bench paper --shape tiny --problems 2 --seconds 0");
+  CAPTURE(table.err);
+  REQUIRE(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("the host, through"));
+  CHECK_THAT(table.out, Catch::Contains("another model than this"));
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 100);
+  }
+}
+
+TEST_CASE("what cannot be measured ends in one line and exit code 2") {
+  const Refusal refusals[] = {
+      {"", "BENCH: is missing"},
+      {"papers", "\"papers\" is nothing that tempera bench measures; give paper"},
+      {"paper --shape qwen3-9b", "--shape: \"qwen3-9b\" is unknown; give one of qwen3-8b"},
+      {"paper --shape tiny --problems 0", "--problems: \"0\" is out of range"},
+      {"paper --shape tiny --seconds x", "--seconds"},
+      {"paper --shape tiny --device cuda", "--device cuda: this build has no CUDA"},
+      {"paper --shape tiny --arithmetic float16", "--arithmetic: \"float16\" is unknown"},
+  };
+  for (const Refusal& refusal : refusals) {
+    for (const char* form : {"", " --json"})
+      check_refusal("bench " + refusal.arguments + form, refusal.message);
+  }
+}

@@ -1,0 +1,148 @@
+// Part 6: the products of a model, its head and its attention, as fractions of the bandwidth.
+#include <algorithm>
+
+#include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/kernels/product_input_memory.hpp"
+#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "tests/devices/speed.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+enum class Form { store, add, gate };
+
+struct Product {
+  const char* name;
+  std::size_t in;
+  std::size_t out;  // of a gated one, gate's alone
+  Form form;
+  bool is_head = false;
+
+  std::uint64_t weights() const { return std::uint64_t{in} * out * (form == Form::gate ? 2 : 1); }
+};
+
+/// Seconds of one product. Copies of the matrix take turns, so that each comes from memory.
+double product_seconds(const SpeedRun& run, const Kernels& kernels, const Product& product,
+                       std::size_t rows, std::vector<PackedMatrix>& copies) {
+  ProductInputMemory inputs(kernels.arithmetic());
+  ProductInputMemory gated(kernels.arithmetic());
+  inputs.ensure_size(rows * product.in);
+  gated.ensure_size(rows * product.out);
+  DeviceMemory<float> outputs(rows * padded(product.out));
+  std::size_t turn = 0;
+  return seconds_per_call(run.timing, [&] {
+    const MatrixView matrix = copies[turn++ % copies.size()].view();
+    if (product.form == Form::store)
+      kernels.multiply(matrix, inputs.view(), rows, product.out, outputs.data());
+    else if (product.form == Form::add)
+      kernels.multiply_and_add(matrix, inputs.view(), rows, product.out, outputs.data());
+    else
+      kernels.multiply_gated(matrix, inputs.view(), rows, product.out, gated.view());
+  });
+}
+
+/// As many copies as are beyond every cache, a gigabyte in all, and at least two.
+std::vector<PackedMatrix> copies_of(const Product& product, Arithmetic arithmetic) {
+  constexpr std::uint64_t beyond_caches = std::uint64_t{1} << 30;
+  const std::uint64_t bytes = 2 * product.weights();
+  const std::uint64_t count = std::clamp<std::uint64_t>(beyond_caches / bytes, 2, 40);
+  FilledTensors tensors(7);
+  std::vector<PackedMatrix> copies;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    copies.push_back(
+        product.form == Form::gate
+            ? tensors.stacked({{"gate", product.out}, {"up", product.out}}, product.in, arithmetic)
+            : tensors.matrix("weights", product.out, product.in, arithmetic));
+  }
+  return copies;
+}
+
+}  // namespace
+
+void measure_products(SpeedRun& run, const ModelShape& shape) {
+  const Qwen3Config& config = shape.config;
+  const std::size_t query = config.num_attention_heads * config.head_dim;
+  const std::size_t key_value = config.num_key_value_heads * config.head_dim;
+  const Product products[] = {
+      {"query, key, value", config.hidden_size, query + 2 * key_value, Form::store},
+      {"attention output", query, config.hidden_size, Form::add},
+      {"gate and up", config.hidden_size, config.intermediate_size, Form::gate},
+      {"down", config.intermediate_size, config.hidden_size, Form::add},
+      {"head", config.hidden_size, config.vocab_size, Form::store, true}};
+  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  constexpr std::size_t batches[] = {1, 2, 4, 8, 16, 64};
+  constexpr std::size_t compared[] = {1, 16, 64};
+  double invariant[std::size(compared)] = {};
+  double order_dependent[std::size(compared)] = {};
+  for (const Product& product : products) {
+    auto copies = copies_of(product, kernels.arithmetic());
+    for (const std::size_t rows : batches) {
+      const double seconds = product_seconds(run, kernels, product, rows, copies);
+      const double fraction =
+          static_cast<double>(2 * product.weights()) / (seconds * run.rates.bandwidth);
+      run.figures.judge(
+          std::string(shape.name) + ", " + product.name + ", B = " + std::to_string(rows), fraction,
+          "of the bandwidth",
+          {Goal::Side::at_least, product.is_head ? 0.90
+                                 : rows <= 16    ? 0.85
+                                                 : 0.80});
+      const auto* const at = std::find(std::begin(compared), std::end(compared), rows);
+      if (at == std::end(compared) || product.is_head) continue;
+      const auto place = static_cast<std::size_t>(at - std::begin(compared));
+      invariant[place] += seconds;
+      // An order-dependent form may also be the invariant one.
+      order_dependent[place] += std::min(
+          seconds,
+          order_dependent_seconds(run.timing, product.out * (product.form == Form::gate ? 2 : 1),
+                                  product.in, rows));
+    }
+  }
+  for (std::size_t i = 0; i < std::size(compared); ++i)
+    run.figures.judge(std::string(shape.name) + ", batch invariance of a layer's products, B = " +
+                          std::to_string(compared[i]),
+                      invariant[i] / order_dependent[i],
+                      "of the fastest order-dependent form's time", {Goal::Side::at_most, 1.10});
+}
+
+void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
+                       std::size_t context) {
+  const Qwen3Config& config = shape.config;
+  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  // One layer's pages: larger than every cache.
+  const PageShape pages{1, config.num_key_value_heads, config.head_dim, 0, kernels.arithmetic()};
+  const std::size_t record_pages = (context + page_tokens - 1) / page_tokens;
+  DeviceMemory<std::byte> bytes(rows * record_pages * pages.bytes());
+  const PageMemory memory{bytes.data(), pages.bytes()};
+  std::vector<std::uint32_t> launch(3 * rows + rows * record_pages);
+  for (std::size_t row = 0; row < rows; ++row) {
+    launch[rows + row] = static_cast<std::uint32_t>(context - 1);
+    launch[2 * rows + row] = static_cast<std::uint32_t>(row * record_pages);
+  }
+  for (std::size_t page = 0; page < rows * record_pages; ++page)
+    launch[3 * rows + page] = static_cast<std::uint32_t>(page);
+  const DeviceMemory<std::uint32_t> uploaded{std::span<const std::uint32_t>(launch)};
+  const std::uint32_t* const words = uploaded.data();
+  const TokenRows batch{rows, context, words, words + rows, words + 2 * rows, words + 3 * rows};
+  const std::size_t query = padded(config.num_attention_heads * config.head_dim);
+  const std::size_t key_value = padded(config.num_key_value_heads * config.head_dim);
+  const AttentionShape attention{
+      config.num_attention_heads, config.num_key_value_heads, config.head_dim, query,
+      query + key_value,          query + 2 * key_value};
+  const DeviceMemory<float> query_key_value(rows * attention.row_floats);
+  ProductInputMemory attended(kernels.arithmetic());
+  attended.ensure_size(rows * query);
+  const double seconds = seconds_per_call(run.timing, [&] {
+    kernels.attend(attention, query_key_value.data(), batch, pages.keys(memory, 0),
+                   pages.values(memory, 0), attended.view());
+  });
+  const double read = static_cast<double>(rows * context) *
+                      static_cast<double>(shape.token_bytes()) /
+                      static_cast<double>(config.num_hidden_layers);
+  run.figures.judge(std::string(shape.name) + ", attention, B = " + std::to_string(rows) + ", " +
+                        std::to_string(context) + " positions",
+                    read / (seconds * run.rates.bandwidth), "of the bandwidth",
+                    {Goal::Side::at_least, 0.75});
+}
+
+}  // namespace tempera::gpu

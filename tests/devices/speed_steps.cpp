@@ -1,0 +1,250 @@
+// Part 6: whole steps of a model, what lies between them, and rounds of PPT.
+#include <chrono>
+
+#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/sampler/extend.hpp"
+#include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/sweep.hpp"
+#include "gpu/transformer/weights/filled_tensors.hpp"
+#include "tests/devices/speed.hpp"
+
+namespace tempera::gpu {
+
+namespace {
+
+/// A model whose architecture can be asked for the kernels of a step alone.
+struct MeasuredModel {
+  explicit MeasuredModel(const Qwen3Config& config) {
+    FilledTensors tensors(3);
+    auto made = std::make_unique<Qwen3>(config, tensors, default_kernels(Arithmetic::tensor_core));
+    architecture = made.get();
+    transformer = std::make_unique<Transformer>(std::move(made));
+  }
+  Architecture* architecture;
+  std::unique_ptr<Transformer> transformer;
+};
+
+/// Records of `context` tokens whose pages are their own. Nothing computes them: what stands in a
+/// page takes no part in how long it takes to read it.
+std::vector<std::unique_ptr<Cache>> filled_caches(Transformer& model, std::size_t rows,
+                                                  std::size_t context) {
+  std::vector<std::unique_ptr<Cache>> caches;
+  for (std::size_t row = 0; row < rows; ++row) {
+    auto cache = model.empty_cache();
+    auto& paged = dynamic_cast<PagedCache&>(*cache);
+    std::vector<PagedCache::PageCopy> copies;
+    paged.reserve(context, copies);
+    paged.hold(context);
+    caches.push_back(std::move(cache));
+  }
+  return caches;
+}
+
+const std::vector<double>& four_powers() {
+  static const std::vector<double> powers{1.8, 2.0, 2.2, 2.4};
+  return powers;
+}
+
+/// What an engine does for a batch: a forward pass of one token a row, and the draw.
+class Decoding {
+ public:
+  Decoding(Transformer& model, std::size_t rows, std::size_t context)
+      : model_(model),
+        caches_(filled_caches(model, rows, context)),
+        rows_(make_device_row_lottery()) {}
+
+  void step() {
+    std::vector<Pass> passes;
+    std::vector<RowDraw> draws;
+    for (std::uint32_t row = 0; row < caches_.size(); ++row) {
+      passes.push_back({caches_[row].get(), {&token_, 1}});
+      const DrawAddress address{row, 0, 0, 0, steps_, Purpose::extension_token};
+      draws.push_back({four_powers(), row % 4, {1, address}});
+    }
+    ++steps_;
+    model_.next_logits(passes, logits_);
+    rows_->draw(logits_, model_.vocabulary_size(), draws, lottery_);
+  }
+
+ private:
+  Transformer& model_;
+  std::vector<std::unique_ptr<Cache>> caches_;
+  std::unique_ptr<RowLottery> rows_;
+  PhiloxLottery lottery_;
+  DeviceMemory<float> logits_;
+  TokenId token_ = 7;
+  std::uint32_t steps_ = 0;
+};
+
+/// Seconds of the kernels of a forward pass and the head, queued one behind the other with nothing
+/// between them: the same rows again and again.
+double queued_seconds(const SpeedRun& run, MeasuredModel& model, std::size_t rows,
+                      std::size_t context) {
+  const auto caches = filled_caches(*model.transformer, rows, context);
+  std::vector<std::uint32_t> launch(5 * rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto& cache = dynamic_cast<const PagedCache&>(*caches[row]);
+    launch[row] = 7;
+    launch[rows + row] = static_cast<std::uint32_t>(context - 1);
+    launch[2 * rows + row] = static_cast<std::uint32_t>(launch.size() - 5 * rows);
+    launch[3 * rows + row] = cache.page_of(context - 1);
+    launch[4 * rows + row] = static_cast<std::uint32_t>((context - 1) % page_tokens);
+    launch.insert(launch.end(), cache.pages().begin(), cache.pages().end());
+  }
+  const DeviceMemory<std::uint32_t> uploaded{std::span<const std::uint32_t>(launch)};
+  const std::uint32_t* const words = uploaded.data();
+  const TokenRows batch{rows, context, words, words + rows, words + 2 * rows, words + 5 * rows};
+  const CachedRows last{rows, words + 3 * rows, words + 4 * rows};
+  const PageMemory memory = dynamic_cast<const PagedCache&>(*caches.front()).pool()->memory();
+  DeviceMemory<float> logits(rows * model.transformer->vocabulary_size());
+  return seconds_per_call(run.timing, [&] {
+    model.architecture->forward(batch, memory);
+    model.architecture->logits(last, memory, logits.data());
+  });
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct RoundTimes {
+  double round = 0.0;  ///< seconds of a round of all runs
+  double swaps = 0.0;  ///< seconds of them in sweeps
+};
+
+Task extend_all(Run& run, std::vector<Record>& replicas, std::size_t horizon) {
+  co_await initialize_replicas(run, replicas);
+  std::vector<Task> extensions;
+  for (Rung k = 0; k < replicas.size(); ++k)
+    extensions.push_back(extend(replicas[k], Turn(run, k, 0, Purpose::extension_token), horizon));
+  co_await all(std::move(extensions));
+}
+
+Task one_round(Run& run, std::vector<Record>& replicas, std::size_t round, const RestartLaw& law,
+               double& swap_seconds) {
+  std::vector<Task> moves;
+  for (Rung k = 0; k < replicas.size(); ++k)
+    moves.push_back(local_move(replicas[k], Turn(run, k, round, Purpose::proposal_token), law));
+  co_await all(std::move(moves));
+  const double begin = seconds_now();
+  sweep(replicas, run, Schedule::adj, round);
+  swap_seconds += seconds_now() - begin;
+}
+
+/// Rounds in which every rung regenerates its whole record: as many steps for any K.
+RoundTimes round_times(LanguageModel& model, std::size_t runs, std::size_t rungs,
+                       std::size_t prompt, std::size_t regenerated) {
+  std::vector<double> powers = four_powers();
+  powers.erase(powers.begin(), powers.end() - static_cast<std::ptrdiff_t>(rungs));
+  const Ladder ladder(powers);
+  const Context context{std::vector<TokenId>(prompt, 5), {}};
+  std::vector<std::uint64_t> first(regenerated);
+  first.front() = 1;
+  const RestartLaw law{std::move(first)};
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
+  Engine engine(model, *rows, lottery, 64);
+  std::vector<Run> all_runs;
+  for (std::uint32_t sample = 0; sample < runs; ++sample) {
+    all_runs.push_back({engine, context, ladder, 3});
+    all_runs.back().sample_index = sample;
+  }
+  std::vector<std::vector<Record>> replicas(runs);
+  std::vector<Task> begin;
+  for (std::size_t i = 0; i < runs; ++i)
+    begin.push_back(extend_all(all_runs[i], replicas[i], regenerated));
+  engine.run(begin);
+  constexpr std::size_t rounds = 3;
+  RoundTimes least{1e300, 0.0};
+  for (std::size_t round = 0; round < rounds; ++round) {
+    double swaps = 0.0;
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < runs; ++i)
+      tasks.push_back(one_round(all_runs[i], replicas[i], round, law, swaps));
+    const double start = seconds_now();
+    engine.run(tasks);
+    const double seconds = seconds_now() - start;
+    if (seconds < least.round) least = {seconds, swaps};
+  }
+  return least;
+}
+
+void measure_rounds(SpeedRun& run, const ModelShape& shape, MeasuredModel& model,
+                    const StepsToMeasure& what) {
+  for (const std::size_t runs : what.runs) {
+    const std::size_t prompt = page_tokens;
+    const RoundTimes one = round_times(*model.transformer, runs, 1, prompt, what.regenerated);
+    const RoundTimes four = round_times(*model.transformer, runs, 4, prompt, what.regenerated);
+    const std::string name = std::string(shape.name) + ", " + std::to_string(runs) + " runs";
+    run.figures.judge(name + ", a round of K = 4", four.round / one.round,
+                      "of a round of K = 1, as many tokens a rung", {Goal::Side::at_most, 1.05});
+    run.figures.judge(name + ", swaps", four.swaps / four.round, "of a round of K = 4",
+                      {Goal::Side::at_most, 0.001});
+  }
+}
+
+}  // namespace
+
+void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what) {
+  MeasuredModel model(shape.config);
+  Transformer& transformer = *model.transformer;
+  const std::string name(shape.name);
+  for (const std::size_t rows : what.batches) {
+    const std::string at = name + ", B = " + std::to_string(rows) + " behind " +
+                           std::to_string(what.context) + " tokens";
+    double step = 0.0;
+    {
+      Decoding decoding(transformer, rows, what.context);
+      step = seconds_per_call(run.timing, [&] { decoding.step(); });
+    }
+    const double bytes =
+        2.0 * static_cast<double>(shape.step_weights()) +
+        static_cast<double>(rows * what.context) * static_cast<double>(shape.token_bytes());
+    const double floor = bytes / run.rates.bandwidth;
+    run.figures.judge(at + ", a whole step's floor of weights and pages", floor / step,
+                      "of the step", {Goal::Side::at_least, rows <= 4 ? 0.80 : 0.70});
+    const double queued = queued_seconds(run, model, rows, what.context);
+    run.figures.note(at + ", the kernels of a step, queued", queued * 1e3, "ms");
+    run.figures.note(at + ", their floor", floor / queued, "of them");
+    constexpr std::size_t rungs = 6;
+    double draw = 0.0;
+    // 0.1: every token needs its exponentials at every rung; 3: about what a language model leaves.
+    for (const float spread : {0.1F, 3.0F})
+      draw = std::max(draw, draw_seconds(run.timing, rows, shape.config.vocab_size, rungs, spread));
+    run.figures.judge(at + ", the draw with 6 rungs", draw / step, "of the step",
+                      {Goal::Side::at_most, 0.05});
+    run.figures.judge(at + ", idle between steps", std::max(0.0, 1.0 - (queued + draw) / step),
+                      "of the step, by its kernels and its draw", {Goal::Side::at_most, 0.02});
+    run.figures.not_measured(at + ", a step's graph against the sum of its kernels",
+                             "no graph is asked for here");
+  }
+  {
+    const std::vector<TokenId> prompt(what.prefill, 5);
+    DeviceMemory<float> logits;
+    const double seconds = seconds_per_call(run.timing, [&] {
+      const auto cache = transformer.empty_cache();
+      const Pass pass{cache.get(), prompt};
+      transformer.next_logits({&pass, 1}, logits);
+    });
+    const auto tokens = static_cast<double>(what.prefill);
+    const Qwen3Config& config = shape.config;
+    const double operations = 2.0 * static_cast<double>(shape.layer_weights()) * tokens +
+                              2.0 * tokens * tokens *
+                                  static_cast<double>(config.num_hidden_layers *
+                                                      config.num_attention_heads * config.head_dim);
+    run.figures.judge(name + ", prefill of " + std::to_string(what.prefill) + " tokens",
+                      operations / (seconds * run.rates.matrix_peak), "of the matrix peak",
+                      {Goal::Side::at_least, 0.60});
+  }
+  measure_rounds(run, shape, model, what);
+}
+
+void measure_small_step(SpeedRun& run, const ModelShape& shape) {
+  MeasuredModel model(shape.config);
+  Decoding decoding(*model.transformer, 1, 256);
+  const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
+  run.figures.judge(std::string(shape.name) + ", a step at B = 1", step * 1e3, "ms",
+                    {Goal::Side::at_most, 0.35});
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,60 @@
+#include "tests/devices/tempered_bits.hpp"
+
+#include <cstdio>
+
+#include "gpu/device/device_system.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+
+namespace tempera::gpu {
+
+std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
+                                         const TemperedCase& runs, std::size_t largest_batch,
+                                         WorkOrder order) {
+  const Ladder ladder(runs.powers);
+  PhiloxLottery lottery;
+  Engine engine(model, rows, lottery, largest_batch, order);
+  std::vector<Run> all;
+  for (std::uint32_t prompt = 0; prompt < runs.contexts.size(); ++prompt) {
+    const std::shared_ptr<Cache> cache = model.empty_cache();
+    for (std::uint32_t sample = 0; sample < runs.samples; ++sample) {
+      all.push_back({engine, runs.contexts[prompt], ladder, runs.seed});
+      all.back().prompt_index = prompt;
+      all.back().sample_index = sample;
+      all.back().prompt_cache = cache;
+    }
+  }
+  std::vector<Progress> progress(all.size());
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    tasks.push_back(parallel_power_tempering(all[i], runs.plan, progress[i]));
+  engine.run(tasks);
+  std::vector<std::uint64_t> bits;
+  for (const Progress& one : progress) {
+    for (const Record& record : one.replicas) {
+      for (const TokenId token : record.token_ids()) bits.push_back(token);
+      bits.push_back(to_bits(record.log_p0()));
+      for (Rung k = 0; k < ladder.rungs(); ++k)
+        bits.push_back(to_bits(record.sum_log_z(1, record.length(), k)));
+    }
+  }
+  return bits;
+}
+
+std::string fingerprint_of(const std::vector<std::uint64_t>& words) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const std::uint64_t word : words)
+    for (int byte = 0; byte < 8; ++byte)
+      hash = (hash ^ (word >> (8 * byte) & 0xFFU)) * 0x100000001B3ULL;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+std::vector<TensorCoreForm> tensor_core_forms() {
+  const Kernels& own = default_kernels(Arithmetic::tensor_core);
+  if (device_system() == "CUDA") return {{own, false}};
+  static const CudaKernels fibers(5);
+  return {{own, false}, {fibers, true}};
+}
+
+}  // namespace tempera::gpu

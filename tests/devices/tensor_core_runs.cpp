@@ -1,0 +1,102 @@
+// Whole runs of PPT under `tensor-core`, on the device or, in a build for the host, in the host's
+// form and on fibers. A program for a device has no host's form to be held against, so what the
+// host's form gives is recorded here; every build must find it again.
+#include "gpu/transformer/random_transformer.hpp"
+#include "tests/catch.hpp"
+#include "tests/devices/tempered_bits.hpp"
+
+using namespace tempera::gpu;
+
+namespace {
+
+struct Layout {
+  std::size_t largest_batch;
+  WorkOrder order;
+};
+constexpr Layout layouts[] = {{1, WorkOrder::first_come},
+                              {5, WorkOrder::last_come},
+                              {64, WorkOrder::first_come},
+                              {64, WorkOrder::last_come}};
+
+void require_recorded(LanguageModel& model, const TemperedCase& runs, const std::string& recorded,
+                      std::span<const Layout> in) {
+  const auto rows = make_device_row_lottery();
+  for (const auto& [largest_batch, order] : in) {
+    INFO("largest batch " << largest_batch);
+    CHECK(fingerprint_of(tempered_bits(model, *rows, runs, largest_batch, order)) == recorded);
+  }
+}
+
+struct Shape {
+  const char* name;
+  std::size_t hidden, inner, heads, key_value_heads, head_dim;
+  bool tied;
+  const char* recorded;
+};
+
+/// Grouped heads and ungrouped ones, heads of 18 to 256, sizes that fill no tile, several segments.
+constexpr Shape shapes[] = {
+    {"grouped, nothing fills a tile", 40, 56, 4, 2, 18, true, "18d99869b89535e0"},
+    {"ungrouped, heads of 64", 64, 96, 4, 4, 64, false, "bcfa123d512c88bd"},
+    {"eight heads share two, several segments", 48, 1100, 8, 2, 128, true, "145d34026e1ce051"},
+    {"heads of 256", 32, 48, 2, 1, 256, false, "c636d4315259a8b7"}};
+
+TemperedCase random_case() {
+  // One prompt's texts end within the first split of 256 positions, the other's go beyond it.
+  std::vector<TokenId> long_prompt;
+  for (TokenId i = 0; i < 250; ++i) long_prompt.push_back((i * i + i / 7) % 11);
+  return {{{{1, 2, 3}, {10}}, {long_prompt, {10}}},
+          {1.0, 1.6, 2.5},
+          {make_stages(12, 7, {2, 1}, {2}, {1}), Schedule::deo, 2},
+          2,
+          6};
+}
+
+}  // namespace
+
+TEST_CASE("whole runs of PPT on worked_sum under tensor-core have the recorded bits") {
+  // 4+7?, 9+3+8?
+  const TemperedCase runs{{{{5, 11, 8, 12}, {0}}, {{10, 11, 4, 11, 9, 12}, {0}}},
+                          {1.0, 2.0, 4.0},
+                          {make_stages(28, 14, {2, 1}, {1}, {1}), Schedule::adj, 2},
+                          2,
+                          11};
+  for (const auto& [kernels, on_fibers] : tensor_core_forms()) {
+    if (on_fibers) continue;  // the shapes below are small enough for them
+    INFO("kernels: " << kernels.name());
+    const auto model = Transformer::load("toy_models/worked_sum", kernels);
+    require_recorded(*model, runs, "1caa6c532133b477", layouts);
+  }
+}
+
+TEST_CASE("whole runs of PPT on random models under tensor-core have the recorded bits") {
+  for (const Shape& shape : shapes) {
+    Qwen3Config config;
+    config.vocab_size = 11;
+    config.hidden_size = shape.hidden;
+    config.intermediate_size = shape.inner;
+    config.num_hidden_layers = 2;
+    config.num_attention_heads = shape.heads;
+    config.num_key_value_heads = shape.key_value_heads;
+    config.head_dim = shape.head_dim;
+    config.max_position_embeddings = 512;
+    config.tie_word_embeddings = shape.tied;
+    for (const auto& [kernels, on_fibers] : tensor_core_forms()) {
+      if (on_fibers && &shape != &shapes[0]) continue;
+      INFO(shape.name << "; kernels: " << kernels.name());
+      const auto model = random_qwen3(config, 29, kernels);
+      require_recorded(*model, random_case(), shape.recorded,
+                       on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
+    }
+  }
+}
+
+TEST_CASE("planted: a record whose last bit is changed has another fingerprint") {
+  std::vector<std::uint64_t> bits{1, 2, 3, 0x3FF0000000000000ULL};
+  const std::string sound = fingerprint_of(bits);
+  bits.back() ^= 1U;
+  CHECK(fingerprint_of(bits) != sound);
+  std::swap(bits[0], bits[1]);
+  bits.back() ^= 1U;
+  CHECK(fingerprint_of(bits) != sound);
+}
