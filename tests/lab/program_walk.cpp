@@ -33,6 +33,13 @@ Rational total(const lab::OutcomeLaw& law) {
   return sum;
 }
 
+/// Algorithm 1, whose last two records then exchange what they hold but for their tokens.
+gpu::Task leaving_caches(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+                         gpu::Observer* observer) {
+  co_await gpu::parallel_power_tempering(run, plan, progress, observer);
+  progress.replicas[0].exchange_cache(progress.replicas[1]);
+}
+
 /// Remembers its first decision where the walk does not see it: its third draw has as many
 /// outcomes.
 gpu::Task forgetful(gpu::Run& run, const gpu::Plan&, gpu::Progress& progress, gpu::Observer*) {
@@ -105,6 +112,16 @@ TEST_CASE("a transformer's caches and pages are walked as a table's are") {
   const auto cut = lab::walk_program(program, model, ladder, one.plan());
   CHECK(cut.law == paths.law);
   CHECK(cut.stale_records + paths.stale_records == 0);
+}
+
+TEST_CASE("a program that leaves a record with another's cache is found to leave it stale") {
+  const lab::FiniteLogits logits(shipped("unequal_lengths"));
+  const gpu::Plan plan{gpu::make_stages(2, 2, {1}, {1}, {1}), gpu::Schedule::adj, 0};
+  const gpu::Ladder ladder({1.0, 2.0});
+  const lab::EnumerableModel model = logits.enumerable();
+  CHECK(lab::walk_program(leaving_caches, model, ladder, plan, Cuts::none).stale_records > 0);
+  CHECK(lab::walk_program(leaving_caches, model, ladder, plan).stale_records > 0);
+  CHECK(lab::walk_every_path(leaving_caches, model, ladder, plan).stale_records > 0);
 }
 
 TEST_CASE("a program whose future depends on more than its state is found out") {

@@ -21,6 +21,13 @@ TEST_CASE("acceptance as tickets") {
   CHECK(half[0] <= all / 2 + (all >> 54));
 }
 
+TEST_CASE("an acceptance of 2^-40 keeps its tickets") {
+  // 40 ln 2 rounded to double errs by 2^-48 and less of 2^22 tickets; the floor takes one more.
+  const auto rare = accept_tickets(-40 * 0x1.62e42fefa39efp-1);
+  CHECK(rare[0] >= (std::uint64_t{1} << 22) - 1);
+  CHECK(rare[0] <= std::uint64_t{1} << 22);
+}
+
 TEST_CASE("NaN is an error, never a rejection") {
   CHECK_THROWS_AS(accept_tickets(std::numeric_limits<double>::quiet_NaN()), std::domain_error);
 }

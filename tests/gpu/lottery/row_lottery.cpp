@@ -258,6 +258,24 @@ TEST_CASE("log z is the tokenwise normalizer") {
   CHECK(std::abs(log_z[2] + 3 * std::log(2.0)) <= 0x1p-49);
 }
 
+// The least word of the first token of a chunk has the tickets before it for its threshold.
+TEST_CASE("the least and the largest word of each end of a chunk draw that token") {
+  constexpr std::size_t chunk = 2048;  // RowBatch's
+  const std::vector<float> logits(2 * chunk + 3, 0.0F);
+  const DeviceMemory<float> memory{std::span<const float>(logits)};
+  const Ladders ladders{{2.0}};
+  const auto draws = draws_of(ladders, 1);
+  for (const auto& rows : {make_device_row_lottery(), make_host_row_lottery()})
+    for (const std::size_t token : {std::size_t{0}, chunk - 1, chunk, chunk + 1, 2 * chunk - 1,
+                                    2 * chunk, logits.size() - 1}) {
+      CAPTURE(rows->form(), token);
+      // In turn the least such word, the largest, and one inside.
+      TapeLottery tape({token, token, token});
+      for (int word = 0; word < 3; ++word)
+        CHECK(rows->draw(memory, logits.size(), draws, tape).front().token == token);
+    }
+}
+
 TEST_CASE("a row that is no law is an error") {
   const auto rows = make_device_row_lottery();
   PhiloxLottery lottery;
@@ -271,6 +289,10 @@ TEST_CASE("a row that is no law is an error") {
   CHECK_THROWS_AS(draw({0.0F, std::numeric_limits<float>::quiet_NaN(), 1.0F}), std::domain_error);
   CHECK_THROWS_AS(draw({std::numeric_limits<float>::quiet_NaN(), 1.0F}), std::domain_error);
   CHECK_THROWS_AS(draw({0.0F, infinity}), std::domain_error);
+  // In the last of three chunks, and with no other winner near it.
+  std::vector<float> three_chunks(5000, 0.0F);
+  three_chunks.back() = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_AS(draw(three_chunks), std::domain_error);
   CHECK_THROWS_AS(draw({-infinity, -infinity}), std::domain_error);
   const std::vector<float> logits{0.0F, -infinity};
   const DeviceMemory<float> memory{std::span<const float>(logits)};

@@ -1,5 +1,8 @@
 #include "lab/claims/claim.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include "reference/bad_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_file.hpp"
@@ -21,6 +24,19 @@ TEST_CASE("a theorem that is not there is not stated") {
   CHECK(lab::theorem_is_stated(tree, "markov_missing.law") == false);
   CHECK(lab::theorem_is_stated(tree, "record_space.no_such_theorem") == false);
   CHECK(lab::theorem_is_stated(tree, "record_space") == false);
+}
+
+TEST_CASE("a theorem of a file that leaves something unproved is not stated") {
+  const test::TemporaryFolder folder;
+  const auto is_stated = [&](const std::string& text) {
+    std::filesystem::create_directory(folder / "proofs");
+    std::ofstream(folder / "proofs/one.v") << text;
+    return lab::theorem_is_stated((folder / ".").string(), "one.law");
+  };
+  CHECK(is_stated("Theorem law : True.\nProof. exact I. Qed.\n"));
+  CHECK_FALSE(
+      is_stated("Lemma other : True.\nAdmitted.\nTheorem law : True.\nProof. exact I. Qed.\n"));
+  CHECK_FALSE(is_stated("Axiom other : True.\nTheorem law : True.\nProof. exact I. Qed.\n"));
 }
 
 TEST_CASE("a malformed list of claims is refused") {
