@@ -33,7 +33,6 @@ class PagePool {
   /// The most pages that were held at one time.
   std::size_t most_held() const { return most_held_; }
   std::size_t free_pages() const { return free_.size(); }
-  std::size_t page_bytes() const { return page_bytes_; }
   /// Valid until the next take().
   PageMemory memory() { return {bytes_.data(), page_bytes_}; }
 

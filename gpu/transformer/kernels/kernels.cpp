@@ -32,9 +32,6 @@ void Kernels::multiply_head(const MatrixView& head, const ProductInputs& inputs,
 
 std::unique_ptr<TokenStep> Kernels::make_token_step() const { return nullptr; }
 
-void Kernels::require_attention(const AttentionShape& /*shape*/,
-                                const std::string& /*where*/) const {}
-
 const Kernels& default_kernels(Arithmetic arithmetic) {
 #if defined(TEMPERA_DEVICE_CUDA)
   if (arithmetic == Arithmetic::float32) return thrust_kernels();
