@@ -74,7 +74,8 @@ void run_bench(const BenchOptions& options) {
   const gpu::PaperSettings settings = settings_for(options.shape);
   const auto model = gpu::model_of_shape(options.shape, arithmetic);
   const std::string device = gpu::device_description().value_or("unknown");
-  const std::string note = options.shape == "qwen3-8b"
+  const bool same_model = options.shape == "qwen3-8b";
+  const std::string note = same_model
                                ? "the paper's, of an H100"
                                : "the paper's, of Qwen3-8B on an H100: another model than this";
   if (!options.json) {
