@@ -37,6 +37,7 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
       {"rungs", measured.rungs},
       {"problems_side_by_side", measured.problems},
       {"decode_tokens", measured.decode_tokens},
+      {"prompt_seconds", measured.prompt_seconds},
       {"seconds", measured.seconds},
       {"decode_tokens_per_second", measured.tokens_per_second()},
       {"longest_text", measured.longest},
@@ -125,7 +126,8 @@ void run_bench(const BenchOptions& options) {
     std::cout << json.dump() << '\n';
   } else {
     std::printf("%s\n",
-                wrapped("side: problems side by side; budget: decode tokens of a problem; by rate: "
+                wrapped("side: problems side by side; seconds: without the prompts, which are "
+                        "computed before; budget: decode tokens of a problem; by rate: "
                         "cut off after --seconds, and a problem's budget at the rate until then, "
                         "whose texts are shorter than the whole run's; paper: " +
                             note,
