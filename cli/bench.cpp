@@ -37,6 +37,7 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
       {"rungs", measured.rungs},
       {"problems_side_by_side", measured.problems},
       {"decode_tokens", measured.decode_tokens},
+      {"prompt_seconds", measured.prompt_seconds},
       {"seconds", measured.seconds},
       {"decode_tokens_per_second", measured.tokens_per_second()},
       {"longest_text", measured.longest},
@@ -74,7 +75,8 @@ void run_bench(const BenchOptions& options) {
   const gpu::PaperSettings settings = settings_for(options.shape);
   const auto model = gpu::model_of_shape(options.shape, arithmetic);
   const std::string device = gpu::device_description().value_or("unknown");
-  const std::string note = options.shape == "qwen3-8b"
+  const bool same_model = options.shape == "qwen3-8b";
+  const std::string note = same_model
                                ? "the paper's, of an H100"
                                : "the paper's, of Qwen3-8B on an H100: another model than this";
   if (!options.json) {
@@ -124,7 +126,8 @@ void run_bench(const BenchOptions& options) {
     std::cout << json.dump() << '\n';
   } else {
     std::printf("%s\n",
-                wrapped("side: problems side by side; budget: decode tokens of a problem; by rate: "
+                wrapped("side: problems side by side; seconds: without the prompts, which are "
+                        "computed before; budget: decode tokens of a problem; by rate: "
                         "cut off after --seconds, and a problem's budget at the rate until then, "
                         "whose texts are shorter than the whole run's; paper: " +
                             note,

@@ -47,7 +47,8 @@ struct MeasuredRuntime {
   std::size_t rungs = 0;
   std::size_t problems = 0;         ///< side by side
   std::uint64_t decode_tokens = 0;  ///< of all problems
-  double seconds = 0.0;             ///< of all problems, swaps included
+  double prompt_seconds = 0.0;      ///< of computing all prompts, before anything is drawn
+  double seconds = 0.0;             ///< of all that is drawn, swaps included
   std::uint64_t budget = 0;         ///< expected decode tokens of a problem
   bool complete = false;            ///< whether the problems came to their ends
   std::size_t longest = 0;          ///< tokens of the longest record that was reached

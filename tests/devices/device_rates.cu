@@ -8,6 +8,7 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/device_rates.hpp"
+#include "tests/devices/some_inputs.hpp"
 
 namespace tempera::gpu {
 
@@ -196,7 +197,7 @@ double matrix_peak(const DeviceClock& clock) {
   const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
   FilledTensors tensors(1);
   const PackedMatrix matrix = tensors.matrix("weights", size, size, Arithmetic::tensor_core);
-  DeviceMemory<std::uint16_t> inputs(rows * size);
+  DeviceMemory<std::uint16_t> inputs = some_inputs(rows * size);
   DeviceMemory<float> outputs(rows * size);
   double best = 0.0;
   for (int i = 0; i < 3; ++i) {

@@ -6,6 +6,7 @@
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/order_dependent_product.cuh"
 #include "tests/devices/order_dependent_product.hpp"
+#include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
 
 namespace tempera::gpu {
@@ -65,7 +66,7 @@ double order_dependent_seconds(const Timing& timing, std::size_t out, std::size_
   std::vector<PackedMatrix> matrices;
   for (std::size_t i = 0; i < copies; ++i)
     matrices.push_back(tensors.matrix("weights", out, in, Arithmetic::tensor_core));
-  DeviceMemory<std::uint16_t> inputs(rows * in);
+  const DeviceMemory<std::uint16_t> inputs = some_inputs(rows * in);
   DeviceMemory<float> outputs(rows * out);
   simt::Stream stream;
   double best = std::numeric_limits<double>::infinity();

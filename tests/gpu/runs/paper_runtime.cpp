@@ -59,6 +59,7 @@ TEST_CASE("a tiny run of the table draws what its plan says, to the end or until
   CHECK(whole.longest >= settings.prompt + settings.horizon - 1);
   CHECK(whole.sweeps == rounds[0] + rounds[1] + rounds[2] + rounds[3]);
   CHECK(whole.sweep_seconds > 0.0);
+  CHECK(whole.prompt_seconds > 0.0);
   // The extensions at the least; at the most every move regenerates all.
   CHECK(whole.decode_tokens > 3 * 4 * settings.horizon);
   CHECK(whole.decode_tokens < 3 * (2 * whole.budget));
