@@ -18,8 +18,8 @@ namespace tempera::cli {
 namespace {
 
 constexpr const char* examples = R"(Examples:
-  tempera ladder --model smollm2 --chat --prompts pilots.jsonl --from 1.5 --to 3 \
-    --replicas 4 --horizon 128 --rounds 20
+  tempera ladder --model smollm2 --chat --prompts pilots.jsonl \
+    --from 1.5 --to 3 --replicas 4 --horizon 128 --rounds 20
   tempera ladder --model toy_models/four_state.json --prompts empty.jsonl \
     --from 1 --to 4 --replicas 3 --horizon 8 --samples 50 --json)";
 

@@ -323,9 +323,9 @@ TEST_CASE("early rejection changes no answer, and draws fewer tokens") {
 TEST_CASE("a budget of memory changes no answer, and one that is too small is refused") {
   const std::string rest = worked_sum + sum + "--horizon 12 --rounds 1 --samples 5 --json ";
   const json free = json::parse(sample(rest).out);
-  const json tight = json::parse(sample(rest + "--cache-memory 2MiB").out);
+  const json tight = json::parse(sample(rest + "--cache-memory 500KiB").out);
   CHECK(tight["answers"] == free["answers"]);
-  CHECK(tight["speed"]["cache_bytes"] <= 2 << 20);
+  CHECK(tight["speed"]["cache_bytes"] <= 500 << 10);
   CHECK(tight["speed"]["cache_bytes"] < free["speed"]["cache_bytes"]);
   const TemporaryFolder folder;
   check_refusal("sample " + rest + "--cache-memory 100kB --out " + (folder / "run").string(),

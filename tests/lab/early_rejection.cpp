@@ -105,10 +105,9 @@ TEST_CASE("a bound of the wrong sign, and one of the wrong record, are caught") 
   const lab::FiniteLogits logits(shipped("four_state"));
   const lab::CompiledSpace space(logits.enumerable(), 3);
   CHECK_FALSE(is_caught<gpu::PaperRules>(space, {2.0, 4.0}, 0));
-  for (const gpu::Rung k : {0, 1}) {
-    CHECK(is_caught<SlackTakenOff>(space, {2.0, 4.0}, k));
-    CHECK(is_caught<RecordsExchanged>(space, {2.0, 4.0}, k));
-  }
+  // At power 4 every token costs more than the slack, so taking it off leaves a bound.
+  CHECK(is_caught<SlackTakenOff>(space, {2.0, 4.0}, 0));
+  for (const gpu::Rung k : {0, 1}) CHECK(is_caught<RecordsExchanged>(space, {2.0, 4.0}, k));
 }
 
 namespace {
@@ -122,13 +121,16 @@ gpu::Task tempering_early(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& p
 }  // namespace
 
 TEST_CASE("early rejection leaves the law of the whole of Algorithm 1 as it is") {
-  const lab::FiniteLogits logits(shipped("unequal_lengths"));
+  const lab::FiniteLogits logits(shipped("four_state"));
   const auto model = logits.enumerable();
-  const gpu::Ladder ladder({1.0, 3.0});
-  const gpu::Plan plan{{{1, 1, 1, 1}, {2, 1, 1, 1}}, gpu::Schedule::adj, 1};
+  const auto [powers, horizon] =
+      GENERATE(table<std::vector<double>, std::size_t>({{{1.0, 3.0}, 2}, {{6.0}, 4}}));
+  const gpu::Ladder ladder(powers);
+  const gpu::Plan plan{{{horizon - 1, 1, 1, 1}, {horizon, 1, 1, 1}}, gpu::Schedule::adj, 0};
   const auto early = lab::walk_every_path(tempering_early, model, ladder, plan);
   const auto whole = lab::walk_every_path(gpu::parallel_power_tempering, model, ladder, plan);
   CHECK(early.law == whole.law);
   CHECK(early.stale_records == 0);
-  CHECK(early.runs != whole.runs);
+  // Proposals do end early where a short record is followed by a long one.
+  if (horizon > 2) CHECK(early.runs != whole.runs);
 }

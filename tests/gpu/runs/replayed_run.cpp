@@ -202,6 +202,7 @@ TEST_CASE("every draw, ratio, acceptance and answer of Algorithm 1 is the replay
 TEST_CASE("early rejection ends a proposal where the replay says, and changes nothing else") {
   for (const bool deo : {false, true}) {
     naive::Question asked = four_rungs(deo);
+    asked.row = scattered_row(7, 12, -1.0F);
     asked.powers = {0.6, 1.0, 2.5, 8.0};
     asked.horizons = {9, 20, 24};
     const auto whole = replay(asked, 1, 3);
@@ -497,7 +498,7 @@ TEST_CASE("the confidence of every record after every round is the replay's, aft
   SamplingSettings settings = replayed_settings();
   settings.confidence = true;
   const auto runs = replays_of(settings, row);
-  KilledModel killed(model, 90);
+  KilledModel killed(model, 25);
   CHECK_THROWS_AS(begin_run(killed, settings, work / "run"), Killed);
   resume_run(model, work / "run");
   std::vector<const naive::Moment*> moments;

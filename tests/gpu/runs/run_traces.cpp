@@ -177,7 +177,7 @@ TEST_CASE("the picture has a line for each replica and rung and a bar for each a
   single.settings.powers = {2.0};
   single.moves = {{0, 0}};
   single.swaps.clear();
-  const RoundTrace only{0, 0, 1, 0, {1}, {3}, {-4.0}};
+  const RoundTrace only{0, 0, 1, 0, {1}, {3}, {-4.0}, {}};
   CHECK(run_plot(single, std::span(&only, 1), "").find("nan") == std::string::npos);
 }
 
