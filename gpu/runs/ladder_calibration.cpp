@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "gpu/input/bad_input.hpp"
@@ -78,6 +79,16 @@ bool is_even(const Pilot& pilot) {
     if (std::abs(pilot.acceptance(k) - mean) > 2.0 * std::sqrt(variance)) return false;
   }
   return true;
+}
+
+/// The powers to four decimals, which is more than pilots can tell, where they stay apart.
+std::vector<double> rounded(const std::vector<double>& powers) {
+  std::vector<double> shorter = powers;
+  for (std::size_t k = 1; k + 1 < powers.size(); ++k)
+    shorter[k] = std::round(powers[k] * 1e4) / 1e4;
+  const bool apart =
+      std::adjacent_find(shorter.begin(), shorter.end(), std::greater_equal<>()) == shorter.end();
+  return apart ? shorter : powers;
 }
 
 }  // namespace
@@ -164,7 +175,7 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
     pilots.push_back(measurement.pilot());
     if (done) done(pilots.back());
     if (is_even(pilots.back())) break;
-    powers = equidistant_ladder(powers, pilots.back().deviations);
+    powers = rounded(equidistant_ladder(powers, pilots.back().deviations));
     if (powers == pilots.back().powers) break;
   }
   return pilots;

@@ -17,9 +17,9 @@ struct Panel {
 
 constexpr double picture_width = 960.0;
 constexpr double picture_height = 1010.0;
-constexpr Panel index_panel{90.0, 80.0, 760.0, 230.0};
-constexpr Panel acceptance_panel{90.0, 400.0, 760.0, 190.0};
-constexpr Panel log_p0_panel{90.0, 690.0, 760.0, 250.0};
+constexpr Panel index_panel{90.0, 80.0, 740.0, 230.0};
+constexpr Panel acceptance_panel{90.0, 400.0, 740.0, 190.0};
+constexpr Panel log_p0_panel{90.0, 690.0, 740.0, 250.0};
 
 /// Colours that stay apart in print and for colour-blind eyes (Okabe and Ito), without the yellow
 /// that a light background swallows.
@@ -96,7 +96,7 @@ class Picture {
   void frame(const Panel& panel, const std::string& title, const std::string& y_name) {
     line(panel.left, panel.y(0.0), panel.x(1.0), panel.y(0.0), "#444444", 1.0);
     line(panel.left, panel.top, panel.left, panel.y(0.0), "#444444", 1.0);
-    text(panel.left, panel.top - 14.0, title, "start", "font-size=\"15\" font-weight=\"bold\"");
+    text(panel.left, panel.top - 20.0, title, "start", "font-size=\"15\" font-weight=\"bold\"");
     const double middle = panel.y(0.5);
     text(28.0, middle, y_name, "middle", "transform=\"rotate(-90 28 " + number(middle) + ")\"");
   }

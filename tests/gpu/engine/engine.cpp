@@ -122,6 +122,42 @@ TEST_CASE("a prompt is computed once for all samples and replicas that begin wit
   }
 }
 
+TEST_CASE("a prompt computed in pieces of any length gives the same records, and each token once") {
+  const auto arithmetic = GENERATE(Arithmetic::float32, Arithmetic::tensor_core);
+  const auto model = random_qwen3(small_config(), 2, default_kernels(arithmetic));
+  const Context longer{{22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4}, {0}};
+  const Context shorter{{4, 3}, {0}};
+  const Plan plan{make_stages(6, 3, {2}, {1}, {1}), Schedule::adj, 0};
+  const Ladder ladder({1.0, 2.0, 3.0});
+  std::vector<std::vector<Progress>> all;
+  for (const std::size_t tokens : {512, 16, 7, 3, 1}) {
+    const std::uint64_t before = model->tokens_computed();
+    PhiloxLottery lottery;
+    const auto rows = make_device_row_lottery();
+    Engine engine(*model, *rows, lottery, 4);
+    engine.compute_prefixes_by(tokens);
+    const std::shared_ptr<Cache> shared = model->empty_cache();
+    std::vector<Run> runs;
+    for (const std::uint32_t sample : {0U, 1U})
+      runs.push_back({engine, longer, ladder, 5, 0, sample, shared});
+    runs.push_back({engine, shorter, ladder, 5, 1, 0});
+    std::vector<Progress>& progress = all.emplace_back(runs.size());
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
+    engine.run(tasks);
+    CAPTURE(tokens, name_of(arithmetic));
+    CHECK(shared->length() == longer.prompt.size());
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      for (Rung k = 0; k < ladder.rungs(); ++k)
+        REQUIRE(same_record(progress[i].replicas[k], all.front()[i].replicas[k]));
+    // What follows a prompt is the same too, so that the number of all shows that of the prompt.
+    static std::uint64_t computed = 0;
+    if (all.size() == 1) computed = model->tokens_computed() - before;
+    CHECK(model->tokens_computed() - before == computed);
+  }
+}
+
 TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and change nothing") {
   const auto model = random_qwen3(small_config(), 2);
   const std::vector<Context> contexts{{{2, 3, 4, 3}, {0}}, {{4, 4}, {0, 1}}};
