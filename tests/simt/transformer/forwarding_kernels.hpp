@@ -34,6 +34,10 @@ class ForwardingKernels : public gpu::Kernels {
                 float* e) const override {
     called("multiply", [&] { cuda_.multiply(a, b, c, d, e); });
   }
+  void multiply_with_bias(const gpu::MatrixView& a, const gpu::ProductInputs& b, const float* c,
+                          std::size_t d, std::size_t e, float* f) const override {
+    called("multiply_with_bias", [&] { cuda_.multiply_with_bias(a, b, c, d, e, f); });
+  }
   void multiply_and_add(const gpu::MatrixView& a, const gpu::ProductInputs& b, std::size_t c,
                         std::size_t d, float* e) const override {
     called("multiply_and_add", [&] { cuda_.multiply_and_add(a, b, c, d, e); });
