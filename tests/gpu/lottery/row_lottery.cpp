@@ -272,7 +272,7 @@ TEST_CASE("the least and the largest word of each end of a chunk draw that token
       // In turn the least such word, the largest, and one inside.
       TapeLottery tape({token, token, token});
       for (int word = 0; word < 3; ++word)
-        CHECK(rows->draw(memory, logits.size(), draws, tape).front().token == token);
+        CHECK(rows->draw(memory, logits.size(), draws, tape).front().id == token);
     }
 }
 
