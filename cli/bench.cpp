@@ -58,7 +58,7 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
 
 void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured) {
   std::printf(
-      "%2zu %5zu %11llu %8.1f %9.0f %8llu %10.4g %-8s %9.2g %8.2f %7.1f %7.3g\n", measured.rungs,
+      "%2zu %4zu %10llu %8.1f %9.0f %8llu %10.4g %-8s %9.2g %7.2f %7.1f %7.3g\n", measured.rungs,
       measured.problems, static_cast<unsigned long long>(measured.decode_tokens), measured.seconds,
       measured.tokens_per_second(), static_cast<unsigned long long>(measured.budget),
       measured.seconds_per_problem(), measured.complete ? "measured" : "by rate",
@@ -87,7 +87,7 @@ void run_bench(const BenchOptions& options) {
         ", T = " + std::to_string(settings.horizon) + ", B = " + std::to_string(settings.block) +
         ". Early rejection is not there; no token ends a record.";
     std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
-    std::printf("%2s %5s %11s %8s %9s %8s %10s %-8s %9s %8s %7s %7s\n", "K", "side", "tokens",
+    std::printf("%2s %4s %10s %8s %9s %8s %10s %-8s %9s %7s %7s %7s\n", "K", "side", "tokens",
                 "seconds", "tokens/s", "budget", "s/problem", "how", "swaps, s", "GiB", "paper",
                 "swaps");
   }

@@ -54,7 +54,7 @@ TEST_CASE("bench paper prints a table that fits the screen, and names the device
 TEST_CASE("what cannot be measured ends in one line and exit code 2") {
   const Refusal refusals[] = {
       {"", "BENCH: is missing"},
-      {"papers", "\"papers\" is nothing that tempera bench measures; give paper"},
+      {"papers", "\"papers\": is nothing that tempera bench measures; give paper"},
       {"paper --shape qwen3-9b", "--shape: \"qwen3-9b\" is unknown; give one of qwen3-8b"},
       {"paper --shape tiny --problems 0", "--problems: \"0\" is out of range"},
       {"paper --shape tiny --seconds x", "--seconds"},
