@@ -42,6 +42,8 @@ class StepGraph {
     if (device_allocations() != allocations_)
       throw std::logic_error("a captured step asks for memory");
     if (launches_ == 0) throw std::logic_error("a captured step launches nothing");
+    if (captured_.size() != launches_)
+      throw std::logic_error("a captured step is more than its kernels");
   }
 
   /// Whether it has been captured, and no memory that it knows has moved since.
@@ -57,19 +59,22 @@ class StepGraph {
   class Captured {
    public:
     Captured() = default;
-    explicit Captured(cudaGraphExec_t instance) : instance_(instance) {}
-    Captured(Captured&& other) noexcept : instance_(std::exchange(other.instance_, nullptr)) {}
+    Captured(cudaGraphExec_t instance, std::size_t nodes) : instance_(instance), nodes_(nodes) {}
+    Captured(Captured&& other) noexcept { *this = std::move(other); }
     Captured& operator=(Captured&& other) noexcept {
       std::swap(instance_, other.instance_);
+      std::swap(nodes_, other.nodes_);
       return *this;
     }
     ~Captured() {
       if (instance_ != nullptr) cudaGraphExecDestroy(instance_);
     }
     cudaGraphExec_t instance() const { return instance_; }
+    std::size_t size() const { return nodes_; }
 
    private:
     cudaGraphExec_t instance_ = nullptr;
+    std::size_t nodes_ = 0;
   };
 #else
   using Captured = std::vector<std::function<void(Stream&)> >;
@@ -109,10 +114,12 @@ StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Que
   }
   require_success(cudaStreamEndCapture(stream.stream, &graph), "capture of a step");
   cudaGraphExec_t instance = nullptr;
-  const cudaError_t error = cudaGraphInstantiateWithFlags(&instance, graph, 0);
+  std::size_t nodes = 0;
+  cudaError_t error = cudaGraphGetNodes(graph, nullptr, &nodes);
+  if (error == cudaSuccess) error = cudaGraphInstantiateWithFlags(&instance, graph, 0);
   cudaGraphDestroy(graph);
   require_success(error, "graph of a step");
-  return Captured(instance);
+  return {instance, nodes};
 }
 
 inline void StepGraph::replay(Stream& stream) const {

@@ -21,6 +21,8 @@ struct Attend {
   PagePart values;  // [key_value_heads, page_tokens, head_dim]
   float* attended;  // [rows, heads, head_dim]
 
+  std::size_t items() const { return batch.rows * shape.heads; }
+
   void operator()(std::size_t item) const {
     const std::size_t row = item / shape.heads;
     const std::size_t head = item % shape.heads;

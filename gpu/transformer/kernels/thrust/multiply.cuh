@@ -1,12 +1,12 @@
-#include "gpu/device/launch.cuh"
+#pragma once
+
 #include "gpu/transformer/kernels/dot_product.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
-#include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 #include "gpu/transformer/weights/weight_reader.hpp"
 
-namespace tempera::gpu {
+// Matrix products as loops over single floats.
 
-namespace {
+namespace tempera::gpu::readable {
 
 /// Rows that share each read of a weight.
 constexpr std::size_t tile_rows = 8;
@@ -118,41 +118,4 @@ struct MultiplyGated {
   }
 };
 
-template <class Finish>
-void launch_multiply(const MatrixView& matrix, const float* inputs, std::size_t rows,
-                     std::size_t out, float* outputs, const Finish& finish) {
-  const Tiling tiling{rows, matrix.in, out};
-  with_weights(matrix, [&]<class Weights>(const Weights& weights) {
-    launch(tiling.items(), Multiply<Weights, Finish>{tiling, weights, inputs, outputs, finish});
-  });
-}
-
-}  // namespace
-
-void ThrustKernels::multiply(const MatrixView& matrix, const ProductInputs& inputs,
-                             std::size_t rows, std::size_t out, float* outputs) const {
-  launch_multiply(matrix, inputs.float32, rows, out, outputs, Store());
-}
-
-void ThrustKernels::multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs,
-                                       const float* bias, std::size_t rows, std::size_t out,
-                                       float* outputs) const {
-  launch_multiply(matrix, inputs.float32, rows, out, outputs, StoreWithBias{bias});
-}
-
-void ThrustKernels::multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
-                                     std::size_t rows, std::size_t out, float* outputs) const {
-  launch_multiply(matrix, inputs.float32, rows, out, outputs, Add());
-}
-
-void ThrustKernels::multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs,
-                                   std::size_t rows, std::size_t out,
-                                   const ProductInputs& gated) const {
-  const Tiling tiling{rows, gate_up.in, out};
-  with_weights(gate_up, [&]<class Weights>(const Weights& weights) {
-    launch(tiling.items(), MultiplyGated<Weights>{tiling, weights, weights.from(gate_up.out / 2),
-                                                  inputs.float32, gated.float32});
-  });
-}
-
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::readable

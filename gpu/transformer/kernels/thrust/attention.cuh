@@ -1,13 +1,9 @@
-#include <cmath>
+#pragma once
 
-#include "gpu/device/launch.cuh"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/row_kernels.hpp"
-#include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 
-namespace tempera::gpu {
-
-namespace {
+namespace tempera::gpu::readable {
 
 /// An item is one head of one row. The softmax is taken page by page: with each page the largest
 /// score so far may grow, and what is summed is rescaled to it.
@@ -19,6 +15,8 @@ struct Attend {
   PagePart keys;    // [key_value_heads, head_dim, page_tokens]
   PagePart values;  // [key_value_heads, page_tokens, head_dim]
   float* attended;  // [rows, heads, head_dim]
+
+  std::size_t items() const { return batch.rows * shape.heads; }
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t item) const {
     const std::size_t row = item / shape.heads;
@@ -72,24 +70,4 @@ struct Attend {
   }
 };
 
-}  // namespace
-
-void ThrustKernels::rotate_into_pages(const AttentionShape& shape, const float* query_norm,
-                                      const float* key_norm, float epsilon,
-                                      const RotaryTables& tables, const TokenRows& batch,
-                                      const PagePart& keys, const PagePart& values,
-                                      float* query_key_value) const {
-  const RotateIntoPages kernel{shape, query_norm, key_norm, epsilon,        tables,
-                               batch, keys,       values,   query_key_value};
-  launch(kernel.items(), kernel);
-}
-
-void ThrustKernels::attend(const AttentionShape& shape, const float* query_key_value,
-                           const TokenRows& batch, const PagePart& keys, const PagePart& values,
-                           const ProductInputs& attended) const {
-  const float scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
-  launch(batch.rows * shape.heads,
-         Attend{shape, scale, query_key_value, batch, keys, values, attended.float32});
-}
-
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::readable
