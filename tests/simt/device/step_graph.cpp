@@ -1,5 +1,6 @@
 #include "gpu/device/simt/step_graph.cuh"
 
+#include "gpu/device/growing_memory.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera::gpu;
@@ -50,6 +51,11 @@ TEST_CASE("a graph has its memory before it is captured, and is no longer sound 
   graph.replay(stream);
   REQUIRE(memory.download(0, 1).front() == 6);
   memory.ensure_size(100);
+  REQUIRE_FALSE(graph.is_sound());
+  // So it is where a pool of pages grows.
+  graph.capture(stream, [&] { simt::launch(one_warp, stream, add_and_double, memory.data(), 3U); });
+  GrowingMemory pages;
+  pages.grow(64);
   REQUIRE_FALSE(graph.is_sound());
 
   std::size_t size = 200;
