@@ -252,7 +252,7 @@ void add_sample(CLI::App& app) {
                "input");
   CLI::Option* model =
       add_text(*command, "--model", settings.model, "MODEL",
-               "Hugging Face folder (Qwen3), name of a model (see tempera models), or "
+               "Hugging Face folder, GGUF file, name of a model (see tempera models), or "
                "finite model (JSON)");
   options->chat.add_to(*command);
   add_arithmetic(*command, settings.arithmetic);

@@ -78,7 +78,7 @@ void add_score(CLI::App& app) {
       "score", "log p0 of each token of a sequence, and log z of every power at its position");
   auto options = std::make_shared<ScoreOptions>();
   CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
-                                "Hugging Face folder, or finite model (JSON)");
+                                "Hugging Face folder, GGUF file, or finite model (JSON)");
   CLI::Option* tokens = add_token_numbers(
       *command, "--tokens", options->tokens,
       "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those after it are "

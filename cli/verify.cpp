@@ -30,25 +30,28 @@ struct VerifyOptions {
   bool in_full = false;
 };
 
-/// What became of a claim. By proof: no check decides it, `make -C proofs` checks its theorem.
-enum class Outcome { holds, fails, proof };
+/// What became of a recorded verdict: its check confirms it now or refutes it; by proof no check
+/// does, and `make -C proofs` checks its theorem; none of them where it is undecided.
+enum class Outcome { confirmed, refuted, proof, undecided };
 
-/// The word for it, in JSON and in the table.
+/// The word for it in JSON.
 const char* word_for(Outcome outcome) {
   switch (outcome) {
-    case Outcome::holds:
-      return "holds";
-    case Outcome::fails:
-      return "fails";
+    case Outcome::confirmed:
+      return "confirmed";
+    case Outcome::refuted:
+      return "refuted";
     case Outcome::proof:
       return "proof";
+    case Outcome::undecided:
+      return "undecided";
   }
   return "";
 }
 
 struct Line {
   lab::Claim claim;
-  Outcome outcome = Outcome::fails;
+  Outcome outcome = Outcome::refuted;
   std::string detail;
   double seconds = 0.0;
 };
@@ -69,16 +72,20 @@ class Referee {
 
   Line decide(const lab::Claim& claim) {
     Line line{claim, Outcome::proof, "make -C proofs", 0.0};
+    if (claim.verdict == lab::Verdict::undecided) {
+      line.outcome = Outcome::undecided;
+      line.detail.clear();
+    }
     if (claim.check) {
       const auto begin = std::chrono::steady_clock::now();
-      const lab::Verdict verdict = checks_.at(*claim.check)(evidence_);
+      const lab::Finding finding = checks_.at(*claim.check)(evidence_);
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      line.outcome = verdict.holds ? Outcome::holds : Outcome::fails;
-      line.detail = verdict.detail;
+      line.outcome = finding.confirms ? Outcome::confirmed : Outcome::refuted;
+      line.detail = finding.detail;
       line.seconds = elapsed.count();
     }
     if (claim.theorem && !lab::theorem_is_stated(evidence_.tree, *claim.theorem)) {
-      line.outcome = Outcome::fails;
+      line.outcome = Outcome::refuted;
       line.detail = "fails: proofs/ does not hold the theorem " + *claim.theorem;
     }
     return line;
@@ -89,33 +96,38 @@ class Referee {
   std::map<std::string, lab::Check> checks_;
 };
 
-/// Verdict, kind, seconds, id and what was found; of a claim by proof its theorem; what check and
-/// theorem do not cover, in one line. With --long below it all of that, the statement and its
-/// label.
+/// Verdict, kind, seconds, id and what was found; of a claim by proof its theorem; the ground of a
+/// verdict other than that it holds, and what check and theorem do not cover, in one line each.
+/// With --long below it all of that, the statement and its label.
 void print(const Line& line, bool in_full) {
-  constexpr std::size_t detail_begins = 61;
+  constexpr std::size_t detail_begins = 62;
   constexpr std::size_t below_begins = 8;
   const lab::Claim& claim = line.claim;
   char seconds[32] = "           ";
   if (claim.check) std::snprintf(seconds, sizeof seconds, "%8.3f s ", line.seconds);
+  const char* word = line.outcome == Outcome::refuted ? "REFUTED"
+                     : line.outcome == Outcome::proof ? "proof"
+                                                      : lab::word_for(claim.verdict);
   char row[256];
-  std::snprintf(row, sizeof row, "%-5s %-11s %s %-28s",
-                line.outcome == Outcome::fails ? "FAILS" : word_for(line.outcome),
-                claim.kind.c_str(), seconds, fitted(claim.id, 28).c_str());
+  std::snprintf(row, sizeof row, "%-9s %-8s %s %-28s", word, claim.kind ? claim.kind->c_str() : "",
+                seconds, fitted(claim.id, 28).c_str());
+  const std::string detail = line.outcome == Outcome::undecided ? claim.nature : line.detail;
   std::string text =
-      std::string("  ") + row + ' ' + wrapped(line.detail, table_columns, detail_begins) + '\n';
+      std::string("  ") + row + ' ' + wrapped(detail, table_columns, detail_begins) + '\n';
   const auto below = [&](const std::string& about) {
     text += std::string(below_begins, ' ') + about + '\n';
   };
+  const auto cut_or_whole = [&](const std::string& about) {
+    below(in_full ? wrapped(about, table_columns, below_begins)
+                  : fitted(about, table_columns - below_begins));
+  };
   if (in_full)
-    below(wrapped(claim.statement + " [" + claim.label + ']', table_columns, below_begins));
+    below(wrapped(claim.statement + " [" + claim.nature + ", " + claim.label + ']', table_columns,
+                  below_begins));
+  if (claim.ground) cut_or_whole(lab::ground_for(claim.verdict) + (": " + *claim.ground));
   if (claim.theorem && (in_full || line.outcome == Outcome::proof))
     below("theorem " + *claim.theorem);
-  if (claim.missing) {
-    const std::string missing = "not covered: " + *claim.missing;
-    below(in_full ? wrapped(missing, table_columns, below_begins)
-                  : fitted(missing, table_columns - below_begins));
-  }
+  if (claim.missing) cut_or_whole("not covered: " + *claim.missing);
   std::fputs(text.c_str(), stdout);
   flush_output();
 }
@@ -134,29 +146,29 @@ void print(const lab::Exhibit& exhibit) {
   std::fputs(text.c_str(), stdout);
 }
 
-/// "144 claims: 64 hold (59 exact, 4 compiled, 1 bitwise), 80 proof (80 proved), 0 fail"
+std::size_t number_with(const std::vector<Line>& lines, Outcome outcome) {
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const Line& line) { return line.outcome == outcome; }));
+}
+
+std::size_t number_with(const std::vector<Line>& lines, lab::Verdict verdict) {
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const Line& line) { return line.claim.verdict == verdict; }));
+}
+
+/// "230 claims: 190 hold, 12 hold if, 15 fail, 13 undecided; 137 confirmed, 80 proof, 0 refuted"
 std::string counts(const std::vector<Line>& lines) {
-  std::string text = std::to_string(lines.size()) + " claims: ";
-  for (const Outcome outcome : {Outcome::holds, Outcome::proof, Outcome::fails}) {
-    std::size_t number = 0;
-    std::map<std::string, std::size_t> of_kind;
-    for (const Line& line : lines) {
-      if (line.outcome != outcome) continue;
-      ++number;
-      ++of_kind[line.claim.kind];
-    }
-    text += std::to_string(number);
-    text += outcome == Outcome::holds ? " hold" : outcome == Outcome::proof ? " proof" : " fail";
-    const char* separator = " (";
-    for (const char* kind : {"exact", "compiled", "proved", "bitwise", "statistical"}) {
-      if (!of_kind.contains(kind)) continue;
-      text += separator + std::to_string(of_kind[kind]) + ' ' + kind;
-      separator = ", ";
-    }
-    if (number > 0) text += ')';
-    if (outcome != Outcome::fails) text += ", ";
-  }
-  return text;
+  const auto verdicts = [&](lab::Verdict verdict, const char* word) {
+    return std::to_string(number_with(lines, verdict)) + word;
+  };
+  const auto outcomes = [&](Outcome outcome, const char* word) {
+    return std::to_string(number_with(lines, outcome)) + word;
+  };
+  return std::to_string(lines.size()) + " claims: " + verdicts(lab::Verdict::holds, " hold, ") +
+         verdicts(lab::Verdict::holds_if, " hold if, ") + verdicts(lab::Verdict::fails, " fail, ") +
+         verdicts(lab::Verdict::undecided, " undecided; ") +
+         outcomes(Outcome::confirmed, " confirmed, ") + outcomes(Outcome::proof, " proof, ") +
+         outcomes(Outcome::refuted, " refuted");
 }
 
 nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
@@ -167,8 +179,11 @@ nlohmann::ordered_json to_json(const Line& line) {
   return {{"id", line.claim.id},
           {"label", line.claim.label},
           {"statement", line.claim.statement},
-          {"kind", line.claim.kind},
-          {"verdict", word_for(line.outcome)},
+          {"nature", line.claim.nature},
+          {"kind", to_json(line.claim.kind)},
+          {"verdict", lab::word_for(line.claim.verdict)},
+          {"ground", to_json(line.claim.ground)},
+          {"outcome", word_for(line.outcome)},
           {"detail", line.detail},
           {"seconds", line.seconds},
           {"check", to_json(line.claim.check)},
@@ -212,8 +227,9 @@ void run_verify(const VerifyOptions& options) {
   for (const lab::Claim& claim : asked) referee.require_check(claim);
   if (!options.json)
     std::printf("%s\n", wrapped("the claims of " + gpu::one_line(file) +
-                                    "; holds: decided now by its check; proof: a theorem that "
-                                    "`make -C proofs` checks, as ./test does",
+                                    "; a verdict is confirmed now by the claim's check; proof: "
+                                    "by a theorem that `make -C proofs` checks, as ./test does; a "
+                                    "claim that fails does so as the paper prints it",
                                 table_columns, 2)
                             .c_str());
   std::vector<Line> lines;
@@ -228,18 +244,18 @@ void run_verify(const VerifyOptions& options) {
     }
   }
   if (options.only.empty()) shown = exhibits(tree);
-  const auto with = [&](Outcome outcome) {
-    return static_cast<std::size_t>(std::count_if(
-        lines.begin(), lines.end(), [&](const Line& line) { return line.outcome == outcome; }));
-  };
   const auto missed = static_cast<std::size_t>(std::count_if(
       shown.begin(), shown.end(), [](const lab::Exhibit& exhibit) { return !exhibit.caught; }));
   if (options.json) {
     nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
     for (const Line& line : lines) json["claims"].push_back(to_json(line));
-    json["hold"] = with(Outcome::holds);
-    json["proof"] = with(Outcome::proof);
-    json["fail"] = with(Outcome::fails);
+    json["hold"] = number_with(lines, lab::Verdict::holds);
+    json["hold_if"] = number_with(lines, lab::Verdict::holds_if);
+    json["fail"] = number_with(lines, lab::Verdict::fails);
+    json["undecided"] = number_with(lines, lab::Verdict::undecided);
+    json["confirmed"] = number_with(lines, Outcome::confirmed);
+    json["proof"] = number_with(lines, Outcome::proof);
+    json["refuted"] = number_with(lines, Outcome::refuted);
     json["defects"] = nlohmann::ordered_json::array();
     for (const lab::Exhibit& exhibit : shown) json["defects"].push_back(to_json(exhibit));
     json["missed"] = missed;
@@ -254,7 +270,7 @@ void run_verify(const VerifyOptions& options) {
     if (missed > 0) std::printf("%zu planted defects are missed\n", missed);
     std::printf("%s\n", counts(lines).c_str());
   }
-  if (with(Outcome::fails) > 0 || missed > 0) throw CLI::RuntimeError(1);
+  if (number_with(lines, Outcome::refuted) > 0 || missed > 0) throw CLI::RuntimeError(1);
 }
 
 }  // namespace
@@ -262,16 +278,16 @@ void run_verify(const VerifyOptions& options) {
 void add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "verify",
-      "Decide every claim of proofs/claims.json by its check, name the theorem of those that rest "
-      "on proof alone, and show the planted defects; non-zero exit if a claim fails or a defect is "
-      "missed");
+      "Say of every claim of proofs/claims.json whether it holds, fails as it is printed or cannot "
+      "be decided, confirmed now by its check or by the theorem named, and show the planted "
+      "defects; non-zero exit if a check refutes a recorded verdict or a defect is missed");
   auto options = std::make_shared<VerifyOptions>();
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
   CLI::Option* in_full =
       command->add_flag("--long", options->in_full,
-                        "Below each line the statement, its label in the paper, the theorem, and "
-                        "all of what the two do not cover");
+                        "Below each line the statement, its nature and label in the paper, the "
+                        "theorem, all of the verdict's ground and of what is not covered");
   CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera verify\n  tempera verify --only tv-at-two\n  tempera verify "

@@ -26,6 +26,11 @@ PlantedFault& planted_fault() {
   return fault;
 }
 
+void require_memory(std::size_t bytes) {
+  const auto& memory = planted_fault().memory;
+  if (memory && bytes > *memory) throw std::bad_alloc();
+}
+
 namespace {
 
 /// Every copy between host and device passes here.
@@ -34,11 +39,6 @@ void count_copy() {
   if (!left) return;
   if (*left == 0) throw std::runtime_error("a copy to or from the device failed");
   --*left;
-}
-
-void require_memory(std::size_t bytes) {
-  const auto& memory = planted_fault().memory;
-  if (memory && bytes > *memory) throw std::bad_alloc();
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "gpu/device/growing_memory.hpp"
 
+#include "gpu/device/planted_fault.hpp"
+
 #include <new>
 
 #if !defined(TEMPERA_DEVICE_CUDA)
@@ -29,6 +31,8 @@ std::byte* GrowingMemory::data() { return host_; }
 
 void GrowingMemory::grow(std::size_t size) {
   if (size == size_) return;
+  require_memory(size);
+  count_device_allocation();
   void* grown = host_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                  : mremap(host_, size_, size, MREMAP_MAYMOVE);

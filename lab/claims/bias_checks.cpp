@@ -132,7 +132,7 @@ std::size_t expect_bounds(Count& count, const Judged& judged, const std::string&
 
 /// The kernels of each use's ensemble, made by `local`, at every threshold with a long target.
 template <class Local>
-Verdict bias_bounds(const Evidence& evidence, Local&& local) {
+Finding bias_bounds(const Evidence& evidence, Local&& local) {
   Count count;
   std::size_t positive = 0;
   for (const ShippedUse& use : evidence.uses) {
@@ -147,7 +147,7 @@ Verdict bias_bounds(const Evidence& evidence, Local&& local) {
     }
   }
   count.expect(positive > 0, "no bound is positive");
-  return count.verdict("bounds and their terms, " + std::to_string(positive) + " positive");
+  return count.finding("bounds and their terms, " + std::to_string(positive) + " positive");
 }
 
 /// The target on B, or on the long records, normalised; their first record where it has no mass.
@@ -178,13 +178,13 @@ Matrix barely_confined(const ComparisonSpace& space, const Law& target, std::siz
 }
 
 /// thm:ppt-structural-bias from its hypotheses alone.
-Verdict structural_bias(const Evidence& evidence) {
+Finding structural_bias(const Evidence& evidence) {
   return bias_bounds(evidence, [](const ComparisonSpace& space, const Power&, const Law& target,
                                   std::size_t h) { return barely_confined(space, target, h); });
 }
 
 /// thm:ppt-structural-bias of the truncating kernel.
-Verdict truncating_bias(const Evidence& evidence) {
+Finding truncating_bias(const Evidence& evidence) {
   return bias_bounds(
       evidence, [&](const ComparisonSpace& space, const Power& power, const Law&, std::size_t) {
         return evidence.judged.truncating_kernel(space, power);
@@ -193,7 +193,7 @@ Verdict truncating_bias(const Evidence& evidence) {
 
 /// (ν L_k)(B^c) = ν(B^c) − D_k(ν), from the target and from the longest record; D_k by its
 /// definition, φ_k = D_k(π_k) also as reference/ has it.
-Verdict crossing(const Evidence& evidence) {
+Finding crossing(const Evidence& evidence) {
   Count count;
   bool crosses = false;
   for (const ShippedUse& use : evidence.uses) {
@@ -222,11 +222,11 @@ Verdict crossing(const Evidence& evidence) {
     }
   }
   count.expect(crosses, "no record ever crosses");
-  return count.verdict("laws and flows");
+  return count.finding("laws and flows");
 }
 
 /// TV(Π P~, Π) >= (1/K) Σ φ_k, the flows summed here.
-Verdict shortening_flow(const Evidence& evidence) {
+Finding shortening_flow(const Evidence& evidence) {
   Count count;
   bool positive = false;
   for (const ShippedUse& use : evidence.uses) {
@@ -253,10 +253,10 @@ Verdict shortening_flow(const Evidence& evidence) {
     }
   }
   count.expect(positive, "no shipped model has a shortening flow");
-  return count.verdict("flows and distances");
+  return count.finding("flows and distances");
 }
 
-Verdict truncating_one_way(const Evidence& evidence) {
+Finding truncating_one_way(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const ComparisonSpace space(use.model, use.horizon);
@@ -267,11 +267,11 @@ Verdict truncating_one_way(const Evidence& evidence) {
         count.expect(kernel(x, y) == 0 || space[y].length() <= space[x].length(),
                      use.name + ": " + space.name(x) + " | " + space.name(y));
   }
-  return count.verdict("pairs of records");
+  return count.finding("pairs of records");
 }
 
 /// eq:ppt-local-confinement on the four-state example, B being the records of one token.
-Verdict four_state_confinement(const Evidence& evidence) {
+Finding four_state_confinement(const Evidence& evidence) {
   const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Matrix kernel = evidence.judged.truncating_kernel(space, Power(Rational(2)));
   Count count;
@@ -279,7 +279,7 @@ Verdict four_state_confinement(const Evidence& evidence) {
     count.expect(
         into_short(space, kernel, x, 1) == (space[x].length() == 1 ? Rational(1) : Rational(1, 4)),
         space.name(x));
-  return count.verdict("records: 1/4 from the longer two, 1 from the shorter");
+  return count.finding("records: 1/4 from the longer two, 1 from the shorter");
 }
 
 }  // namespace

@@ -36,7 +36,38 @@ class Bits final : public gpu::DrawObserver {
   std::map<std::size_t, std::vector<std::uint64_t>> of_place_;
 };
 
+/// A model that counts the passes which it is asked for.
+class Counted final : public gpu::LanguageModel {
+ public:
+  explicit Counted(gpu::LanguageModel& model) : model_(model) {}
+  std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
+  std::unique_ptr<gpu::Cache> empty_cache() const override { return model_.empty_cache(); }
+  void next_logits(std::span<const gpu::Pass> passes, gpu::DeviceMemory<float>& rows) override {
+    passes_ += passes.size();
+    model_.next_logits(passes, rows);
+  }
+  std::size_t passes() const { return passes_; }
+
+ private:
+  gpu::LanguageModel& model_;
+  std::size_t passes_ = 0;
+};
+
 }  // namespace
+
+std::size_t passes_of_run(std::size_t local_moves, std::size_t sweeps) {
+  const auto model = small_transformer(19, 3);
+  Counted counted(*model);
+  gpu::DrawSettings settings{
+      gpu::Ladder({1.0, 1.7, 3.0}),
+      {gpu::make_stages(20, 20, {3}, {local_moves}, {sweeps}), gpu::Schedule::adj, 2},
+      {0}};
+  settings.seed = 11;
+  Bits bits;
+  gpu::draw_answers(counted, std::vector<gpu::Prompt>{{{5, 6}, {0, 0}}},
+                    gpu::parallel_power_tempering, settings, bits);
+  return counted.passes();
+}
 
 std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
                                        std::size_t threads) {
@@ -60,7 +91,7 @@ std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
 
 namespace {
 
-Verdict same_bits(const Evidence& evidence) {
+Finding same_bits(const Evidence& evidence) {
   const auto once = evidence.judged.bits_of_run(64, gpu::WorkOrder::first_come, 1);
   Count count;
   count.expect(!once.empty(), "the run leaves nothing");
@@ -69,13 +100,30 @@ Verdict same_bits(const Evidence& evidence) {
       for (const std::size_t threads : {std::size_t{1}, std::size_t{2}})
         count.expect(evidence.judged.bits_of_run(batch, order, threads) == once,
                      "batch " + std::to_string(batch));
-  Verdict verdict = count.verdict("layouts of the work");
-  verdict.detail += ", " + std::to_string(once.size()) + " words each";
-  return verdict;
+  Finding finding = count.finding("layouts of the work");
+  finding.detail += ", " + std::to_string(once.size()) + " words each";
+  return finding;
+}
+
+/// sec:repps-llm, (3): production asks the model for as many passes with swaps as without; local
+/// moves ask for more.
+Finding swaps_call_no_model(const Evidence& evidence) {
+  const std::size_t extension = evidence.judged.passes_of_run(0, 0);
+  Count count;
+  count.expect(extension > 0, "extension asks for no pass");
+  for (const std::size_t sweeps : {1U, 3U, 8U})
+    count.expect(evidence.judged.passes_of_run(0, sweeps) == extension,
+                 std::to_string(sweeps) + " sweeps ask for passes");
+  count.expect(evidence.judged.passes_of_run(2, 0) > extension, "local moves ask for no pass");
+  Finding finding = count.finding("runs");
+  finding.detail += ", " + std::to_string(extension) + " passes without local moves";
+  return finding;
 }
 
 }  // namespace
 
-std::map<std::string, Check> bitwise_checks() { return {{"same_bits", same_bits}}; }
+std::map<std::string, Check> bitwise_checks() {
+  return {{"same_bits", same_bits}, {"swaps_call_no_model", swaps_call_no_model}};
+}
 
 }  // namespace tempera::lab

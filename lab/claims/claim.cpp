@@ -1,5 +1,7 @@
 #include "lab/claims/claim.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -13,34 +15,124 @@
 
 namespace tempera::lab {
 
+namespace {
+
+constexpr std::array<Verdict, 4> verdicts{Verdict::holds, Verdict::holds_if, Verdict::fails,
+                                          Verdict::undecided};
+
+/// Words for a message: "a, b or c".
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+/// The verdict and its ground.
+void read_verdict(Claim& claim, const reference::JsonObject& entry, const std::string& where) {
+  const std::string word = entry.text("verdict");
+  const auto found = std::find_if(verdicts.begin(), verdicts.end(),
+                                  [&](Verdict verdict) { return word == word_for(verdict); });
+  if (found == verdicts.end())
+    throw reference::BadInput(where, "has the unknown verdict " + reference::in_quotes(word),
+                              "use \"holds\", \"holds if\", \"fails\" or \"undecided\"");
+  claim.verdict = *found;
+  for (const Verdict other : verdicts) {
+    if (other == Verdict::holds) continue;
+    const char* key = ground_for(other);
+    const auto ground = entry.optional_text(key);
+    if (ground.has_value() != (other == claim.verdict))
+      throw reference::BadInput(where,
+                                std::string(ground ? "has" : "lacks") + " the key \"" + key +
+                                    "\" of the verdict \"" + word_for(other) + "\"",
+                                "give each verdict its own ground");
+    if (ground) claim.ground = ground;
+  }
+}
+
+/// That check, theorem and kind are those of its verdict.
+void check_means(const Claim& claim, const std::string& where) {
+  static const std::vector<std::string> kinds{"exact", "compiled", "proved", "bitwise",
+                                              "statistical"};
+  if (claim.verdict == Verdict::undecided) {
+    if (claim.kind || claim.check || claim.theorem)
+      throw reference::BadInput(where, "is undecided and says what decides it",
+                                "leave out kind, check and theorem, or give another verdict");
+    return;
+  }
+  if (!claim.kind || std::find(kinds.begin(), kinds.end(), *claim.kind) == kinds.end())
+    throw reference::BadInput(
+        where,
+        claim.kind ? "is of the unknown kind " + reference::in_quotes(*claim.kind) : "has no kind",
+        "use " + listed(kinds));
+  if (*claim.kind == "proved" ? claim.check || !claim.theorem : !claim.check)
+    throw reference::BadInput(
+        where,
+        *claim.kind == "proved" ? "is proved: it has a theorem and no check"
+                                : "is " + *claim.kind + " and has no check",
+        "call it proved where a theorem alone decides it, and otherwise name its check");
+}
+
+}  // namespace
+
+const char* word_for(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+      return "holds";
+    case Verdict::holds_if:
+      return "holds if";
+    case Verdict::fails:
+      return "fails";
+    case Verdict::undecided:
+      return "undecided";
+  }
+  return "";
+}
+
+const char* ground_for(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+      return "";
+    case Verdict::holds_if:
+      return "assumption";
+    case Verdict::fails:
+      return "witness";
+    case Verdict::undecided:
+      return "reason";
+  }
+  return "";
+}
+
 std::vector<Claim> read_claims(const std::string& file) {
+  static const std::vector<std::string> natures{"definition",         "theorem",   "closed form",
+                                                "approximation",      "heuristic", "table value",
+                                                "measured elsewhere", "promise"};
   const nlohmann::json document = reference::parse_json(
       reference::read_text_file(file, "name the tree of tempera with --tree"), file);
-  const std::set<std::string> kinds{"exact", "compiled", "proved", "bitwise", "statistical"};
   std::vector<Claim> claims;
   std::set<std::string> ids, checks;
   for (const auto& entry :
        reference::objects_of(document, file, "see HACKING.md for the form of a claim")) {
-    entry.check_keys({"id", "label", "statement", "kind"}, {"check", "theorem", "missing"});
-    Claim claim{entry.text("id"),
-                entry.text("label"),
-                entry.text("statement"),
-                entry.text("kind"),
-                entry.optional_text("check"),
-                entry.optional_text("theorem"),
-                entry.optional_text("missing")};
+    entry.check_keys({"id", "label", "statement", "nature", "verdict"},
+                     {"assumption", "witness", "reason", "kind", "check", "theorem", "missing"});
+    Claim claim;
+    claim.id = entry.text("id");
+    claim.label = entry.text("label");
+    claim.statement = entry.text("statement");
+    claim.nature = entry.text("nature");
+    claim.kind = entry.optional_text("kind");
+    claim.check = entry.optional_text("check");
+    claim.theorem = entry.optional_text("theorem");
+    claim.missing = entry.optional_text("missing");
     const std::string where = file + ", claim " + reference::in_quotes(claim.id);
     if (!ids.insert(claim.id).second)
       throw reference::BadInput(where, "is given twice", "give each claim its own id");
-    if (!kinds.contains(claim.kind))
-      throw reference::BadInput(where, "is of the unknown kind " + reference::in_quotes(claim.kind),
-                                "use exact, compiled, proved, bitwise or statistical");
-    if (claim.kind == "proved" ? claim.check || !claim.theorem : !claim.check)
-      throw reference::BadInput(
-          where,
-          claim.kind == "proved" ? "is proved: it has a theorem and no check"
-                                 : "is " + claim.kind + " and has no check",
-          "call it proved where a theorem alone decides it, and otherwise name its check");
+    if (std::find(natures.begin(), natures.end(), claim.nature) == natures.end())
+      throw reference::BadInput(where,
+                                "is of the unknown nature " + reference::in_quotes(claim.nature),
+                                "use " + listed(natures));
+    read_verdict(claim, entry, where);
+    check_means(claim, where);
     if (claim.check && !checks.insert(*claim.check).second)
       throw reference::BadInput(where, "names a check that another claim names",
                                 "give each claim the check that computes it alone");

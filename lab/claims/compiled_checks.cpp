@@ -19,7 +19,7 @@ gpu::Word word_of(reference::Integer value) {
 /// Every threshold of every lottery with up to 4 tickets on each of up to 4 outcomes is won once
 /// for each ticket; and the words that set threshold j are those from ceil(j 2^128 / total) on, at
 /// totals up to 2^64 - 1.
-Verdict lottery_winner(const Evidence& evidence) {
+Finding lottery_winner(const Evidence& evidence) {
   Count count;
   for (unsigned code = 1; code < 625; ++code) {
     std::vector<std::uint64_t> tickets;
@@ -43,7 +43,7 @@ Verdict lottery_winner(const Evidence& evidence) {
                        evidence.judged.threshold_of(word_of(first - 1), total) == j - 1,
                    "threshold " + std::to_string(j) + " of " + std::to_string(total));
     }
-  return count.verdict("lotteries and thresholds");
+  return count.finding("lotteries and thresholds");
 }
 
 /// Whether an error is below its bound. A NaN is below nothing.
@@ -53,7 +53,7 @@ bool below(const Real& error, const Real& bound) { return error < bound; }
 /// `concerned` picks.
 using Bounded = std::vector<std::pair<Real, Real>>;
 template <class Concerned, class Errors>
-Verdict within_bounds(const Evidence& evidence, Concerned&& concerned, Errors&& errors) {
+Finding within_bounds(const Evidence& evidence, Concerned&& concerned, Errors&& errors) {
   Count count;
   Real worst = 0;
   for (const ShippedLaw& law : evidence.laws()) {
@@ -66,22 +66,22 @@ Verdict within_bounds(const Evidence& evidence, Concerned&& concerned, Errors&& 
       worst = std::max(worst, error);
     }
   }
-  Verdict verdict = count.verdict("errors and caches");
-  if (verdict.holds) verdict.detail += ", largest TV " + to_scientific(worst);
-  return verdict;
+  Finding finding = count.finding("errors and caches");
+  if (finding.confirms) finding.detail += ", largest TV " + to_scientific(worst);
+  return finding;
 }
 
 bool is_local(const ShippedLaw& law) { return law.powers.size() == 1; }
 
 /// TV(Π~ P, Π~) of one local move: Π~ is the target of the model's own logits.
-Verdict lottery_invariant(const Evidence& evidence) {
+Finding lottery_invariant(const Evidence& evidence) {
   return within_bounds(evidence, is_local, [](const ShippedLaw& law) {
     return Bounded{{law.tv_one_step, own_bound}};
   });
 }
 
 /// The same of one complete transition.
-Verdict lottery_ensemble(const Evidence& evidence) {
+Finding lottery_ensemble(const Evidence& evidence) {
   return within_bounds(
       evidence, [](const ShippedLaw& law) { return !is_local(law); },
       [](const ShippedLaw& law) {
@@ -90,7 +90,7 @@ Verdict lottery_ensemble(const Evidence& evidence) {
 }
 
 /// TV of the stationary law from both targets.
-Verdict compiled_law_check(const Evidence& evidence) {
+Finding compiled_law_check(const Evidence& evidence) {
   return within_bounds(
       evidence, [](const ShippedLaw&) { return true; },
       [](const ShippedLaw& law) {
@@ -99,7 +99,7 @@ Verdict compiled_law_check(const Evidence& evidence) {
 }
 
 /// A random transformer of vocabulary 3, through the real cache, fork and swap, in each arithmetic.
-Verdict compiled_transformer(const Evidence& evidence) {
+Finding compiled_transformer(const Evidence& evidence) {
   Count count;
   Real worst = 0;
   for (const gpu::Arithmetic arithmetic : gpu::arithmetics) {
@@ -116,15 +116,15 @@ Verdict compiled_transformer(const Evidence& evidence) {
       }
     }
   }
-  Verdict verdict = count.verdict("");
-  if (verdict.holds)
-    verdict.detail = "K = 1 and 2, both arithmetics, largest TV " + to_scientific(worst);
-  return verdict;
+  Finding finding = count.finding("");
+  if (finding.confirms)
+    finding.detail = "K = 1 and 2, both arithmetics, largest TV " + to_scientific(worst);
+  return finding;
 }
 
 /// Each of the five defects is caught on some model, by a pair of different states and two
 /// different values; the sound kernels pass on every one.
-Verdict planted_defects(const Evidence& evidence) {
+Finding planted_defects(const Evidence& evidence) {
   Count count;
   std::map<std::string, bool> caught;
   for (const ShippedUse& use : evidence.uses) {
@@ -141,9 +141,9 @@ Verdict planted_defects(const Evidence& evidence) {
   }
   count.expect(caught.size() == 5, std::to_string(caught.size()) + " defects, not 5");
   for (const auto& [defect, was_caught] : caught) count.expect(was_caught, defect + " is missed");
-  Verdict verdict = count.verdict("");
-  if (verdict.holds) verdict.detail = "5 of 5 caught; the sound kernels pass";
-  return verdict;
+  Finding finding = count.finding("");
+  if (finding.confirms) finding.detail = "5 of 5 caught; the sound kernels pass";
+  return finding;
 }
 
 }  // namespace

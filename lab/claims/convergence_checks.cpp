@@ -40,7 +40,7 @@ std::vector<std::size_t> starts_among(std::size_t states) {
 }
 
 /// R(X, Y) >= ε Π(Y) with the paper's ε, which is positive where ω(1) is.
-Verdict minorization(const Evidence& evidence) {
+Finding minorization(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
@@ -58,12 +58,12 @@ Verdict minorization(const Evidence& evidence) {
       count.expect(covered, use.name + ": row " + std::to_string(start));
     }
   }
-  return count.verdict("rows of local sweeps, and the epsilons");
+  return count.finding("rows of local sweeps, and the epsilons");
 }
 
 /// thm:fixed-horizon-convergence: Π is invariant under a round that is irreducible, so it is the
 /// one invariant law; and TV(μ_N^(k), π_k) <= TV(μ_N, Π) <= (1 − ε)^N TV(μ_0, Π).
-Verdict convergence(const Evidence& evidence) {
+Finding convergence(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -92,7 +92,7 @@ Verdict convergence(const Evidence& evidence) {
       }
     }
   }
-  return count.verdict("bounds and laws, from the first and the last state");
+  return count.finding("bounds and laws, from the first and the last state");
 }
 
 }  // namespace

@@ -65,38 +65,38 @@ void expect_law(Count& count, const FourState& example, const Law& law,
     count.expect(law[order[i]] == paper[i], what + " at X_" + std::to_string(i + 1));
 }
 
-Verdict four_state_target(const Evidence& evidence) {
+Finding four_state_target(const Evidence& evidence) {
   const FourState example(evidence.judged);
   Count count;
   expect_law(count, example, example.target(), {Rational(2, 3), 0, Rational(1, 6), Rational(1, 6)},
              "pi");
-  return count.verdict("states");
+  return count.finding("states");
 }
 
 /// Expects a matrix of eq:condensed-fixed-kernel, given in sixteenths in the paper's order.
-Verdict matrix_is(const FourState& example, const Matrix& kernel, const int (&sixteenths)[4][4]) {
+Finding matrix_is(const FourState& example, const Matrix& kernel, const int (&sixteenths)[4][4]) {
   const auto order = example.paper_order();
   Count count;
   for (std::size_t x = 0; x < 4; ++x)
     for (std::size_t y = 0; y < 4; ++y)
       count.expect(kernel(order[x], order[y]) == Rational(sixteenths[x][y], 16),
                    "X_" + std::to_string(x + 1) + ", X_" + std::to_string(y + 1));
-  return count.verdict("entries of eq:condensed-fixed-kernel");
+  return count.finding("entries of eq:condensed-fixed-kernel");
 }
 
-Verdict four_state_fixed(const Evidence& evidence) {
+Finding four_state_fixed(const Evidence& evidence) {
   const FourState example(evidence.judged);
   return matrix_is(example, example.fixed_kernel(),
                    {{14, 0, 1, 1}, {0, 16, 0, 0}, {4, 0, 6, 6}, {4, 0, 6, 6}});
 }
 
-Verdict four_state_truncating(const Evidence& evidence) {
+Finding four_state_truncating(const Evidence& evidence) {
   const FourState example(evidence.judged);
   return matrix_is(example, example.truncating_kernel(),
                    {{8, 8, 0, 0}, {8, 8, 0, 0}, {4, 0, 6, 6}, {4, 0, 6, 6}});
 }
 
-Verdict four_state_invariance(const Evidence& evidence) {
+Finding four_state_invariance(const Evidence& evidence) {
   const FourState example(evidence.judged);
   const Law target = example.target();
   const Matrix kernel = example.fixed_kernel();
@@ -104,17 +104,17 @@ Verdict four_state_invariance(const Evidence& evidence) {
   count.expect(FactoredKernel(kernel).apply(target) == target, "pi P^fix = pi");
   const std::size_t e = example.paper_order()[0];
   count.expect(kernel(e, e) != 1, "P^fix does not move");
-  Verdict verdict = count.verdict("");
-  if (verdict.holds) verdict.detail = "pi P^fix = pi";
-  return verdict;
+  Finding finding = count.finding("");
+  if (finding.confirms) finding.detail = "pi P^fix = pi";
+  return finding;
 }
 
-Verdict four_state_moved(const Evidence& evidence) {
+Finding four_state_moved(const Evidence& evidence) {
   const FourState example(evidence.judged);
   Count count;
   expect_law(count, example, FactoredKernel(example.truncating_kernel()).apply(example.target()),
              {Rational(5, 12), Rational(1, 3), Rational(1, 8), Rational(1, 8)}, "pi P~");
-  return count.verdict("states of pi P~");
+  return count.finding("states of pi P~");
 }
 
 constexpr unsigned last_step = 60;
@@ -122,7 +122,7 @@ constexpr unsigned last_step = 60;
 /// Judges total-variation curves to N = 60 from X_3 and X_4. `each` is called with (count, fixed,
 /// truncating, the law after N = 0..60 truncating steps, the index of X_2).
 template <class Each>
-Verdict on_curves(const Evidence& evidence, const std::string& unit, Each&& each) {
+Finding on_curves(const Evidence& evidence, const std::string& unit, Each&& each) {
   const FourState example(evidence.judged);
   const auto order = example.paper_order();
   const Law target = example.target();
@@ -136,7 +136,7 @@ Verdict on_curves(const Evidence& evidence, const std::string& unit, Each&& each
          evidence.judged.total_variation_curve({truncating}, start, target, last_step), laws,
          order[1]);
   }
-  return count.verdict(unit);
+  return count.finding(unit);
 }
 
 using Curve = std::vector<Rational>;
@@ -144,7 +144,7 @@ using Curve = std::vector<Rational>;
 std::string at(unsigned n) { return "N = " + std::to_string(n); }
 
 /// eq:condensed-tv-laws: the chain, the function of reference/, and the paper's formula.
-Verdict tv_law_fixed(const Evidence& evidence) {
+Finding tv_law_fixed(const Evidence& evidence) {
   return on_curves(
       evidence, "values to N = 60, from X_3 and X_4",
       [&](Count& count, const Curve& fixed, const Curve&, const std::vector<Law>&, std::size_t) {
@@ -156,7 +156,7 @@ Verdict tv_law_fixed(const Evidence& evidence) {
       });
 }
 
-Verdict tv_law_truncating(const Evidence& evidence) {
+Finding tv_law_truncating(const Evidence& evidence) {
   return on_curves(evidence, "values to N = 60, from X_3 and X_4",
                    [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                        std::size_t) {
@@ -171,7 +171,7 @@ Verdict tv_law_truncating(const Evidence& evidence) {
                    });
 }
 
-Verdict tv_at_two(const Evidence& evidence) {
+Finding tv_at_two(const Evidence& evidence) {
   return on_curves(evidence, "values at N = 2",
                    [](Count& count, const Curve& fixed, const Curve& truncating,
                       const std::vector<Law>&, std::size_t) {
@@ -180,7 +180,7 @@ Verdict tv_at_two(const Evidence& evidence) {
                    });
 }
 
-Verdict tv_minimum(const Evidence& evidence) {
+Finding tv_minimum(const Evidence& evidence) {
   return on_curves(evidence, "values above 37/128, N to 60",
                    [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                       std::size_t) {
@@ -189,14 +189,14 @@ Verdict tv_minimum(const Evidence& evidence) {
                    });
 }
 
-Verdict tv_at_minimum(const Evidence& evidence) {
+Finding tv_at_minimum(const Evidence& evidence) {
   return on_curves(evidence, "values of 37/128 at N = 4",
                    [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                       std::size_t) { count.expect(truncating[4] == Rational(37, 128), at(4)); });
 }
 
 /// eq:censored-mass-bound: the mass on X_2 is the formula's, and the distance at least that.
-Verdict censored_mass(const Evidence& evidence) {
+Finding censored_mass(const Evidence& evidence) {
   return on_curves(evidence, "masses and distances to N = 60",
                    [&](Count& count, const Curve&, const Curve& truncating,
                        const std::vector<Law>& laws, std::size_t censored) {
@@ -211,7 +211,7 @@ Verdict censored_mass(const Evidence& evidence) {
                    });
 }
 
-Verdict censored_mass_equality(const Evidence& evidence) {
+Finding censored_mass_equality(const Evidence& evidence) {
   return on_curves(evidence, "equalities, N from 4 to 60",
                    [](Count& count, const Curve&, const Curve& truncating,
                       const std::vector<Law>& laws, std::size_t censored) {
@@ -220,10 +220,164 @@ Verdict censored_mass_equality(const Evidence& evidence) {
                    });
 }
 
+/// fig:condensed-tv-summary: each printed value is the exact one rounded to five decimals.
+Finding printed_decimals(const Evidence& evidence) {
+  return on_tables(evidence, "printed decimals", [&](Count& count, const PaperTables& tables) {
+    const FourState example(evidence.judged);
+    const std::size_t start = example.paper_order()[3];
+    const auto curve = [&](const Matrix& kernel) {
+      return evidence.judged.total_variation_curve({FactoredKernel(kernel)}, start,
+                                                   example.target(), 10);
+    };
+    const auto fixed = curve(example.fixed_kernel());
+    const auto truncating = curve(example.truncating_kernel());
+    const PaperTable& table = tables.at("fig:condensed-tv-summary");
+    for (const auto& [row, entries] : table.groups.at("four-state")) {
+      const auto n = table.entry("four-state", row, "N").convert_to<std::size_t>();
+      const auto rounded = [&](const Rational& exact, const std::string& column) {
+        count.expect(200000 * abs(exact - table.entry("four-state", row, column)) <= 1,
+                     column + ", " + row);
+      };
+      rounded(fixed[n], "Fixed horizon");
+      rounded(truncating[n], "Unbalanced");
+    }
+  });
+}
+
+/// sec:fixed-horizon: from X_1 the fixed-horizon update returns to a two-token record with
+/// probability 1/8, the unbalanced one never.
+Finding back_with_an_eighth(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  const auto order = example.paper_order();
+  const Matrix fixed = example.fixed_kernel(), truncating = example.truncating_kernel();
+  Count count;
+  count.expect(fixed(order[0], order[2]) + fixed(order[0], order[3]) == Rational(1, 8), "P^fix");
+  count.expect(truncating(order[0], order[2]) + truncating(order[0], order[3]) == 0, "P~");
+  return count.finding("ways back");
+}
+
+/// sec:endpoint-bias-example-condensed: [1/3 - (3/4)^N]_+ is below the distance, strictly.
+Finding length_only_bound(const Evidence& evidence) {
+  return on_curves(evidence, "bounds to N = 60",
+                   [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+                       std::size_t) {
+                     const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"),
+                                                 2);
+                     const std::vector<RungBias> rungs{evidence.judged.rung_bias(
+                         space, evidence.judged.truncating_kernel(space, Power(Rational(2))),
+                         reference::power_target(space, Power(Rational(2))), 1)};
+                     for (unsigned n = 1; n <= last_step; ++n) {
+                       const Rational left = Rational(1, 3) - integer_power(Rational(3, 4), n);
+                       const Rational bound = left > 0 ? left : Rational(0);
+                       count.expect(evidence.judged.output_bias_bound(rungs, 0, n) == bound, at(n));
+                       count.expect(truncating[n] > bound, "the distance, " + at(n));
+                     }
+                   });
+}
+
+/// sec:endpoint-bias-example-condensed: from N = 4 on every valid record has at most its target
+/// mass; at N = 3 one has more.
+Finding valid_masses(const Evidence& evidence) {
+  return on_curves(evidence, "laws, N from 3 to 60",
+                   [&](Count& count, const Curve&, const Curve&, const std::vector<Law>& laws,
+                       std::size_t censored) {
+                     const Law target = FourState(evidence.judged).target();
+                     for (unsigned n = 3; n <= last_step; ++n) {
+                       bool within = true;
+                       for (std::size_t x = 0; x < target.size(); ++x)
+                         within = within && (x == censored || laws[n][x] <= target[x]);
+                       count.expect(within == (n >= 4), at(n));
+                     }
+                   });
+}
+
+/// sec:endpoint-bias-example-condensed: the unbalanced error falls to N = 4, then rises at every
+/// step; and the kernel does not keep the target meanwhile.
+Finding falls_then_rises(const Evidence& evidence) {
+  return on_curves(evidence, "steps to N = 60",
+                   [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+                      std::size_t) {
+                     for (unsigned n = 0; n < last_step; ++n)
+                       count.expect(n < 4 ? truncating[n + 1] < truncating[n]
+                                          : truncating[n + 1] > truncating[n],
+                                    at(n + 1));
+                   });
+}
+
+/// The self-loop at X_2 in P^fix is unreachable; P~ reaches it.
+Finding censored_unreachable(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  const auto order = example.paper_order();
+  const Matrix fixed = example.fixed_kernel();
+  Count count;
+  for (const std::size_t i : {0U, 2U, 3U})
+    count.expect(fixed(order[i], order[1]) == 0, "from X_" + std::to_string(i + 1));
+  count.expect(fixed(order[1], order[1]) == 1, "X_2 has no self-loop");
+  count.expect(example.truncating_kernel()(order[0], order[1]) > 0, "P~ does not reach X_2");
+  return count.finding("entries of the column of X_2");
+}
+
+/// eq:condensed-finite-summary, its base law, Z = 3/8, q^full = p_{0,2} and not π, and the full
+/// restart's acceptance 1 ∧ p_{0,2}(y) / p_{0,2}(x).
+Finding full_restart_example(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  const Law base = evidence.judged.base_law(example.fixed);
+  const Law target = evidence.judged.power_target(example.fixed, example.power);
+  const SuffixLaw q = evidence.judged.suffix_proposal(example.fixed, example.power);
+  const Matrix restart = evidence.judged.fixed_horizon_kernel_at(example.fixed, example.power, 1);
+  Count count;
+  Rational normalizer = 0;
+  for (const Rational& mass : base) normalizer += mass * mass;
+  count.expect(normalizer == Rational(3, 8), "Z is " + to_string(normalizer));
+  bool differs = false;
+  for (std::size_t y = 0; y < base.size(); ++y) {
+    count.expect(base[y] == (example.fixed[y].length() == 1 ? Rational(1, 2) : Rational(1, 4)),
+                 "p0 of " + example.fixed.name(y));
+    count.expect(q(1, 0, y) == base[y], "q^full of " + example.fixed.name(y));
+    differs = differs || base[y] != target[y];
+    for (std::size_t x = 0; x < base.size(); ++x)
+      if (x != y)
+        count.expect(restart(x, y) == base[y] * std::min(Rational(1), Rational(base[y] / base[x])),
+                     example.fixed.name(x) + " | " + example.fixed.name(y));
+  }
+  count.expect(differs, "q^full is the target");
+  return count.finding("values of the base law and the full restart");
+}
+
+/// Hit capacity, the share of records without a terminal token, of the example: 1/6 under the
+/// target; 1/2 under the law that the unbalanced chain keeps.
+Finding hit_capacity_example(const Evidence& evidence) {
+  const FourState example(evidence.judged);
+  const auto order = example.paper_order();
+  const auto without_end = [&](const Law& law) {
+    Rational mass = 0;
+    for (std::size_t x = 0; x < law.size(); ++x)
+      if (!example.comparison[x].terminated) mass += law[x];
+    return mass;
+  };
+  Law kept(4);
+  kept[order[0]] = kept[order[1]] = Rational(1, 2);
+  Count count;
+  count.expect(without_end(example.target()) == Rational(1, 6), "under the target");
+  count.expect(FactoredKernel(example.truncating_kernel()).apply(kept) == kept, "the kept law");
+  count.expect(without_end(kept) == Rational(1, 2), "under the kept law");
+  count.expect(FactoredKernel(example.fixed_kernel()).apply(example.target()) == example.target(),
+               "the target moves");
+  return count.finding("shares and laws");
+}
+
 }  // namespace
 
 std::map<std::string, Check> four_state_checks() {
-  return {{"four_state_target", four_state_target},
+  return {{"printed_decimals", printed_decimals},
+          {"back_with_an_eighth", back_with_an_eighth},
+          {"length_only_bound", length_only_bound},
+          {"valid_masses", valid_masses},
+          {"falls_then_rises", falls_then_rises},
+          {"censored_unreachable", censored_unreachable},
+          {"full_restart_example", full_restart_example},
+          {"hit_capacity_example", hit_capacity_example},
+          {"four_state_target", four_state_target},
           {"four_state_fixed", four_state_fixed},
           {"four_state_truncating", four_state_truncating},
           {"four_state_invariance", four_state_invariance},

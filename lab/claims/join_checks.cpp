@@ -18,7 +18,7 @@ std::vector<std::string> words_of(const std::string& line) {
 /// must hold every entry of every matrix in its place and nothing else; the entries of the matrices
 /// that `concerned` picks by their names are compared.
 template <class Concerned>
-Verdict compare_matrices(const Evidence& evidence, Concerned&& concerned) {
+Finding compare_matrices(const Evidence& evidence, Concerned&& concerned) {
   const std::string cases = evidence.tree + "/proofs/join.json";
   if (!std::ifstream(cases)) return {false, "fails: there is no proofs/join.json"};
   std::ifstream file(evidence.tree + "/proofs/matrices.txt");
@@ -47,23 +47,23 @@ Verdict compare_matrices(const Evidence& evidence, Concerned&& concerned) {
     }
   }
   if (std::getline(file, line)) return {false, "fails: matrices.txt goes on after the last case"};
-  return count.verdict("entries computed in Coq equal the reference's");
+  return count.finding("entries computed in Coq equal the reference's");
 }
 
 bool is_truncating(const std::string& name) { return name.rfind("truncating-", 0) == 0; }
 bool is_progressive(const std::string& name) { return name == "progressive-law"; }
 
-Verdict proved_matrices(const Evidence& evidence) {
+Finding proved_matrices(const Evidence& evidence) {
   return compare_matrices(evidence, [](const std::string& name) {
     return !is_truncating(name) && !is_progressive(name);
   });
 }
 
-Verdict proved_truncating(const Evidence& evidence) {
+Finding proved_truncating(const Evidence& evidence) {
   return compare_matrices(evidence, is_truncating);
 }
 
-Verdict proved_progressive(const Evidence& evidence) {
+Finding proved_progressive(const Evidence& evidence) {
   return compare_matrices(evidence, is_progressive);
 }
 

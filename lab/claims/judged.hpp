@@ -7,14 +7,21 @@
 #include "gpu/engine/engine.hpp"
 #include "gpu/lottery/winner.hpp"
 #include "lab/claims/join_case.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/truncated_metropolis.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"
 #include "lab/shipped_laws.hpp"
 #include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/diagnostics.hpp"
 #include "reference/analysis/four_state.hpp"
 #include "reference/analysis/ladder_design.hpp"
+#include "reference/analysis/power_family.hpp"
 #include "reference/analysis/round_trip.hpp"
+#include "reference/analysis/spectral_gap.hpp"
 #include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/swap_rate.hpp"
+#include "reference/analysis/tagged_replica.hpp"
 #include "reference/analysis/total_variation.hpp"
 #include "reference/kernels/block_extension.hpp"
 #include "reference/kernels/cached_ratio.hpp"
@@ -51,6 +58,10 @@ reference::Matrix restart_within_record(const reference::FixedHorizonSpace& spac
 /// Everything that a small run of the tempering sampler leaves, as bits.
 std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
                                        std::size_t threads);
+
+/// How many passes a small run of the tempering sampler asks its model for: one block, then three
+/// rounds of so many local moves and ordered sweeps.
+std::size_t passes_of_run(std::size_t local_moves, std::size_t sweeps);
 
 /// What the checks judge: each a function of reference/, gpu/ or lab/, under its own name. A test
 /// replaces one by a defect and sees the check fail.
@@ -108,6 +119,18 @@ struct Judged {
   Function<Kernel(const Chain&, std::size_t, std::size_t)> transition = &Chain::transition;
   Function<Kernel(const Chain&)> even_odd_transition = &Chain::even_odd_transition;
   decltype(std::function(reference::stage_target)) stage_target = reference::stage_target;
+  decltype(std::function(reference::stage_horizons)) stage_horizons = reference::stage_horizons;
+  decltype(std::function(reference::progressive_law)) progressive_law = reference::progressive_law;
+  decltype(std::function(reference::truncating_swap_acceptance)) truncating_swap_acceptance =
+      reference::truncating_swap_acceptance;
+  decltype(std::function(lab::truncated_proposal)) truncated_proposal = lab::truncated_proposal;
+  decltype(std::function(lab::truncated_metropolis)) truncated_metropolis =
+      lab::truncated_metropolis;
+  decltype(std::function(lab::restart_through_tau)) restart_through_tau = lab::restart_through_tau;
+  decltype(std::function(reference::second_eigenvalue)) second_eigenvalue =
+      reference::second_eigenvalue;
+  decltype(std::function(reference::eigenvalues_above)) eigenvalues_above =
+      reference::eigenvalues_above;
 
   // Distances and bounds.
   decltype(std::function(reference::total_variation)) total_variation = reference::total_variation;
@@ -147,6 +170,30 @@ struct Judged {
   decltype(std::function(reference::thermodynamic_gap)) thermodynamic_gap =
       reference::thermodynamic_gap;
   decltype(std::function(reference::maximin_ladder)) maximin_ladder = reference::maximin_ladder;
+  decltype(std::function(reference::expected_swap_acceptance)) expected_swap_acceptance =
+      reference::expected_swap_acceptance;
+  decltype(std::function(reference::mean_energy)) mean_energy = reference::mean_energy;
+  decltype(std::function(reference::energy_variance)) energy_variance = reference::energy_variance;
+  decltype(std::function(reference::equilibrium_acceptance)) equilibrium_acceptance =
+      reference::equilibrium_acceptance;
+  decltype(std::function(reference::thermodynamic_distance)) thermodynamic_distance =
+      reference::thermodynamic_distance;
+  decltype(std::function(reference::gaussian_acceptance)) gaussian_acceptance =
+      reference::gaussian_acceptance;
+  decltype(std::function(reference::ordered_sweep_chain)) ordered_sweep_chain =
+      reference::ordered_sweep_chain;
+  decltype(std::function(reference::even_odd_chain)) even_odd_chain = reference::even_odd_chain;
+  decltype(std::function(reference::mean_round_trip)) mean_round_trip = reference::mean_round_trip;
+
+  // Diagnostics, and the paper's tables.
+  decltype(std::function(reference::effective_sample_size)) effective_sample_size =
+      reference::effective_sample_size;
+  decltype(std::function(reference::incremental_weight_variance)) incremental_weight_variance =
+      reference::incremental_weight_variance;
+  decltype(std::function(reference::negative_entropy)) negative_entropy =
+      reference::negative_entropy;
+  decltype(std::function(reference::majority_answer)) majority_answer = reference::majority_answer;
+  decltype(std::function(lab::read_paper_tables)) paper_tables = lab::read_paper_tables;
 
   // The compiled program, and Coq's matrices.
   decltype(std::function(gpu::winner_of)) winner_of = gpu::winner_of;
@@ -160,6 +207,7 @@ struct Judged {
   decltype(std::function(lab::check_kernels)) check_kernels = lab::check_kernels;
   decltype(std::function(lab::defect_gallery)) defect_gallery = lab::defect_gallery;
   decltype(std::function(lab::bits_of_run)) bits_of_run = lab::bits_of_run;
+  decltype(std::function(lab::passes_of_run)) passes_of_run = lab::passes_of_run;
   decltype(std::function(lab::reference_matrices)) reference_matrices = lab::reference_matrices;
 };
 

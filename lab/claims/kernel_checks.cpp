@@ -19,7 +19,7 @@ void expect_reversible(Count& count, const ShippedUse& use, const FixedHorizonSp
 }
 
 /// prop:fixed-stage-invariance, first sentence: every L_{k,r}.
-Verdict local_reversible(const Evidence& evidence) {
+Finding local_reversible(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -31,7 +31,7 @@ Verdict local_reversible(const Evidence& evidence) {
                           evidence.judged.fixed_horizon_kernel_at(space, alpha, r), target);
     }
   }
-  return count.verdict("kernels L_{k,r} in detailed balance");
+  return count.finding("kernels L_{k,r} in detailed balance");
 }
 
 /// Four restart laws over 1..T: the use's own, uniform, weights that grow with r, and T alone.
@@ -45,7 +45,7 @@ std::vector<RestartLaw> restart_laws(const ShippedUse& use) {
 }
 
 /// The same of Σ_r ω(r) L_{k,r}, which L_k must be, entry by entry.
-Verdict local_mixture(const Evidence& evidence) {
+Finding local_mixture(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -65,12 +65,12 @@ Verdict local_mixture(const Evidence& evidence) {
       count.expect(kernel == mixture, use.name + ": not the mixture");
     }
   }
-  return count.verdict("mixtures: their entries and detailed balance");
+  return count.finding("mixtures: their entries and detailed balance");
 }
 
 /// Whether kernels made from the joint chain of each use leave Π invariant. One that moves nothing
 /// would: some use must see one of them move a state.
-Verdict invariant(
+Finding invariant(
     const Evidence& evidence,
     const std::function<std::vector<FactoredKernel>(const ParallelTempering&)>& make) {
   Count count;
@@ -88,16 +88,16 @@ Verdict invariant(
     }
   }
   count.expect(moves, "no kernel moves any state");
-  return count.verdict("kernels leave the product target invariant");
+  return count.finding("kernels leave the product target invariant");
 }
 
-Verdict sweep_invariant(const Evidence& evidence) {
+Finding sweep_invariant(const Evidence& evidence) {
   return invariant(evidence, [&](const ParallelTempering& chain) {
     return std::vector{evidence.judged.local_sweep(chain)};
   });
 }
 
-Verdict swap_invariant(const Evidence& evidence) {
+Finding swap_invariant(const Evidence& evidence) {
   return invariant(evidence, [&](const ParallelTempering& chain) {
     std::vector<FactoredKernel> swaps;
     for (std::size_t k = 1; k < chain.shape().size(); ++k)
@@ -106,33 +106,33 @@ Verdict swap_invariant(const Evidence& evidence) {
   });
 }
 
-Verdict adj_invariant(const Evidence& evidence) {
+Finding adj_invariant(const Evidence& evidence) {
   return invariant(evidence, [&](const ParallelTempering& chain) {
     return std::vector{evidence.judged.ordered_sweep(chain)};
   });
 }
 
-Verdict deo_invariant(const Evidence& evidence) {
+Finding deo_invariant(const Evidence& evidence) {
   return invariant(evidence, [&](const ParallelTempering& chain) {
     return std::vector{evidence.judged.odd_layer(chain), evidence.judged.even_layer(chain)};
   });
 }
 
-Verdict transition_invariant(const Evidence& evidence) {
+Finding transition_invariant(const Evidence& evidence) {
   return invariant(evidence, [&](const ParallelTempering& chain) {
     const auto& transition = evidence.judged.transition;
     return std::vector{transition(chain, 1, 1), transition(chain, 2, 3), transition(chain, 3, 0)};
   });
 }
 
-Verdict transition_invariant_deo(const Evidence& evidence) {
+Finding transition_invariant_deo(const Evidence& evidence) {
   return invariant(evidence, [&](const ParallelTempering& chain) {
     return std::vector{evidence.judged.even_odd_transition(chain)};
   });
 }
 
 /// eq:theory-product-target: the marginals of Π are the rungs' targets.
-Verdict output_marginal(const Evidence& evidence) {
+Finding output_marginal(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -143,11 +143,11 @@ Verdict output_marginal(const Evidence& evidence) {
           marginal(target, chain.shape(), k) == power_target(space, Power(Rational(use.powers[k]))),
           use.name + ", rung " + std::to_string(k + 1));
   }
-  return count.verdict("marginals");
+  return count.finding("marginals");
 }
 
 /// eq:swap-acceptance-theory: 1 ∧ (p0(x)/p0(y))^(α_{k+1} − α_k), from p0 and the powers alone.
-Verdict swap_ratio(const Evidence& evidence) {
+Finding swap_ratio(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -164,7 +164,7 @@ Verdict swap_ratio(const Evidence& evidence) {
         }
     }
   }
-  return count.verdict("pairs of records");
+  return count.finding("pairs of records");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::vector<Template> templates() {
 
 /// eq:arithmetic-geometric-ladders: the template is its formula, and its neighbours are equally far
 /// apart: by their difference where the spread is constant, by their ratio where it is 1/α.
-Verdict ladder_templates(const Evidence& evidence) {
+Finding ladder_templates(const Evidence& evidence) {
   Count count;
   for (const Template& expected : templates()) {
     const Ladder ladder = evidence.judged.equal_distance_ladder(
@@ -64,12 +64,12 @@ Verdict ladder_templates(const Evidence& evidence) {
           evidence.judged.thermodynamic_gap(expected.spread, ladder[k], ladder[k + 1]) == first,
           expected.name() + ": the gap above rung " + std::to_string(k + 1));
   }
-  return count.verdict("ladders of both templates and their gaps");
+  return count.finding("ladders of both templates and their gaps");
 }
 
 /// eq:maximin-ladder-problem over the template's powers and the middles between them. That every
 /// other choice has a weaker edge is seen by trying them all.
-Verdict maximin_problem(const Evidence& evidence) {
+Finding maximin_problem(const Evidence& evidence) {
   Count count;
   for (const Template& expected : templates()) {
     const auto quality = [&](const Power& lower, const Power& upper) {
@@ -96,12 +96,12 @@ Verdict maximin_problem(const Evidence& evidence) {
       count.expect(weakest < best.weakest, expected.name() + ": another is no weaker");
     }
   }
-  return count.verdict("ladders, each against every other");
+  return count.finding("ladders, each against every other");
 }
 
 /// eq:theory-stage-targets: at every stage of blocks of one and two tokens the round preserves Π_m,
 /// whose last is Π_T.
-Verdict stage_targets(const Evidence& evidence) {
+Finding stage_targets(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const Ladder ladder = use.ladder();
@@ -118,7 +118,7 @@ Verdict stage_targets(const Evidence& evidence) {
       }
     }
   }
-  return count.verdict("equations of stage targets");
+  return count.finding("equations of stage targets");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Rational along_rows(const FiniteModel& model, std::span<const Token> tokens, con
 /// eq:theory-absorbing-law. The next-token law after h is read off the records: the mass of those
 /// that begin with h v, over the rows' product along h. A terminated record goes on by padding
 /// alone, so what is left of it is its own mass.
-Verdict padded_law(const Evidence& evidence) {
+Finding padded_law(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -78,11 +78,11 @@ Verdict padded_law(const Evidence& evidence) {
       count.expect(sum == along_rows(use.model, history, evidence.judged),
                    use.name + " after '" + use.model.text(history) + "'");
   }
-  return count.verdict("next-token laws, padding included");
+  return count.finding("next-token laws, padding included");
 }
 
 /// eq:record-prob
-Verdict record_law(const Evidence& evidence) {
+Finding record_law(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const Law law = evidence.judged.base_law(use.space());
@@ -90,12 +90,12 @@ Verdict record_law(const Evidence& evidence) {
     count.expect(std::all_of(law.begin(), law.end(), [](const Rational& p) { return p > 0; }),
                  use.name + ": a record without probability");
   }
-  return count.verdict("sums and signs of record spaces");
+  return count.finding("sums and signs of record spaces");
 }
 
 /// eq:theory-terminated-sequence-law; a record that ends before the horizon is as likely at a
 /// shorter one, with less padding.
-Verdict terminated_law(const Evidence& evidence) {
+Finding terminated_law(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -110,11 +110,11 @@ Verdict terminated_law(const Evidence& evidence) {
             use.name + ": " + space.name(s) + " with less padding");
     }
   }
-  return count.verdict("records, terminated ones at two horizons");
+  return count.finding("records, terminated ones at two horizons");
 }
 
 /// eq:theory-power-target
-Verdict power_target_check(const Evidence& evidence) {
+Finding power_target_check(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -128,11 +128,11 @@ Verdict power_target_check(const Evidence& evidence) {
                      use.name + ": " + space.name(s));
     }
   }
-  return count.verdict("target probabilities and sums");
+  return count.finding("target probabilities and sums");
 }
 
 /// eq:theory-token-normalizer, eq:theory-tokenwise-proposal
-Verdict token_proposal_check(const Evidence& evidence) {
+Finding token_proposal_check(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -149,12 +149,12 @@ Verdict token_proposal_check(const Evidence& evidence) {
       }
     }
   }
-  return count.verdict("tokenwise proposals");
+  return count.finding("tokenwise proposals");
 }
 
 /// eq:implementation-token-normalizers at the padding: the proposal there is ⊥ alone, whose
 /// normalizer is one; production's cached sum over the padding is zero.
-Verdict padding_normalizer(const Evidence& evidence) {
+Finding padding_normalizer(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -169,11 +169,11 @@ Verdict padding_normalizer(const Evidence& evidence) {
                      use.name + ": cached zeta of " + space.name(s));
     }
   }
-  return count.verdict("normalizers of padding");
+  return count.finding("normalizers of padding");
 }
 
 /// eq:implementation-fixed-suffix-proposal
-Verdict suffix_proposal_check(const Evidence& evidence) {
+Finding suffix_proposal_check(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -185,10 +185,10 @@ Verdict suffix_proposal_check(const Evidence& evidence) {
         count.expect(total == 1, use.name + ": " + space.name(x) + ", r = " + std::to_string(r));
       }
   }
-  return count.verdict("laws q_r(. | x)");
+  return count.finding("laws q_r(. | x)");
 }
 
-Verdict self_transition(const Evidence& evidence) {
+Finding self_transition(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -199,7 +199,7 @@ Verdict self_transition(const Evidence& evidence) {
           count.expect(q(r, x, y) == (x == y ? 1 : 0),
                        use.name + ": " + space.name(x) + ", r = " + std::to_string(r));
   }
-  return count.verdict("proposals of a restart in the padding");
+  return count.finding("proposals of a restart in the padding");
 }
 
 /// The target's next-token law after an open prefix, from its own marginals.
@@ -217,7 +217,7 @@ TokenRow target_conditional(const RecordSpace& space, const Law& target,
 }
 
 /// eq:theory-power-conditional
-Verdict power_conditional_check(const Evidence& evidence) {
+Finding power_conditional_check(const Evidence& evidence) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -228,11 +228,11 @@ Verdict power_conditional_check(const Evidence& evidence) {
                        evidence.judged.power_conditional(space, power, prefix),
                    use.name + " after '" + use.model.text(prefix) + "'");
   }
-  return count.verdict("next-token conditionals");
+  return count.finding("next-token conditionals");
 }
 
 /// eq:theory-continuation-mass, both directions; both must occur.
-Verdict proposal_is_conditional(const Evidence& evidence) {
+Finding proposal_is_conditional(const Evidence& evidence) {
   Count count;
   std::size_t equal = 0;
   std::size_t different = 0;
@@ -257,15 +257,15 @@ Verdict proposal_is_conditional(const Evidence& evidence) {
     }
   }
   count.expect(equal > 0 && different > 0, "only one of the two cases occurs");
-  Verdict verdict = count.verdict("");
-  if (verdict.holds)
-    verdict.detail = std::to_string(equal) + " prefixes with equal continuation masses, " +
+  Finding finding = count.finding("");
+  if (finding.confirms)
+    finding.detail = std::to_string(equal) + " prefixes with equal continuation masses, " +
                      std::to_string(different) + " without";
-  return verdict;
+  return finding;
 }
 
 /// ps-vs-lowtemp: the four-state model, squared.
-Verdict not_tokenwise(const Evidence& evidence) {
+Finding not_tokenwise(const Evidence& evidence) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Power power{Rational(2)};
   const Token e = *space.model().find_token("e");
@@ -275,13 +275,13 @@ Verdict not_tokenwise(const Evidence& evidence) {
   Count count;
   count.expect(at_target == Rational(2, 3), "e comes first with " + to_string(at_target));
   count.expect(tokenwise == Rational(1, 2), "g proposes e with " + to_string(tokenwise));
-  return count.verdict("probabilities: 2/3 and 1/2");
+  return count.finding("probabilities: 2/3 and 1/2");
 }
 
 /// Judges the ratio pi(y) q_r(x | y) / (pi(x) q_r(y | x)), from the definition of target and
 /// proposal, against `ratio`(space, power, x, y, r) on every pair and every restart they share.
 template <class Ratio>
-Verdict local_ratio(const Evidence& evidence, Ratio&& ratio) {
+Finding local_ratio(const Evidence& evidence, Ratio&& ratio) {
   Count count;
   for (const ShippedUse& use : evidence.uses) {
     const FixedHorizonSpace space = use.space();
@@ -295,12 +295,12 @@ Verdict local_ratio(const Evidence& evidence, Ratio&& ratio) {
               target[y] * q(r, y, x) == target[x] * q(r, x, y) * ratio(space, power, x, y, r),
               use.name + ": " + space.name(x) + " | " + space.name(y));
   }
-  return count.verdict("triples (x, y, r)");
+  return count.finding("triples (x, y, r)");
 }
 
 /// eq:implementation-local-cached-ratio: the product over all positions from r to T, padding
 /// contributing one.
-Verdict cached_ratio_check(const Evidence& evidence) {
+Finding cached_ratio_check(const Evidence& evidence) {
   const Judged& judged = evidence.judged;
   return local_ratio(evidence, [&](const RecordSpace& space, const Power& power, std::size_t x,
                                    std::size_t y, std::size_t r) {
@@ -317,13 +317,13 @@ Verdict cached_ratio_check(const Evidence& evidence) {
 }
 
 /// The same from sums that stop at the two records' own lengths.
-Verdict cached_ratio_length(const Evidence& evidence) {
+Finding cached_ratio_length(const Evidence& evidence) {
   return local_ratio(evidence, evidence.judged.cached_ratio);
 }
 
 /// eq:implementation-extension: from the empty record, block extension to T is Π g, which is not
 /// the target.
-Verdict block_extension_check(const Evidence& evidence) {
+Finding block_extension_check(const Evidence& evidence) {
   Count count;
   bool differs = false;
   for (const ShippedUse& use : evidence.uses) {
@@ -343,7 +343,7 @@ Verdict block_extension_check(const Evidence& evidence) {
     }
   }
   count.expect(differs, "on every shipped model the extension is the target");
-  return count.verdict("records extended in two blocks");
+  return count.finding("records extended in two blocks");
 }
 
 }  // namespace

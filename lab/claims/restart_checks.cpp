@@ -35,7 +35,7 @@ namespace {
 using namespace reference;
 
 /// In detailed balance, and moving: a kernel that stays where it is would be so as well.
-Verdict restart_factor(const Evidence& evidence) {
+Finding restart_factor(const Evidence& evidence) {
   Count count;
   bool moves = false;
   for (const ShippedUse& use : evidence.uses) {
@@ -48,13 +48,13 @@ Verdict restart_factor(const Evidence& evidence) {
     moves = moves || kernel(0, 0) != 1;
   }
   count.expect(moves, "no kernel moves any record");
-  return count.verdict("kernels in detailed balance with the factor");
+  return count.finding("kernels in detailed balance with the factor");
 }
 
 /// The four-state model, squared. From e the one restart proposes a a and a e with 1/4 each and
 /// accepts with (1/4)/(1/2); from either of them the restart at 1, of two, proposes e with 1/2 and
 /// accepts. So e keeps 2/3 · 3/4 and gets 1/3 · 1/4: 7/12, not 2/3.
-Verdict restart_without_factor(const Evidence& evidence) {
+Finding restart_without_factor(const Evidence& evidence) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Power power{Rational(2)};
   const Law target = power_target(space, power);
@@ -64,9 +64,9 @@ Verdict restart_without_factor(const Evidence& evidence) {
   Count count;
   count.expect(target[e] == Rational(2, 3), "the mass of e is " + to_string(target[e]));
   count.expect(moved[e] == Rational(7, 12), "the mass of e becomes " + to_string(moved[e]));
-  Verdict verdict = count.verdict("");
-  if (verdict.holds) verdict.detail = "the mass of e moves from 2/3 to 7/12";
-  return verdict;
+  Finding finding = count.finding("");
+  if (finding.confirms) finding.detail = "the mass of e moves from 2/3 to 7/12";
+  return finding;
 }
 
 }  // namespace

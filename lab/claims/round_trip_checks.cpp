@@ -9,7 +9,7 @@ using namespace reference;
 /// Judges `holds`(acceptances, ρ) on ladders of 2 to 8 rungs with unequal acceptances; ρ_k =
 /// (1 − a_k)/a_k.
 template <class Holds>
-Verdict on_ladders(Holds&& holds) {
+Finding on_ladders(Holds&& holds) {
   Count count;
   const std::vector<Rational> menu{Rational(1),     Rational(1, 2), Rational(1, 3),
                                    Rational(9, 10), Rational(1, 7), Rational(3, 4)};
@@ -23,7 +23,7 @@ Verdict on_ladders(Holds&& holds) {
       }
       count.expect(holds(a, rho), "K = " + std::to_string(edges + 1));
     }
-  return count.verdict("ladders of 2 to 8 rungs");
+  return count.finding("ladders of 2 to 8 rungs");
 }
 
 /// K (1 + R).
@@ -34,7 +34,7 @@ Rational rungs_by_rejection(const std::vector<Rational>& rho) {
 }
 
 /// eq:ord-up: the chain's hitting time, the formula of reference/, and the paper's sum.
-Verdict adj_up(const Evidence& evidence) {
+Finding adj_up(const Evidence& evidence) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     Rational up = 1;
     for (std::size_t k = 1; k <= rho.size(); ++k) up += Rational(k) * rho[k - 1];
@@ -44,7 +44,7 @@ Verdict adj_up(const Evidence& evidence) {
 }
 
 /// eq:ord-down
-Verdict adj_down(const Evidence& evidence) {
+Finding adj_down(const Evidence& evidence) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     const std::size_t rungs = a.size() + 1;
     Rational down = rungs - 1;
@@ -54,20 +54,20 @@ Verdict adj_down(const Evidence& evidence) {
   });
 }
 
-Verdict adj_round_trip(const Evidence& evidence) {
+Finding adj_round_trip(const Evidence& evidence) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     return evidence.judged.ordered_round_trip(a).total() == rungs_by_rejection(rho);
   });
 }
 
-Verdict deo_round_trip(const Evidence& evidence) {
+Finding deo_round_trip(const Evidence& evidence) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     return evidence.judged.even_odd_round_trip(a).total() == 2 * rungs_by_rejection(rho) &&
            evidence.judged.even_odd_round_trip_formula(a) == 2 * rungs_by_rejection(rho);
   });
 }
 
-Verdict adj_half_of_deo(const Evidence& evidence) {
+Finding adj_half_of_deo(const Evidence& evidence) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>&) {
     return 2 * evidence.judged.ordered_round_trip(a).total() ==
            evidence.judged.even_odd_round_trip(a).total();

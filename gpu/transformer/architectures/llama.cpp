@@ -27,10 +27,11 @@ std::vector<double> llama3_factors(const JsonObject& scaling, const DecoderConfi
                    "use the config.json that belongs to these weights");
   }
   std::vector<double> factors;
-  const double half = static_cast<double>(config.head_dim / 2);
-  for (std::size_t d = 0; d < config.head_dim / 2; ++d) {
+  const std::size_t half = config.head_dim / 2;
+  for (std::size_t d = 0; d < half; ++d) {
     const double wavelength =
-        2.0 * M_PI * std::pow(config.rope_theta, static_cast<double>(d) / half);
+        2.0 * M_PI *
+        std::pow(config.rope_theta, static_cast<double>(d) / static_cast<double>(half));
     const double s = (length / wavelength - low) / (high - low);
     factors.push_back(wavelength < length / high  ? 1.0
                       : wavelength > length / low ? factor

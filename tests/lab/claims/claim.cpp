@@ -39,28 +39,38 @@ TEST_CASE("a theorem of a file that leaves something unproved is not stated") {
   CHECK_FALSE(is_stated("Axiom other : True.\nTheorem law : True.\nProof. exact I. Qed.\n"));
 }
 
+namespace {
+
+/// A claim by check and theorem, with these keys besides or instead.
+std::string claim(const std::string& id, const std::string& rest,
+                  const std::string& verdict = R"("verdict": "holds")") {
+  return R"({"id": ")" + id + R"(", "label": "l", "statement": "s", "nature": "theorem", )" +
+         verdict + (rest.empty() ? "" : ", ") + rest + "}";
+}
+
+const std::string by_check = R"("kind": "exact", "check": "c", "theorem": "f.t")";
+const std::string by_proof = R"("kind": "proved", "check": null, "theorem": "f.t")";
+
+void refused(const std::string& json, const std::string& what) {
+  INFO(json);
+  CHECK_THROWS_WITH(claims_of("[" + json + "]"), Catch::Contains(what));
+}
+
+}  // namespace
+
 TEST_CASE("a malformed list of claims is refused") {
-  const auto refused = [](const std::string& json) {
-    CHECK_THROWS_AS(claims_of(json), reference::BadInput);
-  };
-  refused("[{");
-  refused(R"([{"id": "a"}])");
-  refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "guessed", "check": "c"}])");
-  refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": null}])");
-  refused(R"([{"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "c"},
-              {"id": "a", "label": "l", "statement": "s", "kind": "exact", "check": "d"}])");
+  CHECK_THROWS_AS(claims_of("[{"), reference::BadInput);
+  refused(R"({"id": "a"})", "label");
+  refused(claim("a", R"("kind": "guessed", "check": "c")"), "is of the unknown kind");
+  refused(claim("a", R"("check": "c")"), "has no kind");
+  refused(claim("a", by_check) + ", " + claim("a", R"("kind": "exact", "check": "d")"),
+          "is given twice");
+  refused(R"({"id": "a", "label": "l", "statement": "s", "nature": "guess", "verdict": "holds"})",
+          "is of the unknown nature");
 }
 
 TEST_CASE("a claim without a check is called proved, and no two share a check") {
-  const auto claim = [](const std::string& id, const std::string& rest) {
-    return R"({"id": ")" + id + R"(", "label": "l", "statement": "s", )" + rest + "}";
-  };
-  const std::string by_check = R"("kind": "exact", "check": "c", "theorem": "f.t")";
-  const std::string by_proof = R"("kind": "proved", "check": null, "theorem": "f.t")";
   CHECK(claims_of("[" + claim("a", by_check) + ", " + claim("b", by_proof) + "]").size() == 2);
-  const auto refused = [](const std::string& json, const std::string& what) {
-    CHECK_THROWS_WITH(claims_of("[" + json + "]"), Catch::Contains(what));
-  };
   refused(claim("a", R"("kind": "exact", "check": null, "theorem": "f.t")"),
           "is exact and has no check");
   refused(claim("a", R"("kind": "proved", "check": "c", "theorem": "f.t")"),
@@ -68,4 +78,28 @@ TEST_CASE("a claim without a check is called proved, and no two share a check") 
   refused(claim("a", R"("kind": "proved", "check": null)"), "it has a theorem and no check");
   refused(claim("a", by_check) + ", " + claim("b", by_check),
           "names a check that another claim names");
+}
+
+TEST_CASE("a verdict other than that a claim holds has its own ground, and no other's") {
+  const auto read = claims_of(
+      "[" + claim("a", by_check, R"("verdict": "holds if", "assumption": "the energy varies")") +
+      ", " + claim("b", by_proof, R"("verdict": "fails", "witness": "one token")") + ", " +
+      claim("c", "", R"("verdict": "undecided", "reason": "needs a GPU")") + ", " +
+      claim("d", R"("kind": "exact", "check": "d")") + "]");
+  CHECK(read[0].verdict == lab::Verdict::holds_if);
+  CHECK(read[0].ground == "the energy varies");
+  CHECK(read[1].verdict == lab::Verdict::fails);
+  CHECK(read[1].ground == "one token");
+  CHECK(read[2].verdict == lab::Verdict::undecided);
+  CHECK(read[2].ground == "needs a GPU");
+  CHECK(read[3].verdict == lab::Verdict::holds);
+  CHECK_FALSE(read[3].ground.has_value());
+
+  refused(claim("a", by_check, R"("verdict": "true")"), "has the unknown verdict");
+  refused(claim("a", by_check, R"("verdict": "holds if")"), "lacks the key \"assumption\"");
+  refused(claim("a", by_check, R"("verdict": "fails")"), "lacks the key \"witness\"");
+  refused(claim("a", "", R"("verdict": "undecided")"), "lacks the key \"reason\"");
+  refused(claim("a", by_check, R"("verdict": "holds", "witness": "w")"), "has the key \"witness\"");
+  refused(claim("a", by_check, R"("verdict": "undecided", "reason": "r")"),
+          "is undecided and says what decides it");
 }

@@ -21,7 +21,7 @@ std::string contents(const std::string& file) {
 }
 
 /// What the check says where proofs/matrices.txt holds `matrices` and all else is as it is.
-lab::Verdict verdict_on(const std::string& matrices, const std::string& check = "proved_matrices") {
+lab::Finding finding_on(const std::string& matrices, const std::string& check = "proved_matrices") {
   const test::TemporaryFolder folder;
   const std::filesystem::path tree = folder / "tree";
   std::filesystem::create_directories(tree / "proofs");
@@ -72,14 +72,14 @@ TEST_CASE("write the cases of the join anew", "[.][write-join-cases]") {
 
 TEST_CASE("every matrix computed in Coq is the reference's, and each planted fault is found") {
   const std::string sound = contents(proofs + "matrices.txt");
-  const lab::Verdict verdict = verdict_on(sound);
-  INFO(verdict.detail);
-  CHECK(verdict.holds);
+  const lab::Finding finding = finding_on(sound);
+  INFO(finding.detail);
+  CHECK(finding.confirms);
 
   const auto refused = [](const std::string& matrices, const std::string& detail,
                           const std::string& check = "proved_matrices") {
-    const lab::Verdict planted = verdict_on(matrices, check);
-    CHECK_FALSE(planted.holds);
+    const lab::Finding planted = finding_on(matrices, check);
+    CHECK_FALSE(planted.confirms);
     CHECK_THAT(planted.detail, Catch::Contains(detail));
   };
   const std::string first = "matrix local-2 3 3\n";
@@ -90,10 +90,10 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   const std::string truncating = with(sound, "matrix truncating-1", "/", "/1");
   refused(truncating, "truncating-1: ", "proved_truncating");
   // An entry fails the claim that it belongs to, and no other.
-  CHECK(verdict_on(progressive).holds);
-  CHECK(verdict_on(progressive, "proved_truncating").holds);
-  CHECK(verdict_on(truncating).holds);
-  CHECK(verdict_on(truncating, "proved_progressive").holds);
+  CHECK(finding_on(progressive).confirms);
+  CHECK(finding_on(progressive, "proved_truncating").confirms);
+  CHECK(finding_on(truncating).confirms);
+  CHECK(finding_on(truncating, "proved_progressive").confirms);
   // Nine copies of one entry are not nine entries.
   refused(with(sound, first, "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n",
                "3/8 3/8 3/8\n3/8 3/8 3/8\n3/8 3/8 3/8\n"),

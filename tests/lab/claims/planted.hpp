@@ -18,8 +18,12 @@ struct Planted {
 std::vector<Planted> planted_in_records();
 std::vector<Planted> planted_in_kernels();
 std::vector<Planted> planted_in_bounds();
+std::vector<Planted> planted_in_drift();
 std::vector<Planted> planted_in_four_states();
 std::vector<Planted> planted_in_ladders();
 std::vector<Planted> planted_in_compiled();
+std::vector<Planted> planted_in_method();
+std::vector<Planted> planted_in_design();
+std::vector<Planted> planted_in_tables();
 
 }  // namespace tempera::test

@@ -161,6 +161,65 @@ std::vector<Planted> planted_in_bounds() {
   return all;
 }
 
+std::vector<Planted> planted_in_drift() {
+  const auto without_factor = [](Judged& judged) {
+    judged.restart_through_tau = [](const auto& space, const auto& power, std::size_t) {
+      return lab::restart_within_record(space, power, false);
+    };
+  };
+  return {
+      {"swaps_preserve_count", "swaps at rest",
+       [](Judged& judged) {
+         judged.truncating_swap_acceptance = [](const auto& space, const auto&, const auto&) {
+           return Matrix(space.size(), space.size());
+         };
+       }},
+      {"swapped_keep_budget", "a kernel that lengthens",
+       [](Judged& judged) { judged.truncating_kernel = lengthening; }},
+      {"swapped_keep_budget", "swaps at rest",
+       [](Judged& judged) {
+         judged.truncating_swap_acceptance = [](const auto& space, const auto&, const auto&) {
+           return Matrix(space.size(), space.size());
+         };
+       }},
+      {"mean_count_drop", "a flow that counts double",
+       spoilt_bias([](RungBias& bias) { bias.flow *= 2; })},
+      {"mean_count_drop", "an excluded mass that is too small",
+       spoilt_bias([](RungBias& bias) { bias.excluded_mass /= 2; })},
+      {"mean_count_drop", "a kernel at rest",
+       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+      {"count_contracts", "a delta that is too large",
+       spoilt_bias([](RungBias& bias) { bias.entry = (bias.entry + 1) / 2; })},
+      {"count_contracts", "a kernel at rest",
+       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+      {"long_mass_harmless", "a kernel that censors",
+       [](Judged& judged) {
+         judged.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+           Matrix kernel(space.size(), space.size());
+           for (std::size_t x = 0; x < space.size(); ++x) kernel(x, 0) = 1;
+           return kernel;
+         };
+       }},
+      {"long_mass_harmless", "an excluded mass that is too small",
+       spoilt_bias([](RungBias& bias) { bias.excluded_mass /= 2; })},
+      {"transient_crossings", "a flow of nothing",
+       spoilt_bias([](RungBias& bias) { bias.flow = 0; })},
+      {"bias_bound_reached", "a rung's bound one round late",
+       [](Judged& judged) {
+         judged.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
+                                       unsigned n) { return output_bias_bound(rungs, k, n - 1); };
+       }},
+      {"bias_bound_reached", "a variation of nine tenths", scaled_variation(Rational(9, 10))},
+      {"tau_of_censored", "the factor left out", without_factor},
+      {"tau_of_censored", "the length for tau, whatever a censored record counts as",
+       [](Judged& judged) {
+         judged.restart_through_tau = [](const auto& space, const auto& power, std::size_t) {
+           return lab::restart_through_tau(space, power, space.horizon());
+         };
+       }},
+  };
+}
+
 std::vector<Planted> planted_in_four_states() {
   const auto lazy_kernel = [](Judged& judged) { judged.truncating_kernel = lazy; };
   const auto another_power = [](Judged& judged) {
@@ -190,6 +249,39 @@ std::vector<Planted> planted_in_four_states() {
     };
   };
   return {
+      {"printed_decimals", "a lazy kernel", lazy_kernel},
+      {"printed_decimals", "another last digit",
+       [](Judged& judged) {
+         judged.paper_tables = [](const std::string& tree) {
+           lab::PaperTables tables = lab::read_paper_tables(tree);
+           tables.at("fig:condensed-tv-summary").entry("four-state", "N = 5", "Fixed horizon") +=
+               Rational(1, 100000);
+           return tables;
+         };
+       }},
+      {"back_with_an_eighth", "another restart law", another_restart},
+      {"length_only_bound", "a bound one round ahead",
+       [](Judged& judged) {
+         judged.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
+                                       unsigned n) { return output_bias_bound(rungs, k, n + 1); };
+       }},
+      {"valid_masses", "a lazy kernel", lazy_kernel},
+      {"falls_then_rises", "a curve one step ahead", one_step_ahead},
+      {"censored_unreachable", "a truncating kernel at rest",
+       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+      {"full_restart_example", "the restart at 2",
+       [](Judged& judged) {
+         judged.fixed_horizon_kernel_at = [](const auto& space, const auto& power, std::size_t) {
+           return fixed_horizon_kernel_at(space, power, 2);
+         };
+       }},
+      {"full_restart_example", "another power's target for the base law",
+       [](Judged& judged) {
+         judged.base_law = [](const FixedHorizonSpace& space) {
+           return power_target(space, Power(Rational(2)));
+         };
+       }},
+      {"hit_capacity_example", "another power's target", another_power},
       {"four_state_target", "another power", another_power},
       {"four_state_fixed", "another restart law", another_restart},
       {"four_state_fixed", "another power",

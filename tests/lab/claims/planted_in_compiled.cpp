@@ -165,6 +165,18 @@ std::vector<Planted> planted_in_compiled() {
            return std::optional(lab::Counterexample{"local move", "a", "e", "1", "0"});
          };
        }},
+      {"swaps_call_no_model", "a pass for every sweep",
+       [](Judged& judged) {
+         judged.passes_of_run = [](std::size_t local_moves, std::size_t sweeps) {
+           return lab::passes_of_run(local_moves, sweeps) + sweeps;
+         };
+       }},
+      {"swaps_call_no_model", "no pass for local moves",
+       [](Judged& judged) {
+         judged.passes_of_run = [](std::size_t, std::size_t sweeps) {
+           return lab::passes_of_run(0, sweeps);
+         };
+       }},
       {"same_bits", "bits that depend on the batch",
        [](Judged& judged) {
          judged.bits_of_run = [](std::size_t batch, gpu::WorkOrder, std::size_t) {

@@ -41,10 +41,54 @@ void difference_of_powers(Judged& judged) {
   };
 }
 
+/// A quarter of the time anywhere but at rung 1 the tag is put there: no chain of sweeps.
+void drawn_to_rung_one(Judged& judged) {
+  judged.ordered_sweep_chain = [](const EdgeAcceptances& a) {
+    Matrix chain = ordered_sweep_chain(a);
+    for (std::size_t x = 0; x < chain.rows(); ++x) {
+      for (std::size_t y = 0; y < chain.columns(); ++y) chain(x, y) *= Rational(3, 4);
+      chain(x, 0) += Rational(1, 4);
+    }
+    return chain;
+  };
+}
+
 }  // namespace
 
 std::vector<Planted> planted_in_ladders() {
   return {
+      {"return_times", "a tag drawn to rung 1", drawn_to_rung_one},
+      {"up_cascades", "a tag drawn to rung 1", drawn_to_rung_one},
+      {"up_cascades", "the edges in decreasing order",
+       [](Judged& judged) {
+         judged.ordered_sweep_chain = [](const EdgeAcceptances& a) {
+           const Matrix chain = ordered_sweep_chain(a);
+           Matrix transposed(chain.rows(), chain.columns());
+           for (std::size_t x = 0; x < chain.rows(); ++x)
+             for (std::size_t y = 0; y < chain.columns(); ++y) transposed(x, y) = chain(y, x);
+           return transposed;
+         };
+       }},
+      {"lifted_chain", "the edges counted from the other end",
+       [](Judged& judged) {
+         judged.even_odd_chain = [](const EdgeAcceptances& a) {
+           return even_odd_chain({a.rbegin(), a.rend()});
+         };
+       }},
+      {"elapsed_times", "layers counted in pairs", half_of_even_odd},
+      {"growth_of_times", "layers counted in pairs", half_of_even_odd},
+      {"real_round_trips", "a trip that counts double",
+       [](Judged& judged) {
+         judged.mean_round_trip = [](const ParallelTempering& chain) {
+           return Rational(2 * mean_round_trip(chain));
+         };
+       }},
+      {"real_round_trips", "acceptances that count half",
+       [](Judged& judged) {
+         judged.expected_swap_acceptance = [](const Law& lower, const Law& upper) {
+           return Rational(expected_swap_acceptance(lower, upper) / 2);
+         };
+       }},
       {"adj_up", "the two passages exchanged", exchanged_passages},
       {"adj_up", "the two formulas exchanged", exchanged_formulas},
       {"adj_down", "the two passages exchanged", exchanged_passages},

@@ -126,7 +126,6 @@ void refused_config(const std::string& fixture, const std::function<void(nlohman
   const ModelFolder folder("untied_float32");
   folder.write("config.json", read_bytes(fixtures / fixture / "config.json"));
   folder.edit_json("config.json", edit);
-  std::vector<std::string> all(parts);
   require_bad_input([&] { Transformer::load(folder.path()); }, parts);
 }
 
@@ -234,7 +233,7 @@ TEST_CASE("a part of a configuration that is not computed is refused by its name
     nlohmann::json value;
   };
   const nlohmann::json yarn{{"rope_type", "yarn"}, {"factor", 4.0}, {"rope_theta", 1e4}};
-  for (const auto& [fixture, key, value] :
+  for (const Case& each :
        std::vector<Case>{{"llama_tied", "hidden_act", "gelu"},
                          {"llama_tied", "attention_bias", true},
                          {"llama_tied", "mlp_bias", true},
@@ -253,9 +252,11 @@ TEST_CASE("a part of a configuration that is not computed is refused by its name
                          {"phi3_short", "partial_rotary_factor", 0.75},
                          {"phi3_short", "rope_parameters", yarn},
                          {"phi3_short", "original_max_position_embeddings", 0}}) {
-    INFO(fixture << " " << key << ": " << value.dump());
-    const std::string named = std::string(key) == "sliding_window" ? "sliding window" : key;
-    refused_config(fixture, [&](auto& json) { json[key] = value; }, {"config.json", named});
+    INFO(each.fixture << " " << each.key << ": " << each.value.dump());
+    const std::string named =
+        std::string(each.key) == "sliding_window" ? "sliding window" : each.key;
+    refused_config(each.fixture, [&](auto& json) { json[each.key] = each.value; },
+                   {"config.json", named});
   }
   // Keys within the scaling, which might change it.
   refused_config("llama3_scaled", [](auto& json) { json["rope_parameters"]["beta"] = 1; },

@@ -1,0 +1,369 @@
+#include <algorithm>
+
+#include "lab/claims/checks.hpp"
+
+namespace tempera::lab {
+namespace {
+
+using namespace reference;
+
+/// Calls each(group, column, PPT's entry, the table) for every group and column of PPT's rows.
+template <class Each>
+void on_entries(const PaperTables& tables, const std::string& label, Each&& each) {
+  const PaperTable& table = tables.at(label);
+  for (const auto& [group, rows] : table.groups) {
+    if (!rows.contains("PPT")) continue;
+    for (const std::string& column : table.columns)
+      if (rows.at("PPT")[static_cast<std::size_t>(
+              std::find(table.columns.begin(), table.columns.end(), column) -
+              table.columns.begin())])
+        each(group, column, table.entry(group, "PPT", column), table);
+  }
+}
+
+/// The greatest entry of a column of a group among rows other than PPT's.
+Rational best_other(const PaperTable& table, const std::string& group, const std::string& column) {
+  Rational best = -1;
+  for (const auto& [row, unused] : table.groups.at(group))
+    if (row != "PPT") best = std::max(best, table.entry(group, row, column));
+  return best;
+}
+
+const std::vector<std::string> accuracy_tables{"tab:main-results", "tab:qwen35-9b"};
+
+/// Main Results: best or tied-best in all 15 settings, the reported values of frontier models
+/// apart; with them it is not, as for GPQA.
+Finding best_in_fifteen(const Evidence& evidence) {
+  return on_tables(evidence, "settings, best or tied", [](Count& count, const PaperTables& tables) {
+    std::size_t settings = 0;
+    for (const std::string& label : accuracy_tables)
+      on_entries(tables, label,
+                 [&](const auto& group, const auto& column, const Rational& ours,
+                     const PaperTable& table) {
+                   ++settings;
+                   count.expect(ours >= best_other(table, group, column), group + ", " + column);
+                 });
+    count.expect(settings == 15, std::to_string(settings) + " settings");
+    const PaperTable& latest = tables.at("tab:qwen35-9b");
+    for (const std::string& column : latest.columns)
+      count.expect(
+          best_other(latest, "Reported", column) > latest.entry("Qwen3.5-9B", "PPT", column),
+          "no reported value is above it, " + column);
+  });
+}
+
+/// Main Results: the only tie is on GSM8K.
+Finding only_tie(const Evidence& evidence) {
+  return on_tables(evidence, "settings, one tied", [](Count& count, const PaperTables& tables) {
+    for (const std::string& label : accuracy_tables)
+      on_entries(tables, label,
+                 [&](const auto& group, const auto& column, const Rational& ours,
+                     const PaperTable& table) {
+                   count.expect((ours == best_other(table, group, column)) ==
+                                    (group == "Qwen3-8B" && column == "GSM8K"),
+                                group + ", " + column);
+                 });
+  });
+}
+
+/// "Outperforms every sampling-based baseline" fails at that tie: PowerSMC has PPT's 95.5.
+Finding outperforms_samplers(const Evidence& evidence) {
+  return on_tables(evidence, "witness: Qwen3-8B on GSM8K, 95.5 like PowerSMC",
+                   [](Count& count, const PaperTables& tables) {
+                     const PaperTable& table = tables.at("tab:main-results");
+                     const Rational& ours = table.entry("Qwen3-8B", "PPT", "GSM8K");
+                     count.expect(ours == Rational(955, 10) &&
+                                      ours == table.entry("Qwen3-8B", "PowerSMC", "GSM8K"),
+                                  "PowerSMC is below");
+                   });
+}
+
+/// Main Results: Power Sampling is below standard decoding in most benchmarks of Qwen3.5-9B: 2
+/// of 3.
+Finding power_sampling_below(const Evidence& evidence) {
+  return on_tables(evidence, "comparison: below in 2 of 3",
+                   [](Count& count, const PaperTables& tables) {
+                     const PaperTable& table = tables.at("tab:qwen35-9b");
+                     std::size_t below = 0;
+                     for (const std::string& column : table.columns)
+                       below += table.entry("Qwen3.5-9B", "Power Sampling", column) <
+                                        table.entry("Qwen3.5-9B", "Standard", column)
+                                    ? 1
+                                    : 0;
+                     count.expect(below == 2, std::to_string(below) + " of 3");
+                   });
+}
+
+/// Main Results: PPT never falls below standard decoding, in any table.
+Finding never_below_standard(const Evidence& evidence) {
+  return on_tables(evidence, "settings", [](Count& count, const PaperTables& tables) {
+    for (const std::string label :
+         {"tab:main-results", "tab:qwen35-9b", "tab:main-results-extended"})
+      on_entries(tables, label,
+                 [&](const auto& group, const auto& column, const Rational& ours,
+                     const PaperTable& table) {
+                   count.expect(ours >= table.entry(group, "Standard", column),
+                                group + ", " + column);
+                 });
+  });
+}
+
+/// Main Results: above GRPO in all twelve settings of tab:main-results.
+Finding above_grpo(const Evidence& evidence) {
+  return on_tables(evidence, "settings above GRPO", [](Count& count, const PaperTables& tables) {
+    on_entries(
+        tables, "tab:main-results",
+        [&](const auto& group, const auto& column, const Rational& ours, const PaperTable& table) {
+          count.expect(ours > table.entry(group, "GRPO", column), group + ", " + column);
+        });
+  });
+}
+
+/// The contributions' "outperforms RL baselines" over all models fails: of Qwen 2.5, GRPO is level
+/// on MATH500 and has 16.9 against 9.3 on LCB v5.
+Finding grpo_somewhere_above(const Evidence& evidence) {
+  return on_tables(evidence, "witnesses: Qwen 2.5 on LCB v5 and on MATH500",
+                   [](Count& count, const PaperTables& tables) {
+                     const PaperTable& table = tables.at("tab:main-results-extended");
+                     const auto gap = [&](const std::string& column) {
+                       return Rational(table.entry("Qwen 2.5", "GRPO", column) -
+                                       table.entry("Qwen 2.5", "PPT", column));
+                     };
+                     count.expect(gap("LCB v5") == Rational(76, 10), "LCB v5");
+                     count.expect(gap("MATH500") == 0, "MATH500");
+                   });
+}
+
+/// "Matches and even exceeds frontier models": at each benchmark one of the three reported, and at
+/// none all of them.
+Finding frontier_models(const Evidence& evidence) {
+  return on_tables(evidence, "comparisons with reported values",
+                   [](Count& count, const PaperTables& tables) {
+                     const PaperTable& table = tables.at("tab:qwen35-9b");
+                     for (const std::string& column : table.columns) {
+                       const Rational& ours = table.entry("Qwen3.5-9B", "PPT", column);
+                       std::size_t reached = 0;
+                       for (const auto& [model, unused] : table.groups.at("Reported"))
+                         reached += ours >= table.entry("Reported", model, column) ? 1 : 0;
+                       count.expect(reached >= 1, column + ": none is reached");
+                       count.expect(reached <= 2, column + ": all are reached");
+                     }
+                   });
+}
+
+Rational gain(const PaperTable& table, const std::string& model, const std::string& column) {
+  return table.entry(model, "PPT", column) - table.entry(model, "Single chain", column);
+}
+
+/// apx:compute-matched: higher accuracy in all eight comparisons, on no more tokens.
+Finding eight_comparisons(const Evidence& evidence) {
+  return on_tables(
+      evidence, "comparisons of accuracy and tokens", [](Count& count, const PaperTables& tables) {
+        const PaperTable& table = tables.at("tab:compute-matched-single-chain");
+        for (const std::string model : {"Qwen3-4B", "Qwen3-8B"})
+          for (const std::string column : {"MATH500", "GPQA", "AIME 24&25", "LCB v5"}) {
+            count.expect(gain(table, model, column) > 0, model + ", " + column);
+            count.expect(gain(table, model, column + " tokens") <= 0,
+                         model + ", tokens of " + column);
+          }
+      });
+}
+
+/// apx:compute-matched, "with the largest gains on AIME": not of Qwen3-8B, where LCB v5 gains 3.5
+/// and AIME 3.0, as sec:compute-matched says.
+Finding largest_gain_aime(const Evidence& evidence) {
+  return on_tables(evidence, "gains; Qwen3-8B: LCB v5 3.5, AIME 3.0",
+                   [](Count& count, const PaperTables& tables) {
+                     const PaperTable& table = tables.at("tab:compute-matched-single-chain");
+                     for (const std::string column : {"MATH500", "GPQA", "LCB v5"})
+                       count.expect(
+                           gain(table, "Qwen3-4B", "AIME 24&25") > gain(table, "Qwen3-4B", column),
+                           "Qwen3-4B, " + column);
+                     count.expect(gain(table, "Qwen3-8B", "LCB v5") == Rational(7, 2) &&
+                                      gain(table, "Qwen3-8B", "AIME 24&25") == 3,
+                                  "Qwen3-8B");
+                   });
+}
+
+/// sec:compute-matched: the largest gaps of Qwen3-8B are on LCB v5 and AIME, from the values given;
+/// its table is a part of the appendix's.
+Finding largest_gaps(const Evidence& evidence) {
+  return on_tables(evidence, "gaps and entries", [](Count& count, const PaperTables& tables) {
+    const PaperTable& table = tables.at("tab:compute-matched-main");
+    const PaperTable& whole = tables.at("tab:compute-matched-single-chain");
+    const auto gap = [&](const std::string& row) {
+      return Rational(table.entry("Qwen3-8B", row, "PPT") -
+                      table.entry("Qwen3-8B", row, "Single chain"));
+    };
+    for (const std::string large : {"LCB v5", "AIME 24&25"})
+      for (const std::string small : {"MATH500", "GPQA"})
+        count.expect(gap(large) > gap(small), large + " against " + small);
+    for (const auto& [row, unused] : table.groups.at("Qwen3-8B"))
+      for (const std::string method : {"PPT", "Single chain"})
+        count.expect(table.entry("Qwen3-8B", row, method) == whole.entry("Qwen3-8B", method, row),
+                     row + ", " + method);
+  });
+}
+
+/// sec:compute-matched: swaps improve Pass@1 and vote in every setting.
+Finding swaps_improve(const Evidence& evidence) {
+  return on_tables(
+      evidence, "settings, and entries of both tables",
+      [](Count& count, const PaperTables& tables) {
+        const PaperTable& whole = tables.at("tab:compute-matched-app");
+        on_entries(tables, "tab:swap-ablation",
+                   [&](const auto& group, const auto& column, const Rational& ours,
+                       const PaperTable& table) {
+                     const Rational& without = table.entry(group, "Uncoupled ladder", column);
+                     count.expect(ours > without, group + ", " + column);
+                     count.expect(ours == whole.entry(group, "PPT", column) &&
+                                      without == whole.entry(group, "Uncoupled ladder", column),
+                                  group + ", " + column + ": the other table");
+                   });
+      });
+}
+
+/// apx:compute-matched: PPT's single trace is the best in every setting, against both readouts of
+/// the uncoupled ladder and Best-of-N; by vote Best-of-N is above it on MATH500.
+Finding strongest_single_trace(const Evidence& evidence) {
+  return on_tables(
+      evidence, "settings; by vote Best-of-N is above on MATH500",
+      [](Count& count, const PaperTables& tables) {
+        on_entries(
+            tables, "tab:compute-matched-app",
+            [&](const auto& group, const auto& column, const Rational& ours,
+                const PaperTable& table) {
+              const bool vote = column.find("Vote") != std::string::npos;
+              const Rational& best_of = table.entry(group, "Best-of-N", column);
+              count.expect(vote ? (ours > best_of) == (column != "MATH500 Vote") : ours > best_of,
+                           group + ", " + column);
+              if (!vote)
+                count.expect(ours > table.entry(group, "Uncoupled ladder, coldest rung", column),
+                             group + ", " + column + ": the coldest rung");
+            });
+      });
+}
+
+/// Fixed Horizon vs One-Way Truncation: accuracy rises from each row to the next, the hit-capacity
+/// rate falls with the fixed horizon and then changes by at most 0.4; accuracies are those of
+/// tab:main-results.
+Finding horizon_ablation(const Evidence& evidence) {
+  return on_tables(
+      evidence, "comparisons and entries", [](Count& count, const PaperTables& tables) {
+        const PaperTable& table = tables.at("tab:cold-replica-results");
+        const PaperTable& main = tables.at("tab:main-results");
+        for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
+          const auto at = [&](const std::string& row, const std::string& column) {
+            return table.entry(model, row, column);
+          };
+          const std::string first = "Truncating, K = 1", second = "Fixed-horizon, K = 1";
+          count.expect(at(first, "Accuracy") < at(second, "Accuracy") &&
+                           at(second, "Accuracy") < at("PPT", "Accuracy"),
+                       model + ": accuracy");
+          count.expect(
+              at(second, "Hit capacity") < at(first, "Hit capacity") &&
+                  abs(at("PPT", "Hit capacity") - at(second, "Hit capacity")) <= Rational(4, 10),
+              model + ": hit capacity");
+          count.expect(at(first, "Accuracy") == main.entry(model, "Power Sampling", "MATH500") &&
+                           at("PPT", "Accuracy") == main.entry(model, "PPT", "MATH500"),
+                       model + ": tab:main-results");
+        }
+      });
+}
+
+/// apx:deo-adj: ADJ is above DEO in every setting, with the entries of the other tables.
+Finding adj_above_deo(const Evidence& evidence) {
+  return on_tables(evidence, "settings", [](Count& count, const PaperTables& tables) {
+    const PaperTable& table = tables.at("tab:deo-adj");
+    const PaperTable& whole = tables.at("tab:main-results-extended");
+    for (const auto& [model, unused] : table.groups)
+      for (const std::string& column : table.columns) {
+        const Rational& adj = table.entry(model, "ADJ", column);
+        count.expect(
+            adj > table.entry(model, "DEO", column) && adj == whole.entry(model, "PPT", column),
+            model + ", " + column);
+      }
+  });
+}
+
+/// Extended Main Results: the largest margins over the strongest baseline are 5.0 on AIME of
+/// Qwen3-4B and 4.3 on LCB v5 of Qwen3-8B; the latter is also that on AIME.
+Finding largest_margins(const Evidence& evidence) {
+  return on_tables(evidence, "margins; Qwen3-8B has 4.3 on AIME too",
+                   [](Count& count, const PaperTables& tables) {
+                     on_entries(tables, "tab:main-results",
+                                [&](const auto& group, const auto& column, const Rational& ours,
+                                    const PaperTable& table) {
+                                  const Rational margin = ours - best_other(table, group, column);
+                                  const bool small = group == "Qwen3-4B";
+                                  const Rational largest = small ? Rational(5) : Rational(43, 10);
+                                  const bool reached =
+                                      column == "AIME 24&25" || (!small && column == "LCB v5");
+                                  count.expect(margin <= largest && (margin == largest) == reached,
+                                               group + ", " + column);
+                                });
+                   });
+}
+
+/// Extended Main Results: best or tied-best in 34 of 36 settings; the rows of the main table again.
+Finding extended_settings(const Evidence& evidence) {
+  return on_tables(evidence, "settings and entries", [](Count& count, const PaperTables& tables) {
+    std::size_t best = 0, settings = 0;
+    on_entries(
+        tables, "tab:main-results-extended",
+        [&](const auto& group, const auto& column, const Rational& ours, const PaperTable& table) {
+          ++settings;
+          best += ours >= best_other(table, group, column) ? 1 : 0;
+        });
+    count.expect(settings == 36 && best == 34,
+                 std::to_string(best) + " of " + std::to_string(settings));
+    const PaperTable& extended = tables.at("tab:main-results-extended");
+    for (const auto& [group, rows] : tables.at("tab:main-results").groups)
+      count.expect(extended.groups.at(group) == rows, group + ": the main table's rows");
+  });
+}
+
+/// Main Results: PowerSMC trails standard decoding on AIME by 9.0 and 7.7 points, more than on any
+/// other benchmark.
+Finding powersmc_on_aime(const Evidence& evidence) {
+  return on_tables(
+      evidence, "differences; 9.0 and 7.7 on AIME", [](Count& count, const PaperTables& tables) {
+        const PaperTable& table = tables.at("tab:main-results");
+        for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
+          const auto behind = [&](const std::string& column) {
+            return Rational(table.entry(model, "Standard", column) -
+                            table.entry(model, "PowerSMC", column));
+          };
+          count.expect(
+              behind("AIME 24&25") == (model == "Qwen3-4B" ? Rational(9) : Rational(77, 10)),
+              model);
+          for (const std::string& column : table.columns)
+            count.expect(column == "AIME 24&25" || behind(column) < 4, model + ", " + column);
+        }
+      });
+}
+
+}  // namespace
+
+std::map<std::string, Check> accuracy_checks() {
+  return {{"best_in_fifteen", best_in_fifteen},
+          {"only_tie", only_tie},
+          {"outperforms_samplers", outperforms_samplers},
+          {"power_sampling_below", power_sampling_below},
+          {"never_below_standard", never_below_standard},
+          {"above_grpo", above_grpo},
+          {"grpo_somewhere_above", grpo_somewhere_above},
+          {"frontier_models", frontier_models},
+          {"eight_comparisons", eight_comparisons},
+          {"largest_gain_aime", largest_gain_aime},
+          {"largest_gaps", largest_gaps},
+          {"swaps_improve", swaps_improve},
+          {"strongest_single_trace", strongest_single_trace},
+          {"horizon_ablation", horizon_ablation},
+          {"adj_above_deo", adj_above_deo},
+          {"largest_margins", largest_margins},
+          {"extended_settings", extended_settings},
+          {"powersmc_on_aime", powersmc_on_aime}};
+}
+
+}  // namespace tempera::lab

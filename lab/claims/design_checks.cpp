@@ -1,0 +1,280 @@
+#include <algorithm>
+
+#include "lab/claims/checks.hpp"
+#include "reference/kernels/power_target.hpp"
+
+namespace tempera::lab {
+namespace {
+
+using namespace reference;
+
+bool is_constant(const Law& p0) {
+  return std::count(p0.begin(), p0.end(), p0.front()) == std::ssize(p0);
+}
+
+/// Calls each(name, p0) for the base laws of small uses whose energy is not constant.
+template <class Each>
+void on_energies(const Evidence& evidence, Each&& each) {
+  for (const ShippedUse& use : evidence.uses) {
+    const FixedHorizonSpace space = use.space();
+    if (space.size() > 40) continue;
+    const Law p0 = evidence.judged.base_law(space);
+    if (!is_constant(p0)) each(use.name + ", T = " + std::to_string(use.horizon), p0);
+  }
+}
+
+/// Whether the number is proved positive.
+bool proved_positive(const std::function<Interval(long)>& value) { return decide_sign(value) == 1; }
+
+/// E[1 ∧ e^G] for G ~ N(-d², 2d²), enclosed: with u = (G + d²)/(√2 d) it is the integral of
+/// e^{-u²/2} min(1, e^{√2 d u - d²}) / √(2π), over cells of 1/256 between -10 and 10, on each of
+/// which both factors are monotone; what is beyond has less than erfc(10/√2).
+Interval gaussian_integral(const Interval& d, long bits) {
+  const Interval root_two_d = sqrt(Interval(2, bits)) * d;
+  const Interval pi = Interval(Rational(314159265358979, 100000000000000), bits);
+  const Interval above = Interval(Rational(314159265358980, 100000000000000), bits);
+  const Interval scale = sqrt(Interval(2, bits) * hull(pi, above));
+  const auto integrand = [&](const Rational& u) {
+    const Interval at(u, bits);
+    const Interval density = exp(Interval(0, bits) - at * at / Interval(2, bits)) / scale;
+    return std::pair(density, exp(least(Interval(0, bits), root_two_d * at - d * d)));
+  };
+  Interval sum(0, bits);
+  auto left = integrand(-10);
+  for (int i = -2560; i < 2560; ++i) {
+    auto right = integrand(Rational(i + 1, 256));
+    sum = sum + hull(left.first, right.first) * hull(left.second, right.second) *
+                    Interval(Rational(1, 256), bits);
+    left = right;
+  }
+  const Interval beyond = erfc(Interval(10, bits) / sqrt(Interval(2, bits)));
+  return sum + hull(Interval(0, bits), beyond);
+}
+
+/// thm:unique-maximin-ladder: A(d) = 2Φ(-d/√2). The tilt that its proof names is the identity
+/// (g + d²)² - 4d² g = (g - d²)², of degree 2 in g and 4 in d, seen at enough rational points; and
+/// the integral itself is enclosed within 1/100, beside A(d), which falls with d.
+Finding gaussian_closed_form(const Evidence& evidence) {
+  Count count;
+  for (int g = -2; g <= 2; ++g)
+    for (int d = -3; d <= 3; ++d) {
+      const Rational square = Rational(d) * d, plus = g + square, minus = g - square;
+      count.expect(plus * plus - 4 * square * g == minus * minus, "the tilt");
+    }
+  const long bits = 64;
+  for (const Rational& d : {Rational(1, 4), Rational(1), Rational(2), Rational(3)}) {
+    const Interval distance(d, bits);
+    const Interval closed = evidence.judged.gaussian_acceptance(distance);
+    const Interval integral = gaussian_integral(distance, bits);
+    count.expect(integral.lower() <= closed.upper() && closed.lower() <= integral.upper() &&
+                     integral.upper() - integral.lower() < Rational(1, 100),
+                 "d = " + to_string(d));
+    count.expect(proved_positive([&](long more) {
+                   return evidence.judged.gaussian_acceptance(Interval(d, more)) -
+                          evidence.judged.gaussian_acceptance(Interval(d + Rational(1, 8), more));
+                 }),
+                 "it does not fall at d = " + to_string(d));
+  }
+  return count.finding("points of the identity, enclosures and falls");
+}
+
+/// subsec:thermodynamic-coordinate: the expansions do not make G Gaussian. At a gap of 1/64 from
+/// power 1 the exact acceptance is proved to be another than the surrogate's.
+Finding surrogate_is_not_exact(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    const Rational upper = 1 + Rational(1, 64);
+    count.expect(decide_sign([&](long bits) {
+                   const Interval distance =
+                       evidence.judged.thermodynamic_distance(p0, 1, upper, 128, bits);
+                   return evidence.judged.equilibrium_acceptance(p0, 1, upper, bits) -
+                          evidence.judged.gaussian_acceptance(distance);
+                 }).has_value(),
+                 name);
+  });
+  return count.finding("models whose acceptance is not the surrogate's");
+}
+
+/// eq:local-swap-moments, first order: for gaps 1/4, 1/16, 1/64 the distance d(1, 1 + δ) is within
+/// δ R/2 of δ σ(1), relatively, R being the range of U. So d is the local scale.
+Finding distance_is_local_scale(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    const auto [least_p, greatest_p] = std::minmax_element(p0.begin(), p0.end());
+    for (const Rational& gap : {Rational(1, 4), Rational(1, 16), Rational(1, 64)}) {
+      const long bits = 128;
+      const Interval scale =
+          Interval(gap, bits) * sqrt(evidence.judged.energy_variance(p0, 1, bits));
+      const Interval range = log(Interval(Rational(*greatest_p / *least_p), bits));
+      const Interval ratio =
+          evidence.judged.thermodynamic_distance(p0, 1, 1 + gap, 64, bits) / scale;
+      const Interval factor = exp(Interval(gap / 2, bits) * range);
+      count.expect(
+          (factor - ratio).is_positive() && (ratio * factor - Interval(1, bits)).is_positive(),
+          name + ", gap " + to_string(gap));
+    }
+  });
+  return count.finding("distances against gap times sigma");
+}
+
+/// sec:appendix-ladder-design, its last paragraph: on a finite space neither σ² nor α²σ² is
+/// constant: both are proved to be less at power 64 than at 1, 2 or 4.
+Finding no_constant_spread(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    const auto falls = [&](unsigned weight) {
+      bool any = false;
+      for (const unsigned at : {1U, 2U, 4U})
+        any = any || proved_positive([&](long bits) {
+                const Interval late(integer_power(Rational(64), weight), bits);
+                const Interval early(integer_power(Rational(at), weight), bits);
+                return early * evidence.judged.energy_variance(p0, at, bits) -
+                       late * evidence.judged.energy_variance(p0, 64, bits);
+              });
+      return any;
+    };
+    count.expect(falls(0), name + ": sigma^2");
+    count.expect(falls(2), name + ": alpha^2 sigma^2");
+  });
+  return count.finding("spreads that are not constant");
+}
+
+/// sec:appendix-ladder-design: the variance is positive at every power, and goes to 0: at power 256
+/// it is below 2^-20.
+Finding variance_vanishes(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    for (const unsigned at : {1U, 8U, 256U})
+      count.expect(
+          proved_positive([&](long bits) { return evidence.judged.energy_variance(p0, at, bits); }),
+          name + ": no variance at power " + std::to_string(at));
+    count.expect(proved_positive([&](long bits) {
+                   return Interval(Rational(1, 1U << 20U), bits) -
+                          evidence.judged.energy_variance(p0, 256, bits);
+                 }),
+                 name + ": the variance at power 256");
+  });
+  return count.finding("variances at powers 1, 8 and 256");
+}
+
+/// sec:appendix-ladder-design: where U is constant all targets are one, and every swap is accepted.
+Finding constant_energy(const Evidence& evidence) {
+  const FixedHorizonSpace space(
+      parse_finite_model(R"({"name": "fair", "vocabulary": ["a", "b", "e"], "terminal": ["e"],
+                             "default": {"a": "1/2", "b": "1/2"}})",
+                         "fair"),
+      3);
+  Count count;
+  std::vector<Law> targets;
+  for (const unsigned power : {1U, 2U, 7U})
+    targets.push_back(evidence.judged.power_target(space, Power(Rational(power))));
+  for (std::size_t k = 0; k + 1 < targets.size(); ++k) {
+    count.expect(targets[k] == targets[k + 1], "two targets differ");
+    count.expect(evidence.judged.expected_swap_acceptance(targets[k], targets[k + 1]) == 1,
+                 "a swap is rejected");
+  }
+  count.expect(evidence.judged.energy_variance(targets.front(), 2, 64).upper() == 0,
+               "the energy has a variance");
+  return count.finding("targets, acceptances and the variance");
+}
+
+/// The middle power of three that accepts equally on both sides, between rationals 2^-20 apart: the
+/// acceptance below falls with it, that above rises.
+Bracket equal_middle(const Judged& judged, const Law& p0, const Rational& lowest,
+                     const Rational& highest) {
+  Bracket bracket{lowest, highest};
+  while (bracket.upper - bracket.lower > Rational(1, 1U << 20U)) {
+    const Rational middle = (bracket.lower + bracket.upper) / 2;
+    const auto sign = decide_sign([&](long bits) {
+      return judged.equilibrium_acceptance(p0, lowest, middle, bits) -
+             judged.equilibrium_acceptance(p0, middle, highest, bits);
+    });
+    if (!sign) return {middle, middle};
+    (*sign > 0 ? bracket.lower : bracket.upper) = middle;
+  }
+  return bracket;
+}
+
+/// sec:ladder-design, of the exact acceptances and not the surrogate's: of the ladders 1, m, 4
+/// every one whose m is not that of the equi-accepting ladder has a weaker weakest edge.
+Finding equal_exact_is_maximin(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    const Rational lowest = 1, highest = 4;
+    const Bracket middle = equal_middle(evidence.judged, p0, lowest, highest);
+    const auto accepted = [&](const Rational& a, const Rational& b, long bits) {
+      return evidence.judged.equilibrium_acceptance(p0, a, b, bits);
+    };
+    for (int i = 1; i < 12; ++i) {
+      const Rational other = 1 + Rational(i, 4);
+      if (other >= middle.lower && other <= middle.upper) continue;
+      // Both edges of the best ladder accept at least as the less of these two.
+      count.expect(
+          proved_positive([&](long bits) {
+            const Interval best =
+                least(accepted(lowest, middle.upper, bits), accepted(middle.lower, highest, bits));
+            return best - least(accepted(lowest, other, bits), accepted(other, highest, bits));
+          }),
+          name + ", m = " + to_string(other));
+    }
+  });
+  return count.finding("ladders of three rungs, each weaker than the equi-accepting");
+}
+
+/// sec:exploration-horizon and the ladder's prose: the exact acceptance falls as the upper power
+/// rises and as the lower falls, so a denser ladder accepts more on every edge.
+Finding denser_accepts_more(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    const auto greater = [&](const Rational& a, const Rational& b, const Rational& c,
+                             const Rational& d) {
+      return proved_positive([&](long bits) {
+        return evidence.judged.equilibrium_acceptance(p0, a, b, bits) -
+               evidence.judged.equilibrium_acceptance(p0, c, d, bits);
+      });
+    };
+    const Rational half(5, 2);
+    count.expect(greater(1, half, 1, 4) && greater(half, 4, 1, 4), name);
+  });
+  return count.finding("edges divided at power 5/2");
+}
+
+/// sec:ladder-design, "exchange rarely": however far apart two powers are, the acceptance stays
+/// above the lower target's mass on the records of the highest likelihood, and comes to it.
+Finding far_powers_floor(const Evidence& evidence) {
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    const Rational greatest = *std::max_element(p0.begin(), p0.end());
+    Rational modes = 0;
+    for (const Rational& mass : p0) modes += mass == greatest ? mass : Rational(0);
+    for (const unsigned power : {4U, 16U, 64U}) {
+      count.expect(proved_positive([&](long bits) {
+                     return evidence.judged.equilibrium_acceptance(p0, 1, power, bits) -
+                            Interval(modes, bits);
+                   }),
+                   name + ", power " + std::to_string(power));
+    }
+    count.expect(proved_positive([&](long bits) {
+                   return Interval(modes + Rational(1, 1000), bits) -
+                          evidence.judged.equilibrium_acceptance(p0, 1, 1024, bits);
+                 }),
+                 name + ": not near its floor");
+  });
+  return count.finding("acceptances and their floors");
+}
+
+}  // namespace
+
+std::map<std::string, Check> design_checks() {
+  return {{"gaussian_closed_form", gaussian_closed_form},
+          {"surrogate_is_not_exact", surrogate_is_not_exact},
+          {"distance_is_local_scale", distance_is_local_scale},
+          {"no_constant_spread", no_constant_spread},
+          {"variance_vanishes", variance_vanishes},
+          {"constant_energy", constant_energy},
+          {"equal_exact_is_maximin", equal_exact_is_maximin},
+          {"denser_accepts_more", denser_accepts_more},
+          {"far_powers_floor", far_powers_floor}};
+}
+
+}  // namespace tempera::lab

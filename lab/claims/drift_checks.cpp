@@ -1,0 +1,314 @@
+#include <algorithm>
+
+#include "lab/claims/checks.hpp"
+#include "reference/analysis/detailed_balance.hpp"
+#include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/power_target.hpp"
+
+namespace tempera::lab {
+namespace {
+
+using namespace reference;
+
+/// The truncating ensemble of one use on its comparison space, as evidence.judged has it.
+struct TruncatingEnsemble {
+  TruncatingEnsemble(const ShippedUse& use, const Judged& judged)
+      : space(use.model, use.horizon), shape(use.powers.size(), space.size()) {
+    for (const unsigned power : use.powers) {
+      const Power alpha{Rational(power)};
+      targets.push_back(power_target(space, alpha));
+      kernels.push_back(judged.truncating_kernel(space, alpha));
+    }
+    FactoredKernel moves(shape);
+    moves.then_move(kernels);
+    sweep.push_back(moves);
+    for (std::size_t k = 0; k + 1 < use.powers.size(); ++k) {
+      FactoredKernel one(shape);
+      one.then_swap(k, judged.truncating_swap_acceptance(space, Power(Rational(use.powers[k])),
+                                                         Power(Rational(use.powers[k + 1]))));
+      swaps.push_back(one);
+    }
+  }
+
+  /// V(X), the number of records longer than h.
+  std::size_t long_records(std::size_t state, std::size_t h) const {
+    std::size_t number = 0;
+    for (const std::size_t x : coordinates(shape, state)) number += space[x].length() > h ? 1 : 0;
+    return number;
+  }
+  /// E V under a joint law.
+  Rational mean_long_records(const Law& law, std::size_t h) const {
+    Rational mean = 0;
+    for (std::size_t state = 0; state < law.size(); ++state)
+      mean += law[state] * Rational(long_records(state, h));
+    return mean;
+  }
+  Rational into_short(std::size_t rung, std::size_t x, std::size_t h) const {
+    Rational sum = 0;
+    for (std::size_t y = 0; y < space.size(); ++y)
+      if (space[y].length() <= h) sum += kernels[rung](x, y);
+    return sum;
+  }
+
+  ComparisonSpace space;
+  Shape shape;
+  std::vector<Matrix> kernels;
+  std::vector<Law> targets;
+  std::vector<FactoredKernel> sweep, swaps;
+};
+
+/// Calls each(use, ensemble) for the uses whose joint comparison space has at most 400 states.
+template <class Each>
+void on_small_ensembles(const Evidence& evidence, Each&& each) {
+  for (const ShippedUse& use : evidence.uses) {
+    const std::size_t single = ComparisonSpace(use.model, use.horizon).size();
+    std::size_t joint = 1;
+    for (std::size_t k = 0; k < use.powers.size() && joint <= 400; ++k) joint *= single;
+    if (joint <= 400) each(use, TruncatingEnsemble(use, evidence.judged));
+  }
+}
+
+/// sec:truncation-lower-bound: swaps preserve V at every threshold, whatever they accept.
+Finding swaps_preserve_count(const Evidence& evidence) {
+  Count count;
+  bool moves = false;
+  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+    for (const FactoredKernel& swap : ensemble.swaps)
+      for (std::size_t state = 0; state < joint_size(ensemble.shape); ++state) {
+        const auto row = swap.row_numerators(state);
+        bool kept = true;
+        for (std::size_t to = 0; to < row.size(); ++to) {
+          if (row[to] == 0) continue;
+          moves = moves || to != state;
+          for (std::size_t h = 1; h < use.horizon; ++h)
+            kept = kept && ensemble.long_records(to, h) == ensemble.long_records(state, h);
+        }
+        count.expect(kept, use.name + ", state " + std::to_string(state));
+      }
+  });
+  count.expect(moves, "no swap moves any state");
+  return count.finding("rows of swaps that keep V");
+}
+
+/// sec:fixed-horizon: whatever was swapped, no local update lengthens any record, so a round never
+/// raises the number of records longer than h, for any h.
+Finding swapped_keep_budget(const Evidence& evidence) {
+  Count count;
+  bool carried = false;
+  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+    FactoredKernel round(ensemble.shape);
+    for (const FactoredKernel& swap : ensemble.swaps) round.then(swap);
+    round.then(ensemble.sweep.front());
+    for (std::size_t state = 0; state < joint_size(ensemble.shape); ++state) {
+      const auto row = round.row_numerators(state);
+      bool kept = true;
+      for (std::size_t to = 0; to < row.size(); ++to) {
+        if (row[to] == 0) continue;
+        for (std::size_t h = 1; h < use.horizon; ++h)
+          kept = kept && ensemble.long_records(to, h) <= ensemble.long_records(state, h);
+        // A short record has come to the rung where a longer one was.
+        const auto before = coordinates(ensemble.shape, state);
+        const auto after = coordinates(ensemble.shape, to);
+        carried =
+            carried || (before.size() > 1 &&
+                        ensemble.space[before[1]].length() < ensemble.space[before[0]].length() &&
+                        ensemble.space[after[0]].length() == ensemble.space[before[1]].length() &&
+                        ensemble.space[after[1]].length() == ensemble.space[before[0]].length());
+      }
+      count.expect(kept, use.name + ", state " + std::to_string(state));
+    }
+  });
+  count.expect(carried, "no short record is swapped to a lower rung");
+  return count.finding("rows of rounds that lengthen nothing");
+}
+
+/// sec:truncation-lower-bound: E_Π V = Σ b_k; the first local sweep lowers it by Σ φ_k exactly, and
+/// the round by at least that.
+Finding mean_count_drop(const Evidence& evidence) {
+  Count count;
+  bool falls = false;
+  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+    const Law target = product_law(ensemble.targets);
+    const Law swept = ensemble.sweep.front().apply(target);
+    Law after = ensemble.sweep.front().apply(swept);
+    for (const FactoredKernel& swap : ensemble.swaps) after = swap.apply(after);
+    for (std::size_t h = 1; h < use.horizon; ++h) {
+      Rational excluded = 0, flow = 0;
+      for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
+        const RungBias bias =
+            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
+        excluded += bias.excluded_mass;
+        flow += bias.flow;
+      }
+      const std::string place = use.name + ", h = " + std::to_string(h);
+      const Rational at_target = ensemble.mean_long_records(target, h);
+      count.expect(at_target == excluded, place + ": E V at the target");
+      count.expect(at_target - ensemble.mean_long_records(swept, h) == flow,
+                   place + ": the drop of one sweep");
+      count.expect(at_target - ensemble.mean_long_records(after, h) >= flow,
+                   place + ": the drop of a round of two sweeps");
+      falls = falls || flow > 0;
+    }
+  });
+  count.expect(falls, "E V never falls");
+  return count.finding("means of V and their drops");
+}
+
+/// thm:ppt-structural-bias, its proof: E[V(X') | X] <= (1 − δ) V(X) for every X, and = for some.
+Finding count_contracts(const Evidence& evidence) {
+  Count count;
+  bool reached = false;
+  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+    for (std::size_t h = 1; h < use.horizon; ++h) {
+      std::vector<RungBias> rungs;
+      for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
+        rungs.push_back(
+            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+      Rational delta = 1;
+      for (const RungBias& rung : rungs) delta = std::min(delta, rung.entry);
+      for (std::size_t state = 0; state < joint_size(ensemble.shape); ++state) {
+        const auto records = coordinates(ensemble.shape, state);
+        Rational mean = 0;
+        for (std::size_t k = 0; k < records.size(); ++k)
+          mean += 1 - ensemble.into_short(k, records[k], h);
+        const Rational bound = (1 - delta) * Rational(ensemble.long_records(state, h));
+        count.expect(mean <= bound, use.name + ", h = " + std::to_string(h));
+        reached = reached || (bound > 0 && delta > 0 && mean == bound);
+      }
+    }
+  });
+  count.expect(reached, "the bound is reached nowhere with a delta above 0");
+  return count.finding("states of ensembles");
+}
+
+/// sec:local-preservation as printed fails. One token, which never ends a record, to horizon 2: the
+/// target is all on the record of two tokens, b_1 = 1 at h = 1, and the truncating kernel stays.
+Finding long_mass_harmless(const Evidence& evidence) {
+  const FiniteModel model = parse_finite_model(
+      R"({"name": "one-token", "vocabulary": ["a"], "terminal": [], "default": {"a": "1"}})",
+      "one-token");
+  const ComparisonSpace space(model, 2);
+  const Law target = evidence.judged.power_target(FixedHorizonSpace(model, 2), Power(Rational(2)));
+  const Law extended = power_target(space, Power(Rational(2)));
+  const Matrix kernel = evidence.judged.truncating_kernel(space, Power(Rational(2)));
+  const RungBias bias = evidence.judged.rung_bias(space, kernel, extended, 1);
+  Count count;
+  count.expect(target.size() == 1 && target.front() == 1, "the target");
+  count.expect(bias.excluded_mass == 1, "b_1 is " + to_string(bias.excluded_mass));
+  count.expect(FactoredKernel(kernel).apply(extended) == extended, "the target moves");
+  count.expect(bias.entry == 0, "the entry probability is " + to_string(bias.entry));
+  Finding finding = count.finding("");
+  if (finding.confirms) finding.detail = "one token, T = 2, h = 1: b = 1, and the target stays";
+  return finding;
+}
+
+/// sec:truncation-lower-bound. Of kernels in general a crossing from elsewhere says nothing of the
+/// target's flow: one on the four-state space that shortens X_2's companions alone. Of the
+/// truncating kernel it says that the flow is positive, and not how large it is.
+Finding transient_crossings(const Evidence& evidence) {
+  Count count;
+  bool other_size = false;
+  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+    for (std::size_t h = 1; h < use.horizon; ++h)
+      for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
+        const Rational flow =
+            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
+                .flow;
+        bool crosses = false;
+        for (std::size_t x = 0; x < ensemble.space.size(); ++x) {
+          if (ensemble.space[x].length() <= h) continue;
+          const Rational from_there = ensemble.into_short(k, x, h);
+          crosses = crosses || from_there > 0;
+          other_size = other_size || (from_there > 0 && from_there != flow);
+        }
+        count.expect(crosses == (flow > 0), use.name + ", h = " + std::to_string(h));
+      }
+  });
+  count.expect(other_size, "every crossing is as probable as at the target");
+
+  // T = 3: the open record of two tokens, without target mass, becomes e; all else stays.
+  const FiniteModel model = parse_finite_model(four_state_model, "four-state");
+  const ComparisonSpace space(model, 3);
+  Matrix kernel(space.size(), space.size());
+  const std::size_t open = space.parse("a a", "record"), e = space.parse("e", "record");
+  for (std::size_t x = 0; x < space.size(); ++x) kernel(x, x == open ? e : x) = 1;
+  const RungBias bias =
+      evidence.judged.rung_bias(space, kernel, power_target(space, Power(Rational(2))), 1);
+  count.expect(bias.flow == 0 && kernel(open, e) == 1, "a flow that no crossing makes");
+  return count.finding("flows, positive just where a record crosses");
+}
+
+/// thm:ppt-structural-bias: with one rung that enters B with probability δ = 1/4 and follows the
+/// target on either side, started long, both bounds are reached at every N, so neither δ nor the
+/// term (1 − δ)^N can be left out.
+Finding bias_bound_reached(const Evidence& evidence) {
+  const FiniteModel model = parse_finite_model(four_state_model, "four-state");
+  const ComparisonSpace space(model, 2);
+  const Law target = power_target(space, Power(Rational(2)));
+  Matrix kernel(space.size(), space.size());
+  Rational excluded = 0;
+  for (std::size_t x = 0; x < space.size(); ++x)
+    if (space[x].length() > 1) excluded += target[x];
+  for (std::size_t x = 0; x < space.size(); ++x)
+    for (std::size_t y = 0; y < space.size(); ++y) {
+      const bool to_long = space[y].length() > 1;
+      const Rational share = target[y] / (to_long ? excluded : Rational(1 - excluded));
+      kernel(x, y) = share * (space[x].length() > 1 ? Rational(to_long ? 3 : 1, 4)
+                                                    : Rational(to_long ? 0 : 1));
+    }
+  const std::vector<RungBias> rungs{evidence.judged.rung_bias(space, kernel, target, 1)};
+  Law law(space.size());
+  for (std::size_t x = 0; x < space.size(); ++x)
+    if (space[x].length() > 1) law[x] = target[x] / excluded;
+  Count count;
+  for (unsigned n = 1; n <= 16; ++n) {
+    law = FactoredKernel(kernel).apply(law);
+    const Rational left = integer_power(Rational(3, 4), n);
+    const Rational reached = excluded > left ? Rational(excluded - left) : Rational(0);
+    const std::string place = "N = " + std::to_string(n);
+    count.expect(evidence.judged.joint_bias_bound(rungs, n) == reached, place + ": joint bound");
+    count.expect(evidence.judged.output_bias_bound(rungs, 0, n) == reached, place + ": rung bound");
+    if (excluded > left)
+      count.expect(evidence.judged.total_variation(law, target) == reached, place + ": distance");
+  }
+  return count.finding("bounds reached, N to 16");
+}
+
+/// subsec:implementation-local: with τ of a censored record counted as T the factor τ(x)/τ(y) makes
+/// the restart through τ reversible; counted as T + 1, or as 1, it does not.
+Finding tau_of_censored(const Evidence& evidence) {
+  Count count;
+  bool sees = false;
+  for (const ShippedUse& use : evidence.uses) {
+    const FixedHorizonSpace space = use.space();
+    if (space.size() > 60) continue;
+    const Power alpha{Rational(use.powers.back())};
+    const Law target = power_target(space, alpha);
+    const auto reversible = [&](std::size_t censored) {
+      return !first_violation_of_detailed_balance(
+          FactoredKernel(evidence.judged.restart_through_tau(space, alpha, censored)), target,
+          token_counts(space));
+    };
+    count.expect(reversible(use.horizon), use.name + ": as T");
+    bool censored = false, ended = false;
+    for (std::size_t x = 0; x < space.size(); ++x) (space[x].terminated ? ended : censored) = true;
+    if (censored && ended) {
+      count.expect(!reversible(use.horizon + 1), use.name + ": as T + 1");
+      sees = true;
+    }
+  }
+  count.expect(sees, "no model has records of both kinds");
+  return count.finding("verdicts of detailed balance");
+}
+
+}  // namespace
+
+std::map<std::string, Check> drift_checks() {
+  return {
+      {"swaps_preserve_count", swaps_preserve_count}, {"swapped_keep_budget", swapped_keep_budget},
+      {"mean_count_drop", mean_count_drop},           {"count_contracts", count_contracts},
+      {"long_mass_harmless", long_mass_harmless},     {"transient_crossings", transient_crossings},
+      {"bias_bound_reached", bias_bound_reached},     {"tau_of_censored", tau_of_censored}};
+}
+
+}  // namespace tempera::lab

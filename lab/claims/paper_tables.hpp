@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference/numbers/rational.hpp"
+
+namespace tempera::lab {
+
+/// A table of the paper as it is printed: groups of rows, an entry of nothing where it has a dash.
+struct PaperTable {
+  using Row = std::vector<std::optional<reference::Rational>>;
+  std::vector<std::string> columns;
+  std::map<std::string, std::map<std::string, Row>> groups;
+
+  /// @throw std::out_of_range if it has no such entry
+  reference::Rational& entry(const std::string& group, const std::string& row,
+                             const std::string& column);
+  const reference::Rational& entry(const std::string& group, const std::string& row,
+                                   const std::string& column) const;
+};
+
+/// By the paper's label.
+using PaperTables = std::map<std::string, PaperTable>;
+
+/// proofs/paper_tables.json under `tree`: every table of the paper that a claim is about, typed
+/// once.
+/// @throw reference::BadInput naming file, place and remedy
+PaperTables read_paper_tables(const std::string& tree);
+
+}  // namespace tempera::lab

@@ -1,0 +1,180 @@
+#include "lab/claims/checks.hpp"
+#include "reference/analysis/round_trip.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/swap.hpp"
+
+namespace tempera::lab {
+namespace {
+
+using namespace reference;
+
+/// Unequal acceptances of 1 to 7 edges, some of them 1.
+std::vector<EdgeAcceptances> menu() {
+  const std::vector<Rational> values{Rational(1, 2), Rational(1, 3), Rational(1), Rational(9, 10),
+                                     Rational(1, 7)};
+  std::vector<EdgeAcceptances> all;
+  for (std::size_t edges = 1; edges <= 7; ++edges)
+    for (std::size_t shift = 0; shift < values.size(); ++shift) {
+      EdgeAcceptances a;
+      for (std::size_t k = 0; k < edges; ++k) a.push_back(values[(shift + k * k) % values.size()]);
+      all.push_back(a);
+    }
+  return all;
+}
+
+std::string place(const EdgeAcceptances& a) { return "K = " + std::to_string(a.size() + 1); }
+
+/// 1 + R.
+Rational one_plus_rejection(const EdgeAcceptances& a) {
+  Rational sum = 1;
+  for (const Rational& accepted : a) sum += (1 - accepted) / accepted;
+  return sum;
+}
+
+/// Mean steps until a chain from `state` is there again.
+Rational return_time(const Matrix& chain, std::size_t state) {
+  const auto times = expected_hitting_times(chain, state);
+  Rational mean = 1;
+  for (std::size_t y = 0; y < chain.columns(); ++y) mean += chain(state, y) * times[y];
+  return mean;
+}
+
+/// sec:chain-communication: after a rejection at edge k the tag is back before it after k sweeps on
+/// average, confined to rungs 1..k, and from above after K − k, confined to k+1..K.
+Finding return_times(const Evidence& evidence) {
+  Count count;
+  for (const EdgeAcceptances& a : menu()) {
+    const std::size_t rungs = a.size() + 1;
+    for (std::size_t k = 2; k < rungs; ++k) {
+      const EdgeAcceptances below(a.begin(), a.begin() + static_cast<long>(k) - 1);
+      count.expect(return_time(evidence.judged.ordered_sweep_chain(below), k - 1) == k,
+                   place(a) + ": below edge " + std::to_string(k));
+      const EdgeAcceptances above(a.begin() + static_cast<long>(k) - 1, a.end());
+      const std::size_t left = rungs - (k - 1);
+      count.expect(return_time(evidence.judged.ordered_sweep_chain(above), 0) == left,
+                   place(a) + ": above edge " + std::to_string(k - 1));
+    }
+  }
+  return count.finding("mean return times");
+}
+
+/// sec:chain-communication: one sweep can carry the tag up the whole ladder, with probability
+/// Π a_k, and down by at most one rung.
+Finding up_cascades(const Evidence& evidence) {
+  Count count;
+  for (const EdgeAcceptances& a : menu()) {
+    const Matrix chain = evidence.judged.ordered_sweep_chain(a);
+    Rational all = 1;
+    for (const Rational& accepted : a) all *= accepted;
+    count.expect(chain(0, a.size()) == all, place(a) + ": up");
+    for (std::size_t from = 0; from <= a.size(); ++from)
+      for (std::size_t to = 0; to + 1 < from; ++to)
+        count.expect(chain(from, to) == 0, place(a) + ": down by more than one rung");
+  }
+  return count.finding("entries of sweeps");
+}
+
+/// sec:chain-communication: the lifted chain is the tag under layers that alternate, odd edges
+/// first: a tag at rung k before a layer of k's parity looks up, else down. Its pairs of rung and
+/// layer, moved edge by edge, are the lifted states.
+Finding lifted_chain(const Evidence& evidence) {
+  Count count;
+  for (const EdgeAcceptances& a : menu()) {
+    const std::size_t rungs = a.size() + 1;
+    const Matrix lifted = evidence.judged.even_odd_chain(a);
+    // Rungs and edges count from 1; layer 1 is odd, layer 0 even.
+    const auto state = [](std::size_t rung, std::size_t layer) {
+      return 2 * (rung - 1) + (rung % 2 == layer ? 1 : 0);
+    };
+    for (std::size_t rung = 1; rung <= rungs; ++rung)
+      for (std::size_t layer = 0; layer < 2; ++layer) {
+        Law expected(2 * rungs);
+        const std::size_t edge = rung % 2 == layer ? rung : rung - 1;
+        const bool idle = edge == 0 || edge == rungs;
+        const Rational accepted = idle ? Rational(0) : a[edge - 1];
+        if (!idle) expected[state(edge == rung ? rung + 1 : rung - 1, 1 - layer)] += accepted;
+        expected[state(rung, 1 - layer)] += 1 - accepted;
+        bool same = true;
+        for (std::size_t y = 0; y < expected.size(); ++y)
+          same = same && lifted(state(rung, layer), y) == expected[y];
+        count.expect(same, place(a) + ", rung " + std::to_string(rung));
+      }
+  }
+  return count.finding("rows of lifted chains");
+}
+
+/// sec:chain-communication: with iterations of length d_ADJ and d_DEO the ratio of elapsed times is
+/// 1/2 + (d_ADJ − d_DEO)/(2 d_DEO), and DEO is faster just where d_ADJ > 2 d_DEO.
+Finding elapsed_times(const Evidence& evidence) {
+  Count count;
+  for (const EdgeAcceptances& a : menu())
+    for (const auto& [adj, deo] :
+         std::vector<std::pair<Rational, Rational>>{{3, 2}, {5, 2}, {2, 1}, {1, 1}, {9, 4}}) {
+      const Rational by_order = adj * evidence.judged.ordered_round_trip(a).total();
+      const Rational by_parity = deo * evidence.judged.even_odd_round_trip(a).total();
+      count.expect(by_order / by_parity == Rational(1, 2) + (adj - deo) / (2 * deo), place(a));
+      count.expect((by_parity < by_order) == (adj > 2 * deo), place(a) + ": which is faster");
+    }
+  return count.finding("elapsed times and which is the less");
+}
+
+/// sec:chain-communication, its remark: where a sweep takes c + e (K − 1) and a layer c + e, the
+/// ordered trip's elapsed time over K²(1 + R) stays between e/2 and c + e, the parity one's over
+/// K (1 + R) is 2 (c + e), for K to 24; from some K on DEO is the faster.
+Finding growth_of_times(const Evidence& evidence) {
+  Count count;
+  const Rational local = 8, exchange = 1;
+  bool slower = false;
+  for (std::size_t rungs = 2; rungs <= 24; ++rungs) {
+    EdgeAcceptances a(rungs - 1, Rational(2, 3));
+    a.front() = Rational(1, 2);
+    const Rational scale = one_plus_rejection(a) * Rational(rungs);
+    const Rational by_order =
+        (local + exchange * Rational(rungs - 1)) * evidence.judged.ordered_round_trip(a).total();
+    const Rational by_parity = (local + exchange) * evidence.judged.even_odd_round_trip(a).total();
+    const Rational per_square = by_order / (scale * Rational(rungs));
+    count.expect(per_square >= exchange / 2 && per_square <= local + exchange, place(a));
+    count.expect(by_parity == 2 * (local + exchange) * scale, place(a) + ": DEO");
+    if (by_order > by_parity) slower = true;
+    count.expect(slower == (rungs > 1 + (local + 2 * exchange) / exchange), place(a) + ": order");
+  }
+  count.expect(slower, "ADJ is never the slower");
+  return count.finding("elapsed times, K to 24");
+}
+
+/// rem after sec:ladder-design: the formula of constant, history-independent acceptances against
+/// the joint chain at equilibrium. With two rungs they agree, whatever the model: an upward step
+/// and a downward one alternate. With three on the four-state records they do not.
+Finding real_round_trips(const Evidence& evidence) {
+  Count count;
+  const FiniteModel model = parse_finite_model(four_state_model, "four-state");
+  const FixedHorizonSpace space(model, 2);
+  const auto of_ladder = [&](const std::string& powers) {
+    const ParallelTempering chain(space, parse_ladder(powers, "ladder"), RestartLaw::uniform(2));
+    EdgeAcceptances a;
+    for (std::size_t k = 0; k + 1 < chain.shape().size(); ++k)
+      a.push_back(
+          evidence.judged.expected_swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1)));
+    return std::pair(evidence.judged.mean_round_trip(chain),
+                     evidence.judged.ordered_round_trip_formula(a).total());
+  };
+  const auto [two, two_formula] = of_ladder("1,3");
+  count.expect(two == two_formula, "two rungs: " + to_string(two));
+  const auto [three, three_formula] = of_ladder("1,2,4");
+  count.expect(three != three_formula && three > 3, "three rungs: the formula is exact");
+  Finding finding = count.finding("");
+  if (finding.confirms)
+    finding.detail = "K = 3: " + to_decimal(three, 5) + " sweeps, the formula says " +
+                     to_decimal(three_formula, 5);
+  return finding;
+}
+
+}  // namespace
+
+std::map<std::string, Check> schedule_checks() {
+  return {{"return_times", return_times},       {"up_cascades", up_cascades},
+          {"lifted_chain", lifted_chain},       {"elapsed_times", elapsed_times},
+          {"growth_of_times", growth_of_times}, {"real_round_trips", real_round_trips}};
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include "reference/analysis/stationary_law.hpp"
+#include "reference/kernels/joint_states.hpp"
+#include "tests/lab/claims/planted.hpp"
+
+namespace tempera::test {
+namespace {
+
+using namespace reference;
+using lab::Judged;
+
+void local_at_rest(Judged& judged) {
+  judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+    Matrix kernel(space.size(), space.size());
+    complete_rows_on_diagonal(kernel);
+    return kernel;
+  };
+}
+
+/// Every local move a draw from the target.
+void drawn_from_target(Judged& judged) {
+  judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+    const Law target = power_target(space, power);
+    Matrix kernel(space.size(), space.size());
+    for (std::size_t x = 0; x < space.size(); ++x)
+      for (std::size_t y = 0; y < space.size(); ++y) kernel(x, y) = target[y];
+    return kernel;
+  };
+}
+
+void rounds_at_rest(Judged& judged) {
+  judged.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
+    return FactoredKernel(chain.shape());
+  };
+}
+
+void sweep_at_rest(Judged& judged) {
+  judged.local_sweep = [](const ParallelTempering& chain) { return FactoredKernel(chain.shape()); };
+}
+
+}  // namespace
+
+std::vector<Planted> planted_in_method() {
+  return {
+      {"power_raises_likelihood", "an energy of the other sign",
+       [](Judged& judged) {
+         judged.mean_energy = [](const auto& p0, const auto& power, long bits) {
+           return Interval(0, bits) - mean_energy(p0, power, bits);
+         };
+       }},
+      {"gap_against_power", "power 3 whatever the power",
+       [](Judged& judged) {
+         judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto& restart) {
+           return fixed_horizon_kernel(space, Power(Rational(3)), restart);
+         };
+         judged.second_eigenvalue = [](const Matrix& kernel, const Law&, unsigned halvings) {
+           const Law target = *stationary_law(kernel);
+           return second_eigenvalue(kernel, target, halvings);
+         };
+       }},
+      {"gap_at_most_base", "a draw from the target", drawn_from_target},
+      {"gap_at_most_base", "one eigenvalue fewer",
+       [](Judged& judged) {
+         judged.eigenvalues_above = [](const Matrix& kernel, const Law& law, const Rational& at) {
+           const std::size_t number = eigenvalues_above(kernel, law, at);
+           return number > 0 ? number - 1 : 0;
+         };
+       }},
+      {"one_way_proposal", "a proposal through the horizon",
+       [](Judged& judged) {
+         judged.truncated_proposal = [](const auto& space, const auto&, std::size_t,
+                                        std::size_t y) {
+           return Rational(space.in_fixed_horizon_space(y) ? 1 : 0) / Rational(space.size());
+         };
+       }},
+      {"exact_on_truncated", "the truncated scores",
+       [](Judged& judged) { judged.truncated_metropolis = truncating_kernel; }},
+      {"exact_on_truncated", "a kernel at rest",
+       [](Judged& judged) {
+         judged.truncated_metropolis = [](const auto& space, const auto&) {
+           Matrix kernel(space.size(), space.size());
+           complete_rows_on_diagonal(kernel);
+           return kernel;
+         };
+       }},
+      {"stages_of_blocks", "a last stage of a whole block",
+       [](Judged& judged) {
+         judged.stage_horizons = [](std::size_t horizon, std::size_t block) {
+           auto stages = stage_horizons(horizon, block);
+           stages.back() = stages.size() * block;
+           return stages;
+         };
+       }},
+      {"proposal_is_temperature", "temperature 1",
+       [](Judged& judged) {
+         judged.token_proposal = [](const TokenRow& row, const Power&) { return row; };
+       }},
+      {"several_rungs", "the first swap alone",
+       [](Judged& judged) {
+         judged.ordered_sweep = [](const ParallelTempering& chain) { return chain.swap(1); };
+       }},
+      {"zero_counts", "at least one local move",
+       [](Judged& judged) {
+         judged.transition = [](const ParallelTempering& chain, std::size_t local,
+                                std::size_t sweeps) {
+           return chain.transition(std::max<std::size_t>(local, 1), sweeps);
+         };
+       }},
+      {"zero_counts", "at least one round",
+       [](Judged& judged) {
+         judged.progressive_law = [](const auto& model, auto horizon, auto block,
+                                     const auto& ladder, std::vector<StageSchedule> stages,
+                                     Schedule schedule) {
+           for (StageSchedule& stage : stages)
+             stage.rounds = std::max<std::size_t>(stage.rounds, 1);
+           return progressive_law(model, horizon, block, ladder, stages, schedule);
+         };
+       }},
+      {"endings_move", "a kernel at rest", local_at_rest},
+      {"swaps_accelerate", "rounds at rest", rounds_at_rest},
+      {"swaps_accelerate", "a draw from the target", drawn_from_target},
+      {"swaps_do_not_help", "a kernel at rest", local_at_rest},
+      {"swaps_do_not_help", "rounds at rest", rounds_at_rest},
+      {"one_rung", "a local move for the sweeps",
+       [](Judged& judged) {
+         judged.transition = [](const ParallelTempering& chain, std::size_t local,
+                                std::size_t sweeps) {
+           return chain.transition(local + (sweeps > 0 ? 1 : 0), 0);
+         };
+       }},
+      {"one_rung", "another power's target",
+       [](Judged& judged) {
+         judged.power_target = [](const FixedHorizonSpace& space, const Power& power) {
+           return power_target(space, Power(power.value() + 1));
+         };
+       }},
+      {"uncoupled_rungs", "swaps all the same",
+       [](Judged& judged) {
+         judged.transition = [](const ParallelTempering& chain, std::size_t local, std::size_t) {
+           return chain.transition(local, 1);
+         };
+       }},
+      {"implicit_tail", "a likelihood of nothing",
+       [](Judged& judged) {
+         judged.likelihood = [](const RecordSpace&, std::size_t) { return Rational(0); };
+       }},
+      {"epsilon_is_largest", "half the weight of each rung",
+       [](Judged& judged) {
+         judged.full_restart_weight = [](const auto& space, const auto& ladder, const auto& law) {
+           Rational weight = full_restart_weight(space, ladder, law);
+           for (std::size_t k = 0; k < ladder.rungs(); ++k) weight /= 2;
+           return weight;
+         };
+       }},
+      {"never_farther", "no distance between joint laws",
+       [](Judged& judged) {
+         judged.total_variation = [](const Law& mu, const Law& nu) {
+           return mu.size() >= 9 ? Rational(0) : total_variation(mu, nu);
+         };
+       }},
+      {"never_farther", "a sweep that gathers all in one state",
+       [](Judged& judged) {
+         judged.local_sweep = [](const ParallelTempering& chain) {
+           std::vector<Matrix> kernels;
+           for (const std::size_t size : chain.shape()) {
+             Matrix& kernel = kernels.emplace_back(size, size);
+             for (std::size_t x = 0; x < size; ++x) kernel(x, size - 1) = 1;
+           }
+           FactoredKernel sweep(chain.shape());
+           sweep.then_move(kernels);
+           return sweep;
+         };
+       }},
+      {"sweep_contracts", "a sweep at rest", sweep_at_rest},
+      {"round_is_not_reversible", "local moves alone",
+       [](Judged& judged) {
+         judged.transition = [](const ParallelTempering& chain, std::size_t local, std::size_t) {
+           return chain.transition(local, 0);
+         };
+       }},
+  };
+}
+
+}  // namespace tempera::test
