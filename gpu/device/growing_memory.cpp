@@ -37,7 +37,6 @@ void GrowingMemory::grow(std::size_t size) {
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                  : mremap(host_, size_, size, MREMAP_MAYMOVE);
   if (grown == MAP_FAILED) throw std::bad_alloc();
-  count_device_allocation();  // a step's graph knows where its pages were
   host_ = static_cast<std::byte*>(grown);
   size_ = size;
 }
