@@ -15,7 +15,7 @@
 
 namespace tempera::cli {
 
-int report(std::exception_ptr failure) {
+int report(const std::exception_ptr& failure) {
   const auto say = [](const std::string& text, int code) {
     std::cerr << "tempera: " << text << '\n';
     return code;

@@ -6,7 +6,7 @@ namespace tempera::cli {
 
 /// Prints one line on standard error about what ended a command. Returns the exit code: 2 for what
 /// a user or a machine can mend, a lost GPU among it, and 3 for an error of the program.
-int report(std::exception_ptr failure);
+int report(const std::exception_ptr& failure);
 
 /// Has a program that cannot unwind end by report() where a GPU is lost: memory that is freed on a
 /// lost device throws out of a destructor. Anything else that cannot unwind aborts, as ever.
