@@ -108,7 +108,9 @@ class Picture {
   void x_ticks(const Panel& panel, std::size_t last, const std::string& name) {
     const double range = std::max(1.0, static_cast<double>(last));
     const double step = std::max(1.0, nice_step(range, 10.0));
-    for (double at = 0.0; at <= range + 1e-9; at += step) {
+    const auto steps = static_cast<std::size_t>(range / step + 1e-9);
+    for (std::size_t i = 0; i <= steps; ++i) {
+      const double at = static_cast<double>(i) * step;
       line(panel.x(at / range), panel.y(0.0), panel.x(at / range), panel.y(0.0) + 5.0, "#444444",
            1.0);
       text(panel.x(at / range), panel.y(0.0) + 19.0, number(at, "%.0f"), "middle");
@@ -137,8 +139,11 @@ void mark_stages(Picture& picture, const Panel& panel, std::span<const RoundTrac
   for (std::size_t i = 1; i < sample.size(); ++i) {
     if (sample[i].round != 0) continue;
     const double x = panel.x(share_of(i, sample.size()));
-    for (double y = panel.top; y < panel.y(0.0); y += 8.0)
+    const auto dashes = static_cast<std::size_t>(panel.height / 8.0);
+    for (std::size_t dash = 0; dash <= dashes; ++dash) {
+      const double y = panel.top + 8.0 * static_cast<double>(dash);
       picture.line(x, y, x, std::min(y + 4.0, panel.y(0.0)), "#999999", 0.8);
+    }
   }
 }
 

@@ -139,12 +139,14 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
     run.events +=
         round_line(prompt, sample, progress, run.statistics.index_process(), settings_.confidence);
     run.records = saved(progress, {});
-    if (seconds_now() - saved_at_ >= pause_) write_checkpoint();
+    is_news_ = true;
   }
   report();
 }
 
+/// Runs whose rounds end in one batch share a checkpoint: the next pass begins when it is written.
 void Sampling::before_batch() {
+  if (is_news_ && seconds_now() - saved_at_ >= pause_) write_checkpoint();
   if (!watcher_.stop || !watcher_.stop()) return;
   if (folder_ != nullptr) write_checkpoint();
   throw RunStopped();
@@ -243,6 +245,7 @@ void Sampling::write_checkpoint() {
     }
     folder_->save_checkpoint(std::move(state));
   }
+  is_news_ = false;
   saved_at_ = seconds_now();
   if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds);
 }

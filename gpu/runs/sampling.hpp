@@ -109,6 +109,7 @@ class Sampling final : private DrawObserver {
   double checkpoint_seconds_;
   double saved_at_ = 0.0;  ///< when the last checkpoint was written
   double pause_ = 0.0;     ///< how long to wait after it
+  bool is_news_ = false;   ///< whether a round has ended since
 
   DrawTotals totals_;
   double seconds_ = 0.0;  ///< that drawing took
