@@ -74,7 +74,7 @@ void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settin
     for (const TokenId token : tokens) text += std::to_string(token) + " ";
     return text;
   };
-  Sampling(model, settings, numbers, &folder, {}, 0.0).run();
+  Sampling(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 
 /// Of every file in the folder, its name and its bytes.

@@ -99,7 +99,7 @@ double queued_seconds(const SpeedRun& run, MeasuredModel& model, std::size_t row
   DeviceMemory<float> logits(rows * model.transformer->vocabulary_size());
   return seconds_per_call(run.timing, [&] {
     model.architecture->forward(batch, memory);
-    model.architecture->logits(last, memory, logits.data());
+    model.architecture->logits(last, memory, {logits.data()});
   });
 }
 
