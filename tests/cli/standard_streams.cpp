@@ -62,6 +62,7 @@ TEST_CASE("a closed standard output puts no answer into the run folder's files")
   CHECK(closed.exit_code == 2);
   for (const auto& file : std::filesystem::directory_iterator(folder / "whole")) {
     CAPTURE(file.path());
+    if (file.path().filename() == "speed.json") continue;  // times
     CHECK(bytes_of(file.path().string()) ==
           bytes_of((folder / "closed" / file.path().filename()).string()));
   }

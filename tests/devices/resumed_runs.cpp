@@ -77,10 +77,11 @@ void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settin
   Sampling(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 
-/// Of every file in the folder, its name and its bytes.
+/// Of every file in the folder but that of times, its name and its bytes.
 std::string fingerprint_of_folder(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(path))
+    if (entry.path().filename() != "speed.json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<std::uint64_t> bytes;
   for (const auto& file : files) {
