@@ -328,7 +328,6 @@ void add_sample(CLI::App& app) {
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
     refuse_beside(*prompts, *prompt, "give the prompts in one way");
     refuse_beside(*prompts, *prompt_file, "give the prompts in one way");
-    refuse_beside(*summary, *json, "leave it out: --json holds the summary");
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     gpu::require_device(options->device);

@@ -99,8 +99,8 @@ struct Recorded {
   const char* half_way;
 };
 constexpr Recorded kills[] = {
-    {8, "a5606ee6cfd9ad27"}, {13, "485f2451aaae45a8"}, {19, "60e90f03fe17b373"}};
-constexpr const char* whole = "0f5d968281b00f96";
+    {8, "5574ba260a4cd06c"}, {13, "a6448e368d1edecb"}, {19, "b0ecf9f7298fddf9"}};
+constexpr const char* whole = "fda0b7df9a7285d8";
 
 }  // namespace
 
