@@ -1,8 +1,8 @@
 #include "gpu/device/growing_memory.hpp"
 
-#include "gpu/device/planted_fault.hpp"
-
 #include <new>
+
+#include "gpu/device/planted_fault.hpp"
 
 #if !defined(TEMPERA_DEVICE_CUDA)
 #include <sys/mman.h>
