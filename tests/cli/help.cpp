@@ -12,7 +12,7 @@ using tempera::cli::wrapped;
 
 namespace {
 
-const std::vector<std::string> commands{"verify", "exact",   "round-trip", "law",  "score",
+const std::vector<std::string> commands{"verify", "exact",   "round-trip", "law",    "score",
                                         "sample", "compare", "tokens",     "models", "presets",
                                         "ladder", "plot",    "bench"};
 
