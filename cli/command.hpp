@@ -8,7 +8,10 @@ namespace tempera::cli {
 // verdict throws CLI::RuntimeError(1); bad input leaves as BadInput and becomes exit code 2.
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
+void add_certify(CLI::App& app);
+void add_check(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_gallery(CLI::App& app);
 void add_law(CLI::App& app);
 void add_models(CLI::App& app);
 void add_sample(CLI::App& app);
