@@ -63,6 +63,21 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return result + std::string("...").substr(0, columns - taken < 3 ? columns - taken : 3);
 }
 
+std::string spaced_json(const std::string& json) {
+  std::string spaced;
+  bool is_in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    spaced += json[i];
+    if (json[i] == '\\' && i + 1 < json.size())
+      spaced += json[++i];
+    else if (json[i] == '"')
+      is_in_text = !is_in_text;
+    else if (json[i] == ',' && !is_in_text)
+      spaced += ' ';
+  }
+  return spaced;
+}
+
 std::string decimal_of(double value) {
   char text[32];
   const auto [end, error] = std::to_chars(text, text + sizeof text, value);

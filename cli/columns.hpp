@@ -15,6 +15,9 @@ std::size_t columns_of(std::string_view text);
 /// characters are replaced by '?', ill-formed UTF-8 by U+FFFD.
 std::string fitted(std::string_view text, std::size_t columns);
 
+/// JSON with a space after every comma between its parts, so that a long one can be wrapped.
+std::string spaced_json(const std::string& json);
+
 /// The shortest decimal that reads back as this number: "1.6", "1048576".
 std::string decimal_of(double value);
 

@@ -9,7 +9,10 @@ namespace tempera::cli {
 void add_bench(CLI::App& app);
 void add_exact(CLI::App& app);
 void add_round_trip(CLI::App& app);
+void add_certify(CLI::App& app);
+void add_check(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_gallery(CLI::App& app);
 void add_ladder(CLI::App& app);
 void add_law(CLI::App& app);
 void add_models(CLI::App& app);

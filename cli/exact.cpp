@@ -72,6 +72,15 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
     refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
+  if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {
+    if (!flags.no_matrix)
+      throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
+                     "give it for the laws and verdicts alone");
+    const auto report = reference::report_carried(model, reference::Ladder({power}),
+                                                  reference::Schedule::ordered, asked);
+    if (flags.json) return print(exact_json(heading, report));
+    return print_exact(std::cout, heading, report);
+  }
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
   const auto matrix = flags.no_matrix ? PrintedMatrix::no : PrintedMatrix::yes;
@@ -86,11 +95,17 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
   const auto ladder = reference::parse_ladder(flags.powers, "--powers");
   const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
   const auto model = reference::load_finite_model(flags.model);
-  const auto report = reference::report_joint(
-      model, ladder,
-      schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd, asked);
-  if (flags.json) return print(exact_json(report));
-  print_exact(std::cout, {model.name(), asked.horizon, ladder, schedule}, report);
+  const JointHeading heading{model.name(), asked.horizon, ladder, schedule};
+  const auto sweep =
+      schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd;
+  const auto answer = [&](const auto& report) {
+    if (flags.json) return print(exact_json(report));
+    print_exact(std::cout, heading, report);
+  };
+  if (reference::is_carried(model, asked.horizon, ladder.rungs()))
+    answer(reference::report_carried(model, ladder, sweep, asked));
+  else
+    answer(reference::report_joint(model, ladder, sweep, asked));
 }
 
 void run_exact(const ExactFlags& flags) {

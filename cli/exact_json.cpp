@@ -25,6 +25,10 @@ Json fractions(const Matrix& matrix) {
   return rows;
 }
 
+Json decided(const std::optional<bool>& verdict) {
+  return verdict ? Json(*verdict) : Json(nullptr);
+}
+
 }  // namespace
 
 Json exact_json(const RungHeading& heading, const RungReport& report, PrintedMatrix matrix) {
@@ -54,6 +58,35 @@ Json exact_json(const JointReport& report) {
           {"irreducible", report.verdict.irreducible},
           {"swap_acceptance", fractions(report.swap_acceptance)},
           {"tv", fractions(report.total_variation)}};
+}
+
+Json exact_json(const RungHeading& heading, const CarriedReport& report) {
+  Json json{{"model", heading.model},
+            {"horizon", heading.horizon},
+            {"power", to_string(heading.power.value())},
+            {"kernel", heading.kernel},
+            {"size", report.size}};
+  if (!report.states.empty()) {
+    json["states"] = report.states;
+    json["base"] = fractions(report.base);
+    json["target"] = fractions(report.target);
+  }
+  json["invariant"] = report.invariant;
+  json["detailed_balance"] = decided(report.reversible);
+  json["irreducible"] = report.irreducible;
+  json["tv"] = fractions(report.total_variation);
+  return json;
+}
+
+Json exact_json(const CarriedReport& report) {
+  Json json{{"size", report.size}};
+  if (!report.states.empty()) json["states"] = report.states;
+  json["invariant"] = report.invariant;
+  json["reversible"] = decided(report.reversible);
+  json["irreducible"] = report.irreducible;
+  json["swap_acceptance"] = fractions(report.swap_acceptance);
+  json["tv"] = fractions(report.total_variation);
+  return json;
 }
 
 }  // namespace tempera::cli

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "reference/report/carried_report.hpp"
 #include "reference/report/exact_report.hpp"
 
 namespace tempera::cli {
@@ -31,11 +32,18 @@ enum class PrintedMatrix { yes, no };
 nlohmann::ordered_json exact_json(const RungHeading& heading, const reference::RungReport& report,
                                   PrintedMatrix matrix);
 nlohmann::ordered_json exact_json(const reference::JointReport& report);
+nlohmann::ordered_json exact_json(const RungHeading& heading,
+                                  const reference::CarriedReport& report);
+nlohmann::ordered_json exact_json(const reference::CarriedReport& report);
 
 /// Tables for a terminal.
 void print_exact(std::ostream& out, const RungHeading& heading, const reference::RungReport& report,
                  PrintedMatrix matrix);
 void print_exact(std::ostream& out, const JointHeading& heading,
                  const reference::JointReport& report);
+void print_exact(std::ostream& out, const RungHeading& heading,
+                 const reference::CarriedReport& report);
+void print_exact(std::ostream& out, const JointHeading& heading,
+                 const reference::CarriedReport& report);
 
 }  // namespace tempera::cli

@@ -83,10 +83,7 @@ void print_matrix(std::ostream& out, const RungReport& report) {
 
 const char* yes_or_no(bool holds) { return holds ? "yes" : "no"; }
 
-void print_verdict(std::ostream& out, const ChainVerdict& verdict) {
-  out << "target invariant: " << yes_or_no(verdict.invariant())
-      << "\nreversible:       " << yes_or_no(verdict.reversible())
-      << "\nirreducible:      " << yes_or_no(verdict.irreducible) << '\n';
+void print_findings(std::ostream& out, const ChainVerdict& verdict) {
   const auto finding = [&](const std::string& text) {
     out << "  " << wrapped(text, table_columns, 4) << '\n';
   };
@@ -96,6 +93,44 @@ void print_verdict(std::ostream& out, const ChainVerdict& verdict) {
   if (const auto& pair = verdict.unbalanced)
     finding("not reversible: (" + pair->from + ") -> (" + pair->to + ") flows " +
             cell(pair->forward_flow) + ", back " + cell(pair->reverse_flow));
+}
+
+void print_verdict(std::ostream& out, const ChainVerdict& verdict) {
+  out << "target invariant: " << yes_or_no(verdict.invariant())
+      << "\nreversible:       " << yes_or_no(verdict.reversible())
+      << "\nirreducible:      " << yes_or_no(verdict.irreducible) << '\n';
+  print_findings(out, verdict);
+}
+
+void print_verdict(std::ostream& out, const CarriedReport& report) {
+  ChainVerdict verdict;
+  verdict.unbalanced = report.unbalanced;
+  verdict.irreducible = report.irreducible;
+  out << "target invariant: " << yes_or_no(report.invariant) << "\nreversible:       "
+      << (report.reversible ? yes_or_no(*report.reversible) : "not decided")
+      << "\nirreducible:      " << yes_or_no(report.irreducible) << '\n';
+  print_findings(out, verdict);
+}
+
+void print_acceptances(std::ostream& out, const std::vector<Rational>& acceptances) {
+  Rows rows{{"edge", "swap acceptance at equilibrium"}};
+  for (const Rational& rate : acceptances)
+    rows.push_back({std::to_string(rows.size()), cell(rate), to_decimal(rate, decimals)});
+  print_rows(out, rows);
+}
+
+std::string title_of(const RungHeading& heading) {
+  return wrapped(heading.model + ", horizon " + std::to_string(heading.horizon) + ", power " +
+                     to_string(heading.power.value()) + ", " + heading.kernel + " kernel",
+                 table_columns, 2) +
+         '\n';
+}
+
+std::string title_of(const JointHeading& heading) {
+  std::string title = heading.model + ", horizon " + std::to_string(heading.horizon) + ", powers ";
+  for (std::size_t k = 0; k < heading.ladder.rungs(); ++k)
+    title += (k > 0 ? ", " : "") + to_string(heading.ladder[k].value());
+  return wrapped(title + ", schedule " + heading.schedule, table_columns, 2) + '\n';
 }
 
 void print_curve(std::ostream& out, const std::vector<Rational>& total_variation) {
@@ -114,10 +149,7 @@ void print_curve(std::ostream& out, const std::vector<Rational>& total_variation
 
 void print_exact(std::ostream& out, const RungHeading& heading, const RungReport& report,
                  PrintedMatrix matrix) {
-  const std::string title = heading.model + ", horizon " + std::to_string(heading.horizon) +
-                            ", power " + to_string(heading.power.value()) + ", " + heading.kernel +
-                            " kernel";
-  out << wrapped(title, table_columns, 2) << '\n' << report.states.size() << " states\n";
+  out << title_of(heading) << report.states.size() << " states\n";
   print_laws(out, report);
   if (matrix == PrintedMatrix::yes) print_matrix(out, report);
   print_verdict(out, report.verdict);
@@ -125,16 +157,23 @@ void print_exact(std::ostream& out, const RungHeading& heading, const RungReport
 }
 
 void print_exact(std::ostream& out, const JointHeading& heading, const JointReport& report) {
-  std::string title = heading.model + ", horizon " + std::to_string(heading.horizon) + ", powers ";
-  for (std::size_t k = 0; k < heading.ladder.rungs(); ++k)
-    title += (k > 0 ? ", " : "") + to_string(heading.ladder[k].value());
-  out << wrapped(title + ", schedule " + heading.schedule, table_columns, 2) << '\n'
-      << report.records.size() << " states\n";
-  Rows rows{{"edge", "swap acceptance at equilibrium"}};
-  for (const Rational& rate : report.swap_acceptance)
-    rows.push_back({std::to_string(rows.size()), cell(rate), to_decimal(rate, decimals)});
-  print_rows(out, rows);
+  out << title_of(heading) << report.records.size() << " states\n";
+  print_acceptances(out, report.swap_acceptance);
   print_verdict(out, report.verdict);
+  print_curve(out, report.total_variation);
+}
+
+void print_exact(std::ostream& out, const RungHeading& heading, const CarriedReport& report) {
+  out << title_of(heading) << report.size << " states, carried without a matrix\n\n";
+  print_verdict(out, report);
+  print_curve(out, report.total_variation);
+}
+
+void print_exact(std::ostream& out, const JointHeading& heading, const CarriedReport& report) {
+  out << title_of(heading) << report.records << " states, " << report.size
+      << " joint states, carried without a matrix\n";
+  print_acceptances(out, report.swap_acceptance);
+  print_verdict(out, report);
   print_curve(out, report.total_variation);
 }
 

@@ -14,6 +14,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/shipped_tree.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "lab/one_step_law.hpp"
 #include "lab/shipped_laws.hpp"
 #include "lab/shipped_programs.hpp"
 
@@ -99,6 +100,43 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
                 fitted(report.states[s], table_columns - 16).c_str());
 }
 
+nlohmann::ordered_json to_json(const lab::OneStepReport& report) {
+  nlohmann::ordered_json json{{"records", report.records}, {"size", report.states}};
+  for (const char* unsolved : {"matrix", "stationary", "tv_to_target", "tv_own"})
+    json[unsolved] = nullptr;
+  json["tv_one_step"] = lab::to_scientific(report.tv_one_step);
+  json["worst_entry"] = nullptr;
+  return json;
+}
+
+/// Above law_limit states: one step from the target, without a stationary law.
+void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
+                  const lab::LawQuestion& question) {
+  const auto begin = std::chrono::steady_clock::now();
+  ProgressLine line;
+  const lab::OneStepReport report = lab::one_step_law(
+      model, question, [&](std::size_t done, std::size_t steps, const std::string& name) {
+        line.show_step(done, steps, name);
+      });
+  line.clear();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (options.json) {
+    std::cout << to_json(report).dump() << '\n';
+    return;
+  }
+  std::printf(
+      "%s\n  %s\n",
+      wrapped("the compiled sampler on " + gpu::one_line(options.model), table_columns, 2).c_str(),
+      wrapped("horizon " + std::to_string(options.horizon) + ", powers " + list_of(options.powers) +
+                  ": " + std::to_string(report.states) + " states, " + fixed(elapsed.count()) +
+                  " s; above " + std::to_string(lab::law_limit) +
+                  " states there is no stationary law",
+              table_columns, 2)
+          .c_str());
+  std::printf("  %-48s %s\n", "TV after one step from the target of its logits",
+              lab::to_scientific(report.tv_one_step).c_str());
+}
+
 void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
@@ -109,6 +147,8 @@ void run_law(const LawOptions& options) {
   }
   const reference::FiniteModel model = reference::load_finite_model(options.model);
   const lab::FiniteLogits logits(model);
+  if (lab::law_states(logits.enumerable(), question) > lab::law_limit)
+    return run_one_step(options, logits.enumerable(), question);
   ProgressLine line;
   const lab::LawReport report =
       lab::compiled_law(logits.enumerable(), &model, question,

@@ -84,6 +84,9 @@ int main(int argc, char** argv) {
     add_exact(program);
     add_round_trip(program);
     add_law(program);
+    add_check(program);
+    add_gallery(program);
+    add_certify(program);
     add_score(program);
     add_sample(program);
     add_compare(program);

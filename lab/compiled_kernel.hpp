@@ -54,24 +54,32 @@ class CompiledKernel {
   Matrix local_move(gpu::Rung k) {
     Matrix matrix(space_.size(), space_.size());
     for (std::size_t s = 0; s < space_.size(); ++s) {
-      std::optional<gpu::Record> x;
-      enumerate(
-          [&](gpu::Lottery& tree) {
-            x = canonical(s);
-            run(tree, [&](gpu::Run& run) {
-              std::vector<gpu::Task> tasks;
-              tasks.push_back(gpu::local_move<Rules>(
-                  *x, gpu::Turn(run, k, 0, gpu::Purpose::proposal_token), restart_law_));
-              run.engine.run(tasks);
-            });
-          },
-          [&](const Rational& probability) {
-            const std::size_t y = space_.find(x->token_ids());
-            inspect(*x, s, y);
-            matrix(s, y) += probability;
-          });
+      const std::vector<Rational> row = local_row(k, s);
+      for (std::size_t y = 0; y < row.size(); ++y) matrix(s, y) = row[y];
     }
     return matrix;
+  }
+
+  /// Its row from one state: [|S|].
+  std::vector<Rational> local_row(gpu::Rung k, std::size_t s) {
+    std::vector<Rational> row(space_.size());
+    std::optional<gpu::Record> x;
+    enumerate(
+        [&](gpu::Lottery& tree) {
+          x = canonical(s);
+          run(tree, [&](gpu::Run& run) {
+            std::vector<gpu::Task> tasks;
+            tasks.push_back(gpu::local_move<Rules>(
+                *x, gpu::Turn(run, k, 0, gpu::Purpose::proposal_token), restart_law_));
+            run.engine.run(tasks);
+          });
+        },
+        [&](const Rational& probability) {
+          const std::size_t y = space_.find(x->token_ids());
+          inspect(*x, s, y);
+          row[y] += probability;
+        });
+    return row;
   }
 
   /// The probability that edge k exchanges records x and y: [|S|, |S|], x at rung k, y at k + 1.

@@ -141,6 +141,34 @@ TEST_CASE("the tables of exact fit 100 columns") {
   }
 }
 
+TEST_CASE("a space too large for a matrix is carried without one") {
+  const json joint = answer("--horizon 70 --powers 1,2 --start 'e|e' --steps 1");
+  CHECK(joint["size"] == 71 * 71);
+  CHECK(joint["states"].size() == 71);
+  CHECK(joint["invariant"] == true);
+  CHECK(joint["reversible"] == false);
+  CHECK(joint["irreducible"] == true);
+  CHECK(joint["swap_acceptance"].size() == 1);
+  CHECK(joint["tv"].size() == 2);
+  CHECK(answer("--horizon 70 --powers 1,2 --schedule deo")["reversible"] == true);
+  const TemporaryFile coin(R"({"name": "coin", "vocabulary": ["a", "b"], "terminal": [],
+                               "default": {"a": "2/3", "b": "1/3"}})");
+  check_refusal("exact " + coin.path() + " --horizon 11 --power 2", "--no-matrix: is missing");
+  const auto result =
+      run_command("exact " + coin.path() + " --horizon 11 --power 2 --no-matrix --json --start '" +
+                  "a a a a a a a a a a a' --steps 2");
+  REQUIRE(result.exit_code == 0);
+  const json rung = json::parse(result.out);
+  CHECK(rung["size"] == 2048);
+  CHECK(rung["states"].size() == 2048);
+  CHECK(rung["target"].size() == 2048);
+  CHECK(rung["detailed_balance"] == true);
+  CHECK(rung["tv"].size() == 3);
+  const auto table = run_command("exact " + coin.path() + " --horizon 11 --power 2 --no-matrix");
+  CHECK_THAT(table.out, Catch::Contains("2048 states, carried without a matrix") &&
+                            Catch::Contains("reversible:       yes"));
+}
+
 TEST_CASE("bad input ends in one line and exit code 2") {
   const TemporaryFile model(four_state);
   const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
@@ -152,7 +180,7 @@ TEST_CASE("bad input ends in one line and exit code 2") {
       {four + "--power 2", "--horizon: is missing"},
       {four + "--horizon 0 --power 2", "--horizon: \"0\" is out of range"},
       {four + "--horizon 200 --power 2", "above the limit of 128"},
-      {four + "--horizon 40 --powers 1,2,3", "68921 joint states"},
+      {four + "--horizon 100 --powers 1,2,3,4", "104060401 joint states"},
       {four + "--horizon 2 --power 0", "the power 0 is not positive"},
       {four + "--horizon 2 --power -1", "the power -1 is not positive"},
       {four + "--horizon 2 --power 3/2", "the probability 1/2 raised to it is irrational"},

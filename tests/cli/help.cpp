@@ -12,9 +12,9 @@ using tempera::cli::wrapped;
 
 namespace {
 
-const std::vector<std::string> commands{"verify", "exact",   "round-trip", "law",    "score",
-                                        "sample", "compare", "tokens",     "models", "presets",
-                                        "ladder", "plot",    "bench"};
+const std::vector<std::string> commands{
+    "verify", "exact",   "round-trip", "law",  "score", "sample", "compare", "tokens",
+    "models", "presets", "ladder",     "plot", "bench", "check",  "gallery", "certify"};
 
 std::string printed(const std::string& arguments) {
   const CommandResult result = run_command(arguments);

@@ -1,0 +1,102 @@
+// The command `tempera gallery`: known mistakes, planted and caught.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/columns.hpp"
+#include "cli/command.hpp"
+#include "cli/help.hpp"
+#include "cli/option_values.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/shipped_tree.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "lab/defect_gallery/kernel_gallery.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct GalleryOptions {
+  std::string only, tree;
+  bool json = false;
+};
+
+void print(const lab::DefectFound& found) {
+  std::printf("  %-6s %8.3f s  %s\n", found.caught ? "caught" : "MISSED", found.seconds,
+              fitted(found.name, table_columns - 21).c_str());
+  const std::string indent(9, ' ');
+  const auto below = [&](const std::string& text) {
+    std::printf("%s%s\n", indent.c_str(), wrapped(text, table_columns, indent.size()).c_str());
+  };
+  below(found.description);
+  if (!found.caught) return;
+  below(found.counterexample);
+  below("horizon " + std::to_string(found.horizon) + ", " + spaced_json(found.model));
+}
+
+ordered_json to_json(const lab::DefectFound& found) {
+  return {{"defect", found.name},
+          {"description", found.description},
+          {"caught", found.caught},
+          {"horizon", found.horizon},
+          {"model", found.caught ? ordered_json::parse(found.model) : ordered_json(nullptr)},
+          {"counterexample", found.counterexample},
+          {"seconds", found.seconds}};
+}
+
+void run_gallery(const GalleryOptions& options) {
+  const auto four_tokens =
+      reference::load_finite_model(shipped_tree(options.tree) + "/toy_models/four_tokens.json");
+  const auto planted = lab::planted_defects();
+  std::vector<lab::DefectFound> all;
+  {
+    ProgressLine line;
+    if (options.only.empty()) {
+      line.show_step(0, planted.size() + 5, "production's own kernels");
+      all = lab::found_in_production(four_tokens);
+    }
+    for (const lab::PlantedDefect& defect : planted) {
+      if (!options.only.empty() && options.only != defect.name) continue;
+      line.show_step(all.size(), planted.size() + 5, defect.name);
+      all.push_back(lab::hunt(defect));
+    }
+  }
+  if (all.empty())
+    throw gpu::BadInput("--only", gpu::in_quotes(options.only) + " is no planted defect",
+                        "tempera gallery lists them");
+  const auto missed = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [](const lab::DefectFound& found) { return !found.caught; }));
+  if (options.json) {
+    ordered_json json{{"defects", ordered_json::array()}};
+    for (const lab::DefectFound& found : all) json["defects"].push_back(to_json(found));
+    json["caught"] = all.size() - missed;
+    json["missed"] = missed;
+    std::cout << json.dump() << '\n';
+  } else {
+    std::printf("planted defects, each with the smallest model that shows it\n");
+    for (const lab::DefectFound& found : all) print(found);
+    std::printf("%zu defects: %zu caught, %zu missed\n", all.size(), all.size() - missed, missed);
+  }
+  if (missed > 0) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_gallery(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "gallery",
+      "Mistakes known from samplers and tempering codes, each planted and caught, with the "
+      "smallest model and the counterexample; non-zero exit if one is missed");
+  auto options = std::make_shared<GalleryOptions>();
+  add_text(*command, "--only", options->only, "NAME", "One defect, by its name");
+  add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
+  command->add_flag("--json", options->json, "Print the table as JSON");
+  command->footer("Examples:\n  tempera gallery\n  tempera gallery --only 'tail slice' --json");
+  command->callback([=] { run_gallery(*options); });
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,154 @@
+#include "lab/judge/child_program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <vector>
+
+#include "reference/bad_input.hpp"
+#include "reference/in_quotes.hpp"
+
+namespace tempera::lab {
+namespace {
+
+constexpr std::size_t longest_line = std::size_t{1} << 20U;
+
+std::string text_of(std::chrono::duration<double> time) {
+  std::ostringstream text;
+  text << time.count();
+  return text.str();
+}
+
+/// The last line of text that stands in a file.
+std::string last_line(int file) {
+  std::string text(4096, '\0');
+  const off_t size = lseek(file, 0, SEEK_END);
+  const off_t from = std::max<off_t>(0, size - static_cast<off_t>(text.size()));
+  const ssize_t got = pread(file, text.data(), text.size(), from);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text.substr(text.find_last_of('\n') + 1);
+}
+
+}  // namespace
+
+ChildProgram::ChildProgram(std::string command, std::chrono::duration<double> timeout)
+    : command_(std::move(command)), timeout_(timeout) {
+  // A socket in both directions: writing to a program that is gone is an error, not a signal.
+  int ends[2];
+  errors_ = memfd_create("stderr", MFD_CLOEXEC);
+  if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    refuse(std::string("cannot be started: ") + std::strerror(errno), "free files or memory");
+  const pid_t parent = getpid();
+  process_ = fork();
+  if (process_ < 0)
+    refuse(std::string("cannot be started: ") + std::strerror(errno), "free processes or memory");
+  if (process_ == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    dup2(ends[1], STDIN_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(errors_, STDERR_FILENO);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);
+    execl("/bin/sh", "sh", "-c", command_.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  setpgid(process_, process_);  // whichever of the two comes first
+  close(ends[1]);
+  to_ = from_ = ends[0];
+}
+
+ChildProgram::~ChildProgram() {
+  kill_group();
+  if (from_ >= 0) close(from_);
+  if (errors_ >= 0) close(errors_);
+}
+
+void ChildProgram::kill_group() {
+  if (process_ <= 0) return;
+  kill(-process_, SIGKILL);
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+}
+
+void ChildProgram::refuse(const std::string& what, const std::string& remedy) const {
+  throw reference::BadInput("--program " + reference::in_quotes(command_), what, remedy);
+}
+
+void ChildProgram::send(const std::string& line) {
+  const std::string text = line + '\n';
+  for (std::size_t sent = 0; sent < text.size();) {
+    pollfd ready{to_, POLLOUT, 0};
+    const int events = poll(&ready, 1, static_cast<int>(timeout_.count() * 1000.0) + 1);
+    if (events < 0 && errno == EINTR) continue;
+    if (events == 0)
+      refuse("reads nothing for " + text_of(timeout_) + " s", "read a line for every request");
+    const ssize_t now = ::send(to_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) return;  // it is gone: receive() says how
+    sent += static_cast<std::size_t>(now);
+  }
+}
+
+std::string ChildProgram::receive() {
+  const auto until = std::chrono::steady_clock::now() + timeout_;
+  for (;;) {
+    const std::size_t end = received_.find('\n');
+    if (end != std::string::npos) {
+      std::string line = received_.substr(0, end);
+      received_.erase(0, end + 1);
+      return line;
+    }
+    if (received_.size() > longest_line)
+      refuse("writes more than a mebibyte without an end of line",
+             "write one JSON object a line (docs/check_protocol.md)");
+    const std::chrono::duration<double, std::milli> left = until - std::chrono::steady_clock::now();
+    pollfd ready{from_, POLLIN, 0};
+    const int events = poll(&ready, 1, std::max(0, static_cast<int>(left.count()) + 1));
+    if (events < 0 && errno == EINTR) continue;
+    if (events == 0 || left.count() <= 0)
+      refuse("hangs: it has written no line for " + text_of(timeout_) + " s",
+             "flush every line that it writes, or give a longer --timeout");
+    char block[65536];
+    const ssize_t got = read(from_, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) refuse(how_it_ended(), "let it answer until its standard input ends");
+    received_.append(block, static_cast<std::size_t>(got));
+  }
+}
+
+std::string ChildProgram::how_it_ended() {
+  // It has closed its output; what is left of it gets a moment to say how it ends.
+  int status = 0;
+  pid_t ended = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while ((ended = waitpid(process_, &status, WNOHANG)) == 0 &&
+         std::chrono::steady_clock::now() < until)
+    usleep(1000);
+  std::string text = "closes its output";
+  if (ended == process_) {
+    kill(-process_, SIGKILL);
+    process_ = -1;
+    if (WIFSIGNALED(status))
+      text = std::string("is killed by a signal: ") + strsignal(WTERMSIG(status));
+    else
+      text = "ends with exit code " + std::to_string(WEXITSTATUS(status));
+  }
+  const std::string said = last_line(errors_);
+  return text + " before its last step is done" +
+         (said.empty() ? "" : ", saying " + reference::in_quotes(said));
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,151 @@
+#include "reference/analysis/carried_laws.hpp"
+
+#include <gmp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <tuple>
+
+#include "reference/bad_input.hpp"
+
+namespace tempera::reference {
+namespace {
+
+using Elements = std::vector<PrimeField::Element>;
+
+// The primes modulo which every number of these chains and of the target is defined, with a product
+// of more than twice `bound`.
+Residues residues_beyond(const Integer& bound, const CarriedTempering& kernels,
+                         const std::vector<CarriedChain>& chains) {
+  // Primes have more than 61 bits each.
+  const std::size_t primes = (msb(bound) + 3) / 61 + 1;
+  const std::size_t bytes = primes * chains.front().size() * sizeof(PrimeField::Element);
+  if (bytes > carried_bytes_limit)
+    throw BadInput("the exact law",
+                   "needs " + std::to_string(bytes >> 30U) + " GiB of residues, more than " +
+                       std::to_string(carried_bytes_limit >> 30U),
+                   "ask for fewer steps, a smaller horizon or a smaller model");
+  const Integer of_target = kernels.target_denominator();
+  return Residues(prime_fields(msb(bound) + 3, [&](std::uint64_t prime) {
+    return mpz_divisible_ui_p(of_target.backend().data(), prime) == 0 &&
+           std::all_of(chains.begin(), chains.end(),
+                       [&](const CarriedChain& chain) { return chain.admits(prime); });
+  }));
+}
+
+// |μ - Π| summed, over `denominator`, which every difference has.
+Integer distance(const Residues& residues, const std::vector<Elements>& law,
+                 const std::vector<Elements>& target, std::size_t primes,
+                 const Integer& denominator) {
+  const auto& fields = residues.fields();
+  Elements whole;
+  for (const PrimeField& field : fields) whole.push_back(field.of(denominator));
+  constexpr std::size_t parts = 64;
+  std::vector<Integer> sums(parts);
+  const std::size_t size = law.front().size();
+  on_all_cores(parts, [&](std::size_t part) {
+    Elements difference(primes);
+    for (std::size_t state = part; state < size; state += parts) {
+      for (std::size_t i = 0; i < primes; ++i)
+        difference[i] =
+            fields[i].multiply(fields[i].subtract(law[i][state], target[i][state]), whole[i]);
+      sums[part] += abs(residues.signed_integer(difference));
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), Integer(0));
+}
+
+}  // namespace
+
+bool is_invariant(const CarriedTempering& kernels, const CarriedChain& chain) {
+  const Residues residues =
+      residues_beyond(kernels.target_denominator() * chain.denominator(), kernels, {chain});
+  std::atomic<bool> agree{true};
+  on_all_cores(residues.fields().size(), [&](std::size_t i) {
+    const Elements target = kernels.target_modulo(residues.fields()[i]);
+    Elements law = target;
+    chain.apply(residues.fields()[i], law);
+    if (law != target) agree = false;
+  });
+  return agree;
+}
+
+std::vector<Rational> total_variation_curve(const CarriedTempering& kernels,
+                                            const std::vector<CarriedChain>& schedule,
+                                            std::size_t start, std::size_t steps) {
+  const Integer of_target = kernels.target_denominator();
+  // Of μ P_1 ⋯ P_n - Π for n = 0, 1, ..., steps.
+  std::vector<Integer> of_laws{Integer(1)};
+  for (std::size_t n = 0; n < steps; ++n)
+    of_laws.push_back(of_laws.back() * schedule[n % schedule.size()].denominator());
+  const auto denominator = [&](std::size_t n) { return Integer(lcm(of_laws[n], of_target)); };
+  const Residues residues = residues_beyond(denominator(steps), kernels, schedule);
+  const auto& fields = residues.fields();
+  std::vector<Elements> law(fields.size()), target(fields.size());
+  on_all_cores(fields.size(), [&](std::size_t i) {
+    law[i].resize(schedule.front().size());
+    law[i][start] = fields[i].one();
+    target[i] = kernels.target_modulo(fields[i]);
+  });
+  std::vector<Rational> curve;
+  for (std::size_t n = 0;; ++n) {
+    // Products of primes with more than 61 bits each.
+    const Integer whole = denominator(n);
+    const std::size_t primes = std::min<std::size_t>(fields.size(), (msb(whole) + 3) / 61 + 1);
+    curve.push_back(Rational(distance(residues, law, target, primes, whole)) / Rational(2 * whole));
+    if (n == steps) return curve;
+    on_all_cores(fields.size(),
+                 [&](std::size_t i) { schedule[n % schedule.size()].apply(fields[i], law[i]); });
+  }
+}
+
+std::optional<StatePair> violation_among_small_states(const CarriedTempering& kernels,
+                                                      const CarriedChain& chain,
+                                                      const std::vector<std::size_t>& tokens,
+                                                      std::size_t looked_at) {
+  std::vector<std::size_t> states(chain.size());
+  std::iota(states.begin(), states.end(), std::size_t{0});
+  looked_at = std::min(looked_at, states.size());
+  const auto is_smaller = [&](std::size_t x, std::size_t y) {
+    return std::pair(tokens[x], x) < std::pair(tokens[y], y);
+  };
+  std::partial_sort(states.begin(), states.begin() + static_cast<std::ptrdiff_t>(looked_at),
+                    states.end(), is_smaller);
+  states.resize(looked_at);
+  const Integer whole = chain.denominator();
+  const Residues residues = residues_beyond(whole, kernels, {chain});
+  const auto& fields = residues.fields();
+  // [from][to][prime], of the numerators over `whole`.
+  std::vector<std::vector<Elements>> rows(
+      looked_at, std::vector<Elements>(looked_at, Elements(fields.size())));
+  on_all_cores(fields.size(), [&](std::size_t i) {
+    for (std::size_t from = 0; from < looked_at; ++from) {
+      Elements law(chain.size());
+      law[states[from]] = fields[i].of(whole);
+      chain.apply(fields[i], law);
+      for (std::size_t to = 0; to < looked_at; ++to) rows[from][to][i] = law[states[to]];
+    }
+  });
+  const auto flow = [&](std::size_t from, std::size_t to) {
+    return Rational(kernels.target(states[from]) *
+                    Rational(residues.signed_integer(rows[from][to])) / Rational(whole));
+  };
+  std::optional<StatePair> found;
+  for (std::size_t i = 0; i < looked_at; ++i) {
+    for (std::size_t j = 0; j < looked_at; ++j) {
+      const std::size_t x = states[i], y = states[j];
+      if (x >= y) continue;
+      const Rational forward = flow(i, j);
+      const Rational reverse = flow(j, i);
+      const auto size = [&](std::size_t a, std::size_t b) {
+        return std::tuple(tokens[a] + tokens[b], a, b);
+      };
+      if (forward != reverse && (!found || size(x, y) < size(found->x, found->y)))
+        found = StatePair{x, y, forward, reverse};
+    }
+  }
+  return found;
+}
+
+}  // namespace tempera::reference
