@@ -10,9 +10,7 @@
 namespace tempera::cli {
 namespace {
 
-using reference::BadInput;
-
-constexpr const char* examples = R"(Examples:
+constexpr const char* certify_examples = R"(Examples:
   tempera certify toy_models/four_state.json --horizon 2 --power 2 >local.json
   python3 proofs/check_certificate.py local.json
   tempera certify toy_models/four_state.json --horizon 2 --powers 1,2,4 \
@@ -28,14 +26,16 @@ struct CertifyOptions {
 
 void run_certify(const CertifyOptions& options) {
   if (options.power.empty() == options.powers.empty())
-    throw BadInput("--power", "exactly one of --power and --powers is needed",
-                   "give --power 2 for one rung or --powers 1,2,4 for a round");
+    throw reference::BadInput("--power", "exactly one of --power and --powers is needed",
+                              "give --power 2 for one rung or --powers 1,2,4 for a round");
   const bool is_round = options.power.empty();
   if (is_round && !options.kernel.empty())
-    throw BadInput("--kernel", "has no meaning with --powers", "leave one of the two out");
+    throw reference::BadInput("--kernel", "has no meaning with --powers",
+                              "leave one of the two out");
   if (options.kernel == "truncating" && !options.restart.empty())
-    throw BadInput("--restart", "has no meaning with --kernel truncating, whose restart is uniform",
-                   "leave one of the two out");
+    throw reference::BadInput("--restart",
+                              "has no meaning with --kernel truncating, whose restart is uniform",
+                              "leave one of the two out");
   parse_fractions(is_round ? options.powers : options.power, is_round ? "--powers" : "--power");
   const auto ladder = is_round
                           ? reference::parse_ladder(options.powers, "--powers")
@@ -71,7 +71,7 @@ void add_certify(CLI::App& app) {
            "A round of a ladder: local sweep, then ordered sweep");
   add_text(*command, "--restart", options->restart, "P,P...",
            "Restart law over positions 1..T (default: uniform)");
-  command->footer(examples);
+  command->footer(certify_examples);
   command->callback([=] {
     require(*model, "name a finite model, such as toy_models/four_state.json");
     require(*horizon, "give --horizon T");

@@ -23,10 +23,9 @@ namespace {
 
 using lab::KernelVerdict;
 using nlohmann::ordered_json;
-using reference::BadInput;
 using reference::Rational;
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* check_examples = R"(Examples:
   tempera check --program "python3 examples/metropolis.py"
   tempera check --program ./my_sampler --target power:4 \
     --model toy_models/four_state.json --horizon 3
@@ -60,17 +59,6 @@ std::vector<Asked> shipped_cases(const std::string& tree) {
           {folder + "zero_probabilities.json", 2}};
 }
 
-std::vector<std::string> parts_of(const std::string& list) {
-  std::vector<std::string> parts{""};
-  for (const char c : list) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
 /// The law of a file, in the tokens of a model.
 lab::JudgedTarget law_of_file(const std::string& path, const reference::FiniteModel& model) {
   const std::string form = "write {\"states\": {\"a e\": \"1/3\", ...}}";
@@ -87,9 +75,9 @@ lab::JudgedTarget law_of_file(const std::string& path, const reference::FiniteMo
       const std::size_t end = std::min(name.find(' ', begin), name.size());
       const auto token = model.find_token(name.substr(begin, end - begin));
       if (!token)
-        throw BadInput(path,
-                       states.place_of(name) + " has a token that " + model.source() + " lacks",
-                       "join its tokens by one space");
+        throw reference::BadInput(
+            path, states.place_of(name) + " has a token that " + model.source() + " lacks",
+            "join its tokens by one space");
       tokens.push_back(*token);
       begin = end + 1;
     }
@@ -110,8 +98,9 @@ lab::JudgedTarget target_of(const std::string& text, const reference::FiniteMode
   if (text.starts_with("power:")) {
     lab::JudgedTarget target = powers(text.substr(6));
     if (target.powers.size() > 1)
-      throw BadInput("--target", reference::in_quotes(text) + " has several powers",
-                     "give powers:" + text.substr(6) + " for a state of several records");
+      throw reference::BadInput(
+          "--target", reference::in_quotes(text) + " has several powers",
+          "give powers:" + text.substr(6) + " for a state of several records");
     return target;
   }
   if (text.starts_with("powers:")) return powers(text.substr(7));
@@ -200,14 +189,15 @@ void run_check(const CheckOptions& options, bool names_horizon) {
   Rational within = 0;
   if (!options.within.empty()) within = parse_fraction(options.within, "--within");
   if (within < 0)
-    throw BadInput("--within", "is below 0", "give what rounding may do, such as 1/1000000000000");
+    throw reference::BadInput("--within", "is below 0",
+                              "give what rounding may do, such as 1/1000000000000");
   std::vector<Asked> cases;
   if (options.models.empty()) {
     cases = shipped_cases(shipped_tree(options.tree));
     if (names_horizon)
       for (Asked& asked : cases) asked.horizon = options.horizon;
   } else {
-    for (const std::string& file : parts_of(options.models))
+    for (const std::string& file : parts_between_commas(options.models))
       cases.push_back({file, options.horizon});
   }
   lab::ProgramKernel::Limits limits;
@@ -291,7 +281,7 @@ void add_check(CLI::App& app) {
                    "Seconds that each of its lines is waited for (default: 10)");
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print verdicts and the smallest model as JSON");
-  command->footer(examples);
+  command->footer(check_examples);
   command->callback([=] {
     require(*program, "give a command, such as \"python3 my_sampler.py\"");
     run_check(*options, horizon->count() > 0);

@@ -84,4 +84,10 @@ std::string decimal_of(double value) {
   return std::string(text, end);
 }
 
+std::string decimals_of(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : ",") + decimal_of(value);
+  return text;
+}
+
 }  // namespace tempera::cli

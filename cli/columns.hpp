@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tempera::cli {
 
@@ -20,5 +21,8 @@ std::string spaced_json(const std::string& json);
 
 /// The shortest decimal that reads back as this number: "1.6", "1048576".
 std::string decimal_of(double value);
+
+/// The same of each, in a row: "1,1.6,2.5".
+std::string decimals_of(const std::vector<double>& values);
 
 }  // namespace tempera::cli

@@ -13,13 +13,11 @@
 namespace tempera::cli {
 namespace {
 
-using reference::BadInput;
-
-constexpr const char* description =
+constexpr const char* exact_description =
     "Exact transition matrix, laws and verdicts of one rung (--power) or of the joint chain "
     "(--powers) on a finite model, as rationals";
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* exact_footer = R"(Examples:
   tempera exact toy_models/four_state.json --horizon 2 --power 2
   tempera exact toy_models/four_state.json --horizon 2 --power 2 \
     --kernel truncating --start "a a"
@@ -38,20 +36,23 @@ struct ExactFlags {
 
 void refuse_with(const std::string& value, const char* flag, const char* other) {
   if (!value.empty()) {
-    throw BadInput(flag, std::string("has no meaning with ") + other, "leave one of the two out");
+    throw reference::BadInput(flag, std::string("has no meaning with ") + other,
+                              "leave one of the two out");
   }
 }
 
 reference::ExactQuestion question(const ExactFlags& flags) {
   reference::ExactQuestion asked;
-  if (flags.horizon.empty()) throw BadInput("--horizon", "is missing", "give --horizon T");
+  if (flags.horizon.empty())
+    throw reference::BadInput("--horizon", "is missing", "give --horizon T");
   asked.horizon = parse_whole_number(flags.horizon, "--horizon", {1, 1'000'000});
   if (flags.power.empty() == flags.powers.empty()) {
-    throw BadInput("--power", "exactly one of --power and --powers is needed",
-                   "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
+    throw reference::BadInput("--power", "exactly one of --power and --powers is needed",
+                              "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
   }
   if (flags.start.empty() && !flags.steps.empty()) {
-    throw BadInput("--steps", "has no effect without --start", "give --start \"RECORD\"");
+    throw reference::BadInput("--steps", "has no effect without --start",
+                              "give --start \"RECORD\"");
   }
   if (!flags.start.empty()) asked.start = {flags.start, "--start"};
   if (!flags.steps.empty()) asked.steps = parse_whole_number(flags.steps, "--steps", {0, 10'000});
@@ -74,8 +75,8 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {
     if (!flags.no_matrix)
-      throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
-                     "give it for the laws and verdicts alone");
+      throw reference::BadInput("--no-matrix", "is missing: there are too many states for a matrix",
+                                "give it for the laws and verdicts alone");
     const auto report = reference::report_carried(model, reference::Ladder({power}),
                                                   reference::Schedule::ordered, asked);
     if (flags.json) return print(exact_json(heading, report));
@@ -117,8 +118,8 @@ void run_exact(const ExactFlags& flags) {
 
 void add_exact(CLI::App& app) {
   auto flags = std::make_shared<ExactFlags>();
-  CLI::App* command = app.add_subcommand("exact", description);
-  command->footer(footer);
+  CLI::App* command = app.add_subcommand("exact", exact_description);
+  command->footer(exact_footer);
   CLI::Option* model =
       add_text(*command, "MODEL", flags->model, "", "Finite model, a JSON file (docs/exact.md)");
   add_text(*command, "--horizon", flags->horizon, "N", "Horizon T, at least 1");

@@ -6,7 +6,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr std::size_t columns = 80;
+constexpr std::size_t help_columns = 80;
 constexpr std::size_t names_end = 24;
 
 /// "  name   what it is", the explanation in a column of its own.
@@ -16,7 +16,7 @@ std::string entry(const std::string& name, const std::string& explanation) {
     line += '\n' + std::string(names_end, ' ');
   else
     line.resize(names_end, ' ');
-  return line + wrapped(explanation, columns, names_end) + '\n';
+  return line + wrapped(explanation, help_columns, names_end) + '\n';
 }
 
 std::string name_of(const CLI::Option& option) {
@@ -60,7 +60,7 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
 }
 
 std::string program_help(const CLI::App& program) {
-  std::string text = wrapped(program.get_description(), columns, 0) +
+  std::string text = wrapped(program.get_description(), help_columns, 0) +
                      "\n\nUsage: tempera COMMAND [OPTIONS]\n\nCommands:\n";
   for (const CLI::App* command : program.get_subcommands({}))
     text += entry(command->get_name(), command->get_description());
@@ -81,7 +81,7 @@ std::string command_help(const CLI::App& command) {
   }
   if (!arguments.empty()) arguments = "Arguments:\n" + arguments + '\n';
   options += entry("-h, --help", "Print this and exit");
-  return usage + "\n\n" + wrapped(command.get_description(), columns, 0) + "\n\n" + arguments +
+  return usage + "\n\n" + wrapped(command.get_description(), help_columns, 0) + "\n\n" + arguments +
          "Options:\n" + options + '\n' + command.get_footer() + '\n';
 }
 

@@ -16,17 +16,17 @@ std::atomic<std::size_t> last_words_size{0};
 std::atomic_flag printing = ATOMIC_FLAG_INIT;
 std::atomic<bool> interrupted{false};
 std::atomic<bool> only_noted{false};
-std::atomic<int> noted{0};  // the signal that has come
+std::atomic<int> noted_signal{0};  // the signal that has come
 
 [[noreturn]] void end() {
-  const int code = 128 + noted;
+  const int code = 128 + noted_signal;
   const std::size_t size = last_words_size;
   if (size > 0 && write(STDERR_FILENO, last_words.data(), size) < 0) _exit(code);
   _exit(code);
 }
 
 void on_interrupt(int signal) {
-  if (noted.exchange(signal) == 0 && only_noted) return;
+  if (noted_signal.exchange(signal) == 0 && only_noted) return;
   // Whoever prints ends the command as soon as its line is out; nobody begins a line meanwhile.
   if (printing.test_and_set())
     interrupted = true;
@@ -53,7 +53,7 @@ NotedInterrupts::NotedInterrupts() { only_noted = true; }
 
 NotedInterrupts::~NotedInterrupts() { only_noted = false; }
 
-bool NotedInterrupts::any() { return noted != 0; }
+bool NotedInterrupts::any() { return noted_signal != 0; }
 
 void end_interrupted() { end(); }
 

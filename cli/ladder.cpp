@@ -17,7 +17,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* ladder_examples = R"(Examples:
   tempera ladder --model smollm2 --chat --prompts pilots.jsonl \
     --from 1.5 --to 3 --replicas 4 --horizon 128 --rounds 20
   tempera ladder --model toy_models/four_state.json --prompts empty.jsonl \
@@ -50,12 +50,6 @@ nlohmann::ordered_json json_of(const gpu::Pilot& pilot) {
   return json;
 }
 
-std::string list_of(const std::vector<double>& powers) {
-  std::string text;
-  for (const double power : powers) text += (text.empty() ? "" : ",") + decimal_of(power);
-  return text;
-}
-
 /// "0.53 +- 0.02".
 std::string measured(const gpu::Pilot& pilot, std::size_t edge) {
   const double a = pilot.acceptance(edge);
@@ -77,7 +71,7 @@ void print(const std::vector<gpu::Pilot>& pilots) {
                 last ? "" : measured(after, k).c_str(), after.deviations[k]);
   }
   std::printf("pilots: %zu; their draws are no run's\n--powers %s\n", pilots.size(),
-              list_of(after.powers).c_str());
+              decimals_of(after.powers).c_str());
 }
 
 void run_ladder(LadderOptions options) {
@@ -160,7 +154,7 @@ void add_ladder(CLI::App& app) {
   command->add_flag("--json", options->json,
                     "Print {\"before\", \"after\", \"powers\", \"pilots\"}: of each ladder its "
                     "powers, deviations of log p0, and swaps attempted and accepted");
-  command->footer(examples);
+  command->footer(ladder_examples);
   command->callback([=] {
     require(*model, "give --model MODEL");
     require(*prompts, "give --prompts FILE");

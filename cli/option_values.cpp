@@ -44,18 +44,6 @@ std::string one_of(WholeNumbers range) {
          std::to_string(range.most);
 }
 
-/// The parts between commas, empty ones included: "1,,2" has three.
-std::vector<std::string> parts_of(const std::string& list) {
-  std::vector<std::string> parts{""};
-  for (const char c : list) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
 void require_text(const std::string& text, const std::string& flag, const std::string& remedy) {
   if (text.empty()) throw BadInput(flag, "\"\" is empty", remedy);
 }
@@ -71,12 +59,23 @@ std::function<void(const std::string&)> read_list(std::vector<Value>& values, st
                                                   WholeNumbers each) {
   return [&values, flag = std::move(flag), each](const std::string& list) {
     values.clear();
-    for (const std::string& part : parts_of(list))
+    for (const std::string& part : parts_between_commas(list))
       values.push_back(static_cast<Value>(parse_whole_number(part, flag, each)));
   };
 }
 
 }  // namespace
+
+std::vector<std::string> parts_between_commas(const std::string& list) {
+  std::vector<std::string> parts{""};
+  for (const char c : list) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
 
 std::uint64_t parse_whole_number(const std::string& text, const std::string& flag,
                                  WholeNumbers range) {
@@ -129,7 +128,8 @@ reference::Rational parse_fraction(const std::string& text, const std::string& f
 
 std::vector<reference::Rational> parse_fractions(const std::string& list, const std::string& flag) {
   std::vector<reference::Rational> values;
-  for (const std::string& part : parts_of(list)) values.push_back(parse_fraction(part, flag));
+  for (const std::string& part : parts_between_commas(list))
+    values.push_back(parse_fraction(part, flag));
   return values;
 }
 
@@ -167,7 +167,8 @@ CLI::Option* add_powers(CLI::App& command, const std::string& flag, std::vector<
                         const std::string& help) {
   return add(command, flag, "A[,A...]", help, [&values, flag](const std::string& list) {
     values.clear();
-    for (const std::string& part : parts_of(list)) values.push_back(parse_power(part, flag));
+    for (const std::string& part : parts_between_commas(list))
+      values.push_back(parse_power(part, flag));
   });
 }
 

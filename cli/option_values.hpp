@@ -13,6 +13,9 @@
 // its flag, the value and the remedy. A value is one argument; a list is separated by commas.
 namespace tempera::cli {
 
+/// The parts of a text between commas, empty ones included: "1,,2" has three.
+std::vector<std::string> parts_between_commas(const std::string& list);
+
 /// A whole number in decimal digits, without sign or leading zeros, in [least, most].
 struct WholeNumbers {
   std::uint64_t least = 0;

@@ -13,7 +13,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* plot_examples = R"(Examples:
   tempera plot run
   tempera plot run --id q17 --sample 2 --out q17.svg
   tempera plot run --csv tables)";
@@ -110,7 +110,7 @@ void add_plot(CLI::App& app) {
                    "The sample of that prompt, from 0 (default: 0)");
   command->add_flag("--json", options->json,
                     "Print the files that were written as {\"svg\", \"rounds\", \"figures\"}");
-  command->footer(examples);
+  command->footer(plot_examples);
   command->callback([=] {
     require(*run, "give the run folder: tempera plot RUN");
     run_plot(*options);

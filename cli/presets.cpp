@@ -13,16 +13,10 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* presets_examples = R"(Examples:
   tempera presets
   tempera sample --preset qwen3/math500 --model Qwen3-8B \
     --chat --prompts math500.jsonl --out run)";
-
-std::string list_of(const std::vector<double>& powers) {
-  std::string text;
-  for (const double power : powers) text += (text.empty() ? "" : ",") + decimal_of(power);
-  return text;
-}
 
 void list(bool json) {
   if (json) {
@@ -47,7 +41,7 @@ void list(bool json) {
   for (const gpu::Preset& preset : gpu::presets())
     std::printf("%-22s %-17s %-19s %-21s %6zu %6zu %zu\n", std::string(preset.name).c_str(),
                 std::string(preset.benchmark).c_str(), std::string(preset.models).c_str(),
-                list_of(preset.powers).c_str(), preset.horizon, preset.block, preset.rounds);
+                decimals_of(preset.powers).c_str(), preset.horizon, preset.block, preset.rounds);
   std::printf(
       "T: horizon; B: block; N: rounds of one local move of each rung and one ordered sweep. The\n"
       "answer is the last rung's. Where prompt, T and 64 tokens exceed the model's context, T is\n"
@@ -71,7 +65,7 @@ void add_presets(CLI::App& app) {
       "presets", "The paper's hyper-parameters, which tempera sample --preset NAME takes");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print the values of each as a JSON list");
-  command->footer(examples);
+  command->footer(presets_examples);
   command->callback([=] { list(*json); });
 }
 

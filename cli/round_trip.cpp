@@ -12,11 +12,11 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* description =
+constexpr const char* round_trip_description =
     "Expected round trip of one tagged replica under the ordered (adj) and even-odd (deo) "
     "schedules: from the chains, by exact elimination, and from the formulas";
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* round_trip_footer = R"(Examples:
   tempera round-trip --acceptance 1/2,1/3
   tempera round-trip --acceptance 0.9,0.9,0.9 --json
 
@@ -61,8 +61,8 @@ void add_round_trip(CLI::App& app) {
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand("round-trip", description);
-  command->footer(footer);
+  CLI::App* command = app.add_subcommand("round-trip", round_trip_description);
+  command->footer(round_trip_footer);
   CLI::Option* acceptance = add_text(*command, "--acceptance", flags->acceptance, "P[,P...]",
                                      "Swap acceptance of each edge, in (0, 1], such as 1/2,1/3");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");

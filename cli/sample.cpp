@@ -27,7 +27,7 @@ namespace {
 // What a draw's address tells apart (gpu/lottery/draw_address.hpp).
 constexpr std::size_t most_rungs = 65535;
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* sample_examples = R"(Examples:
   tempera sample '4+7+9+3?' --model toy_models/worked_sum --horizon 28
   tempera sample --prompt-file question.txt --model Qwen3-0.6B \
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
@@ -318,7 +318,7 @@ void add_sample(CLI::App& app) {
                                            "After the answers, print acceptance of each rung and "
                                            "pair, round trips, log Z and speed as a table; with "
                                            "--json, the speed beside the rest");
-  command->footer(examples);
+  command->footer(sample_examples);
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
       if (option != resume && option != device && option != json && option != summary &&

@@ -14,7 +14,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* score_examples = R"(Examples:
   tempera score --model toy_models/worked_sum --text '4+7?' --powers 1,2,4
   tempera score --model toy_models/worked_sum --tokens 4,11,10,12 --json
   tempera score --model toy_models/four_state.json --text 'a a e')";
@@ -90,7 +90,7 @@ void add_score(CLI::App& app) {
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
                     "each token after the first");
-  command->footer(examples);
+  command->footer(score_examples);
   command->callback([=] {
     refuse_beside(*text, *tokens, "give the sequence once");
     require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");

@@ -14,7 +14,7 @@
 namespace tempera::cli {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* tokens_examples = R"(Examples:
   tempera tokens --model toy_models/worked_sum '4+7?'
   tempera tokens --model smollm2 --chat 'What is 2 + 2?' --json
   printf 'a text' | tempera tokens --model Qwen3-0.6B -)";
@@ -70,7 +70,7 @@ void add_tokens(CLI::App& app) {
   command->add_flag("--json", options->json,
                     "Print {\"ids\", \"pieces\", \"text\"}: the tokens, the text of each alone, "
                     "and of all together");
-  command->footer(examples);
+  command->footer(tokens_examples);
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");
     options->chat.check();

@@ -18,6 +18,8 @@ endif()
 function(tempera_each_set_sources target)
   foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
     add_library(${target}_${set} OBJECT ${ARGN})
+    # Each source names its parts alike, in a namespace of its own.
+    set_target_properties(${target}_${set} PROPERTIES UNITY_BUILD OFF)
     target_link_libraries(${target}_${set} PRIVATE tempera_options tempera_device)
     target_compile_options(${target}_${set} PRIVATE
       ${TEMPERA_OPTIONS_${set}} ${TEMPERA_DEVICE_OPTIMISATION})

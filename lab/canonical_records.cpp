@@ -9,15 +9,15 @@
 namespace tempera::lab {
 namespace {
 
-bool same_bits(double a, double b) {
+bool bits_agree(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 bool same_scores(const gpu::ScoredSequence& a, const gpu::ScoredSequence& b) {
   for (std::size_t t = 1; t <= a.size(); ++t) {
     const auto log_z = a.log_z(t);
-    if (!same_bits(a.log_p(t), b.log_p(t)) ||
-        !std::equal(log_z.begin(), log_z.end(), b.log_z(t).begin(), same_bits))
+    if (!bits_agree(a.log_p(t), b.log_p(t)) ||
+        !std::equal(log_z.begin(), log_z.end(), b.log_z(t).begin(), bits_agree))
       return false;
   }
   return true;

@@ -76,4 +76,9 @@ std::vector<float> logits_after(const EnumerableModel& model,
 /// weights^power, normalised.
 std::vector<Real> power_of(const std::vector<Real>& weights, double power);
 
+/// |S|^K, the joint states of K rungs.
+/// @throw reference::BadInput if they are more than `limit`, the most of which `what` is true
+std::size_t joint_states(const CompiledSpace& space, std::size_t rungs, std::size_t limit,
+                         const std::string& what);
+
 }  // namespace tempera::lab

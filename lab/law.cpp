@@ -41,21 +41,6 @@ std::vector<std::string> joint_names(const CompiledSpace& space, std::size_t run
   return names;
 }
 
-std::size_t joint_states(const CompiledSpace& space, std::size_t rungs) {
-  std::size_t states = 1;
-  for (std::size_t k = 0; k < rungs; ++k) {
-    states *= space.size();
-    if (states > law_limit)
-      throw reference::BadInput(
-          "horizon " + std::to_string(space.horizon()),
-          std::to_string(space.size()) + " records on " + std::to_string(rungs) +
-              " rungs are more than " + std::to_string(law_limit) +
-              " joint states, the most whose law is solved for",
-          "lower the horizon, take fewer rungs, or use `tempera exact` for the reference alone");
-  }
-  return states;
-}
-
 /// The exact matrix of reference/, where every power of the model is rational.
 std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& model,
                                               const LawQuestion& question) {
@@ -132,7 +117,7 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
     throw reference::BadInput("horizon", "is 0", "give a horizon of at least 1 token");
   const gpu::Ladder ladder(question.powers);
   const CompiledSpace space(model, question.horizon, law_limit);
-  joint_states(space, ladder.rungs());
+  joint_states(space, ladder.rungs(), law_limit, "whose law is solved for");
   CompiledKernel<> kernel(space, ladder, restart_tickets(question.restart, question.horizon));
 
   // A matrix for each rung and edge, the joint step, its law, the exact matrix.

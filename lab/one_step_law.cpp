@@ -6,22 +6,9 @@
 namespace tempera::lab {
 namespace {
 
-using RealMatrix = std::vector<std::vector<Real>>;
+const std::string step_is_enumerated = "whose step is enumerated";
 
-std::size_t joint_states(const CompiledSpace& space, std::size_t rungs) {
-  std::size_t states = 1;
-  for (std::size_t k = 0; k < rungs; ++k) {
-    states *= space.size();
-    if (states > one_step_limit)
-      throw reference::BadInput(
-          "horizon " + std::to_string(space.horizon()),
-          std::to_string(space.size()) + " records on " + std::to_string(rungs) +
-              " rungs are more than " + std::to_string(one_step_limit) +
-              " joint states, the most whose step is enumerated",
-          "lower the horizon, take fewer rungs, or use `tempera exact` for the reference alone");
-  }
-  return states;
-}
+using RealMatrix = std::vector<std::vector<Real>>;
 
 RealMatrix to_reals(const Matrix& matrix) {
   RealMatrix reals(matrix.rows());
@@ -62,14 +49,15 @@ std::vector<Real> after_swap(const std::vector<Real>& law, const RealMatrix& acc
 
 std::size_t law_states(const EnumerableModel& model, const LawQuestion& question) {
   return joint_states(CompiledSpace(model, question.horizon, one_step_limit),
-                      question.powers.size());
+                      question.powers.size(), one_step_limit, step_is_enumerated);
 }
 
 OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& question,
                            const LawProgress& begins) {
   const gpu::Ladder ladder(question.powers);
   const CompiledSpace space(model, question.horizon, one_step_limit);
-  OneStepReport report{space.size(), joint_states(space, ladder.rungs()), 0, 0};
+  OneStepReport report{
+      space.size(), joint_states(space, ladder.rungs(), one_step_limit, step_is_enumerated), 0, 0};
   CompiledKernel<> kernel(space, ladder, restart_tickets(question.restart, question.horizon));
   std::vector<Real> target{1};
   for (const double power : question.powers) {

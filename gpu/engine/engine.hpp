@@ -29,20 +29,23 @@ struct EngineTimes {
   double swap = 0.0;     ///< sweeps
 };
 
+/// Seconds since some moment that is the same all through the process.
+inline double seconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
 /// Adds the time from its making to its end to a sum of seconds.
 class Stopwatch {
  public:
-  explicit Stopwatch(double& seconds)
-      : seconds_(seconds), begin_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  explicit Stopwatch(double& seconds) : seconds_(seconds), begin_(seconds_now()) {}
+  ~Stopwatch() { seconds_ += seconds_now() - begin_; }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
   double& seconds_;
-  std::chrono::steady_clock::time_point begin_;
+  double begin_;
 };
 
 /// Answers the requests of samplers: collects all that wait, runs them through the model in one

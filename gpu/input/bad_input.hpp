@@ -14,4 +14,7 @@ class BadInput : public std::runtime_error {
   BadInput(const std::string& where, const std::string& what, const std::string& remedy);
 };
 
+/// The remedy for a file that came damaged.
+inline const std::string download_again = "download the file again";
+
 }  // namespace tempera::gpu

@@ -23,14 +23,13 @@ constexpr std::uint32_t text_type = 8;
 constexpr std::uint32_t array_type = 9;
 constexpr std::uint32_t float64_type = 12;
 /// Bytes of a value; 0 where its length is not fixed.
-constexpr std::array<std::size_t, 13> sizes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+constexpr std::array<std::size_t, 13> value_bytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 constexpr std::array<bool, 13> is_signed{false, true,  false, true,  false, true, false,
                                          false, false, false, false, true,  false};
 constexpr std::array<bool, 13> is_whole{true,  true,  true,  true, true, true, false,
                                         false, false, false, true, true, false};
 
 constexpr std::size_t deepest_array = 4;
-const std::string download_again = "download the file again";
 
 template <class Number>
 Number from_bytes(std::span<const std::byte> bytes) {
@@ -86,7 +85,7 @@ GgufMetadata::GgufMetadata(GgufCursor& cursor, std::uint64_t count) : file_(curs
 
 GgufMetadata::Value GgufMetadata::read_value(GgufCursor& cursor, std::uint32_t type,
                                              std::size_t depth, const std::string& in) {
-  if (type >= sizes.size()) {
+  if (type >= value_bytes.size()) {
     throw BadInput(cursor.file() + ", " + in,
                    "has type " + std::to_string(type) + ", which GGUF does not know",
                    download_again);
@@ -96,7 +95,7 @@ GgufMetadata::Value GgufMetadata::read_value(GgufCursor& cursor, std::uint32_t t
     const auto text = cursor.text(in);
     return {type, 0, 1, std::as_bytes(std::span(text))};
   }
-  const auto bytes = cursor.parts(1, sizes[type], in);
+  const auto bytes = cursor.parts(1, value_bytes[type], in);
   if (type == boolean_type && std::to_integer<unsigned>(bytes[0]) > 1)
     throw BadInput(cursor.file() + ", " + in, "is neither true nor false", download_again);
   return {type, 0, 1, bytes};
@@ -109,14 +108,14 @@ GgufMetadata::Value GgufMetadata::read_array(GgufCursor& cursor, std::size_t dep
                    "nests arrays deeper than " + std::to_string(deepest_array), download_again);
   }
   Value array{array_type, cursor.number32(in), cursor.number64(in), {}};
-  if (array.element >= sizes.size()) {
+  if (array.element >= value_bytes.size()) {
     throw BadInput(
         cursor.file() + ", " + in,
         "has elements of type " + std::to_string(array.element) + ", which GGUF does not know",
         download_again);
   }
-  if (sizes[array.element] != 0) {
-    array.bytes = cursor.parts(array.count, sizes[array.element], in);
+  if (value_bytes[array.element] != 0) {
+    array.bytes = cursor.parts(array.count, value_bytes[array.element], in);
     for (const auto byte : array.bytes) {
       if (array.element == boolean_type && std::to_integer<unsigned>(byte) > 1)
         throw BadInput(cursor.file() + ", " + in, "is neither true nor false", download_again);
@@ -219,7 +218,7 @@ std::vector<std::uint64_t> GgufMetadata::whole_numbers(std::string_view key, std
   const auto& value = at(key);
   if (value.type != array_type || value.element >= is_whole.size() || !is_whole[value.element])
     refuse(key, "an array of whole numbers");
-  const auto size = sizes[value.element];
+  const auto size = value_bytes[value.element];
   std::vector<std::uint64_t> numbers(value.count);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = whole(key, value.element, value.bytes.subspan(i * size, size), least, greatest);
@@ -230,7 +229,7 @@ std::vector<double> GgufMetadata::finite_numbers(std::string_view key) const {
   const auto& value = at(key);
   if (value.type != array_type || (value.element != float32_type && value.element != float64_type))
     refuse(key, "an array of numbers");
-  const auto size = sizes[value.element];
+  const auto size = value_bytes[value.element];
   std::vector<double> numbers(value.count);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = finite(key, value.element, value.bytes.subspan(i * size, size));

@@ -9,8 +9,6 @@ namespace tempera::gpu {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t deepest_nesting = 64;
 
 BadInput not_json(const std::string& where, std::size_t byte) {
@@ -21,10 +19,10 @@ BadInput not_json(const std::string& where, std::size_t byte) {
 /// Builds the value of a text from the events of its parse, and refuses what the parser would let
 /// through. (The library's own way to watch a parse walks over all that an object already holds
 /// with each of its members: quadratic in the tensors of a header.)
-class StrictParse final : public nlohmann::json_sax<json> {
+class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit StrictParse(const std::string& where) : where_(where) {}
-  json take() { return std::move(root_); }
+  nlohmann::json take() { return std::move(root_); }
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -33,15 +31,15 @@ class StrictParse final : public nlohmann::json_sax<json> {
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
   bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return open(json::array()); }
+  bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
     Open& object = open_.back();
     const auto [member, is_new] =
-        object.value->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
+        object.value->get_ref<nlohmann::json::object_t&>().emplace(std::move(name), nullptr);
     object.member = &*member;
     if (!is_new)
       throw BadInput(where_, "key " + path() + " occurs twice in one object",
@@ -49,8 +47,10 @@ class StrictParse final : public nlohmann::json_sax<json> {
     return true;
   }
 
-  bool parse_error(std::size_t byte, const std::string&, const json::exception& error) override {
-    if (dynamic_cast<const json::out_of_range*>(&error) == nullptr) throw not_json(where_, byte);
+  bool parse_error(std::size_t byte, const std::string&,
+                   const nlohmann::json::exception& error) override {
+    if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) == nullptr)
+      throw not_json(where_, byte);
     throw BadInput(where_,
                    "the number at " + (open_.empty() ? "the top" : path()) + " is out of range",
                    "give one between -1.7e308 and 1.7e308");
@@ -59,15 +59,15 @@ class StrictParse final : public nlohmann::json_sax<json> {
  private:
   /// An object or array around the place of the parse; of an object, the member that is being read.
   struct Open {
-    json* value;
-    json::object_t::value_type* member;
+    nlohmann::json* value;
+    nlohmann::json::object_t::value_type* member;
   };
 
   /// The value that is being read: "a"["b"][2].
   std::string path() const {
     std::string path;
     for (std::size_t i = 0; i < open_.size(); ++i) {
-      const json& value = *open_[i].value;
+      const nlohmann::json& value = *open_[i].value;
       // What is open further in is there already, what is being read is not yet.
       const std::size_t index = value.size() - (i + 1 < open_.size() ? 1 : 0);
       const std::string step =
@@ -78,17 +78,17 @@ class StrictParse final : public nlohmann::json_sax<json> {
   }
 
   /// Puts a value where the parse stands; the result stays where it is until it is closed.
-  json& place(json value) {
+  nlohmann::json& place(nlohmann::json value) {
     if (open_.empty()) return root_ = std::move(value);
-    json& around = *open_.back().value;
+    nlohmann::json& around = *open_.back().value;
     if (around.is_array()) return around.emplace_back(std::move(value));
     return open_.back().member->second = std::move(value);
   }
-  bool add(json value) {
+  bool add(nlohmann::json value) {
     place(std::move(value));
     return true;
   }
-  bool open(json value) {
+  bool open(nlohmann::json value) {
     if (open_.size() == deepest_nesting)
       throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
                      "give the file as its tool wrote it");
@@ -101,18 +101,18 @@ class StrictParse final : public nlohmann::json_sax<json> {
   }
 
   const std::string& where_;
-  json root_;
+  nlohmann::json root_;
   std::vector<Open> open_;
 };
 
 }  // namespace
 
-json parse_json(std::string_view text, const std::string& where) {
+nlohmann::json parse_json(std::string_view text, const std::string& where) {
   // The parser would take a NUL for the end and what follows it for nothing.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     throw not_json(where, nul + 1);
   StrictParse strict(where);
-  json::sax_parse(text.begin(), text.end(), &strict);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
   return strict.take();
 }
 

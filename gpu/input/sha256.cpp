@@ -10,7 +10,7 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::size_t block_bytes = 64;
-constexpr std::size_t rounds = 64;
+constexpr std::size_t block_rounds = 64;
 
 /// The first 32 bits of the fractional part of the n-th root (square or cube) of a prime, by
 /// bisection in whole numbers: the greatest r with r^n <= prime·2^(32n).
@@ -29,14 +29,14 @@ constexpr std::uint32_t root_fraction(std::uint32_t prime, int n) {
 }
 
 struct Constants {
-  std::array<std::uint32_t, rounds> round{};
+  std::array<std::uint32_t, block_rounds> round{};
   std::array<std::uint32_t, 8> start{};
 };
 
 constexpr Constants make_constants() {
   Constants constants;
   std::size_t found = 0;
-  for (std::uint32_t candidate = 2; found < rounds; ++candidate) {
+  for (std::uint32_t candidate = 2; found < block_rounds; ++candidate) {
     bool is_prime = true;
     for (std::uint32_t factor = 2; factor * factor <= candidate; ++factor)
       is_prime = is_prime && candidate % factor != 0;
@@ -54,19 +54,19 @@ static_assert(constants.start[0] == 0x6A09E667 && constants.round[63] == 0xC6717
 using State = std::array<std::uint32_t, 8>;
 
 void add_block(State& state, const std::byte* block) {
-  std::array<std::uint32_t, rounds> words{};
+  std::array<std::uint32_t, block_rounds> words{};
   for (std::size_t i = 0; i < 16; ++i) {
     for (std::size_t j = 0; j < 4; ++j)
       words[i] = words[i] << 8 | std::to_integer<std::uint32_t>(block[4 * i + j]);
   }
-  for (std::size_t i = 16; i < rounds; ++i) {
+  for (std::size_t i = 16; i < block_rounds; ++i) {
     const auto a = words[i - 15];
     const auto b = words[i - 2];
     words[i] = words[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + words[i - 7] +
                (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
   }
   auto [a, b, c, d, e, f, g, h] = state;
-  for (std::size_t i = 0; i < rounds; ++i) {
+  for (std::size_t i = 0; i < block_rounds; ++i) {
     const auto first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
                        ((e & f) ^ (~e & g)) + constants.round[i] + words[i];
     const auto second =

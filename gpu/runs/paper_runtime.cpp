@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <new>
 
@@ -19,10 +18,6 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::size_t batch_rows = 64;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// The time is up.
 struct TimeIsUp {};
@@ -131,7 +126,7 @@ std::string shapes_that_fit(std::size_t bytes) {
   return names.empty() ? "none of them fits" : "what fits: " + names;
 }
 
-std::string all_shapes() {
+std::string shape_names() {
   std::string names;
   for (const ModelShape& shape : model_shapes())
     names += (names.empty() ? "" : ", ") + std::string(shape.name);
@@ -248,7 +243,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
 std::unique_ptr<Transformer> model_of_shape(const std::string& name, Arithmetic arithmetic) {
   const ModelShape* shape = find_model_shape(name);
   if (shape == nullptr)
-    throw BadInput("--shape", in_quotes(name) + " is unknown", "give one of " + all_shapes());
+    throw BadInput("--shape", in_quotes(name) + " is unknown", "give one of " + shape_names());
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput("--arithmetic " + std::string(name_of(arithmetic)), why,
                    "use --arithmetic float32");

@@ -17,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* start_elsewhere =
-    "the folder was changed by another program; start the run again elsewhere";
-
 std::string waiting_name(std::size_t sample) {
   return "waiting-" + std::to_string(sample) + ".jsonl";
 }

@@ -15,6 +15,10 @@
 
 namespace tempera::gpu {
 
+/// The remedy for files that are not what the run wrote.
+inline constexpr const char* start_elsewhere =
+    "the folder was changed by another program; start the run again elsewhere";
+
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
 /// summary.json, speed.json and checkpoint; while it runs, also waiting-N.jsonl, the events of
 /// sample N whose turn in events.jsonl has not come. Never overwritten, and held by one process at

@@ -10,7 +10,7 @@
 namespace tempera::gpu {
 namespace {
 
-constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+constexpr auto any_number = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t most_of_32_bits = std::numeric_limits<std::uint32_t>::max();
 
 nlohmann::ordered_json place_of(const SamplePrompt& prompt, std::size_t sample) {
@@ -82,12 +82,12 @@ SavedProgress progress_of(const nlohmann::json& json, const std::string& where) 
   SavedProgress progress;
   progress.stage = object.whole_number("stage", 0, longest_horizon);
   progress.extended = object.boolean("extended");
-  progress.round = object.whole_number("round", 0, most);
+  progress.round = object.whole_number("round", 0, any_number);
   progress.local_moves = object.whole_number("local_moves", 0, addressable_turns);
   progress.sweeps = object.whole_number("sweeps", 0, addressable_turns);
   for (const auto& replica : object.array("replicas"))
     progress.replicas.push_back(tokens_of(replica, where));
-  progress.log_p0 = object.whole_numbers("log_p0", 0, most);
+  progress.log_p0 = object.whole_numbers("log_p0", 0, any_number);
   return progress;
 }
 
@@ -100,8 +100,8 @@ nlohmann::json to_json(const Answer& answer) {
 Answer answer_of(const nlohmann::json& json, const std::string& where) {
   const JsonObject object(json, where);
   object.only({"tokens", "log_p0", "terminated"});
-  return {tokens_of(object.at("tokens"), where), from_bits(object.whole_number("log_p0", 0, most)),
-          object.boolean("terminated")};
+  return {tokens_of(object.at("tokens"), where),
+          from_bits(object.whole_number("log_p0", 0, any_number)), object.boolean("terminated")};
 }
 
 void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
@@ -115,7 +115,7 @@ void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
     object.only({"id", "sample", "tokens", "text", "answer", "log_p0", "terminated"});
     const std::size_t sample = place % settings.samples;
     if (place / settings.samples >= settings.prompts.size() ||
-        object.whole_number("sample", 0, most) != sample)
+        object.whole_number("sample", 0, any_number) != sample)
       throw BadInput(where, "is not the answer whose turn it is", "start the run again elsewhere");
     const SamplePrompt& prompt = settings.prompts[place / settings.samples];
     Answer answer{tokens_of(object.at("tokens"), where), object.at("log_p0").get<double>(),

@@ -1,7 +1,6 @@
 #include "gpu/runs/sampling.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include "gpu/input/bad_input.hpp"
@@ -9,18 +8,6 @@
 #include "gpu/runs/run_lines.hpp"
 
 namespace tempera::gpu {
-namespace {
-
-constexpr const char* start_elsewhere =
-    "the folder was changed by another program; start the run again elsewhere";
-
-double seconds_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
-
-}  // namespace
-
 struct Sampling::UnderWay {
   explicit UnderWay(const Ladder& ladder) : statistics(ladder) {}
   TemperingStatistics statistics;

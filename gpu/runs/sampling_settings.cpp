@@ -12,11 +12,11 @@
 namespace tempera::gpu {
 namespace {
 
-constexpr std::uint64_t most_tokens = std::numeric_limits<TokenId>::max();
+constexpr std::uint64_t any_token = std::numeric_limits<TokenId>::max();
 constexpr std::uint64_t most_rounds = addressable_turns;
 
 std::vector<TokenId> tokens_of(const JsonObject& config, const std::string& key) {
-  const auto numbers = config.whole_numbers(key, 0, most_tokens);
+  const auto numbers = config.whole_numbers(key, 0, any_token);
   return {numbers.begin(), numbers.end()};
 }
 
@@ -83,7 +83,7 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.terminal = tokens_of(config, "terminal");
   settings.powers = config.positive_numbers("powers");
   settings.horizon = config.whole_number("horizon", 1, longest_horizon);
-  settings.block = config.whole_number("block", 1, most_tokens);
+  settings.block = config.whole_number("block", 1, any_token);
   settings.rounds = counts_of(config, "rounds");
   settings.local_moves = counts_of(config, "local_moves");
   settings.sweeps = counts_of(config, "sweeps");

@@ -14,9 +14,9 @@ namespace tempera::lab {
 namespace {
 
 /// Keeps the counterexample with the fewest tokens, then the first in order.
-class Smallest {
+class SmallestPair {
  public:
-  explicit Smallest(const CompiledSpace& space) : space_(space) {}
+  explicit SmallestPair(const CompiledSpace& space) : space_(space) {}
   void offer(const std::string& kernel, std::size_t x, std::size_t y, const std::string& compiled,
              const std::string& exact) {
     const auto size = std::make_tuple(space_.tokens(x).size() + space_.tokens(y).size(), x, y);
@@ -69,7 +69,7 @@ std::optional<Counterexample> check(const EnumerableModel& model, std::size_t ho
   const CompiledSpace space(model, horizon);
   const reference::FixedHorizonSpace exact_space(own_model(model, horizon, "own"), horizon);
   CompiledKernel<Rules, Door> kernel(space, gpu::Ladder(powers), gpu::RestartLaw::uniform(horizon));
-  Smallest smallest(space);
+  SmallestPair smallest(space);
   std::vector<reference::Law> targets;
   for (const double power : powers)
     targets.push_back(reference::power_target(exact_space, exact_power(power)));

@@ -60,6 +60,13 @@ JudgedCase small_case(const std::vector<int>& powers) {
           2, std::move(target)};
 }
 
+PlantedDefect planted(const std::string& name, const std::string& description,
+                      const std::function<void(SmallMove&)>& plant) {
+  SmallMove move;
+  plant(move);
+  return {name, description, kernel_of(move), small_case()};
+}
+
 std::vector<PlantedDefect> planted_defects() {
   std::vector<PlantedDefect> all;
   for (auto* const some : {planted_in_moves, planted_in_rounds, planted_around})

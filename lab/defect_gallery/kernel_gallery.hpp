@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lab/defect_gallery/small_kernels.hpp"
 #include "lab/judge/shrink.hpp"
 
 namespace tempera::lab {
@@ -17,6 +19,10 @@ struct PlantedDefect {
   /// Where the defect leaves the target alone: the kernel that it is said to be.
   JudgedKernel said_to_be = {};
 };
+
+/// The small move with `plant` done to it, hunted from small_case().
+PlantedDefect planted(const std::string& name, const std::string& description,
+                      const std::function<void(SmallMove&)>& plant);
 
 /// The defects of one local move, of rounds on several rungs, and of what stands around them.
 std::vector<PlantedDefect> planted_in_moves();

@@ -10,17 +10,9 @@ namespace tempera::lab {
 namespace {
 
 using reference::FiniteModel;
-using reference::FiniteModelParts;
 using reference::Power;
 using reference::Token;
 using reference::TokenRow;
-
-PlantedDefect planted(const std::string& name, const std::string& description,
-                      const std::function<void(SmallMove&)>& plant) {
-  SmallMove move;
-  plant(move);
-  return {name, description, kernel_of(move), small_case()};
-}
 
 /// The tokens of a record's text, each time the longest that fits.
 Tokens tokenised_again(const JudgedCase& judged, const Tokens& record) {

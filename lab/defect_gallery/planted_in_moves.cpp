@@ -13,13 +13,6 @@ using reference::Token;
 using reference::TokenRow;
 
 /// A defect that replaces something of the paper's move.
-PlantedDefect planted(const std::string& name, const std::string& description,
-                      const std::function<void(SmallMove&)>& plant) {
-  SmallMove move;
-  plant(move);
-  return {name, description, kernel_of(move), small_case()};
-}
-
 Tokens first_of(const Tokens& x, std::size_t tokens) {
   return {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(tokens, x.size()))};
 }

@@ -1,5 +1,4 @@
 // Part 6: whole steps of a model, what lies between them, and rounds of PPT.
-#include <chrono>
 
 #include "gpu/lottery/row_lottery.hpp"
 #include "gpu/sampler/extend.hpp"
@@ -101,10 +100,6 @@ double queued_seconds(const SpeedRun& run, MeasuredModel& model, std::size_t row
     model.architecture->forward(batch, memory);
     model.architecture->logits(last, memory, {logits.data()});
   });
-}
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 struct RoundTimes {

@@ -6,15 +6,12 @@
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/progressive.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
 using lab::Rational;
 
 namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
 
 /// One round of Algorithm 1 as production runs it: coroutines, engine, batches, swaps.
 void one_round(gpu::Run& run, std::vector<gpu::Record>& replicas, std::size_t horizon) {

@@ -3,16 +3,9 @@
 #include "reference/bad_input.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
-
-namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
-
-}  // namespace
 
 // A float32 logit errs by 2^-24 of itself, which moves a likelihood by less than T |ℓ| 2^-24 of
 // itself: 1e-6 at T |ℓ| = 16.

@@ -3,14 +3,11 @@
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "lab/compiled_kernel.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
 
 namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
 
 std::unique_ptr<gpu::RowLottery> by_kernels(std::uint64_t order) {
   return gpu::make_cuda_row_lottery({.blocks = 2, .thread_order = order});

@@ -4,15 +4,12 @@
 #include "lab/compiled_kernel.hpp"
 #include "lab/program_walk.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
 using lab::Rational;
 
 namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
 
 /// Tokens that have one ticket at power 1, 2 or 3, for 1.35 that they should have: the rounding
 /// raises their ζ to 0.3, where exact tickets would leave it at 0.

@@ -7,6 +7,7 @@
 #include "lab/law.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -43,10 +44,6 @@ class WornTable final : public gpu::LanguageModel {
     std::size_t length_, forks_;
   };
 };
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
 
 }  // namespace
 

@@ -2,16 +2,9 @@
 
 #include "lab/shipped_laws.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
-
-namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
-
-}  // namespace
 
 TEST_CASE("one step carried through rungs and edges is the one of the joint matrix") {
   const auto [name, horizon, powers, schedule] =

@@ -1,17 +1,10 @@
 #include "lab/own_model.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
 using reference::Rational;
-
-namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
-
-}  // namespace
 
 TEST_CASE("equal logits give exactly equal probabilities") {
   const reference::FiniteModel model = shipped("four_state");

@@ -2,14 +2,11 @@
 
 #include "reference/analysis/total_variation.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
 
 namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
 
 void check(const lab::ProgramReport& report) {
   CHECK(report.tv_own < lab::program_bound);

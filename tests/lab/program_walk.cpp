@@ -4,16 +4,13 @@
 #include "lab/small_transformer.hpp"
 #include "reference/model/finite_model.hpp"
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
 using lab::Cuts;
 using lab::Rational;
 
 namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
 
 struct Case {
   std::string model;

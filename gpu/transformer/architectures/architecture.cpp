@@ -61,17 +61,18 @@ struct KnownArchitecture {
 template <class Model>
 constexpr KnownArchitecture known_as{Model::model_type, load_folder<Model>, load_gguf<Model>};
 
-constexpr std::array known{known_as<Llama>, known_as<Phi3>, known_as<Qwen2>, known_as<Qwen3>};
+constexpr std::array known_architectures{known_as<Llama>, known_as<Phi3>, known_as<Qwen2>,
+                                         known_as<Qwen3>};
 
 /// @throw BadInput naming `where`, which calls its architecture `key`
 const KnownArchitecture& find_architecture(const std::string& where, const std::string& key,
                                            std::string_view model_type) {
   const auto* found = std::find_if(
-      known.begin(), known.end(),
+      known_architectures.begin(), known_architectures.end(),
       [&](const KnownArchitecture& architecture) { return architecture.model_type == model_type; });
-  if (found == known.end()) {
+  if (found == known_architectures.end()) {
     std::string names;
-    for (const auto& architecture : known) {
+    for (const auto& architecture : known_architectures) {
       names += (names.empty() ? "" : ", ") + in_quotes(architecture.model_type);
     }
     throw BadInput(where, in_quotes(key) + " is " + in_quotes(model_type),

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
 constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
-constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
 constexpr std::uint64_t most_layers = 1024;
 constexpr std::uint64_t most_heads = 1024;
 constexpr std::uint64_t largest_head = 1024;

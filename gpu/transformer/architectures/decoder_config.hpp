@@ -13,6 +13,9 @@
 
 namespace tempera::gpu {
 
+/// The longest text that a file may speak of, in tokens.
+inline constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
+
 /// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.
 struct DecoderConfig {
   std::size_t vocab_size = 0;

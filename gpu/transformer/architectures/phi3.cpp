@@ -14,8 +14,6 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
-
 /// Longrope's magnitude where nothing else says it: sqrt(1 + ln(stretch) / ln(original)) for texts
 /// `stretch` times as long as the original ones, at least 1.
 double longrope_magnitude(std::size_t longest, std::size_t original) {

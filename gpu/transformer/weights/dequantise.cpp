@@ -20,9 +20,6 @@ std::uint16_t read16(const std::byte* bytes) {
 
 float read_float16(const std::byte* bytes) { return float16_value(read16(bytes)); }
 
-int low_four(std::byte byte) { return std::to_integer<int>(byte & std::byte{0x0F}); }
-int high_four(std::byte byte) { return std::to_integer<int>(byte >> 4); }
-
 // Each reads one block and writes its values. A float16 has 11 significant bits, so that its
 // products with the whole numbers below are exact in float32: the one rounding is that of a sum.
 

@@ -19,6 +19,10 @@ struct StoredBlock {
 /// 256); nothing for another dtype.
 std::optional<StoredBlock> stored_block(std::string_view dtype);
 
+/// The two quants of four bits that a byte holds.
+inline int low_four(std::byte byte) { return std::to_integer<int>(byte & std::byte{0x0F}); }
+inline int high_four(std::byte byte) { return std::to_integer<int>(byte >> 4); }
+
 /// The six-bit scale and minimum of run j < 8 of a Q4_K block, whose 12 bytes of both are s: for j
 /// < 4 the low six bits of s_j and s_{4+j}; after that the low and the high half of s_{4+j}, below
 /// the two high bits of s_{j−4} and of s_j.

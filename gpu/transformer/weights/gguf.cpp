@@ -23,7 +23,6 @@ constexpr std::uint32_t newest_version = 3;
 constexpr std::uint64_t default_alignment = 32;
 constexpr std::uint64_t largest_alignment = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_extents = 4;
-const std::string download_again = "download the file again";
 
 /// The format's types of tensors by their number; those of no name are gone or were never there.
 constexpr std::array<std::string_view, 42> type_names{

@@ -10,11 +10,6 @@ namespace tempera::gpu {
 
 namespace {
 
-std::uint32_t low_four(std::byte byte) {
-  return std::to_integer<std::uint32_t>(byte & std::byte{0x0F});
-}
-std::uint32_t high_four(std::byte byte) { return std::to_integer<std::uint32_t>(byte >> 4); }
-
 /// Writes quants of one output into the words of a block.
 class QuantWriter {
  public:

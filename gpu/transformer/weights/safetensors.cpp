@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t largest_header = 100'000'000;  // the format's own limit
-const std::string download_again = "download the file again";
 
 static_assert(std::endian::native == std::endian::little, "tensors are read as they are stored");
 

@@ -1,16 +1,9 @@
 #include "lab/defect_gallery/gallery.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/lab/shipped.hpp"
 
 using namespace tempera;
-
-namespace {
-
-reference::FiniteModel shipped(const std::string& name) {
-  return reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/" + name + ".json");
-}
-
-}  // namespace
 
 TEST_CASE("the sound kernels pass the check that the defects fail") {
   const auto [name, horizon] = GENERATE(table<std::string, std::size_t>(

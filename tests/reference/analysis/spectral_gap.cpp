@@ -6,17 +6,11 @@
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/catch.hpp"
+#include "tests/reference/four_state.hpp"
 
 using namespace tempera::reference;
 
 namespace {
-
-Matrix matrix_of(const std::vector<std::vector<Rational>>& rows) {
-  Matrix matrix(rows.size(), rows.size());
-  for (std::size_t x = 0; x < rows.size(); ++x)
-    for (std::size_t y = 0; y < rows.size(); ++y) matrix(x, y) = rows[x][y];
-  return matrix;
-}
 
 bool holds(const Bracket& bracket, const Rational& value) {
   return bracket.lower <= value && value <= bracket.upper;
