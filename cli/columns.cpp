@@ -48,7 +48,7 @@ std::size_t columns_of(std::string_view text) {
 }
 
 std::string fitted(std::string_view text, std::size_t columns) {
-  const std::string whole = printable(text);
+  std::string whole = printable(text);
   if (columns_of(whole) <= columns) return whole;
   const std::size_t room = columns < 3 ? 0 : columns - 3;
   std::string result;

@@ -49,9 +49,8 @@ void require_text(const std::string& text, const std::string& flag, const std::s
 }
 
 CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& placeholder,
-                 const std::string& help, std::function<void(const std::string&)> read) {
-  return command.add_option_function<std::string>(flag, std::move(read), help)
-      ->type_name(placeholder);
+                 const std::string& help, const std::function<void(const std::string&)>& read) {
+  return command.add_option_function<std::string>(flag, read, help)->type_name(placeholder);
 }
 
 template <class Value>

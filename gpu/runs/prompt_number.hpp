@@ -20,8 +20,8 @@ struct PromptNumber {
     return run_seed ^ (static_cast<std::uint64_t>(in_seed) << 32);
   }
   // clang-tidy takes the comparison with 0 inside for a null pointer.
-  friend auto operator<=>(const PromptNumber&,  // NOLINT(modernize-use-nullptr)
-                          const PromptNumber&) = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr)
+  friend auto operator<=>(const PromptNumber&, const PromptNumber&) = default;
 };
 
 /// The number of a prompt with an id: FNV-1a of the id, 64 bits, mixed by Philox under the key 0.
