@@ -13,7 +13,8 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Range: every x but NaN. Below -87 it returns e^-87 (1.6e-38, which no sum of attention weights
 /// with a 1 in it can tell from 0), above 88 it returns e^88.
 /// Error: under 1 ulp.
-TEMPERA_HOST_DEVICE inline float float32_exponential(float x) {
+// A call for each element would be what a loop over it then consists of.
+[[gnu::always_inline]] TEMPERA_HOST_DEVICE inline float float32_exponential(float x) {
   constexpr float log2_e = 0x1.715476p+0f;
   constexpr float ln2_high = 0x1.62e430p-1f;
   constexpr float ln2_low = -0x1.05c610p-29f;
