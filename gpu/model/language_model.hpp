@@ -43,6 +43,9 @@ class LanguageModel {
   /// The most bytes that a cache of this many tokens takes up, sharing nothing; 0 where the model
   /// does not say.
   virtual std::size_t cache_bytes(std::size_t /*tokens*/) const { return 0; }
+  /// The most tokens at its end that a fork comes to hold in memory of its own: 1 where it copies
+  /// what it writes to, more where it computes some of them again.
+  virtual std::size_t most_unshared_tokens() const { return 1; }
   /// The most bytes that all its caches together have taken up at one time so far.
   virtual std::size_t most_cache_bytes() const { return 0; }
   /// Writes the float32 logits of the token after each pass to rows[pass * vocabulary_size

@@ -14,18 +14,30 @@ namespace {
 /// Rows that go through the layers together; more only costs memory.
 constexpr std::size_t largest_launch = 512;
 
+/// States that there is room for at first: one of a large model takes up tens of megabytes.
+constexpr std::size_t fewest_states = 4;
+
 /// What one launch needs to know of its rows, laid out as TokenRows in one upload.
 struct LaunchRows {
   std::vector<std::uint32_t> tokens;
   std::vector<std::uint32_t> positions;
   std::vector<std::uint32_t> first_page;
   std::vector<std::uint32_t> page_table;
+  // Of records with states.
+  std::vector<std::uint32_t> first_row;
+  std::vector<std::uint32_t> first_state;
+  std::vector<std::uint32_t> state_table;
 
   std::size_t rows() const { return tokens.size(); }
 
   /// Rows for `text`, whose first token stands at `position`.
   void add(std::span<const TokenId> text, std::size_t position,
-           std::span<const std::uint32_t> pages) {
+           std::span<const std::uint32_t> pages, std::span<const std::uint32_t> states) {
+    if (!states.empty()) {
+      first_row.push_back(static_cast<std::uint32_t>(rows()));
+      first_state.push_back(static_cast<std::uint32_t>(state_table.size()));
+      state_table.insert(state_table.end(), states.begin(), states.end());
+    }
     const auto first = static_cast<std::uint32_t>(page_table.size());
     page_table.insert(page_table.end(), pages.begin(), pages.end());
     for (const TokenId token : text) {
@@ -35,10 +47,13 @@ struct LaunchRows {
     }
   }
 
-  TokenRows upload(DeviceMemory<std::uint32_t>& memory) const {
+  TokenRows upload(DeviceMemory<std::uint32_t>& memory, PagePool* states) {
+    const std::size_t records = first_row.size();
+    if (records > 0) first_row.push_back(static_cast<std::uint32_t>(rows()));
     std::vector<std::uint32_t> all;
-    all.reserve(3 * rows() + page_table.size());
-    for (const auto* part : {&tokens, &positions, &first_page, &page_table}) {
+    all.reserve(3 * rows() + page_table.size() + 2 * records + 1 + state_table.size());
+    for (const auto* part :
+         {&tokens, &positions, &first_page, &page_table, &first_row, &first_state, &state_table}) {
       all.insert(all.end(), part->begin(), part->end());
     }
     memory.ensure_size(all.size());
@@ -46,7 +61,13 @@ struct LaunchRows {
     const std::uint32_t* start = memory.data();
     const std::size_t context =
         std::size_t{*std::max_element(positions.begin(), positions.end())} + 1;
-    return {rows(), context, start, start + rows(), start + 2 * rows(), start + 3 * rows()};
+    TokenRows batch{rows(), context, start, start + rows(), start + 2 * rows(), start + 3 * rows()};
+    if (records > 0) {
+      const std::uint32_t* first = batch.page_table + page_table.size();
+      batch.recurrent = {records, first, first + records + 1, first + 2 * records + 1,
+                         states->memory()};
+    }
+    return batch;
   }
 };
 
@@ -55,6 +76,9 @@ struct LaunchRows {
 Transformer::Transformer(std::unique_ptr<Architecture> architecture)
     : architecture_(std::move(architecture)),
       pool_(std::make_shared<PagePool>(architecture_->page_bytes())),
+      states_(architecture_->state_bytes() == 0
+                  ? nullptr
+                  : std::make_shared<PagePool>(architecture_->state_bytes(), fewest_states)),
       step_(architecture_->kernels().make_token_step()) {}
 
 std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
@@ -63,7 +87,11 @@ std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& fold
 }
 
 std::unique_ptr<Cache> Transformer::empty_cache() const {
-  return std::make_unique<PagedCache>(pool_);
+  return std::make_unique<PagedCache>(pool_, states_);
+}
+
+std::size_t Transformer::most_cache_bytes() const {
+  return states_ ? most_held_bytes_ : pool_->most_held() * pool_->page_bytes();
 }
 
 void Transformer::require_valid(std::span<const TokenId> tokens, std::size_t cached) const {
@@ -126,7 +154,7 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
 }
 
 bool Transformer::draws_behind_head(const RowLottery& rows, const Lottery& lottery) const {
-  return step_ != nullptr && rows.is_cuda() && lottery.draws_by_philox();
+  return step_ != nullptr && states_ == nullptr && rows.is_cuda() && lottery.draws_by_philox();
 }
 
 std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
@@ -167,7 +195,7 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
 void Transformer::logits_at_every_position(std::span<const TokenId> tokens,
                                            DeviceMemory<float>& rows) {
   require_valid(tokens, 0);
-  PagedCache cache(pool_);
+  PagedCache cache(pool_, states_);
   const Extension extension{&cache, tokens};
   extend({&extension, 1});
   std::vector<CachedToken> cached;
@@ -183,20 +211,30 @@ void Transformer::extend(std::span<const Extension> extensions) {
   LaunchRows launch;
   const auto run = [&] {
     if (launch.rows() == 0) return;
-    architecture_->forward(launch.upload(launch_), pool_->memory());
+    architecture_->forward(launch.upload(launch_, states_.get()), pool_->memory());
     tokens_computed_ += launch.rows();
     launch = LaunchRows();
   };
+  std::vector<std::vector<TokenId>> texts;  // with what is replayed
   for (const auto& [cache, tokens] : extensions) {
-    for (std::size_t begin = 0; begin < tokens.size();) {
-      const std::size_t count = std::min(tokens.size() - begin, largest_launch - launch.rows());
-      launch.add(tokens.subspan(begin, count), cache->length() + begin, cache->pages());
+    const auto replayed = cache->to_replay();
+    auto& text = texts.emplace_back(replayed.begin(), replayed.end());
+    text.insert(text.end(), tokens.begin(), tokens.end());
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t count = std::min(text.size() - begin, largest_launch - launch.rows());
+      launch.add(std::span<const TokenId>(text).subspan(begin, count), cache->computed() + begin,
+                 cache->pages(), cache->states());
       if (launch.rows() == largest_launch) run();
       begin += count;
     }
   }
   run();
-  for (const auto& [cache, tokens] : extensions) cache->hold(tokens.size());
+  for (std::size_t i = 0; i < extensions.size(); ++i) {
+    PagedCache& cache = *extensions[i].cache;
+    tokens_replayed_ += cache.to_replay().size();
+    tokens_computed_ -= cache.to_replay().size();
+    cache.hold(texts[i]);
+  }
 }
 
 std::vector<PagedCache::PageCopy> Transformer::reserve(std::span<const Extension> extensions) {
@@ -208,7 +246,20 @@ std::vector<PagedCache::PageCopy> Transformer::reserve(std::span<const Extension
 }
 
 void Transformer::make_room(std::span<const Extension> extensions) {
-  const std::vector<PagedCache::PageCopy> copies = reserve(extensions);
+  copy_pages(reserve(extensions), *pool_);
+  if (!states_) return;
+  std::vector<PagedCache::PageCopy> copies;
+  for (const auto& [cache, tokens] : extensions) {
+    cache->reserve_states(cache->length() + tokens.size(), copies);
+  }
+  copy_pages(copies, *states_);
+  const auto held = [](const PagePool& pool) {
+    return (pool.pages() - pool.free_pages()) * pool.page_bytes();
+  };
+  most_held_bytes_ = std::max(most_held_bytes_, held(*pool_) + held(*states_));
+}
+
+void Transformer::copy_pages(std::span<const PagedCache::PageCopy> copies, PagePool& pool) {
   if (copies.empty()) return;
   std::vector<std::uint32_t> pages(2 * copies.size());
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -218,7 +269,7 @@ void Transformer::make_room(std::span<const Extension> extensions) {
   launch_.ensure_size(pages.size());
   launch_.upload(pages);
   kernels().copy_pages(launch_.data(), launch_.data() + copies.size(), copies.size(),
-                       pool_->memory());
+                       pool.memory());
 }
 
 void Transformer::run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows) {

@@ -11,6 +11,7 @@
 #include "gpu/transformer/architectures/architecture.hpp"
 #include "gpu/transformer/cache/page_pool.hpp"
 #include "gpu/transformer/cache/paged_cache.hpp"
+#include "gpu/transformer/cache/state_shape.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"
 
 namespace tempera::gpu {
@@ -41,9 +42,11 @@ class Transformer : public LanguageModel {
   std::size_t vocabulary_size() const override { return architecture_->vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override;
   std::size_t cache_bytes(std::size_t tokens) const override {
-    return (tokens + page_tokens - 1) / page_tokens * pool_->page_bytes();
+    return (tokens + page_tokens - 1) / page_tokens * pool_->page_bytes() +
+           (tokens + state_tokens - 1) / state_tokens * architecture_->state_bytes();
   }
-  std::size_t most_cache_bytes() const override { return pool_->most_held() * pool_->page_bytes(); }
+  std::size_t most_unshared_tokens() const override { return states_ ? state_tokens : 1; }
+  std::size_t most_cache_bytes() const override;
 
   /// As LanguageModel says. Where a pass adds no token to its cache, the head alone runs.
   /// @throw BadInput before anything is computed, for an empty or too long text and for a token
@@ -65,8 +68,11 @@ class Transformer : public LanguageModel {
   /// @throw BadInput as next_logits does.
   void logits_at_every_position(std::span<const TokenId> tokens, DeviceMemory<float>& rows);
 
-  /// How many tokens have gone through the layers so far.
+  /// How many tokens have gone through the layers so far, replays apart.
   std::uint64_t tokens_computed() const { return tokens_computed_; }
+  /// How many tokens did so once more, from a checkpoint of a recurrent state to where a record
+  /// begins anew: fewer than state_tokens for each time that one does.
+  std::uint64_t tokens_replayed() const { return tokens_replayed_; }
   /// The pages of all caches, to see how many are free.
   const PagePool& pages() const { return *pool_; }
   /// Makes room for this many pages at once, where it is known beforehand how many it takes.
@@ -89,16 +95,20 @@ class Transformer : public LanguageModel {
   Extension extension_of(const Pass& pass) const;
   /// Of all passes. @throw std::invalid_argument for a cache that occurs in two of them
   std::vector<Extension> extensions_of(std::span<const Pass> passes) const;
-  /// Computes the tokens of every extension into its cache.
+  /// Computes what its cache has to replay and the tokens of every extension into its cache.
   void extend(std::span<const Extension> extensions);
   void make_room(std::span<const Extension> extensions);
+  void copy_pages(std::span<const PagedCache::PageCopy> copies, PagePool& pool);
   /// Makes room in the caches; returns the copies that this asks for.
   static std::vector<PagedCache::PageCopy> reserve(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
   std::unique_ptr<Architecture> architecture_;
   std::shared_ptr<PagePool> pool_;
+  std::shared_ptr<PagePool> states_;  // null where the architecture has none
   std::uint64_t tokens_computed_ = 0;
+  std::uint64_t tokens_replayed_ = 0;
+  std::size_t most_held_bytes_ = 0;            // of pages and states together
   DeviceMemory<std::uint32_t> launch_;         // what one launch needs to know, kept between calls
   std::unique_ptr<TokenStep> step_;            // null where the kernels have none
   std::optional<std::uint32_t> scratch_page_;  // of the step's rows that compute nothing

@@ -13,6 +13,7 @@
 #include "gpu/transformer/architectures/phi3.hpp"
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/architectures/qwen3_5.hpp"
 #include "gpu/transformer/weights/gguf_tensors.hpp"
 
 namespace tempera::gpu {
@@ -39,6 +40,32 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   return model;
 }
 
+/// A text model alone, or the text model of a folder that sees images too.
+std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
+                                           const Kernels& kernels) {
+  const auto file = folder / "config.json";
+  const auto document = read_json_file(file);
+  const JsonObject json(document, file.string());
+  const bool is_outer = json.text("model_type") == Qwen3_5::outer_model_type;
+  auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
+  config.eos_token_ids =
+      read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
+  kernels.require_recurrence(file.string());
+  const TensorFiles files(folder);
+  FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
+  auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
+  tensors.require_all_used([&](const std::string& name) {
+    return (name == "lm_head.weight" && config.tie_word_embeddings) ||
+           (is_outer && (name.starts_with("model.visual.") || name.starts_with("mtp.")));
+  });
+  return model;
+}
+
+std::unique_ptr<Architecture> refuse_gguf(const GgufFile& file, const Kernels&) {
+  throw BadInput(file.metadata().file(), "is a Qwen3.5 model as GGUF, which is not read yet",
+                 "use the folder of the original model: config.json and model.safetensors");
+}
+
 template <class Model>
 std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& kernels) {
   const auto config = Model::configuration(file);
@@ -61,8 +88,13 @@ struct KnownArchitecture {
 template <class Model>
 constexpr KnownArchitecture known_as{Model::model_type, load_folder<Model>, load_gguf<Model>};
 
-constexpr std::array known_architectures{known_as<Llama>, known_as<Phi3>, known_as<Qwen2>,
-                                         known_as<Qwen3>};
+constexpr std::array known_architectures{
+    known_as<Llama>,
+    known_as<Phi3>,
+    known_as<Qwen2>,
+    known_as<Qwen3>,
+    KnownArchitecture{Qwen3_5::model_type, load_qwen3_5, refuse_gguf},
+    KnownArchitecture{Qwen3_5::outer_model_type, load_qwen3_5, refuse_gguf}};
 
 /// @throw BadInput naming `where`, which calls its architecture `key`
 const KnownArchitecture& find_architecture(const std::string& where, const std::string& key,

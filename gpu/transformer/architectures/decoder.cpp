@@ -15,13 +15,19 @@ DecoderConfig consistent(const char* model_type, DecoderConfig config) {
 
 Decoder::Decoder(const char* model_type, DecoderConfig config, TensorSource& tensors,
                  const Kernels& kernels)
+    : Decoder(model_type, config, {config.num_hidden_layers, attention_shape(config)}, tensors,
+              kernels) {}
+
+Decoder::Decoder(const char* model_type, DecoderConfig config, const AttentionLayers& attention,
+                 TensorSource& tensors, const Kernels& kernels)
     : config_(consistent(model_type, std::move(config))),
       kernels_(kernels),
-      pages_{config_.num_hidden_layers, config_.num_key_value_heads, config_.head_dim,
-             config_.hidden_size, kernels.arithmetic()},
-      attention_(attention_shape(config_)),
-      angles_(config_.rope_theta, config_.head_dim, config_.max_position_embeddings,
-              config_.rope_factors, config_.rope_magnitude),
+      pages_{attention.layers, config_.num_key_value_heads, config_.head_dim, config_.hidden_size,
+             kernels.arithmetic()},
+      attention_(attention.shape),
+      angles_(config_.rope_theta,
+              attention_.rotary_dim == 0 ? config_.head_dim : attention_.rotary_dim,
+              config_.max_position_embeddings, config_.rope_factors, config_.rope_magnitude),
       normed_(kernels.arithmetic()),
       attended_(kernels.arithmetic()),
       gated_(kernels.arithmetic()) {
@@ -32,7 +38,11 @@ Decoder::Decoder(const char* model_type, DecoderConfig config, TensorSource& ten
 }
 
 void Decoder::read_head(TensorSource& tensors) {
-  final_norm_ = tensors.vector("model.norm.weight", config_.hidden_size);
+  read_head(tensors, tensors.vector("model.norm.weight", config_.hidden_size));
+}
+
+void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
+  final_norm_ = std::move(final_norm);
   if (!config_.tie_word_embeddings) {
     head_ = tensors.matrix("lm_head.weight", config_.vocab_size, config_.hidden_size,
                            kernels_.arithmetic());

@@ -12,6 +12,12 @@
 
 namespace tempera::gpu {
 
+/// Which of a decoder's layers attend, and how, where that is not all of every layer.
+struct AttentionLayers {
+  std::size_t layers;  // those that have keys and values
+  AttentionShape shape;
+};
+
 /// What decoders with a cache of keys and values have besides their layers: the shape, the token
 /// embedding, the final RMSNorm with the head, and the memory of a launch. The layers are each
 /// architecture's own.
@@ -35,8 +41,12 @@ class Decoder : public Architecture {
   /// the model type
   Decoder(const char* model_type, DecoderConfig config, TensorSource& tensors,
           const Kernels& kernels);
+  Decoder(const char* model_type, DecoderConfig config, const AttentionLayers& attention,
+          TensorSource& tensors, const Kernels& kernels);
   /// Reads the final norm and the head.
   void read_head(TensorSource& tensors);
+  /// As above, with a final norm that is read already. [hidden_size]
+  void read_head(TensorSource& tensors, DeviceMemory<float> final_norm);
 
   /// What the layers of one launch work on.
   struct Launch {

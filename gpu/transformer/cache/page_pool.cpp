@@ -23,11 +23,10 @@ void PagePool::make_room(std::size_t pages) {
 }
 
 void PagePool::grow() {
-  constexpr std::size_t fewest = 64;
   const std::size_t old_pages = holders_.size();
   // Twice as many, or, where the memory has no room for so many beside the old ones, as many more
   // as it has.
-  for (std::size_t more = old_pages < fewest ? fewest : old_pages;; more /= 2) {
+  for (std::size_t more = old_pages < fewest_ ? fewest_ : old_pages;; more /= 2) {
     try {
       return resize(old_pages + more);
     } catch (const std::bad_alloc&) {

@@ -9,12 +9,13 @@
 
 namespace tempera::gpu {
 
-/// The pages of all caches of one transformer, each with a count of the caches that hold it. The
-/// pool grows when no page is free.
+/// The pages, or the recurrent states, of all caches of one transformer, each with a count of the
+/// caches that hold it. The pool grows when none is free.
 class PagePool {
  public:
-  /// page_bytes: the length of a page.
-  explicit PagePool(std::size_t page_bytes) : page_bytes_(page_bytes) {}
+  /// page_bytes: the length of a page; fewest: as many as it grows to first.
+  explicit PagePool(std::size_t page_bytes, std::size_t fewest = 64)
+      : page_bytes_(page_bytes), fewest_(fewest) {}
 
   /// A free page, held once.
   /// @throw std::bad_alloc where none is free and the memory has no room for another
@@ -41,6 +42,7 @@ class PagePool {
   void resize(std::size_t pages);
 
   std::size_t page_bytes_;
+  std::size_t fewest_;
   GrowingMemory bytes_;
   std::vector<std::uint32_t> holders_;
   std::vector<std::uint32_t> free_;

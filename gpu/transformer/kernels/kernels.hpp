@@ -7,9 +7,20 @@
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
+#include "gpu/transformer/cache/state_shape.hpp"
 #include "gpu/transformer/weights/matrix_view.hpp"
 
 namespace tempera::gpu {
+
+/// The records of a launch whose architecture has a recurrent state, and where the states are. The
+/// rows of a record follow one another in the order of its tokens, with none left out.
+struct RecurrentRows {
+  std::size_t records = 0;                     // those that have rows
+  const std::uint32_t* first_row = nullptr;    // [records + 1]
+  const std::uint32_t* first_state = nullptr;  // [records], into state_table
+  const std::uint32_t* state_table = nullptr;  // states of each record in order: state_tokens
+  PageMemory memory{nullptr, 0};               // of all states
+};
 
 /// The tokens that a forward pass computes, one row each, and where the pages of their records are.
 struct TokenRows {
@@ -19,6 +30,7 @@ struct TokenRows {
   const std::uint32_t* positions;   // [rows]
   const std::uint32_t* first_page;  // [rows], into page_table
   const std::uint32_t* page_table;  // pages of each record in order
+  RecurrentRows recurrent{};
 };
 
 /// Tokens that lie in the pages: slot slots[row] of page pages[row].
@@ -44,12 +56,13 @@ struct AttentionShape {
   std::size_t key_begin;
   std::size_t value_begin;
   std::size_t row_floats;
+  std::size_t rotary_dim = 0;  // elements of a head that rotate, the first ones; 0: all
 };
 
 /// cos and sin of position · frequency_d, both times one magnitude: see RotaryAngles.
 struct RotaryTables {
-  const float* cosines;  // [positions, head_dim / 2]
-  const float* sines;    // [positions, head_dim / 2]
+  const float* cosines;  // [positions, rotary_dim / 2]
+  const float* sines;    // [positions, rotary_dim / 2]
 };
 
 /// Rows that enter a matrix product, [rows, size], as the arithmetic stores them: float32, or the
@@ -114,8 +127,9 @@ class Kernels {
                               const ProductInputs& gated) const = 0;
 
   /// Normalises every head's query and key, unless query_norm and key_norm are null, and rotates
-  /// them by their position, the queries in place and the keys, with the values, into the pages.
-  /// query_key_value: [rows, shape.row_floats]; keys and values as PageShape lays them out.
+  /// their first rotary_dim elements by their position, the queries in place and the keys, with the
+  /// values, into the pages. query_key_value: [rows, shape.row_floats]; keys and values as
+  /// PageShape lays them out.
   virtual void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
                                  const float* key_norm, float epsilon, const RotaryTables& tables,
                                  const TokenRows& batch, const PagePart& keys,
@@ -143,6 +157,36 @@ class Kernels {
   virtual void multiply_head(const MatrixView& head, const ProductInputs& inputs, std::size_t rows,
                              std::size_t out, const LogitRows& logits) const;
 
+  /// attended_i = attended_i · sigmoid(gate_i). gates: [rows, row_floats], the first `size` of each
+  /// row; attended: [rows, size].
+  virtual void gate_attended(const float* gates, std::size_t row_floats, std::size_t rows,
+                             std::size_t size, const ProductInputs& attended) const;
+
+  /// The causal convolution of every channel of a recurrent layer with its own weights, and silu of
+  /// it, in place. weight: [taps, channels], the row's own token last; inputs as StateShape lays
+  /// them out; projected: [rows, shape.row_floats].
+  virtual void convolve(const RecurrentShape& shape, const float* weight, const TokenRows& batch,
+                        const PagePart& inputs, float* projected) const;
+
+  /// Then, in place: queries q / |q| / sqrt(key_dim) and keys k / |k|, |x|^2 = Σ x^2 + 1e-6; write
+  /// strengths sigmoid(b); decays exp(-rate · log(1 + exp(a + bias))). rates, biases:
+  /// [value_heads].
+  virtual void prepare_recurrence(const RecurrentShape& shape, const float* rates,
+                                  const float* biases, std::size_t rows, float* projected) const;
+
+  /// The gated delta rule, token after token, of each value head's memory S: S = decay · S, then
+  /// S += key ⊗ strength · (value - S^T key), then the value becomes S^T query. memories as
+  /// StateShape lays them out.
+  virtual void apply_delta_rule(const RecurrentShape& shape, const TokenRows& batch,
+                                const PagePart& memories, float* projected) const;
+
+  /// normed[row, h] = weight · o_h / sqrt(mean(o_h^2) + epsilon) · silu(gate_h), o being what
+  /// stands in the place of the values. weight: [value_dim]; normed: [rows, value_heads ·
+  /// value_dim].
+  virtual void normalize_gated(const RecurrentShape& shape, const float* weight, float epsilon,
+                               std::size_t rows, const float* projected,
+                               const ProductInputs& normed) const;
+
   /// Copies page sources[c] to page targets[c] for each c < copies.
   virtual void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                           std::size_t copies, const PageMemory& memory) const = 0;
@@ -151,6 +195,11 @@ class Kernels {
   /// configuration. Called before any weight is read.
   /// @throw BadInput
   virtual void require_attention(const AttentionShape& shape, const std::string& where) const;
+
+  /// Refuses a model with recurrent layers where this form has none of the five steps above;
+  /// `where` names its configuration. Called before any weight is read.
+  /// @throw BadInput
+  virtual void require_recurrence(const std::string& where) const;
 
   /// What runs whole steps of a model of this form, with the draw, as graphs of its device; null
   /// for a form that has no such thing.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/recurrent_kernels.hpp"
 #include "gpu/transformer/kernels/row_kernels.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
@@ -11,12 +12,13 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// forms. A Form has
 ///   name(), arithmetic                  as Kernels
 ///   run(items, kernel)                  calls kernel(item) for every item < items, in any order
-///   stored(inputs)                      where its arithmetic stores ProductInputs
+///   Stored, stored(inputs)              how and where its arithmetic stores ProductInputs
 ///   with_weights(matrix, call)          call(weights), as its products take those of a matrix
 ///   up_weights(gate_up, tiling, weights)   those of the second half of the outputs
 /// and the steps themselves, aggregates that are called with an item: Embed<Weights>, Normalize,
-/// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, and, over items of a Tiling,
-/// Multiply<Weights, Finish> with Store, StoreWithBias and Add, and MultiplyGated<Weights>.
+/// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
+/// a Tiling, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
+/// MultiplyGated<Weights>.
 template <class Form>
 class LoopKernels final : public Kernels {
  public:
@@ -91,6 +93,38 @@ class LoopKernels final : public Kernels {
               typename Form::GatherFromPages{batch, size, source, Form::stored(gathered)});
   }
 
+  void gate_attended(const float* gates, std::size_t row_floats, std::size_t rows, std::size_t size,
+                     const ProductInputs& attended) const override {
+    Form::run(rows,
+              GateAttended<typename Form::Stored>{gates, row_floats, size, Form::stored(attended)});
+  }
+
+  void convolve(const RecurrentShape& shape, const float* weight, const TokenRows& batch,
+                const PagePart& inputs, float* projected) const override {
+    const Convolve kernel{shape, weight, batch, inputs, projected};
+    Form::run(kernel.items(), kernel);
+  }
+
+  void prepare_recurrence(const RecurrentShape& shape, const float* rates, const float* biases,
+                          std::size_t rows, float* projected) const override {
+    Form::run(rows, PrepareRecurrence{shape, rates, biases, projected});
+  }
+
+  void apply_delta_rule(const RecurrentShape& shape, const TokenRows& batch,
+                        const PagePart& memories, float* projected) const override {
+    const typename Form::ApplyDeltaRule kernel{shape, batch, memories, projected};
+    Form::run(kernel.items(), kernel);
+  }
+
+  void normalize_gated(const RecurrentShape& shape, const float* weight, float epsilon,
+                       std::size_t rows, const float* projected,
+                       const ProductInputs& normed) const override {
+    Form::run(rows, NormalizeGated<typename Form::Stored>{shape, weight, epsilon, projected,
+                                                          Form::stored(normed)});
+  }
+
+  void require_recurrence(const std::string&) const override {}
+
   void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
                   const PageMemory& memory) const override {
     const CopyPages kernel{sources, targets, memory};
@@ -119,6 +153,7 @@ struct Float32Form {
   using RotateIntoPages = gpu::RotateIntoPages;
   using GatherFromPages = gpu::GatherFromPages;
 
+  using Stored = float;
   static float* stored(const ProductInputs& inputs) { return inputs.float32; }
   template <class Call>
   static void with_weights(const MatrixView& matrix, const Call& call) {

@@ -107,6 +107,11 @@ struct CopyPages {
   }
 };
 
+/// Elements of a head that rotate.
+TEMPERA_HOST_DEVICE inline std::size_t rotary_dim_of(const AttentionShape& shape) {
+  return shape.rotary_dim == 0 ? shape.head_dim : shape.rotary_dim;
+}
+
 /// An item is one head of one row: its queries first, then its keys, then its values.
 struct RotateIntoPages {
   AttentionShape shape;
@@ -152,7 +157,7 @@ struct RotateIntoPages {
   /// Element d of the result goes to result[d * stride]; it may overwrite the input.
   TEMPERA_HOST_DEVICE void rotate(const float* vector, const float* norm, std::size_t position,
                                   float* result, std::size_t stride) const {
-    const std::size_t half = shape.head_dim / 2;
+    const std::size_t half = rotary_dim_of(shape) / 2;
     const float mean =
         sum_of_squares<partial_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
     const float factor = 1.0f / sqrtf(mean + epsilon);
@@ -167,6 +172,9 @@ struct RotateIntoPages {
       const float sine = tables.sines[position * half + d];
       result[d * stride] = fused_multiply_add(low, cosine, -(high * sine));
       result[(d + half) * stride] = fused_multiply_add(high, cosine, low * sine);
+    }
+    for (std::size_t d = 2 * half; d < shape.head_dim; ++d) {
+      result[d * stride] = norm == nullptr ? vector[d] : norm[d] * (vector[d] * factor);
     }
   }
 };

@@ -30,7 +30,7 @@ std::uint32_t exponent_for(std::size_t inputs) {
 
 }  // namespace
 
-PackedMatrix FilledTensors::stacked(std::initializer_list<Part> parts, std::size_t in,
+PackedMatrix FilledTensors::stacked(const std::vector<Part>& parts, std::size_t in,
                                     Arithmetic arithmetic) {
   if (in % step_products != 0) throw std::invalid_argument("filled weights need whole steps");
   PackedMatrix matrix;

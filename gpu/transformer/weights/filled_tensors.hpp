@@ -14,7 +14,7 @@ class FilledTensors final : public RandomTensors {
  public:
   explicit FilledTensors(std::uint64_t seed) : RandomTensors(seed), key_(seed) {}
   /// @throw std::invalid_argument for inputs that are no multiple of 16: padding is no weight
-  PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in,
+  PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in,
                        Arithmetic arithmetic) override;
 
  private:

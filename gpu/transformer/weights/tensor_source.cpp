@@ -27,12 +27,22 @@ DeviceMemory<float> TensorSource::vector(const std::string& name, std::size_t si
   return result;
 }
 
+std::vector<float> TensorSource::elements(const std::string& name, const Shape& shape) {
+  StoredTensor flat = tensor(name, shape);
+  std::uint64_t size = 1;
+  for (const auto extent : shape) size *= extent;
+  flat.shape = {size};
+  auto result = read_vector(flat);
+  release();
+  return result;
+}
+
 PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std::size_t in,
                                   Arithmetic arithmetic) {
   return stacked({{name, out}}, in, arithmetic);
 }
 
-PackedMatrix TensorSource::stacked(std::initializer_list<Part> parts, std::size_t in,
+PackedMatrix TensorSource::stacked(const std::vector<Part>& parts, std::size_t in,
                                    Arithmetic arithmetic) {
   std::vector<StoredTensor> slices;
   const StoredTensor* stored = nullptr;
@@ -63,7 +73,9 @@ DeviceMemory<float> TensorSource::stacked_vector(std::initializer_list<Part> par
 }
 
 const StoredTensor& FolderTensors::tensor(const std::string& name, const Shape& shape) {
-  const auto& stored = files_.tensor(name, shape);
+  constexpr std::string_view model = "model.";
+  const auto& stored =
+      files_.tensor(name.starts_with(model) ? prefix_ + name.substr(model.size()) : name, shape);
   used_.use(stored);
   return stored;
 }

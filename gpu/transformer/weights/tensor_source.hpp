@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
@@ -22,6 +23,9 @@ class TensorSource {
   virtual ~TensorSource() = default;
   /// A vector of `size` elements.
   DeviceMemory<float> vector(const std::string& name, std::size_t size);
+  /// The elements of a tensor of this shape, on the host: for those that are stored otherwise than
+  /// they are used.
+  std::vector<float> elements(const std::string& name, const std::vector<std::uint64_t>& shape);
   /// A linear map R^in -> R^out, stored [out, in], packed for an arithmetic.
   PackedMatrix matrix(const std::string& name, std::size_t out, std::size_t in,
                       Arithmetic arithmetic);
@@ -34,7 +38,7 @@ class TensorSource {
     std::size_t stored = 0;  // 0: `out`
   };
   /// Linear maps from the same inputs, each padded to a multiple of `lanes` outputs, in one matrix.
-  virtual PackedMatrix stacked(std::initializer_list<Part> parts, std::size_t in,
+  virtual PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in,
                                Arithmetic arithmetic);
   /// Vectors of `out` elements each, padded with zeros as above.
   DeviceMemory<float> stacked_vector(std::initializer_list<Part> parts);
@@ -75,7 +79,9 @@ class UsedTensors {
 /// or holds NaN or infinity.
 class FolderTensors final : public TensorSource {
  public:
-  explicit FolderTensors(const TensorFiles& files) : files_(files) {}
+  /// prefix: what the files write for the leading "model." of a name.
+  explicit FolderTensors(const TensorFiles& files, std::string prefix = "model.")
+      : files_(files), prefix_(std::move(prefix)) {}
   /// @throw BadInput for a tensor that nobody asked for and that is not redundant either.
   void require_all_used(const std::function<bool(const std::string& name)>& is_redundant) const {
     used_.require_all(files_.tensors(), is_redundant, "config.json");
@@ -88,6 +94,7 @@ class FolderTensors final : public TensorSource {
   }
 
   const TensorFiles& files_;
+  std::string prefix_;
   UsedTensors used_;
 };
 

@@ -6,6 +6,7 @@
 #include "gpu/device/compiled_for.hpp"
 #include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/kernels/host/attend.hpp"
+#include "gpu/transformer/kernels/host/delta_rule.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/kernels/host/multiply.hpp"
 #include "gpu/transformer/kernels/loop_kernels.hpp"
@@ -21,6 +22,7 @@ struct OnHostThreads : Float32Form {
     on_host_threads(items, kernel);
   }
   using Attend = gpu::Attend;
+  using ApplyDeltaRule = gpu::ApplyDeltaRule;
   using Tiling = gpu::Tiling;
   using Store = gpu::Store;
   using StoreWithBias = gpu::StoreWithBias;

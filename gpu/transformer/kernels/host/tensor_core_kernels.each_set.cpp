@@ -5,6 +5,7 @@
 
 #include "gpu/device/compiled_for.hpp"
 #include "gpu/device/host_threads.hpp"
+#include "gpu/transformer/kernels/host/delta_rule.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_attend.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_multiply.hpp"
@@ -22,6 +23,7 @@ struct OnHostThreads {
   static void run(std::size_t items, const Kernel& kernel) {
     on_host_threads(items, kernel);
   }
+  using Stored = std::uint16_t;
   static std::uint16_t* stored(const ProductInputs& inputs) { return inputs.bfloat16; }
   template <class Call>
   static void with_weights(const MatrixView& matrix, const Call& call) {
@@ -38,6 +40,7 @@ struct OnHostThreads {
   using RotateIntoPages = TensorCoreRotateIntoPages;
   using Attend = TensorCoreAttend;
   using GatherFromPages = TensorCoreGatherFromPages;
+  using ApplyDeltaRule = gpu::ApplyDeltaRule;
   using Tiling = gpu::Tiling;
   using Store = gpu::Store;
   using StoreWithBias = gpu::StoreWithBias;

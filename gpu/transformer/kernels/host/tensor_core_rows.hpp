@@ -129,7 +129,7 @@ struct TensorCoreRotateIntoPages {
   template <class Keep>
   void rotate(const float* vector, const float* norm, std::size_t position,
               const Keep& keep) const {
-    const std::size_t half = shape.head_dim / 2;
+    const std::size_t half = rotary_dim_of(shape) / 2;
     const float mean =
         sum_of_squares<head_sums>(vector, shape.head_dim) / static_cast<float>(shape.head_dim);
     const float factor = 1.0f / sqrtf(mean + epsilon);
@@ -144,6 +144,9 @@ struct TensorCoreRotateIntoPages {
       const float sine = tables.sines[position * half + d];
       keep(d, fused_multiply_add(low, cosine, -(high * sine)));
       keep(d + half, fused_multiply_add(high, cosine, low * sine));
+    }
+    for (std::size_t d = 2 * half; d < shape.head_dim; ++d) {
+      keep(d, norm == nullptr ? vector[d] : norm[d] * (vector[d] * factor));
     }
   }
 };

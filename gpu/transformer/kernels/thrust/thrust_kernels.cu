@@ -1,6 +1,7 @@
 #include "gpu/device/launch.cuh"
 #include "gpu/transformer/kernels/loop_kernels.hpp"
 #include "gpu/transformer/kernels/thrust/attention.cuh"
+#include "gpu/transformer/kernels/thrust/delta_rule.cuh"
 #include "gpu/transformer/kernels/thrust/multiply.cuh"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 
@@ -15,6 +16,7 @@ struct OnThrust : Float32Form {
     launch(items, kernel);
   }
   using Attend = readable::Attend;
+  using ApplyDeltaRule = readable::ApplyDeltaRule;
   using Tiling = readable::Tiling;
   using Store = readable::Store;
   using StoreWithBias = readable::StoreWithBias;

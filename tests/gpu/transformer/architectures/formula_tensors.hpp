@@ -36,9 +36,10 @@ inline std::vector<float> formula_values(const std::string& name,
     word = word ^ (word >> 31);
     const auto whole = static_cast<std::int64_t>(word >> 40) - (std::int64_t{1} << 23);
     const float unit = static_cast<float>(whole) * 0x1p-23f;
-    values.push_back(name.ends_with(".bias") ? 0.5f * unit
-                     : shape.size() == 1     ? 1.0f + 0.5f * unit
-                                             : scale * unit);
+    values.push_back(name.ends_with(".bias")   ? 0.5f * unit
+                     : name.ends_with("A_log") ? 2.0f * unit - 3.0f
+                     : shape.size() == 1       ? 1.0f + 0.5f * unit
+                                               : scale * unit);
   }
   return values;
 }

@@ -1,7 +1,5 @@
 // Every architecture against Hugging Face transformers in float32, on texts past the first page,
 // the first split and every switch-over of the rotary frequencies; and what a defect would do.
-#include <cmath>
-#include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -10,83 +8,12 @@
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/transformer.hpp"
+#include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 
 namespace tempera::gpu {
 
 namespace {
-
-const std::filesystem::path fixtures =
-    std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures/architectures";
-
-using Rows = std::vector<std::vector<float>>;
-
-/// What transformers computed for one case.
-struct Expected {
-  std::vector<TokenId> tokens;
-  std::vector<std::size_t> positions;
-  std::vector<float> logits;  // [positions, vocabulary]
-
-  explicit Expected(const std::string& name) {
-    const auto text = nlohmann::json::parse(read_bytes(fixtures / name / "text.json"));
-    tokens = text["tokens"].get<std::vector<TokenId>>();
-    positions = text["positions"].get<std::vector<std::size_t>>();
-    const auto bytes = read_bytes(fixtures / name / "logits.bin");
-    logits.resize(bytes.size() / sizeof(float));
-    std::memcpy(logits.data(), bytes.data(), bytes.size());
-  }
-
-  /// How far two float32 evaluations of the same model may lie apart.
-  ///
-  /// As for the golden fixtures of Qwen3 (qwen3_golden.cpp): u = 2^-24; a sum of n terms errs by
-  /// n·u of the product of its vectors' norms, n being the longest here, attention's sum over the
-  /// text; each of a layer's two blocks is a chain of at most 4 such steps, and the attention's
-  /// begins with a rotation, whose angles transformers computes in float32: position · frequency
-  /// errs by no more than length · 2u, which is one more such step twice over. A division by the
-  /// root of a mean cannot magnify what these norms see.
-  double tolerance(const DecoderConfig& config) const {
-    const double steps = 6.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
-    return 2.0 * steps * static_cast<double>(tokens.size()) * 0x1p-24 * largest();
-  }
-  /// The same of bfloat16's rounding, in root mean square: see qwen3_golden.cpp.
-  double tensor_core_tolerance(const DecoderConfig& config) const {
-    const double steps = 6.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
-    return std::sqrt(2.0 * steps / 3.0) * 0x1p-8 * root_mean_square(logits);
-  }
-  double largest() const {
-    double result = 0.0;
-    for (const float logit : logits) result = std::max(result, std::abs(double{logit}));
-    return result;
-  }
-  /// The largest difference of rows from these, and the root of their mean square.
-  struct Distance {
-    double largest = 0.0;
-    double mean = 0.0;
-  };
-  Distance distance(const Rows& rows) const {
-    std::vector<float> differences;
-    const std::size_t vocabulary = logits.size() / positions.size();
-    Distance result;
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-      const float difference =
-          std::abs(logits[i] - rows[positions[i / vocabulary]][i % vocabulary]);
-      differences.push_back(difference);
-      // A NaN is larger than nothing.
-      result.largest = std::isnan(difference)
-                           ? INFINITY
-                           : std::max(result.largest, static_cast<double>(difference));
-    }
-    result.mean = root_mean_square(differences);
-    return result;
-  }
-
- private:
-  static double root_mean_square(const std::vector<float>& values) {
-    double squares = 0.0;
-    for (const float value : values) squares += double{value} * double{value};
-    return std::sqrt(squares / static_cast<double>(values.size()));
-  }
-};
 
 /// An architecture, and how its configuration is read.
 struct Case {
@@ -96,18 +23,18 @@ struct Case {
       make;
 
   DecoderConfig config() const {
-    const auto file = fixtures / name / "config.json";
+    const auto file = architecture_fixtures / name / "config.json";
     const auto document = read_json_file(file);
     return configuration(JsonObject(document, file.string()));
   }
-  Rows rows(const DecoderConfig& config, const FormulaTensors::Edit& edit,
-            const std::vector<TokenId>& tokens,
-            const Kernels& kernels = default_kernels(Arithmetic::float32)) const {
+  LogitsByPosition rows(const DecoderConfig& config, const FormulaTensors::Edit& edit,
+                        const std::vector<TokenId>& tokens,
+                        const Kernels& kernels = default_kernels(Arithmetic::float32)) const {
     FormulaTensors tensors(edit);
     Transformer transformer(make(config, tensors, kernels));
     DeviceMemory<float> memory;
     transformer.logits_at_every_position(tokens, memory);
-    Rows result;
+    LogitsByPosition result;
     for (std::size_t row = 0; row < tokens.size(); ++row) {
       result.push_back(memory.download(row * config.vocab_size, config.vocab_size));
     }
@@ -229,7 +156,8 @@ std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& con
     defects.push_back({"the other factors",
                        [=](auto& c) {
                          const auto folder = name == "phi3_short" ? "phi3_long" : "phi3_short";
-                         const auto document = read_json_file(fixtures / folder / "config.json");
+                         const auto document =
+                             read_json_file(architecture_fixtures / folder / "config.json");
                          c.rope_factors = Phi3::configuration(JsonObject(document, "config.json"),
                                                               name == "phi3_short"
                                                                   ? Phi3::Factors::of_long_texts
@@ -287,7 +215,7 @@ std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& con
 TEST_CASE("every architecture has the logits of Hugging Face transformers to float32 rounding",
           "[transformer][parity]") {
   for (const auto& each : cases()) {
-    const Expected expected(each.name);
+    const ExpectedLogits expected(each.name);
     const auto config = each.config();
     REQUIRE(expected.tokens.size() >= 400);
     REQUIRE(expected.logits.size() == expected.positions.size() * config.vocab_size);
@@ -308,7 +236,7 @@ TEST_CASE("every architecture has the logits of Hugging Face transformers to flo
 TEST_CASE("under tensor-core every architecture has those logits to bfloat16 rounding",
           "[transformer][parity][tensor-core]") {
   for (const auto& each : cases()) {
-    const Expected expected(each.name);
+    const ExpectedLogits expected(each.name);
     const auto config = each.config();
     const auto rows =
         each.rows(config, {}, expected.tokens, default_kernels(Arithmetic::tensor_core));

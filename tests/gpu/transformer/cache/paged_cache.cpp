@@ -95,4 +95,66 @@ TEST_CASE("the pool grows without losing what its pages hold", "[cache]") {
   CHECK(pool.take() == first);
 }
 
+TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is behind it",
+          "[cache][recurrent]") {
+  const auto pool = std::make_shared<PagePool>(small);
+  const auto states = std::make_shared<PagePool>(std::size_t{8}, std::size_t{1});
+  const auto append = [](PagedCache& cache, std::size_t tokens) {
+    std::vector<TokenId> text(cache.to_replay().begin(), cache.to_replay().end());
+    while (text.size() < cache.length() - cache.computed() + tokens) {
+      text.push_back(static_cast<TokenId>(cache.computed() + text.size()));
+    }
+    std::vector<PagedCache::PageCopy> copies;
+    cache.reserve(cache.length() + tokens, copies);
+    cache.reserve_states(cache.length() + tokens, copies);
+    cache.hold(text);
+    return copies.size();
+  };
+  PagedCache cache(pool, states);
+  CHECK(append(cache, 150) == 0);
+  CHECK(cache.states().size() == 3);
+  CHECK(used(*states) == 3);
+  CHECK(cache.to_replay().empty());
+  // Of fewer tokens: pages and states up to the checkpoint, and the tokens behind it.
+  const auto fork = cache.fork(140);
+  auto& shorter = dynamic_cast<PagedCache&>(*fork);
+  CHECK(shorter.length() == 140);
+  CHECK(shorter.computed() == 128);
+  CHECK(shorter.states().size() == 2);
+  CHECK(shorter.pages().size() == 8);
+  REQUIRE(shorter.to_replay().size() == 12);
+  for (TokenId i = 0; i < 12; ++i) CHECK(shorter.to_replay()[i] == 128 + i);
+  CHECK(used(*states) == 3);
+  // What is replayed goes into pages and a state of its own.
+  const auto again = shorter.fork(135);
+  CHECK(append(shorter, 2) == 0);
+  CHECK(shorter.length() == 142);
+  CHECK(shorter.computed() == 142);
+  CHECK(used(*states) == 4);
+  CHECK(shorter.states()[2] != cache.states()[2]);
+  CHECK(shorter.pages()[8] != cache.pages()[8]);
+  CHECK(shorter.pages()[7] == cache.pages()[7]);
+  // A fork of a fork that has not replayed yet.
+  auto& third = dynamic_cast<PagedCache&>(*again);
+  CHECK(third.computed() == 128);
+  CHECK(third.to_replay().size() == 7);
+  CHECK(third.to_replay()[6] == 134);
+  CHECK(dynamic_cast<PagedCache&>(*third.fork(100)).computed() == 64);
+  // Of all tokens: everything is shared until one of the two goes on, in a copy of page and state.
+  const auto whole = cache.fork(150);
+  auto& equal = dynamic_cast<PagedCache&>(*whole);
+  CHECK(equal.to_replay().empty());
+  CHECK(equal.states()[2] == cache.states()[2]);
+  CHECK(append(equal, 1) == 2);
+  CHECK(append(cache, 1) == 0);
+  // At a checkpoint there is nothing to replay and nothing to copy.
+  const auto exact = cache.fork(128);
+  auto& checkpoint = dynamic_cast<PagedCache&>(*exact);
+  CHECK(checkpoint.to_replay().empty());
+  CHECK(append(checkpoint, 1) == 0);
+  CHECK(checkpoint.states().size() == 3);
+  CHECK(checkpoint.states()[1] == cache.states()[1]);
+  CHECK_THROWS_AS(cache.fork(152), std::invalid_argument);
+}
+
 }  // namespace tempera::gpu

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/transformer/architectures/decoder.hpp"
+#include "gpu/transformer/cache/state_shape.hpp"
+
+namespace tempera::gpu {
+
+/// The shape of a Qwen3.5 text model, named as in Hugging Face's config.json.
+struct Qwen3_5Config : DecoderConfig {
+  /// Elements of a head of the attention that rotate: head_dim times partial_rotary_factor.
+  std::size_t rotary_dim = 0;
+  /// Of each layer: whether it attends; otherwise it is recurrent.
+  std::vector<bool> full_attention;
+  std::size_t linear_num_key_heads = 0;
+  std::size_t linear_num_value_heads = 0;
+  std::size_t linear_key_head_dim = 0;
+  std::size_t linear_value_head_dim = 0;
+  std::size_t linear_conv_kernel_dim = 0;
+};
+
+/// Qwen3.5 (Qwen Team 2026), the dense text model: three of four layers are a gated DeltaNet (Yang
+/// et al. 2024), the fourth is grouped-query attention with RMSNorm on every head's query and key,
+/// rotary positions on a part of each head, and a sigmoid gate on what was attended; SwiGLU after
+/// each. Every RMSNorm but the DeltaNet's own has 1 + its stored weight.
+///
+/// A DeltaNet layer, for one token: queries, keys and values are a linear map, each channel of it a
+/// causal convolution over the last few tokens and then silu; queries and keys are normalised. A
+/// memory S for each value head decays, learns value under key as far as it does not know it, and
+/// answers the query; RMSNorm, a silu gate and a linear map bring the answer back to the stream.
+/// S and the convolution's last inputs are the recurrent state.
+class Qwen3_5 final : public Decoder {
+ public:
+  static constexpr const char* model_type = "qwen3_5_text";
+  /// The model_type of a folder that sees images too, of which this is the text model.
+  static constexpr const char* outer_model_type = "qwen3_5";
+
+  /// json: the configuration of the text model.
+  /// @throw BadInput naming file, key and remedy for a part that is not computed here
+  static Qwen3_5Config configuration(const JsonObject& json);
+  /// json: that of a folder that sees images too; the text model's stands in its `text_config`.
+  static Qwen3_5Config outer_configuration(const JsonObject& json);
+
+  /// @throw BadInput as `tensors` does, if the sizes of `config` do not fit together, and where the
+  /// kernels have no recurrence
+  Qwen3_5(const Qwen3_5Config& config, TensorSource& tensors, const Kernels& kernels);
+  std::size_t state_bytes() const override { return states_.bytes(); }
+
+ private:
+  struct Attention {
+    PackedMatrix query_key_value_gate;  // hidden_size -> heads · head_dim, four parts
+    DeviceMemory<float> query_norm;     // [head_dim]
+    DeviceMemory<float> key_norm;       // [head_dim]
+    PackedMatrix output;                // heads · head_dim -> hidden_size
+  };
+  struct DeltaNet {
+    PackedMatrix projection;          // hidden_size -> a row as RecurrentShape says
+    DeviceMemory<float> convolution;  // [taps, channels]
+    DeviceMemory<float> rates;        // [value_heads]
+    DeviceMemory<float> biases;       // [value_heads]
+    DeviceMemory<float> norm;         // [value_dim]
+    PackedMatrix output;              // value_heads · value_dim -> hidden_size
+  };
+  struct Layer {
+    DeviceMemory<float> input_norm;  // [hidden_size]
+    std::optional<Attention> attention;
+    std::optional<DeltaNet> delta_net;        // one of the two
+    DeviceMemory<float> post_attention_norm;  // [hidden_size]
+    PackedMatrix gate_up;                     // hidden_size -> intermediate_size, two parts
+    PackedMatrix down;                        // intermediate_size -> hidden_size
+  };
+  Layer read_layer(const std::string& prefix, bool full_attention, TensorSource& tensors) const;
+  Attention read_attention(const std::string& prefix, TensorSource& tensors) const;
+  DeltaNet read_delta_net(const std::string& prefix, TensorSource& tensors) const;
+
+  void run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) override;
+  void attend(const Attention& layer, const TokenRows& batch, const PagePart& keys,
+              const PagePart& values, const Launch& launch) const;
+  void recur(const DeltaNet& layer, const TokenRows& batch, std::size_t index,
+             const Launch& launch);
+
+  const RecurrentShape recurrent_;
+  const StateShape states_;
+  std::vector<Layer> layers_;
+
+  // Kept between calls, for the rows of the largest launch so far.
+  DeviceMemory<float> projected_;  // [rows, recurrent_.row_floats]
+  ProductInputMemory answers_;     // [rows, value_heads · value_dim]
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,91 @@
+// Runs of the samplers on a model with a recurrent state: texts that cross its checkpoints.
+#include <bit>
+
+#include "tests/catch.hpp"
+#include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/recurrent_model.hpp"
+#if defined(TEMPERA_DEVICE_TBB)
+#include <tbb/global_control.h>
+#endif
+
+namespace tempera::gpu {
+
+namespace {
+
+struct RecurrentRun {
+  std::size_t largest_batch = 64;
+  WorkOrder order = WorkOrder::first_come;
+  bool together = true;
+  std::size_t prefix_chunk = 512;
+};
+
+/// Checks every record's cache, and returns tokens and the bits of their scores.
+std::vector<std::uint64_t> words_of(Transformer& model, const RecurrentRun& layout) {
+  const Ladder ladder({1.0, 1.75, 4.0});
+  const auto rows = make_device_row_lottery();
+  PhiloxLottery lottery;
+  Engine engine(model, *rows, lottery, layout.largest_batch, layout.order);
+  engine.compute_prefixes_by(layout.prefix_chunk);
+  const Plan plan{make_stages(80, 40, {2}, {3}, {1}), Schedule::adj, 2};
+  // Restarts of the first fall behind its checkpoint at 64, those of the last behind that at 128.
+  std::vector<Context> contexts;
+  for (const std::size_t length : {50, 3, 127}) {
+    std::vector<TokenId> terminal;  // where there is none, records are as long as they may
+    if (length == 3) terminal = {0, 1};
+    contexts.push_back({recurrent::text_of(length), terminal});
+  }
+  std::vector<Run> runs;
+  runs.reserve(contexts.size());
+  std::vector<Progress> progress(contexts.size());
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < contexts.size(); ++i) {
+    runs.push_back({engine, contexts[i], ladder, 77, static_cast<std::uint32_t>(i)});
+    tasks.push_back(parallel_power_tempering(runs[i], plan, progress[i]));
+    if (!layout.together) engine.run(std::span(&tasks.back(), 1));
+  }
+  if (layout.together) engine.run(tasks);
+  std::vector<std::uint64_t> words;
+  for (const Progress& one : progress) {
+    for (const Record& record : one.replicas) {
+      CHECK(owns_its_cache(model, record));
+      words.push_back(record.length());
+      for (std::size_t t = 1; t <= record.length(); ++t) {
+        words.push_back(record.tokens().token(t));
+        words.push_back(std::bit_cast<std::uint64_t>(record.tokens().log_p(t)));
+        for (const double z : record.tokens().log_z(t)) {
+          words.push_back(std::bit_cast<std::uint64_t>(z));
+        }
+      }
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("the records of a recurrent model do not depend on how the work is laid out",
+          "[recurrent]") {
+  const Arithmetic arithmetic = GENERATE(Arithmetic::float32, Arithmetic::tensor_core);
+  CAPTURE(name_of(arithmetic));
+  const auto model = recurrent::model(default_kernels(arithmetic));
+  const auto words = words_of(*model, {});
+  // It is a run of some length, that begins anew between checkpoints.
+  REQUIRE(words.size() > 1000);
+  CHECK(model->tokens_replayed() > 0);
+  for (const std::size_t largest_batch : {1, 2, 3}) {
+    for (const WorkOrder order : {WorkOrder::first_come, WorkOrder::last_come}) {
+      const bool together = largest_batch != 2;
+      CAPTURE(largest_batch, together);
+      CHECK(words_of(*model, {largest_batch, order, together, 7 * largest_batch}) == words);
+    }
+  }
+#if defined(TEMPERA_DEVICE_TBB)
+  for (const std::size_t threads : {1, 5}) {
+    CAPTURE(threads);
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    CHECK(words_of(*recurrent::model(default_kernels(arithmetic)), {}) == words);
+  }
+#endif
+}
+
+}  // namespace tempera::gpu
