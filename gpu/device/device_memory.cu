@@ -19,29 +19,24 @@ std::atomic<std::uint64_t> allocations{0};
 }  // namespace
 
 std::uint64_t device_allocations() { return allocations; }
-void count_device_allocation() { ++allocations; }
 
 PlantedFault& planted_fault() {
   static PlantedFault fault;
   return fault;
 }
 
-void require_memory(std::size_t bytes) {
+void count_device_allocation(std::size_t bytes) {
+  ++allocations;
   const auto& memory = planted_fault().memory;
   if (memory && bytes > *memory) throw std::bad_alloc();
 }
 
-namespace {
-
-/// Every copy between host and device passes here.
-void count_copy() {
+void count_device_copy() {
   auto& left = planted_fault().copies_until_lost;
   if (!left) return;
   if (*left == 0) throw std::runtime_error("a copy to or from the device failed");
   --*left;
 }
-
-}  // namespace
 
 template <class T>
 struct DeviceMemory<T>::Storage {
@@ -58,8 +53,7 @@ DeviceMemory<T>::DeviceMemory(std::size_t size) : DeviceMemory() {
 
 template <class T>
 DeviceMemory<T>::DeviceMemory(std::span<const T> host) : DeviceMemory() {
-  if (!host.empty()) count_device_allocation();
-  require_memory(host.size_bytes());
+  if (!host.empty()) count_device_allocation(host.size_bytes());
   storage_->elements.assign(host.begin(), host.end());
 }
 
@@ -79,8 +73,7 @@ std::size_t DeviceMemory<T>::size() const {
 
 template <class T>
 void DeviceMemory<T>::resize(std::size_t size) {
-  if (size > storage_->elements.capacity()) count_device_allocation();
-  require_memory(size * sizeof(T));
+  if (size > storage_->elements.capacity()) count_device_allocation(size * sizeof(T));
   // Thrust's own growth would hand memmove the null pointer of an empty array.
   if (storage_->elements.empty()) {
     storage_->elements = thrust::device_vector<T>(size);
@@ -102,7 +95,7 @@ const T* DeviceMemory<T>::data() const {
 template <class T>
 void DeviceMemory<T>::upload(std::span<const T> host, std::size_t offset) {
   if (host.empty()) return;
-  count_copy();
+  count_device_copy();
   thrust::copy(host.begin(), host.end(),
                storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset));
 }
@@ -111,7 +104,7 @@ template <class T>
 std::vector<T> DeviceMemory<T>::download(std::size_t offset, std::size_t count) const {
   std::vector<T> host(count);
   if (count == 0) return host;
-  count_copy();
+  count_device_copy();
   const auto first = storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset);
   thrust::copy(first, first + static_cast<std::ptrdiff_t>(count), host.begin());
   return host;

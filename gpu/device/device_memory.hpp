@@ -8,11 +8,15 @@
 
 namespace tempera::gpu {
 
-/// How often this process has asked for memory through DeviceMemory (and simt::StagedBytes). While
-/// it stays the same, every pointer into them stays good, and no step has waited for an allocation.
+/// How often this process has asked for memory of the device. While it stays the same, every
+/// pointer into it stays good, and no step has waited for an allocation.
 std::uint64_t device_allocations();
-/// Counts one more.
-void count_device_allocation();
+/// Counts one more, of this many bytes: for whatever takes memory of the device.
+/// @throw std::bad_alloc for more bytes than a planted fault leaves
+void count_device_allocation(std::size_t bytes);
+/// For whatever copies between host and device, before it does.
+/// @throw std::runtime_error where a planted fault has lost the device
+void count_device_copy();
 
 /// An array in the memory of Thrust's device system: CUDA's, or the host's for TBB, OpenMP and
 /// plain C++. Hides Thrust from every source that only carries the array around.

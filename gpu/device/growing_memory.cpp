@@ -2,8 +2,6 @@
 
 #include <new>
 
-#include "gpu/device/planted_fault.hpp"
-
 #if !defined(TEMPERA_DEVICE_CUDA)
 #include <sys/mman.h>
 #endif
@@ -31,8 +29,7 @@ std::byte* GrowingMemory::data() { return host_; }
 
 void GrowingMemory::grow(std::size_t size) {
   if (size == size_) return;
-  require_memory(size);
-  count_device_allocation();
+  count_device_allocation(size);
   void* grown = host_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                  : mremap(host_, size_, size, MREMAP_MAYMOVE);

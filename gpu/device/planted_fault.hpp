@@ -28,8 +28,4 @@ class WithPlantedFault {
   ~WithPlantedFault() { planted_fault() = {}; }
 };
 
-/// For what takes memory of the device.
-/// @throw std::bad_alloc for more bytes than a planted fault leaves
-void require_memory(std::size_t bytes);
-
 }  // namespace tempera::gpu

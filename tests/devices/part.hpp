@@ -23,7 +23,12 @@ Finding short_run();
 Finding speed_against_the_device();
 
 /// Of part 1: what a device has answered, [tiles, 16, 8] bits of float32, against the model.
-Finding steps_against_model(std::span<const std::uint32_t> results);
+/// instruction: which has taken the steps.
+Finding steps_against_model(std::span<const std::uint32_t> results,
+                            const std::string& instruction = "mma.sync");
+/// The same of wgmma. Where sums of whole numbers differ, which no rule can make inexact, it is not
+/// run: an operand was not where the instruction looked for it, and nothing is said of its rule.
+Finding wgmma_against_model(std::span<const std::uint32_t> results);
 
 /// "holds", "FAILS" or "not run".
 inline const char* word_for(Finding::Verdict verdict) {

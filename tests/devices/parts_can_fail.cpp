@@ -1,4 +1,5 @@
 // The checks of ./gpu-check, each shown what it must not let through.
+#include <bit>
 #include <cmath>
 
 #include "gpu/transformer/weights/fragments.hpp"
@@ -8,6 +9,7 @@
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
 #include "tests/devices/tensor_core_operands.hpp"
+#include "tests/devices/wgmma_operands.hpp"
 
 using namespace tempera::gpu;
 
@@ -24,6 +26,48 @@ TEST_CASE("one wrong bit in one step of the tensor core fails the comparison, an
     // The step that was changed, and whatever the device had wrong already.
     CHECK(finding.numbers["different"] != sound.numbers["different"]);
   }
+}
+
+TEST_CASE("wgmma's operands lie in core matrices, and its descriptor says how far apart they are") {
+  // By the PTX ISA: 8 rows of 16 bytes, the two halves of K side by side, then the next 8 rows.
+  CHECK(wgmma_operand_place(0, 0) == 0);
+  CHECK(wgmma_operand_place(0, 7) == 14);
+  CHECK(wgmma_operand_place(1, 0) == 16);
+  CHECK(wgmma_operand_place(0, 8) == 128);
+  CHECK(wgmma_operand_place(8, 0) == 256);
+  CHECK(wgmma_operand_place(63, 15) == 2046);
+  CHECK(wgmma_descriptor(0x1230) == (0x123ULL | 128ULL / 16 << 16 | 256ULL / 16 << 32));
+}
+
+TEST_CASE("a wgmma that differs fails, and a probe whose whole numbers differ has not run") {
+  constexpr std::uint32_t tiles = 12;
+  std::vector<std::uint32_t> results;
+  for (std::uint32_t tile = 0; tile < tiles; ++tile) {
+    for (std::uint32_t row = 0; row < 16; ++row) {
+      for (std::uint32_t column = 0; column < 8; ++column) {
+        std::uint16_t a[16];
+        std::uint16_t b[16];
+        for (std::uint32_t k = 0; k < 16; ++k) {
+          a[k] = operand_bits(tile, 0, row, k);
+          b[k] = operand_bits(tile, 1, column, k);
+        }
+        const auto c = std::bit_cast<float>(accumulator_bits(tile, row, column));
+        results.push_back(std::bit_cast<std::uint32_t>(hopper_step(a, b, c)));
+      }
+    }
+  }
+  CHECK(wgmma_against_model(results).verdict == Finding::Verdict::holds);
+  const auto with_changed = [&](Operands kind) {
+    std::vector<std::uint32_t> changed = results;
+    changed[static_cast<std::size_t>(kind) * 128 + 17] ^= 1U;
+    return wgmma_against_model(changed);
+  };
+  const Finding differs = with_changed(Operands::cancelling);
+  CHECK(differs.verdict == Finding::Verdict::fails);
+  CHECK_THAT(differs.words, Catch::Contains("1 of 1536 steps of wgmma differ"));
+  const Finding misplaced = with_changed(Operands::whole);
+  CHECK(misplaced.verdict == Finding::Verdict::not_run);
+  CHECK_THAT(misplaced.words, Catch::Contains("the probe is wrong"));
 }
 
 TEST_CASE("the law's test takes its own law and refuses one that is off by its stated reach") {

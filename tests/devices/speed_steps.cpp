@@ -6,22 +6,17 @@
 #include "gpu/sampler/sweep.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/speed.hpp"
+#include "tests/devices/step_times.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-/// A model whose architecture can be asked for the kernels of a step alone.
-struct MeasuredModel {
-  explicit MeasuredModel(const Qwen3Config& config) {
-    FilledTensors tensors(3);
-    auto made = std::make_unique<Qwen3>(config, tensors, default_kernels(Arithmetic::tensor_core));
-    architecture = made.get();
-    transformer = std::make_unique<Transformer>(std::move(made));
-  }
-  Architecture* architecture;
-  std::unique_ptr<Transformer> transformer;
-};
+std::unique_ptr<Transformer> measured_model(const Qwen3Config& config) {
+  FilledTensors tensors(3);
+  return std::make_unique<Transformer>(
+      std::make_unique<Qwen3>(config, tensors, default_kernels(Arithmetic::tensor_core)));
+}
 
 /// Records of `context` tokens whose pages are their own. Nothing computes them: what stands in a
 /// page takes no part in how long it takes to read it.
@@ -44,7 +39,7 @@ const std::vector<double>& four_powers() {
   return powers;
 }
 
-/// What an engine does for a batch: a forward pass of one token a row, and the draw.
+/// What an engine does for a batch: one token a row, computed and drawn, on a device as one step.
 class Decoding {
  public:
   Decoding(Transformer& model, std::size_t rows, std::size_t context)
@@ -61,8 +56,7 @@ class Decoding {
       draws.push_back({four_powers(), row % 4, {1, address}});
     }
     ++steps_;
-    model_.next_logits(passes, logits_);
-    rows_->draw(logits_, model_.vocabulary_size(), draws, lottery_);
+    model_.next_tokens(passes, draws, *rows_, lottery_, logits_);
   }
 
  private:
@@ -75,31 +69,29 @@ class Decoding {
   std::uint32_t steps_ = 0;
 };
 
-/// Seconds of the kernels of a forward pass and the head, queued one behind the other with nothing
-/// between them: the same rows again and again.
-double queued_seconds(const SpeedRun& run, MeasuredModel& model, std::size_t rows,
-                      std::size_t context) {
-  const auto caches = filled_caches(*model.transformer, rows, context);
-  std::vector<std::uint32_t> launch(5 * rows);
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto& cache = dynamic_cast<const PagedCache&>(*caches[row]);
-    launch[row] = 7;
-    launch[rows + row] = static_cast<std::uint32_t>(context - 1);
-    launch[2 * rows + row] = static_cast<std::uint32_t>(launch.size() - 5 * rows);
-    launch[3 * rows + row] = cache.page_of(context - 1);
-    launch[4 * rows + row] = static_cast<std::uint32_t>((context - 1) % page_tokens);
-    launch.insert(launch.end(), cache.pages().begin(), cache.pages().end());
+/// The figures of a step's graph: the device's time for it, against the sum of its kernels and
+/// against the whole step, whose rest the device is idle.
+void measure_graph(SpeedRun& run, const std::string& at, Decoding& decoding,
+                   const Transformer& model, double step, double floor) {
+  const std::string of_kernels = at + ", a step's graph against the sum of its kernels";
+  const std::string idle = at + ", idle between steps";
+  const auto* kernels = dynamic_cast<const CudaKernels*>(&model.kernels());
+  const auto times =
+      kernels == nullptr ? std::nullopt : step_times(*kernels, [&] { decoding.step(); });
+  if (!times) {
+    const std::string why = kernels == nullptr ? "a host has no CUDA graph"
+                                               : "the host does not queue a step before the device "
+                                                 "has worked it off";
+    run.figures.not_measured(of_kernels, why);
+    run.figures.not_measured(idle, why);
+    return;
   }
-  const DeviceMemory<std::uint32_t> uploaded{std::span<const std::uint32_t>(launch)};
-  const std::uint32_t* const words = uploaded.data();
-  const TokenRows batch{rows, context, words, words + rows, words + 2 * rows, words + 5 * rows};
-  const CachedRows last{rows, words + 3 * rows, words + 4 * rows};
-  const PageMemory memory = dynamic_cast<const PagedCache&>(*caches.front()).pool()->memory();
-  DeviceMemory<float> logits(rows * model.transformer->vocabulary_size());
-  return seconds_per_call(run.timing, [&] {
-    model.architecture->forward(batch, memory);
-    model.architecture->logits(last, memory, {logits.data()});
-  });
+  run.figures.note(at + ", the kernels of a step, one by one", times->kernels * 1e3, "ms");
+  run.figures.note(at + ", their floor", floor / times->kernels, "of them");
+  run.figures.judge(of_kernels, times->graph / times->kernels, "of them",
+                    {Goal::Side::at_most, 1.02});
+  run.figures.judge(idle, std::max(0.0, 1.0 - times->graph / step), "of the step, by its graph",
+                    {Goal::Side::at_most, 0.02});
 }
 
 struct RoundTimes {
@@ -164,12 +156,12 @@ RoundTimes round_times(LanguageModel& model, std::size_t runs, std::size_t rungs
   return least;
 }
 
-void measure_rounds(SpeedRun& run, const ModelShape& shape, MeasuredModel& model,
+void measure_rounds(SpeedRun& run, const ModelShape& shape, Transformer& model,
                     const StepsToMeasure& what) {
   for (const std::size_t runs : what.runs) {
     const std::size_t prompt = page_tokens;
-    const RoundTimes one = round_times(*model.transformer, runs, 1, prompt, what.regenerated);
-    const RoundTimes four = round_times(*model.transformer, runs, 4, prompt, what.regenerated);
+    const RoundTimes one = round_times(model, runs, 1, prompt, what.regenerated);
+    const RoundTimes four = round_times(model, runs, 4, prompt, what.regenerated);
     const std::string name = std::string(shape.name) + ", " + std::to_string(runs) + " runs";
     run.figures.judge(name + ", a round of K = 4", four.round / one.round,
                       "of a round of K = 1, as many tokens a rung", {Goal::Side::at_most, 1.05});
@@ -181,26 +173,21 @@ void measure_rounds(SpeedRun& run, const ModelShape& shape, MeasuredModel& model
 }  // namespace
 
 void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what) {
-  MeasuredModel model(shape.config);
-  Transformer& transformer = *model.transformer;
+  const auto model = measured_model(shape.config);
+  Transformer& transformer = *model;
   const std::string name(shape.name);
   for (const std::size_t rows : what.batches) {
     const std::string at = name + ", B = " + std::to_string(rows) + " behind " +
                            std::to_string(what.context) + " tokens";
-    double step = 0.0;
-    {
-      Decoding decoding(transformer, rows, what.context);
-      step = seconds_per_call(run.timing, [&] { decoding.step(); });
-    }
+    Decoding decoding(transformer, rows, what.context);
+    const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
     const double bytes =
         2.0 * static_cast<double>(shape.step_weights()) +
         static_cast<double>(rows * what.context) * static_cast<double>(shape.token_bytes());
     const double floor = bytes / run.rates.bandwidth;
     run.figures.judge(at + ", a whole step's floor of weights and pages", floor / step,
                       "of the step", {Goal::Side::at_least, rows <= 4 ? 0.80 : 0.70});
-    const double queued = queued_seconds(run, model, rows, what.context);
-    run.figures.note(at + ", the kernels of a step, queued", queued * 1e3, "ms");
-    run.figures.note(at + ", their floor", floor / queued, "of them");
+    measure_graph(run, at, decoding, transformer, step, floor);
     constexpr std::size_t rungs = 6;
     double draw = 0.0;
     // 0.1: every token needs its exponentials at every rung; 3: about what a language model leaves.
@@ -208,10 +195,6 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
       draw = std::max(draw, draw_seconds(run.timing, rows, shape.config.vocab_size, rungs, spread));
     run.figures.judge(at + ", the draw with 6 rungs", draw / step, "of the step",
                       {Goal::Side::at_most, 0.05});
-    run.figures.judge(at + ", idle between steps", std::max(0.0, 1.0 - (queued + draw) / step),
-                      "of the step, by its kernels and its draw", {Goal::Side::at_most, 0.02});
-    run.figures.not_measured(at + ", a step's graph against the sum of its kernels",
-                             "no graph is asked for here");
   }
   {
     const std::vector<TokenId> prompt(what.prefill, 5);
@@ -231,12 +214,12 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
                       operations / (seconds * run.rates.matrix_peak), "of the matrix peak",
                       {Goal::Side::at_least, 0.60});
   }
-  measure_rounds(run, shape, model, what);
+  measure_rounds(run, shape, transformer, what);
 }
 
 void measure_small_step(SpeedRun& run, const ModelShape& shape) {
-  MeasuredModel model(shape.config);
-  Decoding decoding(*model.transformer, 1, 256);
+  const auto model = measured_model(shape.config);
+  Decoding decoding(*model, 1, 256);
   const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
   run.figures.judge(std::string(shape.name) + ", a step at B = 1", step * 1e3, "ms",
                     {Goal::Side::at_most, 0.35});

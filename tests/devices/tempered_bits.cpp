@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -50,11 +49,21 @@ std::string fingerprint_of(const std::vector<std::uint64_t>& words) {
   return text;
 }
 
+std::unique_ptr<RowLottery> TensorCoreForm::make_rows() const {
+  return steps != nullptr ? make_cuda_row_lottery() : make_device_row_lottery();
+}
+
 std::vector<TensorCoreForm> tensor_core_forms() {
   const Kernels& own = default_kernels(Arithmetic::tensor_core);
-  if (device_system() == "CUDA") return {{own, false}};
-  static const CudaKernels fibers(5);
-  return {{own, false}, {fibers, true}};
+  static const CudaKernels launches(6, std::nullopt, StepForm::launches);
+  if (device_system() == "CUDA")
+    return {{own, false, &dynamic_cast<const CudaKernels&>(own), StepForm::graph},
+            {launches, false, &launches, StepForm::launches}};
+  static const CudaKernels graphs(5);
+  return {{own, false, nullptr, StepForm::graph},
+          {graphs, true, nullptr, StepForm::graph},
+          {graphs, true, &graphs, StepForm::graph},
+          {launches, true, &launches, StepForm::launches}};
 }
 
 }  // namespace tempera::gpu

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -29,14 +30,20 @@ std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
 /// of a build for the host has found.
 std::string fingerprint_of(const std::vector<std::uint64_t>& words);
 
-/// A form of the kernels of `tensor-core` that this program can run.
+/// A way to run `tensor-core` that this program has.
 struct TensorCoreForm {
   const Kernels& kernels;
-  bool on_fibers;  ///< thread by thread: for small models
+  bool on_fibers;            ///< thread by thread: for small models
+  const CudaKernels* steps;  ///< these kernels, where a token is a whole step of theirs; else null
+  StepForm step_form;        ///< how these steps are queued
+
+  /// The rows that make the engine take this way.
+  std::unique_ptr<RowLottery> make_rows() const;
 };
 
-/// The device's, or the host's and, thread by thread, the device's: all must give the same bits.
-/// CUDA graphs join here as forms of their own where a build has them.
+/// On a device its steps as graphs, and launch by launch. In a build for the host the host's form,
+/// and, on fibers, the device's row by row, by steps that are replayed as graphs are, and by steps
+/// launch by launch. All must give the same bits.
 std::vector<TensorCoreForm> tensor_core_forms();
 
 }  // namespace tempera::gpu

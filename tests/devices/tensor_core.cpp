@@ -1,5 +1,6 @@
 // Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule it is said to
-// follow. Where this fails, host equality of `tensor-core` is given up for the device.
+// follow: by mma.sync, whose steps all kernels take, and by wgmma. Where mma.sync fails, host
+// equality of `tensor-core` is given up for the device.
 #include "gpu/device/tensor_core.hpp"
 
 #include <bit>
@@ -13,8 +14,8 @@ namespace tempera::gpu {
 
 namespace {
 
-constexpr const char* names[kinds_of_operands] = {"spread", "subnormal", "cancelling", "extreme",
-                                                  "with zeros"};
+constexpr const char* names[kinds_of_operands] = {"spread",  "subnormal",  "cancelling",
+                                                  "extreme", "with zeros", "whole"};
 
 std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t column,
                        std::uint32_t on_device, std::uint32_t by_model) {
@@ -39,7 +40,8 @@ std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t colu
 
 }  // namespace
 
-Finding steps_against_model(std::span<const std::uint32_t> results) {
+Finding steps_against_model(std::span<const std::uint32_t> results,
+                            const std::string& instruction) {
   const auto tiles = static_cast<std::uint32_t>(results.size() / 128);
   std::uint64_t different[kinds_of_operands] = {};
   std::uint64_t in_all = 0;
@@ -73,21 +75,55 @@ Finding steps_against_model(std::span<const std::uint32_t> results) {
   finding.numbers["different_from_ampere"] = from_ampere;
   for (std::uint32_t kind = 0; kind < kinds_of_operands; ++kind)
     finding.numbers["different_by_kind"][names[kind]] = different[kind];
-  finding.numbers["wgmma"] = "not built: no kernel here takes its steps by it";
-  finding.words = std::to_string(in_all) + " of " + std::to_string(results.size()) +
-                  " steps of mma.sync differ from Hopper's model; wgmma: not built";
+  finding.words = std::to_string(in_all) + " of " + std::to_string(results.size()) + " steps of " +
+                  instruction + " differ from Hopper's model";
   if (in_all != 0)
-    finding.words += "; host equality of tensor-core is given up here; " +
-                     std::to_string(from_ampere) + " differ from Ampere's; " + first;
+    finding.words += "; " + std::to_string(from_ampere) + " differ from Ampere's; " + first;
   return finding;
 }
 
+Finding wgmma_against_model(std::span<const std::uint32_t> results) {
+  Finding finding = steps_against_model(results, "wgmma");
+  if (finding.numbers["different_by_kind"]["whole"] == 0) return finding;
+  finding.verdict = Finding::Verdict::not_run;
+  finding.words =
+      "the probe is wrong: whole numbers, whose sums are exact, differ: " + finding.words;
+  return finding;
+}
+
+namespace {
+
+Finding wgmma_on_device(std::uint32_t tiles) {
+  Finding finding;
+  finding.words = why_no_wgmma();
+  if (!finding.words.empty()) return finding;
+  try {
+    std::vector<std::uint32_t> results(std::size_t{tiles} * 128);
+    take_wgmma_steps(tiles, results.data());
+    return wgmma_against_model(results);
+  } catch (const std::exception& error) {
+    finding.verdict = Finding::Verdict::fails;
+    finding.words = error.what();
+    return finding;
+  }
+}
+
+}  // namespace
+
 Finding tensor_core_against_model() {
   // 10^7 vectors on a device; on fibers, where the model answers for itself, a few for the frame.
-  const std::uint32_t tiles = device_system() == "CUDA" ? 78125 : 50;
+  const std::uint32_t tiles = device_system() == "CUDA" ? 78125 : 60;
   std::vector<std::uint32_t> results(std::size_t{tiles} * 128);
   take_tensor_core_steps(tiles, results.data());
-  return steps_against_model(results);
+  Finding finding = steps_against_model(results);
+  if (finding.verdict == Finding::Verdict::fails)
+    finding.words += "; host equality of tensor-core is given up here";
+  const Finding wgmma = wgmma_on_device(tiles);
+  finding.words += std::string("; wgmma: ") + word_for(wgmma.verdict) + ": " + wgmma.words;
+  finding.numbers["wgmma"] = {{"verdict", word_for(wgmma.verdict)}, {"words", wgmma.words}};
+  finding.numbers["wgmma"]["numbers"] = wgmma.numbers;
+  if (wgmma.verdict == Finding::Verdict::fails) finding.verdict = Finding::Verdict::fails;
+  return finding;
 }
 
 }  // namespace tempera::gpu

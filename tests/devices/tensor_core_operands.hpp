@@ -1,14 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <string>
 
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/lottery/philox.hpp"
 
 namespace tempera::gpu {
 
-/// What the operands of a tile are made to show.
-enum class Operands : std::uint32_t { spread, subnormal, cancelling, extreme, with_zeros };
-inline constexpr std::uint32_t kinds_of_operands = 5;
+/// What the operands of a tile are made to show. Sums of small whole numbers are exact by any rule:
+/// where they differ an operand was not where the instruction looked for it.
+enum class Operands : std::uint32_t { spread, subnormal, cancelling, extreme, with_zeros, whole };
+inline constexpr std::uint32_t kinds_of_operands = 6;
 
 inline namespace TEMPERA_INSTRUCTION_SET {
 
@@ -41,6 +45,8 @@ TEMPERA_HOST_DEVICE inline std::uint16_t operand_bits(std::uint32_t tile, std::u
       if (word.limb[2] % 2 == 0) return static_cast<std::uint16_t>(sign << 15);
       exponent = 60 + word.limb[3] % 140;
       break;
+    case Operands::whole:
+      return to_bfloat16(static_cast<float>(static_cast<int>(word.limb[0] % 17) - 8));
   }
   std::uint32_t bits = sign << 15 | exponent << 7 | fraction;
   // One in four opposite pairs differs in its last place.
@@ -67,6 +73,12 @@ TEMPERA_HOST_DEVICE inline std::uint32_t accumulator_bits(std::uint32_t tile, st
       return sign | (200 + word.limb[2] % 55) << 23 | fraction;
     case Operands::with_zeros:
       return word.limb[2] % 2 == 0 ? sign : sign | (60 + word.limb[3] % 140) << 23 | fraction;
+    case Operands::whole: {
+      const auto value = static_cast<float>(static_cast<int>(word.limb[0] % 2001) - 1000);
+      std::uint32_t bits = 0;
+      memcpy(&bits, &value, sizeof bits);
+      return bits;
+    }
   }
   return 0;
 }
@@ -76,5 +88,12 @@ TEMPERA_HOST_DEVICE inline std::uint32_t accumulator_bits(std::uint32_t tile, st
 /// One step of the tensor core for each tile, on the device: D = A B + C, [tiles, 16, 8], as bits.
 /// A is [16, 16], B [8, 16] by its columns, both as operand_bits gives them.
 void take_tensor_core_steps(std::uint32_t tiles, std::uint32_t* results);
+
+/// Why no step can be taken by wgmma; empty where it can: on Hopper, in a build that has code for
+/// sm_90a.
+std::string why_no_wgmma();
+/// As take_tensor_core_steps, by wgmma with both operands in shared memory.
+/// @throw std::runtime_error where the device refuses
+void take_wgmma_steps(std::uint32_t tiles, std::uint32_t* results);
 
 }  // namespace tempera::gpu

@@ -1,6 +1,7 @@
-// Whole runs of PPT under `tensor-core`, on the device or, in a build for the host, in the host's
-// form and on fibers. A program for a device has no host's form to be held against, so what the
-// host's form gives is recorded here; every build must find it again.
+// Whole runs of PPT under `tensor-core`: on the device, each step a graph and launch by launch, or,
+// in a build for the host, in the host's form and on fibers. A program for a device has no host's
+// form to be held against, so what the host's form gives is recorded here; every build must find it
+// again.
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
@@ -18,12 +19,23 @@ constexpr Layout layouts[] = {{1, WorkOrder::first_come},
                               {64, WorkOrder::first_come},
                               {64, WorkOrder::last_come}};
 
-void require_recorded(LanguageModel& model, const TemperedCase& runs, const std::string& recorded,
-                      std::span<const Layout> in) {
-  const auto rows = make_device_row_lottery();
+std::string words_for(const TensorCoreForm& form) {
+  return std::string(form.kernels.name()) + (form.steps == nullptr ? ", row by row" : ", by steps");
+}
+
+void require_recorded(LanguageModel& model, const TensorCoreForm& form, const TemperedCase& runs,
+                      const std::string& recorded, std::span<const Layout> in) {
+  const auto rows = form.make_rows();
+  const auto count = [&] { return form.steps == nullptr ? 0 : form.steps->steps(); };
+  const auto count_graphs = [&] { return form.steps == nullptr ? 0 : form.steps->graph_replays(); };
   for (const auto& [largest_batch, order] : in) {
     INFO("largest batch " << largest_batch);
+    const std::uint64_t steps = count();
+    const std::uint64_t graphs = count_graphs();
     CHECK(fingerprint_of(tempered_bits(model, *rows, runs, largest_batch, order)) == recorded);
+    // It went the way that it is named after.
+    CHECK((count() > steps) == (form.steps != nullptr));
+    CHECK(count_graphs() - graphs == (form.step_form == StepForm::graph ? count() - steps : 0));
   }
 }
 
@@ -61,11 +73,11 @@ TEST_CASE("whole runs of PPT on worked_sum under tensor-core have the recorded b
                           {make_stages(28, 14, {2, 1}, {1}, {1}), Schedule::adj, 2},
                           2,
                           11};
-  for (const auto& [kernels, on_fibers] : tensor_core_forms()) {
-    if (on_fibers) continue;  // the shapes below are small enough for them
-    INFO("kernels: " << kernels.name());
-    const auto model = Transformer::load("toy_models/worked_sum", kernels);
-    require_recorded(*model, runs, "1caa6c532133b477", layouts);
+  for (const TensorCoreForm& form : tensor_core_forms()) {
+    if (form.on_fibers) continue;  // the shapes below are small enough for them
+    INFO("kernels: " << words_for(form));
+    const auto model = Transformer::load("toy_models/worked_sum", form.kernels);
+    require_recorded(*model, form, runs, "1caa6c532133b477", layouts);
   }
 }
 
@@ -81,12 +93,12 @@ TEST_CASE("whole runs of PPT on random models under tensor-core have the recorde
     config.head_dim = shape.head_dim;
     config.max_position_embeddings = 512;
     config.tie_word_embeddings = shape.tied;
-    for (const auto& [kernels, on_fibers] : tensor_core_forms()) {
-      if (on_fibers && &shape != &shapes[0]) continue;
-      INFO(shape.name << "; kernels: " << kernels.name());
-      const auto model = random_qwen3(config, 29, kernels);
-      require_recorded(*model, random_case(), shape.recorded,
-                       on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
+    for (const TensorCoreForm& form : tensor_core_forms()) {
+      if (form.on_fibers && &shape != &shapes[0]) continue;
+      INFO(shape.name << "; kernels: " << words_for(form));
+      const auto model = random_qwen3(config, 29, form.kernels);
+      require_recorded(*model, form, random_case(), shape.recorded,
+                       form.on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
     }
   }
 }

@@ -36,9 +36,9 @@ Qwen3Config small_config() {
 /// One model, computed by the CUDA kernels and by the contract on the host.
 struct BothModels {
   explicit BothModels(std::optional<std::size_t> shared_bytes = std::nullopt,
-                      const Qwen3Config& shape = small_config())
+                      const Qwen3Config& shape = small_config(), StepForm steps = StepForm::graph)
       : config(shape),
-        kernels(5, shared_bytes),
+        kernels(5, shared_bytes, steps),
         on_device(std::make_unique<Qwen3>(config, tensors, kernels)),
         contract(config, tensors) {}
 
@@ -56,35 +56,76 @@ struct BothModels {
   std::map<Text, std::vector<float>> known;
 };
 
-/// How many rows of a batch of forks of one prompt, in shuffled slots, differ from the contract.
-std::size_t wrong_rows(BothModels& models, std::size_t batch, std::mt19937& random) {
-  const Text prompt = {1, 4, 9, 5, 3, 3, 5, 9, 4, 1, 0, 1, 4, 9, 5, 3, 7, 2};
-  const auto root = models.on_device.empty_cache();
-  DeviceMemory<float> memory;
-  const std::vector<Pass> first = {{root.get(), prompt}};
-  models.on_device.next_logits(first, memory);
-  // Six records, so that every row stands in many slots: forks inside a page, at its end, whole.
-  const std::vector<std::size_t> lengths = {18, 16, 15, 18, 3, 17};
-  const std::vector<Text> added = {{2}, {5, 6}, {7}, {10, 0, 3}, {8}, {1, 1, 1, 2}};
-  std::vector<std::size_t> record_of(batch);
-  for (std::size_t row = 0; row < batch; ++row) record_of[row] = row % lengths.size();
-  std::shuffle(record_of.begin(), record_of.end(), random);
+/// A batch of forks of one prompt, in shuffled slots.
+struct ForkedBatch {
+  ForkedBatch(Cache& root, const Text& prompt, std::size_t batch, std::mt19937& random) {
+    // Six records, so that every row stands in many slots: forks inside a page, at its end, whole.
+    static const std::vector<std::size_t> lengths = {18, 16, 15, 18, 3, 17};
+    static const std::vector<Text> added = {{2}, {5, 6}, {7}, {10, 0, 3}, {8}, {1, 1, 1, 2}};
+    std::vector<std::size_t> record_of(batch);
+    for (std::size_t row = 0; row < batch; ++row) record_of[row] = row % lengths.size();
+    std::shuffle(record_of.begin(), record_of.end(), random);
+    for (const std::size_t record : record_of) {
+      caches.push_back(root.fork(lengths[record]));
+      passes.push_back({caches.back().get(), added[record]});
+      texts.emplace_back(prompt.begin(),
+                         prompt.begin() + static_cast<std::ptrdiff_t>(lengths[record]));
+      texts.back().insert(texts.back().end(), added[record].begin(), added[record].end());
+    }
+  }
+
   std::vector<std::unique_ptr<Cache>> caches;
   std::vector<Pass> passes;
-  for (const std::size_t record : record_of) {
-    caches.push_back(root->fork(lengths[record]));
-    passes.push_back({caches.back().get(), added[record]});
-  }
-  models.on_device.next_logits(passes, memory);
+  std::vector<Text> texts;
+};
+
+const Text prompt_of_forks = {1, 4, 9, 5, 3, 3, 5, 9, 4, 1, 0, 1, 4, 9, 5, 3, 7, 2};
+
+std::unique_ptr<Cache> computed_prompt(BothModels& models) {
+  auto root = models.on_device.empty_cache();
+  DeviceMemory<float> memory;
+  const std::vector<Pass> first = {{root.get(), prompt_of_forks}};
+  models.on_device.next_logits(first, memory);
+  return root;
+}
+
+/// How many rows of logits of such a batch differ from the contract.
+std::size_t wrong_rows(BothModels& models, std::size_t batch, std::mt19937& random) {
+  const auto root = computed_prompt(models);
+  const ForkedBatch forked(*root, prompt_of_forks, batch, random);
+  DeviceMemory<float> memory;
+  models.on_device.next_logits(forked.passes, memory);
   const std::size_t vocabulary = models.config.vocab_size;
   std::size_t wrong = 0;
   for (std::size_t row = 0; row < batch; ++row) {
-    const std::size_t record = record_of[row];
-    Text text(prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(lengths[record]));
-    text.insert(text.end(), added[record].begin(), added[record].end());
     const auto found = memory.download(row * vocabulary, vocabulary);
-    if (tests::different(found, models.expected(text)) != 0) ++wrong;
+    if (tests::different(found, models.expected(forked.texts[row])) != 0) ++wrong;
   }
+  return wrong;
+}
+
+/// How many of the tokens that are drawn behind such a batch, by one whole step of the device, or
+/// their scores, differ from those that one host thread draws from the contract's logits.
+std::size_t wrong_tokens(BothModels& models, std::size_t batch, std::mt19937& random) {
+  const auto root = computed_prompt(models);
+  const ForkedBatch forked(*root, prompt_of_forks, batch, random);
+  const std::vector<double> powers = {1.0, 1.6, 2.5};
+  std::vector<RowDraw> draws;
+  std::vector<float> logits;
+  for (std::uint32_t row = 0; row < batch; ++row) {
+    draws.push_back({powers, row % 3, {9, {row, static_cast<std::uint32_t>(batch), 0, 0, 0}}});
+    const std::vector<float>& expected = models.expected(forked.texts[row]);
+    logits.insert(logits.end(), expected.begin(), expected.end());
+  }
+  PhiloxLottery lottery;
+  DeviceMemory<float> memory;
+  const auto found =
+      models.on_device.next_tokens(forked.passes, draws, *make_cuda_row_lottery(), lottery, memory);
+  const DeviceMemory<float> by_contract{std::span<const float>(logits)};
+  const auto expected =
+      make_host_row_lottery()->draw(by_contract, models.config.vocab_size, draws, lottery);
+  std::size_t wrong = 0;
+  for (std::size_t row = 0; row < batch; ++row) wrong += found[row] == expected[row] ? 0U : 1U;
   return wrong;
 }
 
@@ -101,6 +142,24 @@ TEST_CASE("whole steps under tensor-core have the contract's bits in batches of 
     if (on_fibers && !edge) continue;
     INFO("batch " << batch);
     REQUIRE(wrong_rows(models, batch, random) == 0);
+  }
+}
+
+TEST_CASE("tokens drawn by whole steps of 1 to 64 rows, graphs or not, are the contract's") {
+  const bool on_fibers = device_system() != "CUDA";
+  for (const StepForm form : {StepForm::graph, StepForm::launches}) {
+    BothModels models(std::nullopt, small_config(), form);
+    INFO("kernels: " << models.kernels.name());
+    std::mt19937 random(34);
+    std::uint64_t steps = 0;
+    for (std::size_t batch = 1; batch <= 64; ++batch) {
+      if (on_fibers && batch != 1 && batch != 9 && batch != 35) continue;
+      INFO("batch " << batch);
+      REQUIRE(wrong_tokens(models, batch, random) == 0);
+      ++steps;
+    }
+    CHECK(models.kernels.steps() == steps);
+    CHECK(models.kernels.graph_replays() == (form == StepForm::graph ? steps : 0));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -115,6 +116,12 @@ struct Stream {
   std::uint64_t launches = 0;  ///< how many kernels have been queued
   Queueing queueing = Queueing::run;
   std::uint64_t waits = 0;  ///< how often the host has waited
+  /// Whether a step is queued as one graph; else its kernels one by one. It changes no bit.
+  bool graphs = true;
+  std::uint64_t replays = 0;  ///< how many graphs have been queued
+  /// Is called, where it is there, before and after each kernel and each graph that is queued: for
+  /// tests that time them.
+  std::function<void()> watch = {};
 };
 
 inline void require_success(cudaError_t error, const char* what) {
@@ -146,8 +153,12 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
   config.attrs = &overlap;
   config.numAttrs = stream.overlapped ? 1 : 0;
   ++stream.launches;
+  // Not while it records: an event would become a node of the graph.
+  const bool watched = stream.watch && stream.queueing == Queueing::run;
+  if (watched) stream.watch();
   require_success(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
                   "launch of a kernel");
+  if (watched) stream.watch();
 }
 
 }  // namespace tempera::gpu::simt::inline on_device

@@ -47,6 +47,11 @@ struct Stream {
   Queueing queueing = Queueing::run;
   std::vector<std::function<void(Stream&)>> recorded = {};  ///< launches, with their arguments
   std::uint64_t waits = 0;                                  ///< how often the host has waited
+  /// Whether a step is replayed from its graph; else its kernels are launched. It changes no bit.
+  bool graphs = true;
+  std::uint64_t replays = 0;  ///< how many graphs have been replayed
+  /// Is called, where it is there, before and after each kernel and each graph that is run.
+  std::function<void()> watch = {};
 };
 
 /// Where the running fiber stands.
@@ -155,7 +160,12 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
             Arguments... arguments) {
   if (stream.queueing == Queueing::rehearse) return;
   const auto run = [=](Stream& on) { run_blocks(shape, on, [&] { kernel(arguments...); }); };
-  if (stream.queueing == Queueing::run) return run(stream);
+  if (stream.queueing == Queueing::run) {
+    if (stream.watch) stream.watch();
+    run(stream);
+    if (stream.watch) stream.watch();
+    return;
+  }
   ++stream.launches;
   stream.recorded.emplace_back(run);
 }

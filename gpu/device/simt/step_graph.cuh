@@ -80,6 +80,7 @@ class StepGraph {
   using Captured = std::vector<std::function<void(Stream&)> >;
 #endif
 
+  void queue_captured(Stream& stream) const;
   /// What a call of `queue` has recorded; nothing where it rehearses.
   template <class Queue>
   static Captured with(Stream& stream, Queueing queueing, const Queue& queue);
@@ -122,7 +123,7 @@ StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Que
   return {instance, nodes};
 }
 
-inline void StepGraph::replay(Stream& stream) const {
+inline void StepGraph::queue_captured(Stream& stream) const {
   require_success(cudaGraphLaunch(captured_.instance(), stream.stream), "launch of a step");
   stream.launches += launches_;
 }
@@ -143,11 +144,18 @@ StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Que
   return std::move(stream.recorded);
 }
 
-inline void StepGraph::replay(Stream& stream) const {
+inline void StepGraph::queue_captured(Stream& stream) const {
   for (const auto& launch : captured_) launch(stream);
 }
 
 #endif
+
+inline void StepGraph::replay(Stream& stream) const {
+  if (stream.watch) stream.watch();
+  queue_captured(stream);
+  if (stream.watch) stream.watch();
+  ++stream.replays;
+}
 
 /// Bytes that the host writes and a stream brings to the device, without waiting: on a device from
 /// memory that stays where it is.
@@ -160,7 +168,6 @@ class StagedBytes {
 
   /// Makes room for `size` bytes; what it held is gone.
   void resize(std::size_t size) {
-    count_device_allocation();
     release();
     on_device_.resize(size);
 #if defined(__CUDACC__)
@@ -183,6 +190,7 @@ class StagedBytes {
   /// Queues the copy of the first `size` bytes to the device. The host may write to them again when
   /// it has read back something of a later launch.
   void send(Stream& stream, std::size_t size) {
+    count_device_copy();
 #if defined(__CUDACC__)
     require_success(cudaMemcpyAsync(device(), host(), size, cudaMemcpyHostToDevice, stream.stream),
                     "copy to the device");
@@ -195,6 +203,7 @@ class StagedBytes {
   /// the stream had before: the one wait of a step.
   void read_back(Stream& stream, std::size_t size) {
     ++stream.waits;
+    count_device_copy();
 #if defined(__CUDACC__)
     require_success(cudaMemcpyAsync(host(), device(), size, cudaMemcpyDeviceToHost, stream.stream),
                     "copy from the device");

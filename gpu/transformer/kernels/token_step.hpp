@@ -13,6 +13,12 @@
 
 namespace tempera::gpu {
 
+/// How the kernels of a step are queued. It changes no bit.
+enum class StepForm {
+  graph,     ///< captured once for each shape of a step, and replayed
+  launches,  ///< one by one
+};
+
 /// One row of a step: a record, the token that it computes first, if any, and what is drawn.
 struct StepRow {
   const PagedCache* cache;       // with room for the token, and not yet holding it
@@ -37,8 +43,8 @@ struct StepModel {
 /// What changes from step to step goes to the device in one small buffer: the page table entries
 /// that have changed, the rows' positions, and their draws; a token that the step before has drawn
 /// in the same slot is taken from there. Rows are filled up to a power of two, and a step of so
-/// many rows, with contexts up to a power of two, is one graph, captured once. The host waits once:
-/// for the tokens with their scores.
+/// many rows, with contexts up to a power of two, is one graph, captured once, unless its kernels
+/// are asked for one by one (StepForm). The host waits once: for the tokens with their scores.
 class TokenStep {
  public:
   virtual ~TokenStep();

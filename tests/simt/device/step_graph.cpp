@@ -1,6 +1,9 @@
 #include "gpu/device/simt/step_graph.cuh"
 
+#include <new>
+
 #include "gpu/device/growing_memory.hpp"
+#include "gpu/device/planted_fault.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera::gpu;
@@ -38,6 +41,27 @@ TEST_CASE("a graph replays its launches in their order, with the arguments that 
   // What is launched afterwards runs at once.
   simt::launch(one_warp, stream, add_and_double, memory.data(), 0U);
   REQUIRE(memory.download(0, 1).front() == 140);
+}
+
+TEST_CASE("what is queued is watched: before and after each launch, and each graph as one") {
+  simt::Stream stream;
+  DeviceMemory<std::uint32_t> memory(1);
+  std::vector<std::uint32_t> seen;
+  const auto queue = [&] {
+    for (const std::uint32_t added : {1U, 5U})
+      simt::launch(one_warp, stream, add_and_double, memory.data(), added);
+  };
+  stream.watch = [&] { seen.push_back(memory.download(0, 1).front()); };
+  queue();
+  CHECK(seen == std::vector<std::uint32_t>{0, 2, 2, 14});
+  seen.clear();
+  simt::StepGraph graph;
+  graph.capture(stream, queue);
+  CHECK(seen.empty());
+  CHECK(stream.replays == 0);
+  graph.replay(stream);
+  CHECK(seen == std::vector<std::uint32_t>{14, 70});
+  CHECK(stream.replays == 1);
 }
 
 TEST_CASE("a graph has its memory before it is captured, and is no longer sound when some moves") {
@@ -89,4 +113,12 @@ TEST_CASE("staged bytes reach the device and come back, by one wait") {
   bytes.read_back(stream, 4);
   REQUIRE(*value == 42);
   REQUIRE(stream.waits == 1);
+  {
+    const WithPlantedFault lost({1, {}});
+    bytes.send(stream, 4);
+    CHECK_THROWS_AS(bytes.read_back(stream, 4), std::runtime_error);
+    CHECK_THROWS_AS(bytes.send(stream, 4), std::runtime_error);
+  }
+  const WithPlantedFault small({{}, 64});
+  CHECK_THROWS_AS(bytes.resize(65), std::bad_alloc);
 }

@@ -1,5 +1,7 @@
 // Whole steps of the device, on fibers: page tables by small updates, padded rows, the draw behind
 // the head, tokens that stay on the device, and graphs; bit for bit against the host.
+#include "gpu/device/device_system.hpp"
+#include "gpu/device/planted_fault.hpp"
 #include "gpu/engine/engine.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
@@ -19,6 +21,43 @@ TEST_CASE("a step of 1 to 64 rows has the host's tokens and scores, forked, drop
     const std::size_t batch = rows % 2 == 0 ? rows : 65 - rows;
     INFO("batch " << batch);
     REQUIRE(history.differences_of_a_batch(batch) == 0);
+  }
+}
+
+TEST_CASE("steps launch by launch have the host's tokens and scores, and each kernel is watched") {
+  const gpu::CudaKernels kernels(3, std::nullopt, gpu::StepForm::launches);
+  StepHistory history(kernels, 19);
+  for (const std::size_t rows : {1U, 3U, 9U, 2U, 33U, 64U, 6U}) {
+    INFO("batch " << rows);
+    REQUIRE(history.differences_of_a_batch(rows) == 0);
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+  }
+  CHECK(kernels.steps() == 14);
+  CHECK(kernels.graph_replays() == 0);
+  // From the beginning of the step to its end: what ./gpu-check adds up as the sum of its kernels.
+  auto& stream = kernels.device().stream;
+  std::size_t watched = 0;
+  stream.watch = [&] { ++watched; };
+  REQUIRE(history.differences_of_a_decode_step() == 0);
+  CHECK(watched == 2 * (8 * step_config().num_hidden_layers + 6));
+  // A graph is one thing to queue.
+  stream.graphs = true;
+  REQUIRE(history.differences_of_a_decode_step() == 0);
+  watched = 0;
+  REQUIRE(history.differences_of_a_decode_step() == 0);
+  CHECK(watched == 2);
+  CHECK(kernels.graph_replays() == 2);
+}
+
+TEST_CASE("a step whose device is lost fails at each of its copies, and says so") {
+  const gpu::CudaKernels kernels(5);
+  for (const std::uint64_t copies : {0U, 1U}) {
+    StepHistory history(kernels, 21);
+    REQUIRE(history.differences_of_a_batch(3) == 0);
+    const gpu::WithPlantedFault lost({copies, {}});
+    CHECK_THROWS_WITH(history.differences_of_a_decode_step(),
+                      Catch::Contains("a copy to or from the device failed"));
+    CHECK_FALSE(gpu::device_failure().empty());
   }
 }
 

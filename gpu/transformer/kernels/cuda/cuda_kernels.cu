@@ -36,31 +36,39 @@ simt::Stream new_stream(std::uint64_t) {
 void end_stream(simt::Stream& stream) {
   if (stream.stream != nullptr) cudaStreamDestroy(stream.stream);
 }
-constexpr const char* form_name = "cuda";
+constexpr const char* graph_name = "cuda";
+constexpr const char* launches_name = "cuda, launch by launch";
 #else
 /// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
 ProductDevice this_device() { return {3, 227 * 1024}; }
 simt::Stream new_stream(std::uint64_t seed) { return {.seed = seed}; }
 void end_stream(simt::Stream&) {}
-constexpr const char* form_name = "cuda on fibers";
+constexpr const char* graph_name = "cuda on fibers";
+constexpr const char* launches_name = "cuda on fibers, launch by launch";
 #endif
 
 }  // namespace
 
-CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_bytes)
+CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_bytes,
+                         StepForm steps)
     : device_(std::make_unique<Device>()) {
   require_device("");
   ProductDevice& limits = device_->limits;
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed);
+  device_->stream.graphs = steps == StepForm::graph;
 }
 
 CudaKernels::~CudaKernels() { end_stream(device_->stream); }
 
 std::uint64_t CudaKernels::launches() const { return device_->stream.launches; }
+std::uint64_t CudaKernels::steps() const { return device_->stream.waits; }
+std::uint64_t CudaKernels::graph_replays() const { return device_->stream.replays; }
 
-const char* CudaKernels::name() const { return form_name; }
+const char* CudaKernels::name() const {
+  return device_->stream.graphs ? graph_name : launches_name;
+}
 
 void CudaKernels::require_attention(const AttentionShape& shape, const std::string& where) const {
   const std::string what = "\"head_dim\" is " + std::to_string(shape.head_dim);

@@ -20,20 +20,25 @@ class CudaKernels final : public Kernels {
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
   /// @param shared_bytes shared memory of a block, where that is less than the device gives (on
   /// fibers 227 KiB, as an H200). It changes no bit.
+  /// @param steps how whole steps are queued; tests hold one form against the other
   /// @throw BadInput where there is no device
   explicit CudaKernels(std::uint64_t seed = 1,
-                       std::optional<std::size_t> shared_bytes = std::nullopt);
+                       std::optional<std::size_t> shared_bytes = std::nullopt,
+                       StepForm steps = StepForm::graph);
   ~CudaKernels() override;
   CudaKernels(const CudaKernels&) = delete;
   CudaKernels& operator=(const CudaKernels&) = delete;
 
   /// Kernels launched so far.
   std::uint64_t launches() const;
+  /// Whole steps so far, in either form, and how many of them were a graph.
+  std::uint64_t steps() const;
+  std::uint64_t graph_replays() const;
   /// Its stream and its memory, for device sources: cuda_device.cuh.
   struct Device;
   Device& device() const { return *device_; }
 
-  /// "cuda" or "cuda on fibers".
+  /// "cuda" or "cuda on fibers", and whether its steps are queued launch by launch.
   const char* name() const override;
   Arithmetic arithmetic() const override { return Arithmetic::tensor_core; }
   /// @throw BadInput for a head of more than 256 elements, and for one whose keys have no room in

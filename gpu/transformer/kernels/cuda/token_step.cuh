@@ -311,10 +311,16 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   make_room(shape, requests.powers.size(), model.vocabulary_size);
   const std::vector<std::uint32_t> slots = slot_tables_.place(records, shape.rows);
 
-  simt::StepGraph& graph = graphs_[shape];
-  if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });
-  update_.send(stream_, fill(model, rows, shape, slots, requests, copies));
-  graph.replay(stream_);
+  const std::size_t used = fill(model, rows, shape, slots, requests, copies);
+  if (stream_.graphs) {
+    simt::StepGraph& graph = graphs_[shape];
+    if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });
+    update_.send(stream_, used);
+    graph.replay(stream_);
+  } else {
+    update_.send(stream_, used);
+    queue(model, shape);
+  }
   results_.read_back(stream_, log_z_at_ + requests.powers.size() * sizeof(double));
 
   const std::byte* const results = results_.host();
