@@ -1,6 +1,7 @@
 #include "cli/arguments.hpp"
 
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "cli/nearest_name.hpp"
@@ -60,10 +61,14 @@ void read(const CLI::App& command, const std::vector<std::string>& arguments,
   }
 }
 
+/// How many arguments without a flag the command takes, a list of them any number.
 std::size_t positionals_of(const CLI::App& command) {
   std::size_t count = 0;
-  for (const CLI::Option* option : command.get_options())
-    if (option->get_positional()) ++count;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    if (option->get_items_expected_max() > 1) return std::numeric_limits<std::size_t>::max();
+    ++count;
+  }
   return count;
 }
 

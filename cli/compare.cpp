@@ -5,12 +5,14 @@
 
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/compare_exactly.hpp"
 #include "cli/help.hpp"
 #include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/sampler_comparison.hpp"
 
@@ -18,6 +20,7 @@ namespace tempera::cli {
 namespace {
 
 struct CompareOptions {
+  std::vector<std::string> models;
   std::string model;
   std::string problems;
   std::string settings;
@@ -109,25 +112,49 @@ void run_compare(CompareOptions options) {
 
 void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "compare", "Base, tokenwise, truncating, fixed-horizon and PPT sampling on checked problems");
+      "compare",
+      "The samplers that the paper compares: on checked problems, or exactly on finite models");
   auto options = std::make_shared<CompareOptions>();
-  CLI::Option* model = add_text(*command, "MODEL", options->model, "", "Hugging Face folder");
-  add_text(*command, "--problems", options->problems, "FILE",
-           "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
-  add_text(*command, "--settings", options->settings, "FILE",
-           "JSON of horizon, block, powers, rounds and so on (default: comparison.json of the "
-           "model)");
-  add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
-                   "Use the first problems only (default: all)");
-  add_device(*command, options->device);
-  add_arithmetic(*command, options->arithmetic, "default: what the settings name, else float32");
-  add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
+  auto exact = std::make_shared<ExactCompareOptions>();
+  CLI::Option* model = command->add_option(
+      "MODEL", options->models, "A Hugging Face folder with problems, or finite models (JSON)");
+  CLI::Option* problems =
+      add_text(*command, "--problems", options->problems, "FILE",
+               "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
+  CLI::Option* settings =
+      add_text(*command, "--settings", options->settings, "FILE",
+               "JSON of horizon, block, powers, rounds and so on (default: comparison.json of the "
+               "model)");
+  CLI::Option* most = add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
+                                       "Use the first problems only (default: all)");
+  CLI::Option* device = add_device(*command, options->device);
+  CLI::Option* arithmetic = add_arithmetic(*command, options->arithmetic,
+                                           "default: what the settings name, else float32");
+  CLI::Option* seed = add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
+  const std::vector<CLI::Option*> of_exact = add_exact_compare_options(*command, *exact);
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera compare toy_models/worked_sum --most 20\n"
-      "  tempera compare toy_models/worked_sum --json >comparison.json");
-  command->callback([options, model] {
-    require(*model, "name a Hugging Face folder with held_out.jsonl and comparison.json");
+      "  tempera compare toy_models/worked_sum --json >comparison.json\n"
+      "  tempera compare toy_models/*.json\n"
+      "  tempera compare toy_models/bimodal.json --horizon 3 --powers 1,2,4 --rounds 2 --json");
+  command->callback([=] {
+    require(*model,
+            "name a Hugging Face folder with held_out.jsonl and comparison.json, or finite models");
+    for (const std::string& name : options->models)
+      if (name.empty())
+        throw gpu::BadInput("MODEL", "\"\" is empty", "give MODEL, or leave it out");
+    const bool finite = names_finite_model(options->models.front());
+    const std::string what = finite ? "is for a folder with problems" : "is for finite models";
+    for (const CLI::Option* option :
+         finite ? std::vector<CLI::Option*>{problems, settings, most, device, arithmetic, seed}
+                : of_exact)
+      if (option->count() > 0) throw gpu::BadInput(option->get_name(), what, "leave it out");
+    if (finite) return run_exact_compare(options->models, *exact, options->json);
+    if (options->models.size() > 1)
+      throw gpu::BadInput(gpu::one_line(options->models[1]), "is one folder too many",
+                          "compare one folder at a time");
+    options->model = options->models.front();
     gpu::require_device(options->device);
     run_compare(*options);
   });

@@ -45,6 +45,7 @@ struct SampleOptions {
   bool prompt_given = false;
   bool horizon_given = false;
   bool preset_given = false;
+  bool powers_given = false;
   bool json = false;
   bool summary = false;
   ChatOptions chat;
@@ -150,6 +151,19 @@ std::string way_to_resume(const std::string& folder) {
   return "tempera: interrupted; go on with: tempera sample --resume " + folder;
 }
 
+/// What the sampler leaves no choice of, or has a default of its own for.
+void resolve_sampler(const SampleOptions& options, gpu::SamplingSettings& settings) {
+  const gpu::NamedSampler& named = gpu::sampler_named(settings.sampler, "--sampler");
+  if (named.powers != gpu::NamedSampler::Powers::ladder && !options.powers_given) {
+    const bool base =
+        named.powers == gpu::NamedSampler::Powers::base || settings.sampler == "best-of-n";
+    settings.powers = {base ? 1.0 : settings.powers.back()};
+  }
+  if (named.takes_particles && settings.particles == 0) settings.particles = 8;
+  if (!named.takes_moves) settings.rounds = settings.local_moves = {0};
+  if (!named.takes_swaps) settings.sweeps = {0};
+}
+
 /// Fills in what the user left open, and checks that the run can be made.
 void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   gpu::SamplingSettings& settings = options.settings;
@@ -170,6 +184,7 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   settings.model_path = error ? settings.model : path.lexically_normal().string();
   settings.arithmetic = model.arithmetic();
   settings.terminal = model.terminal();
+  resolve_sampler(options, settings);
   settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
   if (settings.output == 0) settings.output = settings.powers.size();
   if (settings.block == 0) settings.block = std::max<std::size_t>(1, (settings.horizon + 3) / 4);
@@ -232,11 +247,21 @@ void apply_preset(const CLI::App& command, gpu::SamplingSettings& settings) {
   if (is_open("--rounds")) settings.rounds = {preset.rounds};
 }
 
+/// What --sampler takes.
+std::string sampler_help() {
+  std::string help = "Sampler (default: ppt)";
+  for (const gpu::NamedSampler& named : gpu::named_samplers())
+    help += "; " + std::string(named.name) + ": " + std::string(named.description);
+  return help;
+}
+
 }  // namespace
 
 void add_sample(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "sample", "Draw answers with Parallel Power Tempering (Algorithm 1 of the paper)");
+      "sample",
+      "Draw answers with Parallel Power Tempering (Algorithm 1 of the paper), or a sampler that it "
+      "is compared with");
   auto options = std::make_shared<SampleOptions>();
   gpu::SamplingSettings& settings = options->settings;
   settings.powers = {1.0, 2.0, 4.0};
@@ -244,6 +269,7 @@ void add_sample(CLI::App& app) {
   settings.rounds = {4};
   settings.local_moves = {1};
   settings.sweeps = {1};
+  add_text(*command, "--sampler", settings.sampler, "NAME", sampler_help());
   CLI::Option* prompt =
       command->add_option("PROMPT", options->prompt,
                           "The prompt; else --prompt-file or --prompts; else standard input");
@@ -259,27 +285,35 @@ void add_sample(CLI::App& app) {
                "finite model (JSON)");
   options->chat.add_to(*command);
   add_arithmetic(*command, settings.arithmetic);
-  add_powers(*command, "--powers", settings.powers,
-             "Powers of the rungs, strictly increasing; one power is a single chain (default: "
-             "1,2,4)");
+  CLI::Option* powers =
+      add_powers(*command, "--powers", settings.powers,
+                 "Powers of the rungs, strictly increasing; one power is a single chain (default: "
+                 "1,2,4; of a sampler of one power 4, of best-of-n 1)");
+  CLI::Option* particles = add_whole_number(
+      *command, "--particles", settings.particles, {1, gpu::most_particles},
+      "N of power-smc, which looks at the weights after each block, and of best-of-n (default: 8)");
   CLI::Option* horizon =
       add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
                        "Horizon T: the longest answer, in tokens (default: 64, or what fits behind "
                        "the prompt)");
   add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
                    "Block width B of the stages (default: T/4)");
-  add_whole_numbers(*command, "--rounds", settings.rounds, {0, gpu::addressable_turns - 1},
-                    "Rounds N_m: one number, or one for each stage (default: 4)");
-  add_whole_numbers(*command, "--local-moves", settings.local_moves,
-                    {0, gpu::addressable_turns - 1},
-                    "Local moves of each rung in a round, n_local: one number, or one for each "
-                    "stage (default: 1)");
-  add_whole_numbers(*command, "--sweeps", settings.sweeps, {0, gpu::addressable_turns - 1},
-                    "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)");
-  add_choice(*command, "--schedule", options->schedule, {"adj", "deo"},
-             "adj: ordered sweeps over all edges; deo: even and odd edges in turn (default: adj)");
-  add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
-                   "Rung whose record is the answer, from 1 (default: the last)");
+  CLI::Option* rounds =
+      add_whole_numbers(*command, "--rounds", settings.rounds, {0, gpu::addressable_turns - 1},
+                        "Rounds N_m: one number, or one for each stage (default: 4)");
+  CLI::Option* local_moves = add_whole_numbers(
+      *command, "--local-moves", settings.local_moves, {0, gpu::addressable_turns - 1},
+      "Local moves of each rung in a round, n_local: one number, or one for each "
+      "stage (default: 1)");
+  CLI::Option* sweeps = add_whole_numbers(
+      *command, "--sweeps", settings.sweeps, {0, gpu::addressable_turns - 1},
+      "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)");
+  CLI::Option* schedule = add_choice(
+      *command, "--schedule", options->schedule, {"adj", "deo"},
+      "adj: ordered sweeps over all edges; deo: even and odd edges in turn (default: adj)");
+  CLI::Option* output_rung =
+      add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
+                       "Rung whose record is the answer, from 1 (default: the last)");
   add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
                    "Independent answers to each prompt (default: 1)");
   add_seed(*command, settings.seed,
@@ -288,9 +322,10 @@ void add_sample(CLI::App& app) {
       add_text(*command, "--preset", settings.preset, "NAME",
                "The paper's values for powers, horizon, block and rounds (tempera presets lists "
                "them); an option given beside it overrides its value");
-  command->add_flag("--early-rejection", settings.early_rejection,
-                    "End a proposal as soon as its rejection is certain: no answer, record or "
-                    "acceptance changes, only the tokens drawn");
+  CLI::Option* early_rejection =
+      command->add_flag("--early-rejection", settings.early_rejection,
+                        "End a proposal as soon as its rejection is certain: no answer, record or "
+                        "acceptance changes, only the tokens drawn");
   CLI::Option* out = add_text(*command, "--out", options->out, "FOLDER",
                               "Run folder to make: config, events, samples, summary, checkpoint");
   CLI::Option* confidence = command->add_flag(
@@ -335,7 +370,20 @@ void add_sample(CLI::App& app) {
       if (resume->count() == 0 && option->count() > 0 && out->count() == 0)
         throw gpu::BadInput(option->get_name(), "has no effect without --out",
                             "leave it out, or give a run folder with --out FOLDER");
+    const gpu::NamedSampler& named = gpu::sampler_named(options->settings.sampler, "--sampler");
+    const auto refuse_without = [&](bool taken, std::initializer_list<const CLI::Option*> given) {
+      for (const CLI::Option* option : given)
+        if (!taken && option->count() > 0)
+          throw gpu::BadInput(option->get_name(),
+                              "has no effect on the sampler " + options->settings.sampler,
+                              "leave it out, or name another with --sampler");
+    };
+    refuse_without(named.takes_particles, {particles});
+    refuse_without(named.takes_moves, {rounds, local_moves, early_rejection});
+    refuse_without(named.takes_swaps, {sweeps, schedule});
+    refuse_without(named.takes_output, {output_rung});
     apply_preset(*command, options->settings);
+    options->powers_given = powers->count() > 0;
     options->preset_given = preset->count() > 0;
     options->prompt_given = prompt->count() > 0;
     options->horizon_given = horizon->count() > 0;

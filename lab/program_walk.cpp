@@ -26,6 +26,7 @@ struct Rest {
   std::size_t round = 0;
   std::size_t local_moves = 0;
   std::size_t sweeps = 0;
+  std::size_t resampled = 0;
   Records records;
 
   friend auto operator<=>(const Rest&, const Rest&) = default;
@@ -47,10 +48,16 @@ struct Destination {
 struct State {
   std::vector<std::uint64_t> tickets;
   std::uint64_t total = 0;
+  bool is_token = false;                                  ///< whether it draws a token
   std::size_t start = 0;                                  ///< of the path that first led here
   std::vector<std::size_t> winners;                       ///< and its decisions
   std::vector<std::pair<std::size_t, Destination>> ways;  ///< winner, and where it leads
 };
+
+bool is_token(const gpu::Draw& draw) {
+  return draw.address.purpose == gpu::Purpose::extension_token ||
+         draw.address.purpose == gpu::Purpose::proposal_token;
+}
 
 /// Numbers things in the order in which they are met.
 template <class Thing>
@@ -96,9 +103,9 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     }
   }
 
-  /// Adds what becomes of `masses`, the probabilities of the starts.
-  void carry(const std::vector<Rational>& masses, std::map<Rest, Rational>& rests,
-             OutcomeLaw& ends) const {
+  /// Adds what becomes of `masses`, the probabilities of the starts, and the tokens that are drawn.
+  void carry(const std::vector<Rational>& masses, std::map<Rest, Rational>& rests, OutcomeLaw& ends,
+             Rational& decode_tokens) const {
     std::vector<Rational> at_state(states_.size());
     std::vector<std::size_t> ways_in(states_.size());
     for (const State& state : states_)
@@ -119,6 +126,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
       const std::size_t from = complete.back();
       complete.pop_back();
       const State& state = states_[from];
+      if (state.is_token) decode_tokens += at_state[from];
       for (const auto& [winner, to] : state.ways) {
         arrive(to, at_state[from] * Rational(state.tickets[winner], state.total));
         if (to.kind == Destination::Kind::draw && --ways_in[to.index] == 0)
@@ -145,9 +153,10 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     steps_ = 0;
     last_ = last;
     is_over_ = false;
-    unfinished_.assign(ladder_.rungs(), {});
+    unfinished_.assign(plan_.replicas(ladder_), {});
     const Rest& from = starts_[start];
-    progress_ = {{}, from.stage, from.extended, from.round, from.local_moves, from.sweeps};
+    progress_ = {{},          from.stage,    from.extended, from.round, from.local_moves,
+                 from.sweeps, from.resampled};
     for (const auto& tokens : from.records)
       progress_.replicas.push_back(canonical_.copy(
           tokens, plan_.stages[from.extended ? from.stage : from.stage - 1].horizon));
@@ -189,8 +198,12 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
       require_same(tickets, states_[number].tickets);
       stop();
     }
-    states_.push_back(
-        {{tickets.begin(), tickets.end()}, gpu::total_of(tickets), start_, path_, {}});
+    states_.push_back({{tickets.begin(), tickets.end()},
+                       gpu::total_of(tickets),
+                       is_token(draw),
+                       start_,
+                       path_,
+                       {}});
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < tickets.size(); ++i) {
       if (tickets[i] == 0) continue;
@@ -207,8 +220,13 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     if (cuts_ == Cuts::none) return;
     if (is_over_) throw Stop{};
     inspect();
-    const Rest rest{progress.stage,       progress.extended, progress.round,
-                    progress.local_moves, progress.sweeps,   tokens_of(progress.replicas)};
+    const Rest rest{progress.stage,
+                    progress.extended,
+                    progress.round,
+                    progress.local_moves,
+                    progress.sweeps,
+                    progress.resampled,
+                    tokens_of(progress.replicas)};
     arrive({Destination::Kind::rest, rests_.number(rest).first});
     stop();
   }
@@ -239,8 +257,8 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   /// What tells the state of the program at a draw from any other.
   std::vector<std::uint64_t> key_of(const gpu::DrawAddress& at) const {
     std::vector<std::uint64_t> key{static_cast<std::uint64_t>(at.purpose), at.rung, at.turn,
-                                   at.position};
-    for (gpu::Rung k = 0; k < progress_.replicas.size(); ++k) {
+                                   at.position, progress_.resampled};
+    for (std::size_t k = 0; k < progress_.replicas.size(); ++k) {
       const auto tokens = progress_.replicas[k].token_ids();
       key.push_back(progress_.replicas[k].horizon());
       key.push_back(tokens.size());
@@ -268,8 +286,11 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
         moves = {at.turn};
         break;
       case gpu::Purpose::swap:
-        unfinished_.assign(ladder_.rungs(), {});
+        unfinished_.assign(unfinished_.size(), {});
         break;
+      case gpu::Purpose::resample:
+      case gpu::Purpose::final_particle:
+        break;  // what came of it is in the records, or in the answer
     }
   }
 
@@ -317,7 +338,7 @@ WalkedProgram walk_program(Program program, const EnumerableModel& model, const 
       rests.erase(rests.begin());
     }
     const Piece piece(program, model, ladder, plan, cuts, canonical, std::move(starts));
-    piece.carry(masses, rests, walked.law);
+    piece.carry(masses, rests, walked.law, walked.decode_tokens);
     walked.states += piece.states();
     walked.runs += piece.runs();
     walked.stale_records += piece.stale_records();
@@ -330,6 +351,7 @@ WalkedProgram walk_every_path(Program program, const EnumerableModel& model,
   CanonicalRecords canonical(model, ladder);
   WalkedProgram walked;
   gpu::Progress progress;
+  std::uint64_t tokens = 0;
   walked.runs = enumerate(
       [&](gpu::Lottery& tree) {
         gpu::Engine engine(model.model, canonical.rows(), tree);
@@ -338,12 +360,14 @@ WalkedProgram walk_every_path(Program program, const EnumerableModel& model,
         std::vector<gpu::Task> tasks;
         tasks.push_back(program(run, plan, progress, nullptr));
         engine.run(tasks);
+        tokens = engine.decode_tokens();
       },
       [&](const Rational& probability) {
         for (const gpu::Record& record : progress.replicas)
           walked.stale_records += canonical.stale_parts(record).empty() ? 0 : 1;
         walked.law[{tokens_of(progress.replicas), gpu::answer_of(progress, plan).token_ids()}] +=
             probability;
+        walked.decode_tokens += probability * Rational(tokens);
       });
   return walked;
 }

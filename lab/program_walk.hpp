@@ -11,11 +11,11 @@ namespace tempera::lab {
 
 using reference::Rational;
 
-/// A sampler of production, from empty records to its answer: parallel_power_tempering or
-/// truncating_power_sampling.
+/// A sampler of production, from empty records to its answer: any of gpu/sampler/.
 using Program = gpu::Task (*)(gpu::Run&, const gpu::Plan&, gpu::Progress&, gpu::Observer*);
 
-/// What a program leaves: the tokens of the record at every rung, and those of its answer.
+/// What a program leaves: the tokens of the record at every rung or of every particle, and those of
+/// its answer.
 struct Outcome {
   std::vector<std::vector<gpu::TokenId>> records;
   std::vector<gpu::TokenId> answer;
@@ -27,8 +27,9 @@ using OutcomeLaw = std::map<Outcome, Rational>;
 /// The exact law of a program as compiled, and what it took to find it.
 struct WalkedProgram {
   OutcomeLaw law;
-  std::size_t states = 0;  ///< in which the program draws
-  std::size_t runs = 0;    ///< of the program, or of what follows a cut of it
+  Rational decode_tokens = 0;  ///< the expected number
+  std::size_t states = 0;      ///< in which the program draws
+  std::size_t runs = 0;        ///< of the program, or of what follows a cut of it
   std::size_t stale_records = 0;
 };
 
@@ -40,12 +41,12 @@ enum class Cuts {
 
 /// Walks the program state by state.
 ///
-/// Its state at a draw is the draw's address, the records of all rungs, and of each rung what was
-/// decided in its unfinished move. Every decision of every state that can be reached is taken once,
-/// by running the program along one path to the state and one decision further; probabilities are
-/// then carried from state to state, exactly. Two paths that meet in a state go on alike because
-/// their records are the same bit for bit, which is looked at each time they meet, as are the
-/// tickets of the draw.
+/// Its state at a draw is the draw's address, the records of all rungs or particles with the
+/// horizon at which these were last resampled, and of each rung what was decided in its unfinished
+/// move. Every decision of every state that can be reached is taken once, by running the program
+/// along one path to the state and one decision further; probabilities are then carried from state
+/// to state, exactly. Two paths that meet in a state go on alike because their records are the same
+/// bit for bit, which is looked at each time they meet, as are the tickets of the draw.
 /// @throw std::logic_error if paths that meet in a state are shown different tickets
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts = Cuts::at_every_round);

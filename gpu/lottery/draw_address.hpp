@@ -14,6 +14,8 @@ enum class Purpose : std::uint16_t {
   proposal_token,       ///< a token of a local proposal, `eq:implementation-fixed-suffix-proposal`
   accept,               ///< a local move, `eq:implementation-local-mh-acceptance`
   swap,                 ///< an adjacent exchange, `eq:implementation-swap-general`
+  resample,             ///< the offspring of all particles, by systematic resampling
+  final_particle,       ///< the particle that is PowerSMC's answer
 };
 
 /// How many of each an address tells apart. Whoever plans a run refuses what is beyond them.
@@ -29,7 +31,7 @@ inline constexpr std::uint64_t addressable_pilots = 255;
 struct DrawAddress {
   std::uint32_t prompt_index = 0;
   std::uint32_t sample_index = 0;  ///< below 2^20
-  std::uint16_t rung = 0;          ///< of the move; the edge's lower rung for a swap
+  std::uint16_t rung = 0;  ///< of the move, or the particle; the edge's lower rung for a swap
   /// Below 2^24; counted from the start of the run: the stage of a block extension, a rung's local
   /// moves, the run's sweeps.
   std::uint32_t turn = 0;

@@ -22,6 +22,10 @@ const char* name_of(Purpose purpose) {
       return "accept";
     case Purpose::swap:
       return "swap";
+    case Purpose::resample:
+      return "resampling";
+    case Purpose::final_particle:
+      return "final particle";
   }
   return "draw";
 }

@@ -109,8 +109,8 @@ class Assembly {
   }
   std::size_t bytes_of_run(std::size_t p, bool restored) const {
     return cache_bytes_of_run(model_, prompts_[p].tokens.size(),
-                              settings_.plan.stages.back().horizon, settings_.ladder.rungs(),
-                              restored);
+                              settings_.plan.stages.back().horizon,
+                              settings_.plan.replicas(settings_.ladder), restored);
   }
   /// Whether the run of a place, whose turn must have come, fits beside those under way.
   bool may_begin(std::size_t place, const PromptUnderWay& prompt, std::size_t bytes) const {
@@ -130,7 +130,7 @@ class Assembly {
   Task draw(std::size_t place, const std::optional<SavedProgress>& saved,
             const PromptUnderWay& prompt, Answer& answer);
   void restore(const SavedProgress& saved, const PromptUnderWay& prompt, Progress& progress);
-  Record rescored(const SavedProgress& saved, std::size_t rung, const PromptUnderWay& prompt);
+  Record rescored(const SavedProgress& saved, std::size_t replica, const PromptUnderWay& prompt);
   void leave(std::size_t place, Answer answer);
 
   LanguageModel& model_;
@@ -189,22 +189,23 @@ void Assembly::restore(const SavedProgress& saved, const PromptUnderWay& prompt,
   progress.round = saved.round;
   progress.local_moves = saved.local_moves;
   progress.sweeps = saved.sweeps;
-  for (Rung k = 0; k < saved.replicas.size(); ++k)
+  progress.resampled = saved.resampled;
+  for (std::size_t k = 0; k < saved.replicas.size(); ++k)
     progress.replicas.push_back(rescored(saved, k, prompt));
 }
 
 /// The record of the saved tokens at the saved stage, scored again.
-Record Assembly::rescored(const SavedProgress& saved, std::size_t rung,
+Record Assembly::rescored(const SavedProgress& saved, std::size_t replica,
                           const PromptUnderWay& prompt) {
   const std::size_t horizon = settings_.plan.stages.at(saved.stage).horizon;
   std::optional<Record> record;
   try {
     record = score_record(model_, *rows_, settings_.ladder, prompt.context, horizon,
-                          saved.replicas[rung], settings_.confidence);
+                          saved.replicas[replica], settings_.confidence);
   } catch (const std::logic_error&) {
     // A token that the model now forbids, or that its record has no room for.
   }
-  if (!record || to_bits(record->log_p0()) != saved.log_p0.at(rung))
+  if (!record || to_bits(record->log_p0()) != saved.log_p0.at(replica))
     throw BadInput(saved.where, "the model no longer gives the probabilities of the checkpoint",
                    "resume with the model and the program that the run began with");
   return std::move(*record);
@@ -227,6 +228,7 @@ SavedProgress saved(const Progress& progress, std::string where) {
   kept.round = progress.round;
   kept.local_moves = progress.local_moves;
   kept.sweeps = progress.sweeps;
+  kept.resampled = progress.resampled;
   for (const Record& record : progress.replicas) {
     kept.replicas.push_back(record.token_ids());
     kept.log_p0.push_back(to_bits(record.log_p0()));

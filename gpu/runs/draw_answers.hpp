@@ -11,7 +11,7 @@
 
 namespace tempera::gpu {
 
-/// A sampler: Algorithm 1, or one of those that it is compared with.
+/// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).
 using Sampler = Task (*)(Run&, const Plan&, Progress&, Observer*);
 
 /// A prompt whose answers are drawn.
@@ -29,8 +29,9 @@ struct DrawSettings {
   std::uint64_t seed = 0;
   std::size_t samples = 1;  ///< answers to each prompt, at most addressable_samples
   std::size_t first = 0;    ///< the place to begin at; those before it are drawn already
-  /// How many runs are under way at once. A run holds K caches of prompt and horizon, so this
-  /// bounds the memory; more than largest_batch / K of them keep the batches full.
+  /// How many runs are under way at once. A run holds a cache for each of its replicas, K caches of
+  /// prompt and horizon, so this bounds the memory; more than largest_batch / K of them keep the
+  /// batches full.
   std::size_t in_flight = 64;
   std::size_t largest_batch = 64;
   WorkOrder order = WorkOrder::first_come;
@@ -43,7 +44,7 @@ struct DrawSettings {
   bool confidence = false;
 };
 
-/// One answer: the record at the output rung.
+/// One answer: the record at the output rung, or the one that the sampler chose.
 struct Answer {
   std::vector<TokenId> tokens;
   double log_p0 = 0.0;
@@ -58,6 +59,7 @@ struct SavedProgress {
   std::size_t round = 0;
   std::size_t local_moves = 0;
   std::size_t sweeps = 0;
+  std::size_t resampled = 0;
   std::vector<std::vector<TokenId>> replicas;
   std::vector<std::uint64_t> log_p0;
   std::string where;  ///< what to name if the model no longer gives these records

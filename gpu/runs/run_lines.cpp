@@ -29,10 +29,15 @@ std::vector<TokenId> tokens_of(const nlohmann::json& array, const std::string& w
 }  // namespace
 
 std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Event& event) {
-  static constexpr const char* kinds[] = {"extension", "local_move", "swap"};
+  static constexpr const char* kinds[] = {"extension", "local_move", "swap", "resampling"};
   nlohmann::ordered_json json = place_of(prompt, sample);
   json["kind"] = kinds[static_cast<int>(event.kind)];
   json["turn"] = event.turn;
+  if (event.kind == Event::Kind::resampling) {
+    json["effective_sample_size"] = event.effective_sample_size;
+    json["resampled"] = event.accepted;
+    return json.dump() + '\n';
+  }
   json["rung"] = event.rung + 1;
   if (event.kind == Event::Kind::local_move) json["r"] = event.restart;
   if (event.kind != Event::Kind::swap) json["tokens"] = event.tokens;
@@ -50,8 +55,10 @@ std::string round_line(const SamplePrompt& prompt, std::size_t sample, const Pro
   json["kind"] = "round";
   json["stage"] = progress.stage + 1;
   json["round"] = progress.round;
-  for (Rung k = 0; k < progress.replicas.size(); ++k) {
-    json["replicas"].push_back(index_process[k] + 1);
+  // Particles are told apart by their place alone: resampling leaves no replica its own.
+  const bool are_rungs = index_process.size() == progress.replicas.size();
+  for (std::size_t k = 0; k < progress.replicas.size(); ++k) {
+    if (are_rungs) json["replicas"].push_back(index_process[k] + 1);
     json["lengths"].push_back(progress.replicas[k].length());
     json["log_p0"].push_back(progress.replicas[k].log_p0());
     if (confidence) json["confidence"].push_back(progress.replicas[k].confidence());
@@ -70,21 +77,26 @@ std::string answer_line(const SampledAnswer& sampled) {
 }
 
 nlohmann::json to_json(const SavedProgress& progress) {
-  return {{"stage", progress.stage},   {"extended", progress.extended},
-          {"round", progress.round},   {"local_moves", progress.local_moves},
-          {"sweeps", progress.sweeps}, {"replicas", progress.replicas},
-          {"log_p0", progress.log_p0}};
+  nlohmann::json json{{"stage", progress.stage},   {"extended", progress.extended},
+                      {"round", progress.round},   {"local_moves", progress.local_moves},
+                      {"sweeps", progress.sweeps}, {"replicas", progress.replicas},
+                      {"log_p0", progress.log_p0}};
+  if (progress.resampled != 0) json["resampled"] = progress.resampled;
+  return json;
 }
 
 SavedProgress progress_of(const nlohmann::json& json, const std::string& where) {
   const JsonObject object(json, where);
-  object.only({"stage", "extended", "round", "local_moves", "sweeps", "replicas", "log_p0"});
+  object.only(
+      {"stage", "extended", "round", "local_moves", "sweeps", "replicas", "log_p0", "resampled"});
   SavedProgress progress;
   progress.stage = object.whole_number("stage", 0, longest_horizon);
   progress.extended = object.boolean("extended");
   progress.round = object.whole_number("round", 0, any_number);
   progress.local_moves = object.whole_number("local_moves", 0, addressable_turns);
   progress.sweeps = object.whole_number("sweeps", 0, addressable_turns);
+  if (object.has("resampled"))
+    progress.resampled = object.whole_number("resampled", 1, longest_horizon);
   for (const auto& replica : object.array("replicas"))
     progress.replicas.push_back(tokens_of(replica, where));
   progress.log_p0 = object.whole_numbers("log_p0", 0, any_number);

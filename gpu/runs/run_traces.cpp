@@ -107,6 +107,9 @@ RunTraces read_traces(const std::filesystem::path& folder,
   RunTraces traces;
   traces.settings =
       SamplingSettings::from_json(parse_json(read_whole(config), config.string()), config.string());
+  if (traces.settings.particles != 0)
+    throw BadInput(folder.string(), "is a run of particles, which have no rungs to trace",
+                   "give a run of a sampler with rungs, such as ppt");
   traces.moves.resize(traces.settings.powers.size());
   traces.swaps.resize(traces.settings.powers.size() - 1);
   const Places places(traces.settings);

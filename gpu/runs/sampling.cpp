@@ -44,7 +44,8 @@ void Sampling::run() {
   draw_.first = front_;
   {
     const Stopwatch watch(seconds_);
-    totals_ = draw_answers(model_, prompts, parallel_power_tempering, draw_, *this);
+    totals_ = draw_answers(model_, prompts, sampler_named(settings_.sampler, "sampler").program,
+                           draw_, *this);
   }
   if (folder_ != nullptr) {
     write_checkpoint();
@@ -99,9 +100,9 @@ std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
   if (run == under_way_.end()) return std::nullopt;
   const std::string file = (folder_->path() / "checkpoint").string();
   SavedProgress progress = progress_of(run->second.kept.at("progress"), file);
-  if (progress.stage >= draw_.plan.stages.size() ||
-      progress.replicas.size() != draw_.ladder.rungs() ||
-      progress.log_p0.size() != draw_.ladder.rungs())
+  const std::size_t replicas = draw_.plan.replicas(draw_.ladder);
+  if (progress.stage >= draw_.plan.stages.size() || progress.replicas.size() != replicas ||
+      progress.log_p0.size() != replicas)
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
   progress.where = folder_->path().string();
   return progress;

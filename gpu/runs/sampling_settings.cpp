@@ -64,6 +64,8 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   json["samples"] = samples;
   json["seed"] = seed;
   // Folders that older versions made know none of these.
+  if (sampler != default_sampler) json["sampler"] = sampler;
+  if (particles != 0) json["particles"] = particles;
   if (early_rejection) json["early_rejection"] = true;
   if (confidence) json["confidence"] = true;
   if (!preset.empty()) json["preset"] = preset;
@@ -72,9 +74,10 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model", "model_path", "arithmetic", "prompt", "prompts", "terminal", "powers",
-               "horizon", "block", "rounds", "local_moves", "sweeps", "schedule", "output_rung",
-               "samples", "seed", "early_rejection", "confidence", "preset"});
+  config.only({"model",           "model_path",  "arithmetic", "prompt", "prompts",     "terminal",
+               "powers",          "horizon",     "block",      "rounds", "local_moves", "sweeps",
+               "schedule",        "output_rung", "samples",    "seed",   "sampler",     "particles",
+               "early_rejection", "confidence",  "preset"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -94,14 +97,35 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.output = config.whole_number("output_rung", 1, 65535);
   settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (config.has("sampler")) settings.sampler = config.text("sampler");
+  sampler_named(settings.sampler, file + ", key \"sampler\"");
+  if (config.has("particles"))
+    settings.particles = config.whole_number("particles", 1, most_particles);
   if (config.has("early_rejection")) settings.early_rejection = config.boolean("early_rejection");
   if (config.has("confidence")) settings.confidence = config.boolean("confidence");
   if (config.has("preset")) settings.preset = config.text("preset");
   return settings;
 }
 
+/// Whether powers and particles are such as the sampler takes.
+void SamplingSettings::check_sampler() const {
+  const NamedSampler& named = sampler_named(sampler, "sampler");
+  if (named.powers != NamedSampler::Powers::ladder && powers.size() != 1)
+    throw BadInput("powers", sampler + " takes one power, not " + std::to_string(powers.size()),
+                   "give one");
+  if (named.powers == NamedSampler::Powers::base && powers.front() != 1.0)
+    throw BadInput("powers", sampler + " sampling has power 1",
+                   "leave them out, or take the sampler low-temperature");
+  if (!named.takes_particles && particles != 0)
+    throw BadInput("particles", sampler + " has none", "leave them out");
+  if (named.takes_particles && (particles == 0 || particles > most_particles))
+    throw BadInput("particles", "are " + std::to_string(particles),
+                   "give 1 to " + std::to_string(most_particles));
+}
+
 Plan SamplingSettings::plan() const {
   const Ladder ladder(powers);
+  check_sampler();
   if (output < 1 || output > ladder.rungs())
     throw BadInput("output rung", "is " + std::to_string(output),
                    "give one of the rungs 1 to " + std::to_string(ladder.rungs()));
@@ -110,7 +134,8 @@ Plan SamplingSettings::plan() const {
     throw BadInput(
         "samples", "is " + std::to_string(samples),
         "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
-  return {make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output - 1};
+  return {make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output - 1,
+          particles};
 }
 
 DrawSettings SamplingSettings::draw_settings() const {

@@ -7,6 +7,7 @@
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/runs/draw_answers.hpp"
+#include "gpu/runs/named_sampler.hpp"
 
 namespace tempera::gpu {
 
@@ -23,6 +24,7 @@ struct SamplingSettings {
   /// None for a model whose logits are given, and in folders that older versions made: these
   /// computed in float32, and go on in it.
   std::optional<Arithmetic> arithmetic;
+  std::string sampler{default_sampler};  ///< by its name, as sampler_named knows it
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;
   std::vector<double> powers;
@@ -32,7 +34,8 @@ struct SamplingSettings {
   std::vector<std::size_t> local_moves;
   std::vector<std::size_t> sweeps;
   Schedule schedule = Schedule::adj;
-  std::size_t output = 0;  ///< output rung k*, from 1 as in the paper
+  std::size_t output = 0;     ///< output rung k*, from 1 as in the paper
+  std::size_t particles = 0;  ///< N of a sampler of particles; else 0
   std::size_t samples = 1;
   std::uint64_t seed = 0;
   /// Whether proposals end as soon as their rejection is certain; it decides no answer.
@@ -45,12 +48,16 @@ struct SamplingSettings {
   nlohmann::ordered_json to_json() const;
   /// @throw BadInput naming `file` and the key for what config.json should not hold
   static SamplingSettings from_json(const nlohmann::json& json, const std::string& file);
-  /// @throw BadInput for a ladder, stages, output rung or number of samples that make no run
+  /// @throw BadInput for a sampler that is unknown or takes no such powers or particles, and for a
+  /// ladder, stages, output rung or number of samples that make no run
   Plan plan() const;
   /// What draw_answers is asked for.
   /// @throw BadInput as plan, and if two ids share a number
   DrawSettings draw_settings() const;
   std::vector<Prompt> numbered_prompts() const;
+
+ private:
+  void check_sampler() const;
 };
 
 }  // namespace tempera::gpu

@@ -59,8 +59,9 @@ void TemperingStatistics::count(std::span<const Event> events) {
       ++edge.accepted;
       std::swap(replica_at_[event.rung], replica_at_[event.rung + 1]);
       visit_endpoints();
-    } else {
-      RungCounts& rung = rungs_[event.rung];
+    } else if (event.kind != Event::Kind::resampling) {
+      // The particles of a run of one power are counted together.
+      RungCounts& rung = rungs_[rungs_.size() == 1 ? 0 : event.rung];
       rung.tokens += event.tokens;
       if (event.kind == Event::Kind::extension) continue;
       ++rung.moves;

@@ -1,51 +1,16 @@
 #include "gpu/sampler/parallel_power_tempering.hpp"
 
-#include <algorithm>
-#include <tuple>
-
-#include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/truncating_move.hpp"
 
 namespace tempera::gpu {
 namespace {
 
-/// Step 1 for all rungs at once.
-Task extend_all(Run& run, Progress& progress, std::size_t horizon) {
-  std::vector<Task> extensions;
-  for (Rung k = 0; k < progress.replicas.size(); ++k)
-    extensions.push_back(extend(progress.replicas[k],
-                                Turn(run, k, progress.stage, Purpose::extension_token), horizon));
-  co_await all(std::move(extensions));
-}
-
 /// Step 2 for one rung: its n_local moves of one round.
 Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
             const RestartLaw& law) {
   for (std::size_t a = 0; a < moves; ++a)
     co_await local_move(x, Turn(run, k, first + a, Purpose::proposal_token), law);
-}
-
-void report(Run& run, const Progress& progress, Observer* observer) {
-  std::sort(run.events.begin(), run.events.end(), [](const Event& a, const Event& b) {
-    return std::tie(a.kind, a.turn, a.rung) < std::tie(b.kind, b.turn, b.rung);
-  });
-  if (observer != nullptr) observer->advanced(progress, run.events);
-  run.events.clear();
-}
-
-/// Step 1 of a stage, unless a run that is taken up again has it behind itself.
-Task begin_stage(Run& run, Progress& progress, std::size_t horizon, Observer* observer) {
-  if (progress.extended) co_return;
-  co_await extend_all(run, progress, horizon);
-  progress.extended = true;
-  report(run, progress, observer);
-}
-
-void end_stage(Progress& progress) {
-  ++progress.stage;
-  progress.extended = false;
-  progress.round = 0;
 }
 
 }  // namespace
@@ -69,10 +34,6 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
       report(run, progress, observer);
     }
   }
-}
-
-const Record& answer_of(const Progress& progress, const Plan& plan) {
-  return progress.replicas.at(plan.output);
 }
 
 Task truncating_power_sampling(Run& run, const Plan& plan, Progress& progress, Observer* observer) {

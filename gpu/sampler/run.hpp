@@ -13,10 +13,11 @@
 
 namespace tempera::gpu {
 
-/// What became of one block extension, one local move or one attempted swap.
+/// What became of one block extension, one local move, one attempted swap or one look at the
+/// particles' weights.
 struct Event {
-  enum class Kind { extension, local_move, swap } kind = Kind::local_move;
-  Rung rung = 0;  ///< of the move; the edge's lower rung for a swap
+  enum class Kind { extension, local_move, swap, resampling } kind = Kind::local_move;
+  Rung rung = 0;  ///< of the move, or the particle; the edge's lower rung for a swap
   /// As in the addresses of its draws: the stage, the local move of its rung, or the sweep.
   std::uint32_t turn = 0;
   std::size_t restart = 0;  ///< restart position r of a local move; else 0
@@ -28,6 +29,8 @@ struct Event {
   /// is an upper bound of the ratio.
   bool early = false;
   std::size_t horizon = 0;  ///< T_m of a local move, from which r was drawn
+  /// Of a resampling: the effective sample size before it, which decided whether it was `accepted`.
+  double effective_sample_size = 0.0;
 };
 
 /// The run of one sample: what its sampler needs besides its records.
@@ -51,15 +54,25 @@ struct Run {
   std::uint8_t pilot = 0;  ///< part of every draw's address: no pilot shares a word with a run
 };
 
-/// Line 1 of Algorithm 1: K empty records, whose caches share the prompt.
-Task initialize_replicas(Run& run, std::vector<Record>& replicas);
+/// `count` empty records, whose caches share the prompt.
+Task initialize_records(Run& run, std::size_t count, std::vector<Record>& records);
+/// Line 1 of Algorithm 1: K empty records, one for each rung.
+inline Task initialize_replicas(Run& run, std::vector<Record>& replicas) {
+  return initialize_records(run, run.ladder.rungs(), replicas);
+}
 
 /// One rung's turn: a block extension, a local move or a swap, with its draws, each at its own
 /// address. `number` counts as DrawAddress::turn says.
 class Turn {
  public:
-  Turn(Run& run, Rung rung, std::size_t number, Purpose token)
-      : run_(&run), rung_(rung), number_(static_cast<std::uint32_t>(number)), token_(token) {}
+  /// replica: the rung. A run of one power may have many replicas, its particles: all move at that
+  /// power, and their addresses tell them apart.
+  Turn(Run& run, std::size_t replica, std::size_t number, Purpose token)
+      : run_(&run),
+        rung_(run.ladder.rungs() == 1 ? 0 : replica),
+        replica_(replica),
+        number_(static_cast<std::uint32_t>(number)),
+        token_(token) {}
 
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return run_->ladder; }
@@ -92,10 +105,14 @@ class Turn {
                                                all_accept_tickets - known};
     return run_->engine.draw_again(tickets, 2, draw_at(0, Purpose::accept)) == 0;
   }
+  /// Index i with probability tickets[i] / Σ tickets.
+  std::size_t choose(std::span<const std::uint64_t> tickets, Purpose purpose) {
+    return run_->engine.draw(tickets, draw_at(0, purpose));
+  }
   /// Adds the time until its end to this part of the engine's.
   Stopwatch time(double EngineTimes::*part) { return run_->engine.time(part); }
   void note(Event event) {
-    event.rung = rung_;
+    event.rung = replica_;
     event.turn = number_;
     run_->events.push_back(event);
   }
@@ -103,12 +120,13 @@ class Turn {
  private:
   Draw draw_at(std::size_t position, Purpose purpose) const {
     return {run_->seed,
-            {run_->prompt_index, run_->sample_index, static_cast<std::uint16_t>(rung_), number_,
+            {run_->prompt_index, run_->sample_index, static_cast<std::uint16_t>(replica_), number_,
              static_cast<std::uint32_t>(position), purpose, run_->pilot}};
   }
 
   Run* run_;
-  Rung rung_;
+  Rung rung_;            ///< whose power it has
+  std::size_t replica_;  ///< in addresses and events
   std::uint32_t number_;
   Purpose token_;
 };

@@ -24,7 +24,16 @@ struct Plan {
   std::vector<Stage> stages;
   Schedule schedule = Schedule::adj;
   Rung output = 0;  ///< k*, fixed before the run
+  /// N of a sampler whose replicas are particles of one power; 0: one replica for each rung.
+  std::size_t particles = 0;
+
+  std::size_t replicas(const Ladder& ladder) const {
+    return particles == 0 ? ladder.rungs() : particles;
+  }
 };
+
+/// The most particles of a run: the address of a draw tells as many apart as rungs.
+inline constexpr std::size_t most_particles = addressable_rungs;
 
 /// The longest horizon of a run, in tokens: the address of a draw tells 2^20 positions apart.
 inline constexpr std::size_t longest_horizon = addressable_positions;

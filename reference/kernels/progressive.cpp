@@ -4,6 +4,7 @@
 
 #include "reference/bad_input.hpp"
 #include "reference/kernels/block_extension.hpp"
+#include "reference/kernels/decode_tokens.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/token_proposal.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
@@ -38,6 +39,15 @@ void extend(const ComparisonSpace& space, const Power& power, std::size_t horizo
   }
 }
 
+/// Σ_x law(x) tokens(x).
+template <class Tokens>
+Rational expected(const RecordSpace& space, const Law& law, const Tokens& tokens) {
+  Rational sum = 0;
+  for (std::size_t x = 0; x < space.size(); ++x)
+    if (law[x] != 0) sum += law[x] * tokens(space[x]);
+  return sum;
+}
+
 }  // namespace
 
 std::vector<std::size_t> stage_horizons(std::size_t horizon, std::size_t block) {
@@ -68,10 +78,26 @@ Law stage_target(const FiniteModel& model, std::size_t horizon, std::size_t bloc
 Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
                     const Ladder& ladder, const std::vector<StageSchedule>& stages,
                     Schedule schedule) {
+  return progressive_run(model, horizon, block, ladder, stages, schedule).law;
+}
+
+ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, std::size_t block,
+                               const Ladder& ladder, const std::vector<StageSchedule>& stages,
+                               Schedule schedule) {
   const auto horizons = stage_horizons(horizon, block);
   check_stages(stages, horizons.size());
   FixedHorizonSpace space(model, 0);
-  Law law{Rational(1)};
+  ProgressiveRun run{{Rational(1)}, 0};
+  Law& law = run.law;
+  std::vector<DecodeTokens> tokens;
+  for (std::size_t k = 0; k < ladder.rungs(); ++k) tokens.emplace_back(model, ladder[k]);
+  // What rung k is expected to take for a step from the records that the law holds.
+  const auto count = [&](const auto& of_record) {
+    const Shape shape(ladder.rungs(), space.size());
+    for (std::size_t k = 0; k < ladder.rungs(); ++k)
+      run.decode_tokens += expected(space, marginal(law, shape, k),
+                                    [&](const Record& x) { return of_record(tokens[k], x); });
+  };
   std::size_t sweeps = 0;
   for (std::size_t m = 0; m < horizons.size(); ++m) {
     const FixedHorizonSpace longer(model, horizons[m]);
@@ -83,44 +109,67 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
       extensions.push_back(block_extension(space, longer, ladder[k]));
     }
     extension.then_move(extensions);
+    count(
+        [&](DecodeTokens& of, const Record& x) { return of.continuation(x.tokens, horizons[m]); });
     law = extension.apply(law);
+    space = longer;
 
     const StageSchedule& stage = of_stage(stages, m);
+    const RestartLaw restart = RestartLaw::uniform(horizons[m]);
     for (std::size_t n = 0; n < stage.rounds; ++n) {
-      law = repeated(kernels.local_sweep(), stage.local_moves).apply(law);
+      for (std::size_t a = 0; a < stage.local_moves; ++a) {
+        count([&](DecodeTokens& of, const Record& x) { return of.local_move(x, restart); });
+        law = kernels.local_sweep().apply(law);
+      }
       for (std::size_t b = 0; b < stage.sweeps; ++b)
         law = kernels.sweep(schedule, sweeps++).apply(law);
     }
-    space = longer;
   }
-  return law;
+  return run;
 }
 
 Law truncating_progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
                                const Power& power, const std::vector<StageSchedule>& stages) {
+  return truncating_progressive_run(model, horizon, block, power, stages).law;
+}
+
+ProgressiveRun truncating_progressive_run(const FiniteModel& model, std::size_t horizon,
+                                          std::size_t block, const Power& power,
+                                          const std::vector<StageSchedule>& stages) {
   const auto horizons = stage_horizons(horizon, block);
   check_stages(stages, horizons.size());
   const ComparisonSpace space(model, horizon);
   const FactoredKernel move(truncating_kernel(space, power));
-  Law ended(space.size());
+  DecodeTokens tokens(model, power);
+  ProgressiveRun run{Law(space.size()), 0};
+  Law& ended = run.law;
   Law going(space.size());
   for (std::size_t m = 0; m < horizons.size(); ++m) {
     Law extended(space.size());
-    std::vector<Token> tokens;
-    if (m == 0) extend(space, power, horizons[m], tokens, 1, extended);
+    std::vector<Token> record;
+    if (m == 0) {
+      extend(space, power, horizons[m], record, 1, extended);
+      run.decode_tokens += tokens.continuation({}, horizons[m]);
+    }
     for (std::size_t x = 0; m > 0 && x < space.size(); ++x) {
-      tokens = space[x].tokens;
-      extend(space, power, horizons[m], tokens, going[x], extended);
+      record = space[x].tokens;
+      extend(space, power, horizons[m], record, going[x], extended);
+      run.decode_tokens += going[x] * tokens.continuation(space[x].tokens, horizons[m]);
     }
     const StageSchedule& stage = of_stage(stages, m);
-    going = repeated(move, stage.rounds * stage.local_moves).apply(extended);
+    going = std::move(extended);
+    for (std::size_t a = 0; a < stage.rounds * stage.local_moves; ++a) {
+      run.decode_tokens +=
+          expected(space, going, [&](const Record& x) { return tokens.truncating_move(x); });
+      going = move.apply(going);
+    }
     for (std::size_t x = 0; x < space.size(); ++x) {
       if (!space[x].terminated && m + 1 < horizons.size()) continue;
       ended[x] += going[x];
       going[x] = 0;
     }
   }
-  return ended;
+  return run;
 }
 
 }  // namespace tempera::reference

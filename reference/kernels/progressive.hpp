@@ -28,6 +28,12 @@ std::vector<std::size_t> stage_horizons(std::size_t horizon, std::size_t block);
 Law stage_target(const FiniteModel& model, std::size_t horizon, std::size_t block,
                  const Ladder& ladder, std::size_t m);
 
+/// What a run of a sampler leaves and takes.
+struct ProgressiveRun {
+  Law law;                     ///< of the records that it ends with
+  Rational decode_tokens = 0;  ///< the expected number
+};
+
 /// Law of all K records that Algorithm 1 (alg:PPT) holds when it ends, on S_T^K: from empty
 /// records, at each stage block extension, then N_m rounds of n_local local sweeps and n_sweep swap
 /// sweeps, with restart positions uniform over the stage's horizon. Parity layers alternate through
@@ -37,6 +43,13 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
                     const Ladder& ladder, const std::vector<StageSchedule>& stages,
                     Schedule schedule = Schedule::ordered);
 
+/// progressive_law with the expected decode tokens of all rungs: those of the block extensions, and
+/// of every local move the regenerated suffix, accepted or not.
+/// @throw BadInput as progressive_law
+ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, std::size_t block,
+                               const Ladder& ladder, const std::vector<StageSchedule>& stages,
+                               Schedule schedule = Schedule::ordered);
+
 /// Law, on the comparison space of `horizon`, of the record that the truncating sampler holds when
 /// it ends (sec:truncation-lower-bound): from the empty record, at each stage an open record is
 /// extended by tokens of g_α to the stage's horizon, then moved N_m n_local times by P-tilde; it
@@ -45,5 +58,11 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
 /// @throw BadInput as progressive_law
 Law truncating_progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
                                const Power& power, const std::vector<StageSchedule>& stages);
+
+/// truncating_progressive_law with the expected decode tokens.
+/// @throw BadInput as progressive_law
+ProgressiveRun truncating_progressive_run(const FiniteModel& model, std::size_t horizon,
+                                          std::size_t block, const Power& power,
+                                          const std::vector<StageSchedule>& stages);
 
 }  // namespace tempera::reference

@@ -19,6 +19,10 @@ struct Kernel {
 const std::string replicas =
     "std::vector<tempera::gpu::Record, std::allocator<tempera::gpu::Record> >&";
 
+const std::string run =
+    "tempera::gpu::Run&, tempera::gpu::Plan const&, tempera::gpu::Progress&, "
+    "tempera::gpu::Observer*)";
+
 const std::vector<Kernel> kernels{
     {"local_move<tempera::gpu::PaperRules>(tempera::gpu::Record&, tempera::gpu::Turn, "
      "tempera::gpu::RestartLaw const&)",
@@ -27,12 +31,13 @@ const std::vector<Kernel> kernels{
     {"::sweep(" + replicas + ", tempera::gpu::Run&, tempera::gpu::Schedule, unsigned long)", false},
     {"::extend(tempera::gpu::Record&, tempera::gpu::Turn, unsigned long)", true},
     {"::truncating_move(tempera::gpu::Record&, tempera::gpu::Turn)", true},
-    {"::parallel_power_tempering(tempera::gpu::Run&, tempera::gpu::Plan const&, "
-     "tempera::gpu::Progress&, tempera::gpu::Observer*)",
-     true},
-    {"::truncating_power_sampling(tempera::gpu::Run&, tempera::gpu::Plan const&, "
-     "tempera::gpu::Progress&, tempera::gpu::Observer*)",
-     true},
+    {"::parallel_power_tempering(" + run, true},
+    {"::truncating_power_sampling(" + run, true},
+    {"::tokenwise_sampling(" + run, true},
+    {"best_of_n<tempera::gpu::LikelihoodRules>(" + run, true},
+    {"power_smc<tempera::gpu::PowerSmcRules>(" + run, true},
+    {"uncoupled_ladder<tempera::gpu::ColdestRung>(" + run, true},
+    {"uncoupled_ladder<tempera::gpu::LikeliestRung>(" + run, true},
 };
 
 /// What nm prints of the files, demangled.

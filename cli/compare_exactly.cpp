@@ -1,0 +1,136 @@
+// `tempera compare` on finite models: expected decode tokens, distance and likelihood, exactly.
+#include "cli/compare_exactly.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/columns.hpp"
+#include "cli/help.hpp"
+#include "cli/option_values.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/standard_streams.hpp"
+#include "gpu/input/bad_input.hpp"
+#include "gpu/input/in_quotes.hpp"
+#include "lab/exact_comparison.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string decimals(const lab::Real& value, int digits) {
+  return value.str(digits, std::ios::fixed);
+}
+
+void print(const lab::ExactRow& row) {
+  std::printf("  %-31s %-10s %10s %12s %12s%s\n", row.sampler.c_str(), row.effort.c_str(),
+              reference::to_decimal(row.decode_tokens, 3).c_str(),
+              reference::to_decimal(row.tv, 8).c_str(), decimals(row.log_likelihood, 6).c_str(),
+              row.effort.empty() || row.matched ? "" : "  less");
+}
+
+void print(const std::string& file, const lab::ExactComparison& comparison,
+           const ExactCompareOptions& options) {
+  const std::string title = file + ": " + std::to_string(comparison.records) +
+                            " records of horizon " + std::to_string(comparison.horizon) +
+                            ", block " + std::to_string(comparison.block) + ", powers " +
+                            options.powers + "; E log p0 of the target " +
+                            decimals(comparison.target_log_likelihood, 6);
+  std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
+  std::printf("  %-31s %-10s %10s %12s %12s\n", "sampler", "effort", "tokens", "TV", "E log p0");
+  for (const lab::ExactRow& row : comparison.rows) print(row);
+  flush_output();
+}
+
+ordered_json to_json(const std::string& file, const lab::ExactComparison& comparison,
+                     const ExactCompareOptions& options) {
+  ordered_json json{{"model", file},
+                    {"horizon", comparison.horizon},
+                    {"block", comparison.block},
+                    {"powers", options.powers},
+                    {"records", comparison.records},
+                    {"target_log_likelihood", decimals(comparison.target_log_likelihood, 12)},
+                    {"samplers", ordered_json::array()}};
+  for (const lab::ExactRow& row : comparison.rows)
+    json["samplers"].push_back(
+        {{"sampler", row.sampler},
+         {"effort", row.effort},
+         {"matched", row.matched},
+         {"decode_tokens", reference::to_string(row.decode_tokens)},
+         {"decode_tokens_decimal", reference::to_decimal(row.decode_tokens, 12)},
+         {"tv", reference::to_string(row.tv)},
+         {"tv_decimal", reference::to_decimal(row.tv, 12)},
+         {"log_likelihood", decimals(row.log_likelihood, 12)}});
+  return json;
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
+                                                    ExactCompareOptions& options) {
+  return {
+      add_whole_number(command, "--horizon", options.horizon, {1, 128},
+                       "Of finite models: horizon T (default: the longest up to 4 that is small)"),
+      add_whole_number(command, "--block", options.block, {1, 128},
+                       "Of finite models: block width B (default: T/2)"),
+      add_text(command, "--powers", options.powers, "A[,A...]",
+               "Of finite models: powers of the ladder; the last is the target's (default: 1,2,4)"),
+      add_whole_number(command, "--rounds", options.rounds, {0, 64},
+                       "Of finite models: PPT's rounds in each stage (default: 1)"),
+      add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
+                       "Of finite models: local moves of each rung in a round (default: 1)"),
+      add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
+                       "Of finite models: sweeps in a round (default: 1)")};
+}
+
+bool names_finite_model(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".json";
+}
+
+void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
+                       bool json) {
+  std::vector<std::pair<std::string, reference::FiniteModel>> loaded;
+  for (const std::string& model : models) {
+    if (!names_finite_model(model))
+      throw gpu::BadInput(gpu::one_line(model), "is no finite model (JSON) beside finite models",
+                          "compare a folder by itself");
+    if (std::filesystem::path(model).filename() == "models.json") continue;
+    loaded.emplace_back(gpu::one_line(model), reference::load_finite_model(model));
+  }
+  if (loaded.empty())
+    throw gpu::BadInput(gpu::one_line(models.front()),
+                        "is the list of the models, and none of them",
+                        "name the models themselves");
+  lab::ExactComparisonSettings settings{
+      options.horizon, options.block,       reference::parse_ladder(options.powers, "--powers"),
+      options.rounds,  options.local_moves, options.sweeps};
+  std::vector<lab::ExactComparison> comparisons;
+  ProgressLine line;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    const auto& [file, model] = loaded[i];
+    comparisons.push_back(lab::compare_exactly(model, settings, [&](const lab::ExactRow& row) {
+      line.show_step(i, loaded.size(), file + ", " + row.sampler);
+    }));
+  }
+  line.clear();
+  // Printed when all are there, so that a model that is refused leaves no half of the tables.
+  ordered_json report{{"models", ordered_json::array()}};
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    if (json)
+      report["models"].push_back(to_json(loaded[i].first, comparisons[i], options));
+    else
+      print(loaded[i].first, comparisons[i], options);
+  }
+  if (json)
+    std::cout << report.dump() << '\n';
+  else
+    std::printf(
+        "  tokens: expected decode tokens of one answer, proposals included; TV: of the answer's "
+        "law from\n  the target, the power distribution at the last power. Efforts are the least "
+        "with ppt's tokens;\n  less: the most that is enumerated takes fewer, or the schedule of "
+        "ppt does.\n");
+}
+
+}  // namespace tempera::cli

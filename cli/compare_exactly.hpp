@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace tempera::cli {
+
+/// What `tempera compare` is asked about finite models.
+struct ExactCompareOptions {
+  std::string powers = "1,2,4";
+  std::size_t horizon = 0;
+  std::size_t block = 0;
+  std::size_t rounds = 1;
+  std::size_t local_moves = 1;
+  std::size_t sweeps = 1;
+};
+
+/// Declares the options that only finite models take, and returns them.
+std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
+                                                    ExactCompareOptions& options);
+/// Whether this is a file of a finite model by its name, NAME.json.
+bool names_finite_model(const std::string& path);
+/// Prints the exact comparison on each model, a table each. Leaves out models.json, the list of the
+/// shipped models, which toy_models/*.json names too.
+/// @throw gpu::BadInput or reference::BadInput before anything is printed
+void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
+                       bool json);
+
+}  // namespace tempera::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gpu/sampler/run.hpp"
+#include "gpu/sampler/stages.hpp"
+
+namespace tempera::gpu {
+
+/// The state of a run between two rounds: all that a checkpoint must hold.
+struct Progress {
+  std::vector<Record> replicas;  ///< one per rung, or the particles; none before the prompt is
+                                 ///< computed
+  std::size_t stage = 0;         ///< index of the stage that comes next or goes on
+  bool extended = false;         ///< whether its block extension is done
+  std::size_t round = 0;         ///< refinement rounds done in it, of N_m
+  std::size_t local_moves = 0;   ///< local moves of each rung done since the start
+  std::size_t sweeps = 0;        ///< sweeps done since the start
+  /// The horizon at which the particles were last resampled: the weights of PowerSMC are products
+  /// over the positions behind it.
+  std::size_t resampled = 0;
+  /// The replica that is the answer, where the sampler chooses it when it ends.
+  std::optional<std::size_t> answer = std::nullopt;
+};
+
+/// Is told of every block extension and every round as it ends: the moments at which a run can be
+/// cut and taken up again.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// `events`: since the last call, sorted: extensions, local moves by turn and rung, swaps,
+  /// resamplings.
+  virtual void advanced(const Progress& progress, std::span<const Event> events) = 0;
+};
+
+/// The answer of a run that has ended: the replica that its sampler chose, else the record at rung
+/// k*, which Algorithm 1 returns.
+const Record& answer_of(const Progress& progress, const Plan& plan);
+
+/// Step 1 of Algorithm 1 for all replicas at once.
+Task extend_all(Run& run, Progress& progress, std::size_t horizon);
+/// extend_all, unless a run that is taken up again has it behind itself; then tells the observer.
+Task begin_stage(Run& run, Progress& progress, std::size_t horizon, Observer* observer);
+/// Makes the next stage the one that comes.
+void end_stage(Progress& progress);
+/// Tells the observer, where there is one, of what has happened since it was last told.
+void report(Run& run, const Progress& progress, Observer* observer);
+
+}  // namespace tempera::gpu

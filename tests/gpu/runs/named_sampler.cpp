@@ -1,0 +1,96 @@
+#include "gpu/runs/named_sampler.hpp"
+
+#include <set>
+
+#include "tests/gpu/runs/sampling_runs.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+SamplingSettings settings_of(const NamedSampler& named) {
+  SamplingSettings settings = small_settings();
+  settings.sampler = named.name;
+  settings.samples = 2;
+  if (named.powers == NamedSampler::Powers::base) settings.powers = {1.0};
+  if (named.powers == NamedSampler::Powers::one) settings.powers = {3.0};
+  if (named.powers != NamedSampler::Powers::ladder) settings.output = 1;
+  if (named.takes_particles) settings.particles = 5;
+  if (!named.takes_moves) settings.rounds = settings.local_moves = {0};
+  if (!named.takes_swaps) settings.sweeps = {0};
+  return settings;
+}
+
+bool same_tokens(const std::vector<Answer>& a, const std::vector<Answer>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Answer& x, const Answer& y) { return x.tokens == y.tokens; });
+}
+
+}  // namespace
+
+TEST_CASE("a run of any sampler, killed at any forward pass, is taken up to the same bytes") {
+  const auto model = random_qwen3(small_config(), 4);
+  for (const NamedSampler& named : named_samplers()) {
+    CAPTURE(std::string(named.name));
+    const test::TemporaryFolder work;
+    const SamplingSettings settings = settings_of(named);
+    const auto answers = begin_run(*model, settings, work / "whole");
+    CHECK(same_tokens(draw(*model, settings), answers));
+    const Left whole(work / "whole");
+    std::size_t killed_runs = 0;
+    for (std::size_t pass = 0;; ++pass) {
+      const auto path = work / "run";
+      KilledModel killed(*model, pass);
+      try {
+        begin_run(killed, settings, path, 0.0);
+        break;  // it has ended before that pass
+      } catch (const Killed&) {
+        ++killed_runs;
+      }
+      REQUIRE(same_tokens(resume_run(*model, path), answers));
+      REQUIRE(Left(path) == whole);
+      std::filesystem::remove_all(path);
+    }
+    CHECK(killed_runs > 3);
+  }
+}
+
+TEST_CASE("samplers have names of their own, and another is refused with the nearest") {
+  std::set<std::string_view> names;
+  for (const NamedSampler& named : named_samplers()) {
+    CHECK(names.insert(named.name).second);
+    CHECK(&sampler_named(named.name, "here") == &named);
+  }
+  CHECK(names.size() == 9);
+  CHECK(names.count(default_sampler) == 1);
+  require_bad_input([] { sampler_named("best-of-nn", "--sampler"); },
+                    {"--sampler: there is no sampler \"best-of-nn\"; did you mean best-of-n?"});
+}
+
+TEST_CASE(
+    "settings go through config.json, and a sampler gets only powers and particles it takes") {
+  for (const NamedSampler& named : named_samplers()) {
+    CAPTURE(std::string(named.name));
+    const SamplingSettings settings = settings_of(named);
+    const nlohmann::json config = settings.to_json();
+    CHECK(config.contains("sampler") == (named.name != default_sampler));
+    CHECK(nlohmann::json(SamplingSettings::from_json(config, "config.json").to_json()) == config);
+    CHECK(settings.plan().replicas(Ladder(settings.powers)) ==
+          (named.takes_particles ? 5 : settings.powers.size()));
+    SamplingSettings wrong = settings;
+    wrong.particles = named.takes_particles ? 0 : 3;
+    require_bad_input([&] { wrong.plan(); }, {"particles"});
+    wrong = settings;
+    wrong.powers = {1.0, 2.0};
+    if (named.powers != NamedSampler::Powers::ladder)
+      require_bad_input([&] { wrong.plan(); }, {"powers", "takes one power"});
+    wrong.powers = {2.0};
+    if (named.powers == NamedSampler::Powers::base)
+      require_bad_input([&] { wrong.plan(); }, {"powers", "has power 1"});
+  }
+  nlohmann::json config = small_settings().to_json();
+  config["sampler"] = "nothing";
+  require_bad_input([&] { SamplingSettings::from_json(config, "config.json"); },
+                    {"config.json, key \"sampler\"", "\"nothing\""});
+}
+
+}  // namespace tempera::gpu
