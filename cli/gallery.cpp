@@ -51,19 +51,17 @@ ordered_json to_json(const lab::DefectFound& found) {
 void run_gallery(const GalleryOptions& options) {
   const auto four_tokens =
       reference::load_finite_model(shipped_tree(options.tree) + "/toy_models/four_tokens.json");
-  const auto planted = lab::planted_defects();
   std::vector<lab::DefectFound> all;
   {
     ProgressLine line;
-    if (options.only.empty()) {
-      line.show_step(0, planted.size() + 5, "production's own kernels");
-      all = lab::found_in_production(four_tokens);
-    }
-    for (const lab::PlantedDefect& defect : planted) {
-      if (!options.only.empty() && options.only != defect.name) continue;
-      line.show_step(all.size(), planted.size() + 5, defect.name);
-      all.push_back(lab::hunt(defect));
-    }
+    if (options.only.empty())
+      all = lab::hunt_all(four_tokens,
+                          [&](std::size_t done, std::size_t number, const std::string& next) {
+                            line.show_step(done, number, next);
+                          });
+    else
+      for (const lab::PlantedDefect& defect : lab::planted_defects())
+        if (options.only == defect.name) all.push_back(lab::hunt(defect));
   }
   if (all.empty())
     throw gpu::BadInput("--only", gpu::in_quotes(options.only) + " is no planted defect",

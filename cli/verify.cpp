@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -13,10 +12,12 @@
 #include "cli/progress_line.hpp"
 #include "cli/shipped_tree.hpp"
 #include "cli/standard_streams.hpp"
+#include "cli/version.hpp"
 #include "gpu/input/in_quotes.hpp"
-#include "lab/claims/checks.hpp"
-#include "lab/claims/claim.hpp"
+#include "gpu/runs/disk.hpp"
+#include "lab/claims/referee.hpp"
 #include "lab/defect_gallery/gallery.hpp"
+#include "lab/report/report.hpp"
 #include "reference/bad_input.hpp"
 #include "reference/in_quotes.hpp"
 
@@ -26,92 +27,28 @@ namespace {
 struct VerifyOptions {
   std::string tree;
   std::string only;
+  std::string report;
   bool json = false;
   bool in_full = false;
-};
-
-/// What became of a recorded verdict: its check confirms it now or refutes it; by proof no check
-/// does, and `make -C proofs` checks its theorem; none of them where it is undecided.
-enum class Outcome { confirmed, refuted, proof, undecided };
-
-/// The word for it in JSON.
-const char* word_for(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::confirmed:
-      return "confirmed";
-    case Outcome::refuted:
-      return "refuted";
-    case Outcome::proof:
-      return "proof";
-    case Outcome::undecided:
-      return "undecided";
-  }
-  return "";
-}
-
-struct Line {
-  lab::Claim claim;
-  Outcome outcome = Outcome::refuted;
-  std::string detail;
-  double seconds = 0.0;
-};
-
-/// Decides claims by their checks.
-class Referee {
- public:
-  explicit Referee(const std::string& tree)
-      : evidence_{tree, lab::read_shipped_uses(tree)}, checks_(lab::all_checks()) {}
-
-  /// @throw reference::BadInput if there is no such check
-  void require_check(const lab::Claim& claim) const {
-    if (claim.check && !checks_.contains(*claim.check))
-      throw reference::BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
-                                "names the unknown check " + *claim.check,
-                                "use a name of lab/claims/");
-  }
-
-  Line decide(const lab::Claim& claim) {
-    Line line{claim, Outcome::proof, "make -C proofs", 0.0};
-    if (claim.verdict == lab::Verdict::undecided) {
-      line.outcome = Outcome::undecided;
-      line.detail.clear();
-    }
-    if (claim.check) {
-      const auto begin = std::chrono::steady_clock::now();
-      const lab::Finding finding = checks_.at(*claim.check)(evidence_);
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      line.outcome = finding.confirms ? Outcome::confirmed : Outcome::refuted;
-      line.detail = finding.detail;
-      line.seconds = elapsed.count();
-    }
-    if (claim.theorem && !lab::theorem_is_stated(evidence_.tree, *claim.theorem)) {
-      line.outcome = Outcome::refuted;
-      line.detail = "fails: proofs/ does not hold the theorem " + *claim.theorem;
-    }
-    return line;
-  }
-
- private:
-  lab::Evidence evidence_;
-  std::map<std::string, lab::Check> checks_;
 };
 
 /// Verdict, kind, seconds, id and what was found; of a claim by proof its theorem; the ground of a
 /// verdict other than that it holds, and what check and theorem do not cover, in one line each.
 /// With --long below it all of that, the statement and its label.
-void print(const Line& line, bool in_full) {
+void print(const lab::Decision& line, bool in_full) {
   constexpr std::size_t detail_begins = 62;
   constexpr std::size_t below_begins = 8;
   const lab::Claim& claim = line.claim;
   char seconds[32] = "           ";
   if (claim.check) std::snprintf(seconds, sizeof seconds, "%8.3f s ", line.seconds);
-  const char* word = line.outcome == Outcome::refuted ? "REFUTED"
-                     : line.outcome == Outcome::proof ? "proof"
-                                                      : lab::word_for(claim.verdict);
+  const char* word = line.outcome == lab::ClaimOutcome::refuted ? "REFUTED"
+                     : line.outcome == lab::ClaimOutcome::proof ? "proof"
+                                                                : lab::word_for(claim.verdict);
   char row[256];
   std::snprintf(row, sizeof row, "%-9s %-8s %s %-28s", word, claim.kind ? claim.kind->c_str() : "",
                 seconds, fitted(claim.id, 28).c_str());
-  const std::string detail = line.outcome == Outcome::undecided ? claim.nature : line.detail;
+  const std::string detail =
+      line.outcome == lab::ClaimOutcome::undecided ? claim.nature : line.detail;
   std::string text =
       std::string("  ") + row + ' ' + wrapped(detail, table_columns, detail_begins) + '\n';
   const auto below = [&](const std::string& about) {
@@ -125,7 +62,7 @@ void print(const Line& line, bool in_full) {
     below(wrapped(claim.statement + " [" + claim.nature + ", " + claim.label + ']', table_columns,
                   below_begins));
   if (claim.ground) cut_or_whole(lab::ground_for(claim.verdict) + (": " + *claim.ground));
-  if (claim.theorem && (in_full || line.outcome == Outcome::proof))
+  if (claim.theorem && (in_full || line.outcome == lab::ClaimOutcome::proof))
     below("theorem " + *claim.theorem);
   if (claim.missing) cut_or_whole("not covered: " + *claim.missing);
   std::fputs(text.c_str(), stdout);
@@ -146,36 +83,11 @@ void print(const lab::Exhibit& exhibit) {
   std::fputs(text.c_str(), stdout);
 }
 
-std::size_t number_with(const std::vector<Line>& lines, Outcome outcome) {
-  return static_cast<std::size_t>(std::count_if(
-      lines.begin(), lines.end(), [&](const Line& line) { return line.outcome == outcome; }));
-}
-
-std::size_t number_with(const std::vector<Line>& lines, lab::Verdict verdict) {
-  return static_cast<std::size_t>(std::count_if(
-      lines.begin(), lines.end(), [&](const Line& line) { return line.claim.verdict == verdict; }));
-}
-
-/// "230 claims: 190 hold, 12 hold if, 15 fail, 13 undecided; 137 confirmed, 80 proof, 0 refuted"
-std::string counts(const std::vector<Line>& lines) {
-  const auto verdicts = [&](lab::Verdict verdict, const char* word) {
-    return std::to_string(number_with(lines, verdict)) + word;
-  };
-  const auto outcomes = [&](Outcome outcome, const char* word) {
-    return std::to_string(number_with(lines, outcome)) + word;
-  };
-  return std::to_string(lines.size()) + " claims: " + verdicts(lab::Verdict::holds, " hold, ") +
-         verdicts(lab::Verdict::holds_if, " hold if, ") + verdicts(lab::Verdict::fails, " fail, ") +
-         verdicts(lab::Verdict::undecided, " undecided; ") +
-         outcomes(Outcome::confirmed, " confirmed, ") + outcomes(Outcome::proof, " proof, ") +
-         outcomes(Outcome::refuted, " refuted");
-}
-
 nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
   return text ? nlohmann::ordered_json(*text) : nlohmann::ordered_json(nullptr);
 }
 
-nlohmann::ordered_json to_json(const Line& line) {
+nlohmann::ordered_json to_json(const lab::Decision& line) {
   return {{"id", line.claim.id},
           {"label", line.claim.label},
           {"statement", line.claim.statement},
@@ -183,7 +95,7 @@ nlohmann::ordered_json to_json(const Line& line) {
           {"kind", to_json(line.claim.kind)},
           {"verdict", lab::word_for(line.claim.verdict)},
           {"ground", to_json(line.claim.ground)},
-          {"outcome", word_for(line.outcome)},
+          {"outcome", lab::word_for(line.outcome)},
           {"detail", line.detail},
           {"seconds", line.seconds},
           {"check", to_json(line.claim.check)},
@@ -203,19 +115,55 @@ nlohmann::ordered_json to_json(const lab::Exhibit& exhibit) {
   return json;
 }
 
+/// The small model on which the planted defects are shown.
+reference::FiniteModel shown_on(const std::string& tree) {
+  return reference::load_finite_model(tree + "/toy_models/four_tokens.json");
+}
+
 /// The gallery on one small model, for people to look at.
 std::vector<lab::Exhibit> exhibits(const std::string& tree) {
-  const reference::FiniteModel model =
-      reference::load_finite_model(tree + "/toy_models/four_tokens.json");
-  const lab::FiniteLogits logits(model);
+  const lab::FiniteLogits logits(shown_on(tree));
   return lab::defect_gallery(logits.enumerable(), "four_tokens, horizon 3", 3, {1.0, 3.0});
 }
 
+/// This binary, in a line.
+std::string made_by() {
+  std::string text = version_text();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n')
+      line += ", ";
+    else if (c != ' ' || line.back() != ' ')
+      line += c;
+  }
+  return line;
+}
+
+/// Writes the page, whole or not at all. Returns how many defects of its gallery are missed.
+std::size_t write_report(const std::string& file, const std::string& tree,
+                         const std::vector<lab::Decision>& decisions) {
+  lab::Report report{made_by(), decisions, {}, lab::read_shipped_uses(tree)};
+  {
+    ProgressLine line;
+    report.defects = lab::hunt_all(
+        shown_on(tree), [&](std::size_t done, std::size_t number, const std::string& next) {
+          line.show_step(done, number, next);
+        });
+  }
+  gpu::Disk::real().replace(file, lab::report_page(report));
+  return static_cast<std::size_t>(
+      std::count_if(report.defects.begin(), report.defects.end(),
+                    [](const lab::DefectFound& found) { return !found.caught; }));
+}
+
 void run_verify(const VerifyOptions& options) {
+  // Now, and not after a minute of checks.
+  if (!options.report.empty()) gpu::Disk::real().require_place(options.report);
   const std::string tree = shipped_tree(options.tree);
   const std::string file = tree + "/proofs/claims.json";
   const auto claims = lab::read_claims(file);
-  Referee referee(tree);
+  const lab::Referee referee(tree);
   std::vector<lab::Claim> asked;
   for (const lab::Claim& claim : claims)
     if (options.only.empty() || claim.id == options.only || claim.check == options.only)
@@ -232,7 +180,7 @@ void run_verify(const VerifyOptions& options) {
                                     "claim that fails does so as the paper prints it",
                                 table_columns, 2)
                             .c_str());
-  std::vector<Line> lines;
+  std::vector<lab::Decision> lines;
   std::vector<lab::Exhibit> shown;
   {
     ProgressLine progress;
@@ -246,16 +194,18 @@ void run_verify(const VerifyOptions& options) {
   if (options.only.empty()) shown = exhibits(tree);
   const auto missed = static_cast<std::size_t>(std::count_if(
       shown.begin(), shown.end(), [](const lab::Exhibit& exhibit) { return !exhibit.caught; }));
+  const std::size_t missed_in_report =
+      options.report.empty() ? 0 : write_report(options.report, tree, lines);
   if (options.json) {
     nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
-    for (const Line& line : lines) json["claims"].push_back(to_json(line));
-    json["hold"] = number_with(lines, lab::Verdict::holds);
-    json["hold_if"] = number_with(lines, lab::Verdict::holds_if);
-    json["fail"] = number_with(lines, lab::Verdict::fails);
-    json["undecided"] = number_with(lines, lab::Verdict::undecided);
-    json["confirmed"] = number_with(lines, Outcome::confirmed);
-    json["proof"] = number_with(lines, Outcome::proof);
-    json["refuted"] = number_with(lines, Outcome::refuted);
+    for (const lab::Decision& line : lines) json["claims"].push_back(to_json(line));
+    json["hold"] = lab::number_with(lines, lab::Verdict::holds);
+    json["hold_if"] = lab::number_with(lines, lab::Verdict::holds_if);
+    json["fail"] = lab::number_with(lines, lab::Verdict::fails);
+    json["undecided"] = lab::number_with(lines, lab::Verdict::undecided);
+    json["confirmed"] = lab::number_with(lines, lab::ClaimOutcome::confirmed);
+    json["proof"] = lab::number_with(lines, lab::ClaimOutcome::proof);
+    json["refuted"] = lab::number_with(lines, lab::ClaimOutcome::refuted);
     json["defects"] = nlohmann::ordered_json::array();
     for (const lab::Exhibit& exhibit : shown) json["defects"].push_back(to_json(exhibit));
     json["missed"] = missed;
@@ -268,9 +218,12 @@ void run_verify(const VerifyOptions& options) {
           "probability for the exact one\n");
     for (const lab::Exhibit& exhibit : shown) print(exhibit);
     if (missed > 0) std::printf("%zu planted defects are missed\n", missed);
-    std::printf("%s\n", counts(lines).c_str());
+    if (missed_in_report > 0)
+      std::printf("%zu defects of the report's gallery are missed\n", missed_in_report);
+    std::printf("%s\n", lab::counts_of(lines).c_str());
   }
-  if (number_with(lines, Outcome::refuted) > 0 || missed > 0) throw CLI::RuntimeError(1);
+  if (lab::number_with(lines, lab::ClaimOutcome::refuted) > 0 || missed + missed_in_report > 0)
+    throw CLI::RuntimeError(1);
 }
 
 }  // namespace
@@ -283,17 +236,24 @@ void add_verify(CLI::App& app) {
       "defects; non-zero exit if a check refutes a recorded verdict or a defect is missed");
   auto options = std::make_shared<VerifyOptions>();
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
-  add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
+  CLI::Option* only =
+      add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
+  CLI::Option* report =
+      add_text(*command, "--report", options->report, "FILE",
+               "Also write one HTML page of it all, with total variations, ladders and the whole "
+               "gallery drawn");
   CLI::Option* in_full =
       command->add_flag("--long", options->in_full,
                         "Below each line the statement, its nature and label in the paper, the "
                         "theorem, all of the verdict's ground and of what is not covered");
   CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
-      "Examples:\n  tempera verify\n  tempera verify --only tv-at-two\n  tempera verify "
+      "Examples:\n  tempera verify\n  tempera verify --report report.html\n  tempera verify --only "
+      "tv-at-two\n  tempera verify "
       "--json");
   command->callback([=] {
     refuse_beside(*in_full, *json, "leave it out: --json holds all of it");
+    refuse_beside(*only, *report, "leave it out: the report tells of all claims");
     run_verify(*options);
   });
 }

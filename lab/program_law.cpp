@@ -77,6 +77,14 @@ gpu::Plan ProgramQuestion::plan() const {
   return {gpu::make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output};
 }
 
+OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
+                                 const ProgramQuestion& question) {
+  const FiniteLogits logits(model);
+  return walk_program(gpu::parallel_power_tempering, logits.enumerable(), ladder_of(question),
+                      question.plan())
+      .law;
+}
+
 ProgramReport tempering_program(const reference::FiniteModel& model,
                                 const ProgramQuestion& question, Cuts cuts) {
   const auto schedule = question.schedule == gpu::Schedule::adj ? reference::Schedule::ordered

@@ -22,6 +22,12 @@ struct ProgramQuestion {
   gpu::Plan plan() const;
 };
 
+/// The exact law of what a whole run of parallel_power_tempering leaves: the records of all rungs
+/// and its answer.
+/// @throw as tempering_program
+OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
+                                 const ProgramQuestion& question);
+
 /// The bound on tv_own, 4e-10. A step of Algorithm 1 (an extension, a local move or a swap of one
 /// rung) errs by less than 1e-12 where records are distributed as their targets: the sum at
 /// flow_bound (lab/defect_gallery/gallery.hpp) with |V| <= 4 and T <= 3. In a program from empty

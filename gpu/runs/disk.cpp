@@ -49,6 +49,10 @@ std::string_view read_piece(const OpenFile& open, std::vector<char>& piece, std:
 
 constexpr std::size_t piece_size = std::size_t{1} << 16;
 
+fs::path folder_of(const fs::path& file) {
+  return file.parent_path().empty() ? fs::path(".") : file.parent_path();
+}
+
 }  // namespace
 
 OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -111,17 +115,33 @@ void Disk::force(const OpenFile& open, const fs::path& file) {
   do_or_refuse("forced to the disk", file, [&] { return ::fsync(open.descriptor()) == 0; });
 }
 
+void Disk::require_place(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    throw BadInput(file.string(), "is something else than a file", "give the name of a file");
+  const fs::path folder = folder_of(file);
+  if (::stat(folder.c_str(), &status) != 0 || ::access(folder.c_str(), W_OK) != 0)
+    throw BadInput(file.string(), "cannot be put into its folder " + reason(errno),
+                   "give a folder that is there and may be written to");
+}
+
 void Disk::replace(const fs::path& file, std::string_view content) {
+  require_place(file);
   const fs::path beside = file.string() + ".new";
-  {
-    const OpenFile open = open_to_append(beside);
-    cut(open, 0, beside);
-    append(open, content, beside);
-    force(open, beside);
+  try {
+    {
+      const OpenFile open = open_to_append(beside);
+      cut(open, 0, beside);
+      append(open, content, beside);
+      force(open, beside);
+    }
+    do_or_refuse("put in its place", file,
+                 [&] { return ::rename(beside.c_str(), file.c_str()) == 0; });
+  } catch (const BadInput&) {
+    ::unlink(beside.c_str());
+    throw;
   }
-  do_or_refuse("put in its place", file,
-               [&] { return ::rename(beside.c_str(), file.c_str()) == 0; });
-  const fs::path folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
+  const fs::path folder = folder_of(file);
   const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (open) force(open, folder);
 }

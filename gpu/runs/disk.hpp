@@ -39,7 +39,11 @@ class Disk {
   void cut(const OpenFile& open, std::uint64_t size, const std::filesystem::path& file);
   /// Forces a file's bytes to the disk.
   void force(const OpenFile& open, const std::filesystem::path& file);
-  /// Writes a file beside its place and moves it there: it is there whole, or as it was before.
+  /// Refuses what replace() could not put there, or should not: a name that something else than a
+  /// file has (a folder, a device), or one in a folder that is not there or takes no files.
+  void require_place(const std::filesystem::path& file);
+  /// Writes a file beside its place and moves it there: it is there whole, or as it was before. A
+  /// refusal leaves nothing beside it.
   void replace(const std::filesystem::path& file, std::string_view content);
   /// Removes a file, or an empty folder; what is not there is removed already.
   void remove(const std::filesystem::path& file);

@@ -69,6 +69,35 @@ std::size_t passes_of_run(std::size_t local_moves, std::size_t sweeps) {
   return counted.passes();
 }
 
+ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed) {
+  /// Counts the records that are left.
+  class Lengths final : public gpu::DrawObserver {
+   public:
+    explicit Lengths(ExtensionCalls& calls) : calls_(calls) {}
+    void ended(std::size_t, const gpu::Progress& run) override {
+      for (const gpu::Record& record : run.replicas) {
+        calls_.lengths.push_back(record.length());
+        calls_.terminated += record.terminated() ? 1 : 0;
+      }
+    }
+
+   private:
+    ExtensionCalls& calls_;
+  };
+  const auto model = small_transformer(19, 3);
+  Counted counted(*model);
+  gpu::DrawSettings settings{gpu::Ladder({1.0, 1.7, 3.0}),
+                             {gpu::make_stages(20, block, {0}, {0}, {0}), gpu::Schedule::adj, 2},
+                             {0, 1}};
+  settings.seed = seed;
+  ExtensionCalls calls;
+  Lengths lengths(calls);
+  gpu::draw_answers(counted, std::vector<gpu::Prompt>{{{5, 6}, {0, 0}}},
+                    gpu::parallel_power_tempering, settings, lengths);
+  calls.passes = counted.passes();
+  return calls;
+}
+
 std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
                                        std::size_t threads) {
 #ifdef TEMPERA_DEVICE_TBB
@@ -120,10 +149,40 @@ Finding swaps_call_no_model(const Evidence& evidence) {
   return finding;
 }
 
+/// sec:repps-llm, (1): the prompt takes one pass, and each token of a record one more. Were a
+/// record that has ended asked for another token, in its own block or in a later one, there would
+/// be more.
+Finding only_open_records_call(const Evidence& evidence) {
+  Count count;
+  std::size_t early = 0, passes = 0;
+  for (const std::size_t block : {4U, 7U, 20U})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const ExtensionCalls calls = evidence.judged.calls_of_extension(block, seed);
+      std::size_t tokens = 0;
+      for (const std::size_t length : calls.lengths) {
+        tokens += length;
+        early += length + block <= 20 ? 1 : 0;
+      }
+      passes += calls.passes;
+      count.expect(calls.passes == 1 + tokens, "blocks of " + std::to_string(block) + ", seed " +
+                                                   std::to_string(seed) + ": " +
+                                                   std::to_string(calls.passes) + " passes for " +
+                                                   std::to_string(tokens) + " tokens");
+    }
+  count.expect(early > 0, "no record ends a block before the horizon");
+  Finding finding = count.finding("runs");
+  if (finding.confirms)
+    finding.detail += ", " + std::to_string(passes) + " passes, " + std::to_string(early) +
+                      " records that end a block early or more";
+  return finding;
+}
+
 }  // namespace
 
 std::map<std::string, Check> bitwise_checks() {
-  return {{"same_bits", same_bits}, {"swaps_call_no_model", swaps_call_no_model}};
+  return {{"same_bits", same_bits},
+          {"swaps_call_no_model", swaps_call_no_model},
+          {"only_open_records_call", only_open_records_call}};
 }
 
 }  // namespace tempera::lab

@@ -13,10 +13,11 @@ const std::vector<ShippedLaw>& Evidence::laws() const {
 std::map<std::string, Check> all_checks() {
   std::map<std::string, Check> checks;
   for (auto&& part :
-       {record_checks(), kernel_checks(), convergence_checks(), restart_checks(), bias_checks(),
-        round_trip_checks(), ladder_checks(), four_state_checks(), compiled_checks(),
-        bitwise_checks(), join_checks(), method_checks(), theory_checks(), drift_checks(),
-        design_checks(), schedule_checks(), table_checks(), accuracy_checks(), diagnostic_checks()})
+       {record_checks(),       kernel_checks(),     convergence_checks(), restart_checks(),
+        bias_checks(),         round_trip_checks(), ladder_checks(),      four_state_checks(),
+        compiled_checks(),     bitwise_checks(),    join_checks(),        method_checks(),
+        theory_checks(),       drift_checks(),      design_checks(),      schedule_checks(),
+        construction_checks(), table_checks(),      accuracy_checks(),    diagnostic_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }

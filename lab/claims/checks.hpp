@@ -52,6 +52,7 @@ std::map<std::string, Check> compiled_checks();
 std::map<std::string, Check> bitwise_checks();
 std::map<std::string, Check> join_checks();
 std::map<std::string, Check> method_checks();
+std::map<std::string, Check> construction_checks();
 std::map<std::string, Check> theory_checks();
 std::map<std::string, Check> drift_checks();
 std::map<std::string, Check> design_checks();

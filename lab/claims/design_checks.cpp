@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "lab/claims/checks.hpp"
 #include "reference/kernels/power_target.hpp"
@@ -263,6 +264,68 @@ Finding far_powers_floor(const Evidence& evidence) {
   return count.finding("acceptances and their floors");
 }
 
+/// The largest factor, from above, by which the weight sigma(s) s^order differs between two powers
+/// of [lowest, highest], R being the range of U: on each of `cells` cells sigma is within e^{hR/4}
+/// of its value at the middle (power_family.hpp), and s within its ends.
+Rational greatest_ratio(const Judged& judged, const Law& p0, unsigned order, const Rational& lowest,
+                        const Rational& highest, unsigned cells) {
+  constexpr long bits = 64;
+  const auto [least_p, greatest_p] = std::minmax_element(p0.begin(), p0.end());
+  const Interval range = log(Interval(Rational(*greatest_p / *least_p), bits));
+  const Rational width = (highest - lowest) / cells;
+  const Interval factor = exp(Interval(Rational(width / 4), bits) * range);
+  std::optional<Rational> least, greatest;
+  for (unsigned i = 0; i < cells; ++i) {
+    const Rational left = lowest + width * i;
+    const Interval deviation = sqrt(judged.energy_variance(p0, Rational(left + width / 2), bits));
+    const Rational below = (deviation / factor).lower() * integer_power(left, order);
+    const Rational above =
+        (deviation * factor).upper() * integer_power(Rational(left + width), order);
+    if (!least || below < *least) least = below;
+    if (!greatest || above > *greatest) greatest = above;
+  }
+  return *greatest / *least;
+}
+
+/// sec:appendix-ladder-design, with a bound: let the weight of ds, or of d log s, differ by at most
+/// a factor q between the powers of the range. The rung that divides the distance at the share u
+/// divides the range, or its logarithm, at a share s, and with m and M the mean weights below and
+/// above it s m / (s m + (1-s) M) = u. As m/M is within [1/q, q], s is between u/(u + (1-u) q) and
+/// u q/(u q + 1-u), which is within (sqrt q - 1)/(sqrt q + 1) of u. The rung lies between two
+/// powers just if the distances to them from below are less and more than u of the whole.
+Finding near_flat_curves(const Evidence& evidence) {
+  constexpr unsigned cells = 96;
+  Count count;
+  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+    if (p0.size() > 12) return;
+    const Rational lowest = 1, highest = 2;
+    for (const unsigned order : {0U, 1U}) {
+      const Rational q = greatest_ratio(evidence.judged, p0, order, lowest, highest, cells);
+      for (const Rational& u : {Rational(1, 3), Rational(2, 3)}) {
+        // The power at a share of the range or, rounded to the side of u, of its logarithm.
+        const auto power_at = [&](const Rational& share, bool below) -> Rational {
+          if (order == 0) return lowest + share * (highest - lowest);
+          const Interval at = power(highest, share, 64);
+          return below ? at.upper() : at.lower();
+        };
+        const Rational least = power_at(u / (u + (1 - u) * q), true);
+        const Rational greatest = power_at(u * q / (u * q + 1 - u), false);
+        // (1-u) d(1, s) - u d(s, 2): negative below the rung, positive above.
+        const auto beyond = [&](const Rational& s) {
+          const auto distance = [&](const Rational& from, const Rational& to) {
+            return evidence.judged.thermodynamic_distance(p0, from, to, cells, 64);
+          };
+          return Interval(1 - u, 64) * distance(lowest, s) - Interval(u, 64) * distance(s, highest);
+        };
+        count.expect(
+            beyond(least).is_negative() && beyond(greatest).is_positive(),
+            name + (order == 0 ? ", arithmetic" : ", geometric") + ", share " + to_string(u));
+      }
+    }
+  });
+  return count.finding("rungs of equal distance within their bounds, 1 to 2");
+}
+
 }  // namespace
 
 std::map<std::string, Check> design_checks() {
@@ -274,7 +337,8 @@ std::map<std::string, Check> design_checks() {
           {"constant_energy", constant_energy},
           {"equal_exact_is_maximin", equal_exact_is_maximin},
           {"denser_accepts_more", denser_accepts_more},
-          {"far_powers_floor", far_powers_floor}};
+          {"far_powers_floor", far_powers_floor},
+          {"near_flat_curves", near_flat_curves}};
 }
 
 }  // namespace tempera::lab

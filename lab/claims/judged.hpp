@@ -11,6 +11,7 @@
 #include "lab/claims/truncated_metropolis.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"
+#include "lab/program_law.hpp"
 #include "lab/shipped_laws.hpp"
 #include "reference/analysis/convergence_bound.hpp"
 #include "reference/analysis/diagnostics.hpp"
@@ -62,6 +63,16 @@ std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
 /// How many passes a small run of the tempering sampler asks its model for: one block, then three
 /// rounds of so many local moves and ordered sweeps.
 std::size_t passes_of_run(std::size_t local_moves, std::size_t sweeps);
+
+/// What block extension alone asks of a model.
+struct ExtensionCalls {
+  std::size_t passes = 0;            ///< of the model
+  std::vector<std::size_t> lengths;  ///< of the records that it ends with
+  std::size_t terminated = 0;        ///< how many of them
+};
+/// Three rungs of a small transformer from one prompt to 20 tokens, by blocks of so many, without
+/// rounds.
+ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed);
 
 /// What the checks judge: each a function of reference/, gpu/ or lab/, under its own name. A test
 /// replaces one by a defect and sees the check fail.
@@ -208,6 +219,9 @@ struct Judged {
   decltype(std::function(lab::defect_gallery)) defect_gallery = lab::defect_gallery;
   decltype(std::function(lab::bits_of_run)) bits_of_run = lab::bits_of_run;
   decltype(std::function(lab::passes_of_run)) passes_of_run = lab::passes_of_run;
+  decltype(std::function(lab::calls_of_extension)) calls_of_extension = lab::calls_of_extension;
+  decltype(std::function(lab::outcomes_of_tempering)) outcomes_of_tempering =
+      lab::outcomes_of_tempering;
   decltype(std::function(lab::reference_matrices)) reference_matrices = lab::reference_matrices;
 };
 

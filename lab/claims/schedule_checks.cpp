@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lab/claims/checks.hpp"
 #include "reference/analysis/round_trip.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
@@ -168,12 +170,45 @@ Finding real_round_trips(const Evidence& evidence) {
   return finding;
 }
 
+/// subsec:maximin-ladder: with weakest acceptance a the round trip takes at least K/a sweeps,
+/// reached where all others are 1, and at most K(1 + (K-1)(1-a)/a), reached where all are equal. It
+/// is no order: of two ladders that with the weaker edge can be the faster.
+Finding weakest_edge_bounds(const Evidence& evidence) {
+  Count count;
+  const auto trip = [&](const EdgeAcceptances& a) {
+    return evidence.judged.ordered_round_trip(a).total();
+  };
+  const auto at_least = [](const EdgeAcceptances& a) -> Rational {
+    return Rational(a.size() + 1) / *std::min_element(a.begin(), a.end());
+  };
+  const auto at_most = [](const EdgeAcceptances& a) -> Rational {
+    const Rational weakest = *std::min_element(a.begin(), a.end());
+    return Rational(a.size() + 1) * (1 + Rational(a.size()) * (1 - weakest) / weakest);
+  };
+  for (const EdgeAcceptances& a : menu())
+    count.expect(at_least(a) <= trip(a) && trip(a) <= at_most(a), place(a) + ": a bound");
+  for (std::size_t edges = 1; edges <= 6; ++edges) {
+    EdgeAcceptances one(edges, Rational(1));
+    one[edges / 2] = Rational(2, 7);
+    count.expect(trip(one) == at_least(one), place(one) + ": the lower bound is not reached");
+    const EdgeAcceptances equal(edges, Rational(2, 7));
+    count.expect(trip(equal) == at_most(equal), place(equal) + ": the upper is not");
+  }
+  const EdgeAcceptances one_weaker{Rational(1, 2), 1, 1}, all_stronger(3, Rational(3, 5));
+  count.expect(trip(one_weaker) == 8 && trip(all_stronger) == 12, "the two ladders of four rungs");
+  return count.finding("round trips against their weakest edges");
+}
+
 }  // namespace
 
 std::map<std::string, Check> schedule_checks() {
-  return {{"return_times", return_times},       {"up_cascades", up_cascades},
-          {"lifted_chain", lifted_chain},       {"elapsed_times", elapsed_times},
-          {"growth_of_times", growth_of_times}, {"real_round_trips", real_round_trips}};
+  return {{"return_times", return_times},
+          {"up_cascades", up_cascades},
+          {"lifted_chain", lifted_chain},
+          {"elapsed_times", elapsed_times},
+          {"growth_of_times", growth_of_times},
+          {"real_round_trips", real_round_trips},
+          {"weakest_edge_bounds", weakest_edge_bounds}};
 }
 
 }  // namespace tempera::lab

@@ -13,10 +13,10 @@ using reference::TokenRow;
 
 Rational q(int a, int b) { return Rational(a) / Rational(b); }
 
-/// The smallest entry in which two kernels differ; empty where they agree.
-std::string difference_of(const JudgedKernel& kernel, const JudgedKernel& said_to_be,
-                          const JudgedCase& judged) {
-  std::string found;
+/// The smallest entry in which two kernels differ; nothing where they agree.
+std::optional<ShownPair> difference_of(const JudgedKernel& kernel, const JudgedKernel& said_to_be,
+                                       const JudgedCase& judged) {
+  std::optional<ShownPair> found;
   std::size_t smallest = 0;
   for (std::size_t x = 0; x < judged.size(); ++x) {
     const JudgedState from = judged.state(x);
@@ -25,13 +25,24 @@ std::string difference_of(const JudgedKernel& kernel, const JudgedKernel& said_t
     for (std::size_t y = 0; y < judged.size(); ++y) {
       const JudgedState to = judged.state(y);
       const std::size_t tokens = judged.tokens(x) + judged.tokens(y);
-      if (is[to] == ought[to] || (!found.empty() && tokens >= smallest)) continue;
+      if (is[to] == ought[to] || (found && tokens >= smallest)) continue;
       smallest = tokens;
-      found = "from (" + judged.name(from) + ") to (" + judged.name(to) + ") with probability " +
-              to_string(is[to]) + " for " + to_string(ought[to]);
+      found = ShownPair{ShownPair::What::entry, judged.name(from), judged.name(to),
+                        to_string(is[to]), to_string(ought[to])};
     }
   }
   return found;
+}
+
+/// The pair of states that a verdict names.
+std::optional<ShownPair> pair_of(const KernelVerdict& verdict) {
+  if (const auto& escape = verdict.escape)
+    return ShownPair{ShownPair::What::escape, escape->from, escape->to,
+                     to_string(escape->probability), ""};
+  if (const auto& pair = verdict.unbalanced)
+    return ShownPair{ShownPair::What::flows, pair->from, pair->to, to_string(pair->forward_flow),
+                     to_string(pair->reverse_flow)};
+  return {};
 }
 
 }  // namespace
@@ -78,14 +89,18 @@ DefectFound hunt(const PlantedDefect& defect) {
   const auto begin = std::chrono::steady_clock::now();
   DefectFound found{defect.name, defect.description, false, "", 0, "", 0.0};
   if (defect.said_to_be) {
-    found.counterexample = difference_of(defect.kernel, defect.said_to_be, defect.judged);
-    found.caught = !found.counterexample.empty();
+    found.pair = difference_of(defect.kernel, defect.said_to_be, defect.judged);
+    found.caught = found.pair.has_value();
+    if (const auto& pair = found.pair)
+      found.counterexample = "from (" + pair->from + ") to (" + pair->to + ") with probability " +
+                             pair->there + " for " + pair->back;
     found.model = model_json(defect.judged.model());
     found.horizon = defect.judged.horizon();
   } else if (!judge_kernel(defect.kernel, defect.judged).sound()) {
     const FailingCase smallest = shrink(defect.kernel, defect.judged);
     found.caught = true;
     found.counterexample = explanation(smallest.verdict);
+    found.pair = pair_of(smallest.verdict);
     found.model = model_json(smallest.judged.model());
     found.horizon = smallest.judged.horizon();
   }
@@ -107,12 +122,29 @@ std::vector<DefectFound> found_in_production(const FiniteModel& four_tokens) {
                     3,
                     "",
                     time.count() / static_cast<double>(exhibits.size())};
-    if (const auto& caught = exhibit.caught)
+    if (const auto& caught = exhibit.caught) {
       one.counterexample = caught->kernel + ": (" + caught->x + ") to (" + caught->y +
                            "): " + caught->compiled + " for " + caught->exact;
+      one.pair =
+          ShownPair{ShownPair::What::entry, caught->x, caught->y, caught->compiled, caught->exact};
+    }
     found.push_back(std::move(one));
   }
   return found;
+}
+
+std::vector<DefectFound> hunt_all(
+    const FiniteModel& four_tokens,
+    const std::function<void(std::size_t, std::size_t, const std::string&)>& next) {
+  constexpr std::size_t in_production = 5;
+  const auto planted = planted_defects();
+  next(0, planted.size() + in_production, "production's own kernels");
+  std::vector<DefectFound> all = found_in_production(four_tokens);
+  for (const PlantedDefect& defect : planted) {
+    next(all.size(), planted.size() + in_production, defect.name);
+    all.push_back(hunt(defect));
+  }
+  return all;
 }
 
 }  // namespace tempera::lab

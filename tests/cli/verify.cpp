@@ -253,3 +253,31 @@ TEST_CASE("what cannot be verified ends in one line and exit code 2") {
   check_refusal("verify --tree /nowhere --json", "/nowhere/proofs/claims.json");
   check_refusal("verify --other", "--other");
 }
+
+TEST_CASE("verify writes its report as one page, whole or not at all") {
+  const SmallTree tree("[" + claim("sound", "tv_at_two", "small.stated") + ", " +
+                       claim("unproved", "", "small.missing") + "]");
+  const TemporaryFolder folder;
+  const std::string file = (folder / "report.html").string();
+  const auto result = run_command(tree.verify("--json --report " + file));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 1);
+  CHECK(json::parse(result.out)["refuted"] == 1);
+  const std::string page = bytes_of(file);
+  CHECK_THAT(page, Catch::StartsWith("<!DOCTYPE html>") && Catch::EndsWith("</html>\n") &&
+                       Catch::Contains("id=\"claim-sound\"") && Catch::Contains("1 refuted now") &&
+                       Catch::Contains("37/128") && Catch::Contains("tail slice") &&
+                       !Catch::Contains("MISSED"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "."), {}) == 1);
+}
+
+TEST_CASE("a report that cannot be written is refused before anything is checked") {
+  const TemporaryFolder folder;
+  check_refusal("verify --report /nowhere/report.html", "/nowhere/report.html: cannot be put");
+  check_refusal("verify --report " + (folder / ".").string(), "is something else than a file");
+  check_refusal("verify --json --report /dev/full", "/dev/full: is something else than a file");
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+  check_refusal("verify --only record-law --report " + (folder / "r.html").string(),
+                "--only: has no effect beside --report");
+  CHECK(std::filesystem::is_empty(folder / "."));
+}

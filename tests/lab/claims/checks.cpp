@@ -62,10 +62,13 @@ TEST_CASE("a check without evidence does not hold") {
                                                "compiled_transformer",
                                                "same_bits",
                                                "swaps_call_no_model",
+                                               "only_open_records_call",
+                                               "weakest_edge_bounds",
                                                "gap_against_power",
                                                "stages_of_blocks",
                                                "swaps_accelerate",
                                                "swaps_do_not_help",
+                                               "advantage_of_slower",
                                                "long_mass_harmless",
                                                "bias_bound_reached",
                                                "round_is_not_reversible",
@@ -112,7 +115,7 @@ std::vector<test::Planted> all_planted() {
        {test::planted_in_records(), test::planted_in_kernels(), test::planted_in_bounds(),
         test::planted_in_drift(), test::planted_in_four_states(), test::planted_in_ladders(),
         test::planted_in_compiled(), test::planted_in_method(), test::planted_in_design(),
-        test::planted_in_tables()})
+        test::planted_in_constructions(), test::planted_in_tables()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

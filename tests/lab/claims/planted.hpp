@@ -24,6 +24,7 @@ std::vector<Planted> planted_in_ladders();
 std::vector<Planted> planted_in_compiled();
 std::vector<Planted> planted_in_method();
 std::vector<Planted> planted_in_design();
+std::vector<Planted> planted_in_constructions();
 std::vector<Planted> planted_in_tables();
 
 }  // namespace tempera::test

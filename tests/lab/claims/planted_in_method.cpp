@@ -122,6 +122,12 @@ std::vector<Planted> planted_in_method() {
       {"swaps_accelerate", "a draw from the target", drawn_from_target},
       {"swaps_do_not_help", "a kernel at rest", local_at_rest},
       {"swaps_do_not_help", "rounds at rest", rounds_at_rest},
+      {"advantage_of_slower", "rounds at rest", rounds_at_rest},
+      {"advantage_of_slower", "a draw from the target", drawn_from_target},
+      {"advantage_of_slower", "no distance",
+       [](Judged& judged) {
+         judged.total_variation = [](const Law&, const Law&) { return Rational(0); };
+       }},
       {"one_rung", "a local move for the sweeps",
        [](Judged& judged) {
          judged.transition = [](const ParallelTempering& chain, std::size_t local,

@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include "lab/report/sections.hpp"
+
+namespace tempera::lab {
+namespace {
+
+constexpr const char* style = R"(
+:root { color-scheme: light dark; --page: #ffffff; --card: #f5f6f8; --ink: #1b1d21;
+  --quiet: #565c65; --line: #d7dade; --good: #17703d; --if: #855000; --bad: #b3231a;
+  --none: #565c65; --curve-1: #00629c; --curve-2: #b84a00; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #14161a; --card: #1d2025; --ink: #e7e9ec; --quiet: #a6adb6; --line: #373c44;
+    --good: #62cf90; --if: #e7b257; --bad: #ff9086; --none: #a6adb6; --curve-1: #6cbcf0;
+    --curve-2: #ff9f5a; }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0 auto; padding: 1.5rem clamp(1rem, 3vw, 2.5rem) 4rem; max-width: 86rem;
+  background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .4rem; }
+h2 { font-size: 1.35rem; margin: 2.6rem 0 .4rem; border-top: 1px solid var(--line);
+  padding-top: 1.2rem; }
+h3 { font-size: 1.05rem; margin: 0 0 .4rem; }
+section section h3 { font-size: 1.15rem; margin: 1.8rem 0 0; }
+p { margin: .3rem 0 .6rem; max-width: 70ch; }
+a { color: var(--curve-1); }
+code { font: .875em/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
+.quiet { color: var(--quiet); }
+nav a { margin-right: 1.1rem; white-space: nowrap; }
+figure { margin: .5rem 0; }
+svg { max-width: 100%; height: auto; display: block; }
+.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .7rem;
+  margin: 1rem 0; padding: 0; list-style: none; }
+.counts li { background: var(--card); border-radius: .5rem; padding: .6rem .9rem; }
+.counts b { display: block; font-size: 1.6rem; line-height: 1.2; }
+.beside { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; align-items: flex-start; }
+.beside figure { flex: 1 1 24rem; max-width: 36rem; }
+.beside svg { width: 100%; }
+table { border-collapse: collapse; }
+th, td { text-align: right; padding: .25rem .7rem; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+td small { display: block; color: var(--quiet); font-size: .85rem; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr));
+  gap: 1rem; }
+.card { background: var(--card); border-radius: .5rem; padding: .9rem 1.1rem; min-width: 0;
+  overflow-wrap: anywhere; }
+.missed { outline: 2px solid var(--bad); }
+summary { cursor: pointer; color: var(--quiet); }
+.edge { display: grid; grid-template-columns: 5.5rem 1fr auto; gap: .1rem .6rem;
+  align-items: center; margin: .3rem 0; }
+.edge b { white-space: nowrap; }
+.edge code { grid-column: 2 / -1; color: var(--quiet); }
+.bar { background: var(--line); height: .7rem; border-radius: .35rem; overflow: hidden; }
+.bar span { display: block; height: 100%; background: var(--curve-1); }
+.claim { border-bottom: 1px solid var(--line); border-left: 4px solid var(--tone);
+  padding: .5rem 0 .4rem .9rem; overflow-wrap: anywhere; }
+.claim p { margin: .1rem 0 .35rem; }
+.claim .quiet { font-size: .9rem; }
+.verdict { color: var(--tone); font-weight: 600; }
+.holds { --tone: var(--good); } .holds-if { --tone: var(--if); }
+.fails, .refuted { --tone: var(--bad); } .undecided { --tone: var(--none); }
+.counts li { border-left: 4px solid var(--tone); }
+@media (min-width: 60rem) {
+  .claim { display: grid; grid-template-columns: minmax(0, 1fr) 27rem; gap: 2rem; }
+}
+@media print { .card, .claim { break-inside: avoid; } }
+)";
+
+std::string count_of(const std::string& kind, std::size_t number, const std::string& words) {
+  return "<li class=\"" + kind + "\"><b>" + std::to_string(number) + "</b>" + words + "</li>\n";
+}
+
+}  // namespace
+
+std::string report_page(const Report& report) {
+  const auto& decisions = report.decisions;
+  const std::vector<Section> sections{claims_section(decisions), curves_section(),
+                                      ladders_section(report.uses),
+                                      gallery_section(report.defects)};
+  const auto caught = static_cast<std::size_t>(
+      std::count_if(report.defects.begin(), report.defects.end(),
+                    [](const DefectFound& found) { return found.caught; }));
+  const std::size_t refuted = number_with(decisions, ClaimOutcome::refuted);
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>tempera: every claim, and what became of it</title>\n<style>" +
+      std::string(style) +
+      "</style></head>\n<body><header><h1>Every claim, and what became of it</h1>\n"
+      "<p>The decidable claims of the paper on Parallel Power Tempering, and tempera's own, each "
+      "confirmed or refuted on this machine by <code>tempera verify</code>.</p>\n" +
+      element("p", "quiet", report.made_by) + "\n<ul class=\"counts\">\n" +
+      count_of("holds", number_with(decisions, Verdict::holds), "hold") +
+      count_of("holds-if", number_with(decisions, Verdict::holds_if), "hold if") +
+      count_of("fails", number_with(decisions, Verdict::fails), "fail as printed") +
+      count_of("undecided", number_with(decisions, Verdict::undecided), "undecided") +
+      (refuted > 0 ? count_of("refuted", refuted, "refuted now") : "") +
+      count_of(caught == report.defects.size() ? "holds" : "fails", caught,
+               "of " + std::to_string(report.defects.size()) + " defects caught") +
+      "</ul>\n<p>" + gpu::escaped(counts_of(decisions)) + "</p>\n<nav>";
+  for (const Section& section : sections)
+    page += "<a href=\"#" + section.id + "\">" + gpu::escaped(section.title) + "</a>\n";
+  page += "</nav></header>\n<main>\n";
+  for (const Section& section : sections)
+    page += "<section id=\"" + section.id + "\"><h2>" + gpu::escaped(section.title) + "</h2>\n" +
+            section.body + "</section>\n";
+  return page + "</main></body></html>\n";
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/claims/referee.hpp"
+#include "lab/defect_gallery/kernel_gallery.hpp"
+#include "lab/shipped_models.hpp"
+
+namespace tempera::lab {
+
+/// What a report tells of.
+struct Report {
+  std::string made_by;               ///< the program, in a line
+  std::vector<Decision> decisions;   ///< of every claim, in the order of claims.json
+  std::vector<DefectFound> defects;  ///< of the gallery
+  std::vector<ShippedUse> uses;      ///< whose ladders are shown
+};
+
+/// One HTML page, whole in itself: no file beside it, no script, light or dark as the reader's
+/// system is. It holds the counts, the four-state example's total variations, the exact acceptances
+/// of the uses' ladders, every claim by its verdict, and the defects with their counterexamples
+/// drawn. What is drawn or printed as a fraction is computed in rationals here.
+std::string report_page(const Report& report);
+
+}  // namespace tempera::lab

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "gpu/runs/picture.hpp"
+#include "lab/report/report.hpp"
+
+namespace tempera::lab {
+
+/// A part of the page with a heading of its own.
+struct Section {
+  std::string id;     ///< its anchor
+  std::string title;  ///< as text
+  std::string body;   ///< as HTML
+};
+
+/// TV to the target of the paper's four-state example, by the number N of updates from X_4: with
+/// the fixed horizon and truncating, computed from the two kernels (eq:condensed-tv-laws,
+/// fig:condensed-tv-summary). As a picture and as fractions.
+Section curves_section();
+
+/// ā of every edge, at the product target, for each ladder of two rungs or more, with R and the
+/// expected round trips by formula. A ladder that comes twice is shown once.
+Section ladders_section(const std::vector<ShippedUse>& uses);
+
+/// Every claim with its place, nature, kind, verdict, the verdict's ground and what ran: those that
+/// were refuted first, then by verdict.
+Section claims_section(const std::vector<Decision>& decisions);
+
+/// Every defect with its counterexample drawn, and the smallest model.
+Section gallery_section(const std::vector<DefectFound>& defects);
+
+/// Two states and the way between them, both numbers as they stand in the pair.
+std::string flow_diagram(const ShownPair& pair);
+
+/// The colours of the page's pictures: the page's own variables, light or dark.
+const gpu::Inks& page_inks();
+
+/// <tag class="kind">text</tag>, the text escaped; nothing where there is no text.
+std::string element(const std::string& tag, const std::string& kind, const std::string& text);
+
+/// The fraction where it is short enough to be read, else its decimal.
+std::string readable(const reference::Rational& value);
+
+}  // namespace tempera::lab
