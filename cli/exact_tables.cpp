@@ -13,13 +13,14 @@ using namespace reference;
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t longest_fraction = 24;
-constexpr unsigned decimals = 10;
+constexpr unsigned printed_decimals = 10;
 
 // A fraction that fits its column, else its decimal expansion.
 std::string cell(const Rational& value) {
   std::string fraction = to_string(value);
-  return fraction.size() <= longest_fraction ? fraction
-                                             : std::string("~").append(to_decimal(value, decimals));
+  return fraction.size() <= longest_fraction
+             ? fraction
+             : std::string("~").append(to_decimal(value, printed_decimals));
 }
 
 /// The columns of each of the table's columns.
@@ -115,7 +116,7 @@ void print_verdict(std::ostream& out, const CarriedReport& report) {
 void print_acceptances(std::ostream& out, const std::vector<Rational>& acceptances) {
   Rows rows{{"edge", "swap acceptance at equilibrium"}};
   for (const Rational& rate : acceptances)
-    rows.push_back({std::to_string(rows.size()), cell(rate), to_decimal(rate, decimals)});
+    rows.push_back({std::to_string(rows.size()), cell(rate), to_decimal(rate, printed_decimals)});
   print_rows(out, rows);
 }
 
@@ -138,7 +139,7 @@ void print_curve(std::ostream& out, const std::vector<Rational>& total_variation
   out << '\n';
   Rows rows{{"N", "total variation to the target"}};
   for (const Rational& distance : total_variation) {
-    rows.push_back({std::to_string(rows.size() - 1), to_decimal(distance, decimals)});
+    rows.push_back({std::to_string(rows.size() - 1), to_decimal(distance, printed_decimals)});
     if (const std::string fraction = cell(distance); fraction.front() != '~')
       rows.back().push_back(fraction);
   }
