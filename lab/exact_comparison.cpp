@@ -35,9 +35,13 @@ std::size_t particle_states(std::size_t records, std::size_t coordinates) {
 
 std::size_t chosen_horizon(const reference::FiniteModel& model, std::size_t rungs) {
   const auto is_small = [&](std::size_t horizon) {
-    const reference::Integer records = count_fixed_horizon_records(model, horizon);
-    return records <= reference::record_limit &&
-           particle_states(static_cast<std::size_t>(records), rungs) <= most_chosen_states;
+    try {
+      const reference::Integer records = count_fixed_horizon_records(model, horizon);
+      return records <= reference::record_limit &&
+             particle_states(static_cast<std::size_t>(records), rungs) <= most_chosen_states;
+    } catch (const reference::BadInput&) {
+      return false;  // the model has no rows for records that long
+    }
   };
   std::size_t horizon = 1;
   while (horizon < longest_chosen_horizon && is_small(horizon + 1)) ++horizon;

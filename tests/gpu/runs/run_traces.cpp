@@ -161,7 +161,7 @@ TEST_CASE("the picture has a line for each replica and rung and a bar for each a
   CHECK(occurrences(svg, "<polyline") == 6);
   CHECK(occurrences(svg, "<rect") == 1 + 3 + 2);
   CHECK(occurrences(svg, "replica ") == 3);
-  CHECK(occurrences(svg, "a &lt; b &amp; \"c\"") == 2);
+  CHECK(occurrences(svg, "a &lt; b &amp; &quot;c&quot;") == 2);
   for (const char* words : {"Index process", "Acceptance", "Log-likelihood", "rung (power)",
                             "share accepted", "log p0(x) in nats", "block extensions and rounds"})
     CHECK(svg.find(words) != std::string::npos);
