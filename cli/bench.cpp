@@ -2,6 +2,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_host.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 struct BenchOptions {
   std::string name;
-  std::string shape = "qwen3-8b";
+  std::string shape;
+  std::string model;
   std::string device;
   std::size_t problems = 0;
   std::size_t seconds = 60;
@@ -36,6 +38,7 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
   nlohmann::ordered_json json = {
       {"rungs", measured.rungs},
       {"problems_side_by_side", measured.problems},
+      {"early_rejection", measured.early_rejection},
       {"decode_tokens", measured.decode_tokens},
       {"prompt_seconds", measured.prompt_seconds},
       {"seconds", measured.seconds},
@@ -57,20 +60,19 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
 }
 
 void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured) {
-  std::printf(
-      "%2zu %4zu %10llu %8.1f %9.0f %8llu %10.4g %-8s %9.2g %7.2f %7.1f %7.3g\n", measured.rungs,
-      measured.problems, static_cast<unsigned long long>(measured.decode_tokens), measured.seconds,
-      measured.tokens_per_second(), static_cast<unsigned long long>(measured.budget),
-      measured.seconds_per_problem(), measured.complete ? "measured" : "by rate",
-      measured.swap_seconds_per_problem(), static_cast<double>(measured.cache_bytes) * 0x1p-30,
-      paper.local_update_seconds, paper.swap_seconds.value_or(0.0));
+  std::printf("%2zu %4zu %-5s %9llu %8.1f %8.0f %8llu %9.4g %-8s %8.2g %6.2f %6.1f %6.3g\n",
+              measured.rungs, measured.problems, measured.early_rejection ? "on" : "off",
+              static_cast<unsigned long long>(measured.decode_tokens), measured.seconds,
+              measured.tokens_per_second(), static_cast<unsigned long long>(measured.budget),
+              measured.seconds_per_problem(), measured.complete ? "measured" : "by rate",
+              measured.swap_seconds_per_problem(),
+              static_cast<double>(measured.cache_bytes) * 0x1p-30, paper.local_update_seconds,
+              paper.swap_seconds.value_or(0.0));
   flush_output();
 }
 
-void run_bench(const BenchOptions& options) {
-  if (options.name != "paper")
-    throw gpu::BadInput(gpu::in_quotes(options.name), "is nothing that tempera bench measures",
-                        "give paper: the paper's runtime table");
+void run_bench_paper(BenchOptions options) {
+  if (options.shape.empty()) options.shape = "qwen3-8b";
   const auto arithmetic = options.arithmetic.value_or(gpu::Arithmetic::tensor_core);
   const gpu::PaperSettings settings = settings_for(options.shape);
   const auto model = gpu::model_of_shape(options.shape, arithmetic);
@@ -85,11 +87,11 @@ void run_bench(const BenchOptions& options) {
         ", random weights, " + std::string(name_of(arithmetic)) + " by " + model->kernels().name() +
         " on " + device + "; prompt " + std::to_string(settings.prompt) +
         ", T = " + std::to_string(settings.horizon) + ", B = " + std::to_string(settings.block) +
-        ". Early rejection is not there; no token ends a record.";
+        "; no token ends a record.";
     std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
-    std::printf("%2s %4s %10s %8s %9s %8s %10s %-8s %9s %7s %7s %7s\n", "K", "side", "tokens",
-                "seconds", "tokens/s", "budget", "s/problem", "how", "swaps, s", "GiB", "paper",
-                "swaps");
+    std::printf("%2s %4s %-5s %9s %8s %8s %8s %9s %-8s %8s %6s %6s %6s\n", "K", "side", "early",
+                "tokens", "seconds", "tokens/s", "budget", "s/problem", "how", "swaps, s", "GiB",
+                "paper", "swaps");
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const gpu::PaperRuntime& paper : gpu::paper_runtimes()) {
@@ -102,12 +104,14 @@ void run_bench(const BenchOptions& options) {
       gpu::PaperRuntime row = paper;
       // A shape that is no model has a budget that is a share of the paper's, as its lengths are.
       row.decode_tokens = row.decode_tokens * settings.horizon / gpu::PaperSettings().horizon;
-      const auto measured = gpu::measure_runtime(*model, row, settings, problems,
-                                                 static_cast<double>(options.seconds));
-      if (options.json)
-        rows.push_back(to_json(paper, measured, same_model));
-      else
-        print(paper, measured);
+      for (const bool early_rejection : {false, true}) {
+        const auto measured = gpu::measure_runtime(
+            *model, row, settings, problems, static_cast<double>(options.seconds), early_rejection);
+        if (options.json)
+          rows.push_back(to_json(paper, measured, same_model));
+        else
+          print(paper, measured);
+      }
     }
   }
   if (options.json) {
@@ -120,19 +124,21 @@ void run_bench(const BenchOptions& options) {
                                          {"horizon", settings.horizon},
                                          {"block", settings.block},
                                          {"prompt", settings.prompt},
-                                         {"early_rejection", "not there"},
                                          {"paper_is", note},
                                          {"rows", rows}};
     std::cout << json.dump() << '\n';
   } else {
-    std::printf("%s\n",
-                wrapped("side: problems side by side; seconds: without the prompts, which are "
-                        "computed before; budget: decode tokens of a problem; by rate: "
-                        "cut off after --seconds, and a problem's budget at the rate until then, "
-                        "whose texts are shorter than the whole run's; paper: " +
-                            note,
-                        table_columns, 2)
-                    .c_str());
+    std::printf(
+        "%s\n",
+        wrapped(
+            "side: problems side by side; early: early rejection, which leaves out tokens of the "
+            "budget; seconds: without the prompts, which are "
+            "computed before; budget: decode tokens of a problem; by rate: "
+            "cut off after --seconds, and a problem's budget at the rate until then, "
+            "whose texts are shorter than the whole run's; paper: " +
+                note,
+            table_columns, 2)
+            .c_str());
   }
 }
 
@@ -140,27 +146,51 @@ void run_bench(const BenchOptions& options) {
 
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "bench", "Measure the paper's runtime table on this device, with random weights");
+      "bench", "Measure the paper's runtime table on this device, or how fast the host decodes");
   auto options = std::make_shared<BenchOptions>();
-  CLI::Option* name = add_text(*command, "BENCH", options->name, "", "What to measure: paper");
-  add_text(*command, "--shape", options->shape, "NAME",
-           "Sizes of the model: qwen3-8b, qwen3-4b, 135m or tiny (default: qwen3-8b)");
-  add_whole_number(*command, "--problems", options->problems, {1, 4096},
-                   "Problems side by side in the second row of each K (default: as many as fill a "
-                   "batch and fit the memory)");
-  add_whole_number(*command, "--seconds", options->seconds, {0, 1'000'000},
-                   "Cut each row off after this time; 0 runs every problem to its end (default: "
-                   "60)");
+  CLI::Option* name =
+      add_text(*command, "BENCH", options->name, "", "What to measure: paper or host");
+  CLI::Option* shape = add_text(*command, "--shape", options->shape, "NAME",
+                                "Sizes of a model with random weights: qwen3-8b, qwen3-4b, 135m or "
+                                "tiny (default: qwen3-8b, of host 135m)");
+  CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
+                                "Of host: a folder or GGUF file in place of a shape");
+  CLI::Option* problems = add_whole_number(
+      *command, "--problems", options->problems, {1, 4096},
+      "Problems side by side in the second row of each K (default: as many as fill a "
+      "batch and fit the memory)");
+  CLI::Option* seconds = add_whole_number(
+      *command, "--seconds", options->seconds, {0, 1'000'000},
+      "Cut each row off after this time; 0 runs every problem to its end (default: "
+      "60)");
   add_device(*command, options->device);
-  add_arithmetic(*command, options->arithmetic, "default: tensor-core");
+  add_arithmetic(*command, options->arithmetic, "default: tensor-core, of host float32");
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera bench paper\n"
-      "  tempera bench paper --shape tiny --seconds 5 --json");
-  command->callback([options, name] {
-    require(*name, "give paper: the paper's runtime table");
+      "  tempera bench paper --shape tiny --seconds 5 --json\n"
+      "  tempera bench host --model smollm2");
+  command->callback([options, name, shape, model, problems, seconds] {
+    const auto refuse = [&](const CLI::Option* option) {
+      if (option->count() > 0)
+        throw gpu::BadInput(option->get_name(), "has no effect on bench " + options->name,
+                            "leave it out");
+    };
+    require(*name, "give paper, the paper's runtime table, or host");
     gpu::require_device(options->device);
-    run_bench(*options);
+    if (options->name == "paper") {
+      refuse(model);
+      return run_bench_paper(*options);
+    }
+    if (options->name != "host")
+      throw gpu::BadInput(gpu::in_quotes(options->name), "is nothing that tempera bench measures",
+                          "give paper, the paper's runtime table, or host");
+    refuse(problems);
+    refuse(seconds);
+    refuse_beside(*shape, *model, "give one of them");
+    run_bench_host(options->shape.empty() && options->model.empty() ? "135m" : options->shape,
+                   options->model, options->arithmetic.value_or(gpu::Arithmetic::float32),
+                   options->json);
   });
 }
 

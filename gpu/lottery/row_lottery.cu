@@ -48,6 +48,8 @@ struct OnThrust {
     thrust::for_each(System::policy(), thrust::counting_iterator<std::uint64_t>(0),
                      thrust::counting_iterator<std::uint64_t>(items), kernel);
   }
+  using FindChunkLargest = gpu::FindChunkLargest;
+  using SumTickets = gpu::SumTickets;
 };
 
 template <class System>

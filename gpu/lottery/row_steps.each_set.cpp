@@ -4,6 +4,7 @@
 
 #include "gpu/device/compiled_for.hpp"
 #include "gpu/device/host_threads.hpp"
+#include "gpu/lottery/ticket_lanes.hpp"
 
 namespace tempera::gpu {
 
@@ -15,6 +16,8 @@ struct OnHostThreads {
   static void run(std::uint64_t items, const Kernel& kernel) {
     on_host_threads(items, kernel);
   }
+  using FindChunkLargest = FindChunkLargestByLanes;
+  using SumTickets = SumTicketsByLanes;
 };
 
 }  // namespace

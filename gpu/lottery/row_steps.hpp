@@ -39,18 +39,18 @@ const RowSteps& host_row_steps(InstructionSet set);
 
 inline namespace TEMPERA_INSTRUCTION_SET {
 
-/// The steps as `Each` runs them: its name(), and run(items, kernel), which calls kernel(item) for
-/// every item < items.
+/// The steps as `Each` runs them: its name(), run(items, kernel), which calls kernel(item) for
+/// every item < items, and the forms that FindChunkLargest and SumTickets have there.
 template <class Each>
 class RowStepsBy final : public RowSteps {
  public:
   const char* name() const override { return Each::name(); }
   void find_largest(const RowBatch& batch) const override {
-    Each::run(batch.rows * batch.chunks, FindChunkLargest{batch});
+    Each::run(batch.rows * batch.chunks, typename Each::FindChunkLargest{batch});
     Each::run(batch.rows, FindLargest{batch});
   }
   void sum_tickets(const RowBatch& batch) const override {
-    Each::run(batch.rows * batch.chunks, SumTickets{batch});
+    Each::run(batch.rows * batch.chunks, typename Each::SumTickets{batch});
   }
   void draw_winners(const RowBatch& batch) const override {
     Each::run(batch.rows, DrawWinner{batch});

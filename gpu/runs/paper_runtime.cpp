@@ -178,7 +178,7 @@ std::size_t problems_that_fit(const Transformer& model, const PaperSettings& set
 
 MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
                                 const PaperSettings& settings, std::size_t problems,
-                                double most_seconds) {
+                                double most_seconds, bool early_rejection) {
   const Ladder ladder(row.powers);
   const auto rounds = rounds_for(settings, ladder.rungs(), row.decode_tokens);
   const Plan plan{make_stages(settings.horizon, settings.block, rounds, {1}, {1}), Schedule::adj,
@@ -186,6 +186,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   MeasuredRuntime measured;
   measured.rungs = ladder.rungs();
   measured.problems = problems;
+  measured.early_rejection = early_rejection;
   measured.budget =
       static_cast<std::uint64_t>(std::llround(expected_tokens(settings, ladder.rungs(), rounds)));
   for (const std::size_t stage_rounds : rounds) measured.sweeps += stage_rounds;
@@ -219,6 +220,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
     runs.push_back({engine, contexts[problem], ladder, settings.seed});
     runs.back().prompt_index = problem;
     runs.back().prompt_cache = caches[problem];
+    runs.back().early_rejection = early_rejection;
   }
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < problems; ++i)
@@ -231,6 +233,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   }
   measured.seconds = seconds_now() - begin;
   measured.decode_tokens = engine.decode_tokens();
+  measured.times = engine.times();
   measured.longest = timed.longest();
   measured.cache_bytes = timed.most_pages() * model.pages().page_bytes();
   if (measured.decode_tokens == 0)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/engine/engine.hpp"
 #include "gpu/transformer/model_shapes.hpp"
 
 namespace tempera::gpu {
@@ -46,6 +47,7 @@ std::vector<std::size_t> rounds_for(const PaperSettings& settings, std::size_t r
 struct MeasuredRuntime {
   std::size_t rungs = 0;
   std::size_t problems = 0;         ///< side by side
+  bool early_rejection = false;     ///< whether proposals stop as soon as they are rejected
   std::uint64_t decode_tokens = 0;  ///< of all problems
   double prompt_seconds = 0.0;      ///< of computing all prompts, before anything is drawn
   double seconds = 0.0;             ///< of all that is drawn, swaps included
@@ -55,6 +57,7 @@ struct MeasuredRuntime {
   double sweep_seconds = 0.0;       ///< of one sweep of a problem's replicas
   std::size_t sweeps = 0;           ///< of a problem
   std::size_t cache_bytes = 0;      ///< most memory of keys and values of all problems
+  EngineTimes times;                ///< parts of `seconds`
 
   double tokens_per_second() const { return static_cast<double>(decode_tokens) / seconds; }
   /// Of a problem's budget: measured where the runs are complete, else at the rate that was.
@@ -76,7 +79,7 @@ std::size_t problems_that_fit(const Transformer& model, const PaperSettings& set
 /// @throw BadInput where the device's memory has no room for them
 MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
                                 const PaperSettings& settings, std::size_t problems,
-                                double most_seconds);
+                                double most_seconds, bool early_rejection = false);
 
 /// The shape by its name, with the weights of FilledTensors.
 /// @throw BadInput for an unknown shape, and for one whose weights do not fit the device's memory:

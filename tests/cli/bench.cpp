@@ -17,24 +17,28 @@ TEST_CASE("bench paper measures every row of the paper's table, alone and side b
   CHECK(report["shape"] == "tiny");
   CHECK(report["arithmetic"] == "tensor-core");
   CHECK(report["horizon"] == 64);
-  REQUIRE(report["rows"].size() == 4);
-  for (std::size_t i = 0; i < 4; ++i) {
+  REQUIRE(report["rows"].size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) {
     const json& row = report["rows"][i];
-    CHECK(row["rungs"] == (i < 2 ? 1 : 4));
-    CHECK(row["problems_side_by_side"] == (i % 2 == 0 ? 1 : 3));
+    CHECK(row["rungs"] == (i < 4 ? 1 : 4));
+    CHECK(row["problems_side_by_side"] == (i / 2 % 2 == 0 ? 1 : 3));
+    CHECK(row["early_rejection"] == (i % 2 == 1));
     CHECK(row["how"] == "measured to the end");
     CHECK(row["decode_tokens"] > 0);
     CHECK(row["seconds"] > 0.0);
     CHECK(row["seconds_of_a_problem"] ==
           row["seconds"].get<double>() / row["problems_side_by_side"].get<double>());
-    CHECK(row["paper"]["local_update_seconds"] == (i < 2 ? 36.1 : 37.2));
-    CHECK(row["paper"].contains("swap_seconds") == (i >= 2));
+    CHECK(row["paper"]["local_update_seconds"] == (i < 4 ? 36.1 : 37.2));
+    CHECK(row["paper"].contains("swap_seconds") == (i >= 4));
     CHECK_FALSE(row.contains("of_the_papers_time"));
   }
+  // Early rejection leaves out tokens and changes no decision.
+  for (std::size_t i = 0; i < 8; i += 2)
+    CHECK(report["rows"][i + 1]["decode_tokens"] <= report["rows"][i]["decode_tokens"]);
   // The same seed draws as many tokens, in whatever time.
   const json again =
       json::parse(run_command("bench paper --shape tiny --problems 3 --seconds 0 --json").out);
-  for (std::size_t i = 0; i < 4; ++i)
+  for (std::size_t i = 0; i < 8; ++i)
     CHECK(again["rows"][i]["decode_tokens"] == report["rows"][i]["decode_tokens"]);
 }
 
@@ -51,11 +55,44 @@ TEST_CASE("bench paper prints a table that fits the screen, and names the device
   }
 }
 
+TEST_CASE("bench host prints what the host can do and what of it decoding takes") {
+  const auto result = run_command("bench host --shape tiny --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  const json report = json::parse(result.out);
+  CHECK(report["model"] == "shape tiny");
+  CHECK(report["arithmetic"] == "float32");
+  for (const char* rate : {"read_bytes_per_second", "multiply_adds_per_second",
+                           "alone_tokens_per_second", "full_tokens_per_second",
+                           "full_of_4_tokens_per_second", "prompt_tokens_per_second"})
+    CHECK(report[rate] > 0.0);
+  const json& figures = report["figures"];
+  REQUIRE(figures.size() == 5);
+  // Of the rates that are printed: 147,456 weights of the layers and 32,768 of the head.
+  const double weights = 2 * (64 * (4 * 32 + 2 * 2 * 32 + 4 * 32) + 3 * 64 * 128) + 512 * 64;
+  CHECK(figures["of_multiply_adds"]["measured"].get<double>() ==
+        report["full_tokens_per_second"].get<double>() * weights /
+            report["multiply_adds_per_second"].get<double>());
+  CHECK(figures["k4_of_k1"]["measured"].get<double>() ==
+        report["full_tokens_per_second"].get<double>() /
+            report["full_of_4_tokens_per_second"].get<double>());
+  CHECK(figures["draw_of_a_step"]["measured"] > 0.0);
+  CHECK(figures["draw_of_a_step"]["measured"] < 1.0);
+  const auto table = run_command("bench host --shape tiny");
+  CHECK_THAT(table.out, Catch::Contains("K = 4: the draw, of a step"));
+}
+
 TEST_CASE("what cannot be measured ends in one line and exit code 2") {
   const Refusal refusals[] = {
       {"", "BENCH: is missing"},
       {"papers", "\"papers\": is nothing that tempera bench measures; give paper"},
       {"paper --shape qwen3-9b", "--shape: \"qwen3-9b\" is unknown; give one of qwen3-8b"},
+      {"paper --model x", "--model: has no effect on bench paper; leave it out"},
+      {"host --problems 2", "--problems: has no effect on bench host; leave it out"},
+      {"host --seconds 2", "--seconds: has no effect on bench host; leave it out"},
+      {"host --shape tiny --model x", "--shape: has no effect beside --model; give one of them"},
+      {"host --model no_such_model", "no_such_model"},
       {"paper --shape tiny --problems 0", "--problems: \"0\" is out of range"},
       {"paper --shape tiny --seconds x", "--seconds"},
       {"paper --shape tiny --device cuda", "--device cuda: this build has no CUDA"},

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "gpu/device/instruction_set.hpp"
+#include "gpu/lottery/row_steps.hpp"
 #include "gpu/lottery/tickets.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/device/with_environment.hpp"
@@ -103,6 +104,72 @@ TEST_CASE("device, host and the open door agree bit for bit", "[long]") {
       tokens.push_back({ladders[row], drawn[row].id});
     RC_ASSERT(drawn == device->score(memory, vocabulary, tokens));
   });
+}
+
+TEST_CASE("sums of tickets and grains are those of one token after another, near and far") {
+  // Turns of 32 tokens near the largest, all beyond where tickets are counted one by one (at a
+  // distance of 31.2 / α) or grains are none (44.5), around both, and forbidden; a rest of 13.
+  constexpr std::size_t vocabulary = 2048 + 6 * 32 + 13;
+  const std::vector<double> powers{0.7, 1.0, 2.5};
+  std::vector<float> logits(vocabulary);
+  for (std::size_t v = 0; v < vocabulary; ++v) {
+    const auto step = static_cast<float>(v % 32) / 32.0F;
+    const float of_turn[] = {0.0F,   -44.0F - step, -12.0F - step, -300.0F,
+                             -46.0F, -31.0F - step, -44.5F,        -1e30F};
+    logits[v] = of_turn[v / 32 % 8] - step;
+    if (v % 37 == 5 || v / 32 % 9 == 4) logits[v] = -std::numeric_limits<float>::infinity();
+  }
+  logits[40] = 0.0F;
+  RowRequest request;
+  request.rungs = static_cast<std::uint32_t>(powers.size());
+  RowBatch batch;
+  batch.rows = 1;
+  batch.vocabulary = vocabulary;
+  batch.chunks = 2;
+  batch.logits = logits.data();
+  batch.powers = powers.data();
+  batch.requests = &request;
+  for (const auto set : instruction_sets) {
+    if (!why_missing(set).empty()) continue;  // named by the tests of all forms
+    CAPTURE(std::string(name_of(set)));
+    std::vector<float> chunk_largest(2);
+    float largest = 0.0F;
+    std::vector<std::uint64_t> ticket_sums(2 * powers.size());
+    std::vector<GrainSum> grain_sums(2);
+    std::uint32_t status = 9;
+    batch.chunk_largest = chunk_largest.data();
+    batch.largest = &largest;
+    batch.ticket_sums = ticket_sums.data();
+    batch.grain_sums = grain_sums.data();
+    batch.status = &status;
+    host_row_steps(set).find_largest(batch);
+    CHECK(largest == 0.0F);
+    CHECK(status == 0);
+    host_row_steps(set).sum_tickets(batch);
+    for (std::size_t c = 0; c < 2; ++c) {
+      GrainSum grains;
+      std::vector<std::uint64_t> tickets(powers.size());
+      for (std::size_t v = batch.begin_of(c); v < batch.end_of(c); ++v) {
+        grains = grains + grains_of(logits[v], largest);
+        for (std::size_t k = 0; k < powers.size(); ++k)
+          tickets[k] += tickets_of(logits[v], largest, powers[k]);
+      }
+      CHECK(grain_sums[c].high == grains.high);
+      CHECK(grain_sums[c].low == grains.low);
+      for (std::size_t k = 0; k < powers.size(); ++k)
+        CHECK(ticket_sums[c * powers.size() + k] == tickets[k]);
+    }
+    for (const std::size_t wrong : {std::size_t{0}, std::size_t{33}, vocabulary - 1}) {
+      const float kept = logits[wrong];
+      for (const float value :
+           {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        logits[wrong] = value;
+        host_row_steps(set).find_largest(batch);
+        CHECK(status == static_cast<std::uint32_t>(RowStatus::not_a_number));
+      }
+      logits[wrong] = kept;
+    }
+  }
 }
 
 TEST_CASE("every instruction set draws and scores the bits of the readable form", "[long]") {

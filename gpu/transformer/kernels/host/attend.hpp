@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gpu/device/float_lanes.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
-#include "gpu/transformer/kernels/host/float_lanes.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/transformer/kernels/host/float_lanes.hpp"
+#include "gpu/device/float_lanes.hpp"
 #include "gpu/transformer/kernels/recurrent_kernels.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {

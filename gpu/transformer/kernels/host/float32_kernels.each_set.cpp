@@ -9,6 +9,7 @@
 #include "gpu/transformer/kernels/host/delta_rule.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/kernels/host/multiply.hpp"
+#include "gpu/transformer/kernels/host/product_results.hpp"
 #include "gpu/transformer/kernels/loop_kernels.hpp"
 
 namespace tempera::gpu {
@@ -23,7 +24,7 @@ struct OnHostThreads : Float32Form {
   }
   using Attend = gpu::Attend;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;
-  using Tiling = gpu::Tiling;
+  using Tiling = gpu::Float32Tiling;
   using Store = gpu::Store;
   using StoreWithBias = gpu::StoreWithBias;
   using Add = gpu::Add;

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "gpu/transformer/kernels/host/float_lanes.hpp"
+#include "gpu/device/float_lanes.hpp"
 #include "gpu/transformer/weights/quantised_block.hpp"
+#include "gpu/transformer/weights/weight_reader.hpp"
 
-// The weights of 16 outputs for one input after another, from a block of quantised weights: what
-// weight_of_block gives for each, in the same operations.
+// The weights of one or more blocks of 16 outputs for one input after another: what weight_of_block
+// gives for each, in the same operations.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -13,18 +14,43 @@ typedef std::uint8_t ByteRegister __attribute__((vector_size(register_lanes)));
 typedef BitsRegister WordsInMemory __attribute__((aligned(4), may_alias));
 typedef ByteRegister BytesInMemory __attribute__((aligned(1), may_alias));
 
-using BlockLanes = FloatLanes<lanes>;
-constexpr std::size_t block_registers = BlockLanes::registers;
+/// Registers that hold one weight of each output of a block.
+constexpr std::size_t block_registers = lanes / register_lanes;
 
-/// A word of 32 bits of each output.
-struct WordLanes {
-  BitsRegister parts[block_registers];
+/// Where blocks of one type lie.
+template <std::size_t Blocks>
+struct BlocksInMemory {
+  static constexpr std::size_t registers = Blocks * block_registers;
+  using Lanes = FloatLanes<Blocks * lanes>;
+
+  const std::byte* of_block[Blocks];
+
+  /// The same place further on in each.
+  BlocksInMemory operator+(std::size_t bytes) const {
+    BlocksInMemory result;
+    for (std::size_t i = 0; i < Blocks; ++i) result.of_block[i] = of_block[i] + bytes;
+    return result;
+  }
+  /// Where the elements of a register begin, of `Element`s that lie side by side in each block.
+  template <class Element>
+  const std::byte* of_register(std::size_t index) const {
+    return of_block[index / block_registers] +
+           index % block_registers * register_lanes * sizeof(Element);
+  }
 };
 
-inline WordLanes load_words(const std::byte* memory) {
-  WordLanes result;
-  for (std::size_t i = 0; i < block_registers; ++i) {
-    result.parts[i] = *reinterpret_cast<const WordsInMemory*>(memory + 4 * i * register_lanes);
+/// A word of 32 bits of each output.
+template <std::size_t Blocks>
+struct WordLanes {
+  BitsRegister parts[BlocksInMemory<Blocks>::registers];
+};
+
+template <std::size_t Blocks>
+inline WordLanes<Blocks> load_words(const BlocksInMemory<Blocks>& memory) {
+  WordLanes<Blocks> result;
+  for (std::size_t i = 0; i < memory.registers; ++i) {
+    result.parts[i] =
+        *reinterpret_cast<const WordsInMemory*>(memory.template of_register<std::uint32_t>(i));
   }
   return result;
 }
@@ -35,10 +61,10 @@ inline FloatRegister to_floats(IntegerRegister numbers) {
 }
 
 /// Quant `index` of `Bits` bits of each word.
-template <unsigned Bits>
-inline BlockLanes quants(const WordLanes& words, unsigned index) {
-  BlockLanes result;
-  for (std::size_t i = 0; i < block_registers; ++i) {
+template <unsigned Bits, std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> quants(const WordLanes<Blocks>& words, unsigned index) {
+  FloatLanes<Blocks * lanes> result;
+  for (std::size_t i = 0; i < result.registers; ++i) {
     result.parts[i] = to_floats(
         reinterpret_cast<IntegerRegister>(words.parts[i] >> (Bits * index) & ((1U << Bits) - 1U)));
   }
@@ -46,9 +72,10 @@ inline BlockLanes quants(const WordLanes& words, unsigned index) {
 }
 
 /// As above, of eight bits with a sign.
-inline BlockLanes signed_quants(const WordLanes& words, unsigned index) {
-  BlockLanes result;
-  for (std::size_t i = 0; i < block_registers; ++i) {
+template <std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> signed_quants(const WordLanes<Blocks>& words, unsigned index) {
+  FloatLanes<Blocks * lanes> result;
+  for (std::size_t i = 0; i < result.registers; ++i) {
     const auto moved = reinterpret_cast<IntegerRegister>(words.parts[i] << (24 - 8 * index));
     result.parts[i] = to_floats(moved >> 24);
   }
@@ -56,21 +83,24 @@ inline BlockLanes signed_quants(const WordLanes& words, unsigned index) {
 }
 
 /// The quants of Q6_K: four bits, and two above them.
-inline BlockLanes quants_of_six(const WordLanes& low, unsigned low_index, const WordLanes& high,
-                                unsigned high_index) {
-  BlockLanes result;
-  for (std::size_t i = 0; i < block_registers; ++i) {
+template <std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> quants_of_six(const WordLanes<Blocks>& low, unsigned low_index,
+                                                const WordLanes<Blocks>& high,
+                                                unsigned high_index) {
+  FloatLanes<Blocks * lanes> result;
+  for (std::size_t i = 0; i < result.registers; ++i) {
     result.parts[i] = to_floats(reinterpret_cast<IntegerRegister>(
         (low.parts[i] >> (4 * low_index) & 15U) | (high.parts[i] >> (2 * high_index) & 3U) << 4));
   }
   return result;
 }
 
-inline BlockLanes load_float16(const std::byte* memory) {
-  BlockLanes result;
-  for (std::size_t i = 0; i < block_registers; ++i) {
+template <std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> load_float16(const BlocksInMemory<Blocks>& memory) {
+  FloatLanes<Blocks * lanes> result;
+  for (std::size_t i = 0; i < result.registers; ++i) {
     const HalfRegister halves =
-        *reinterpret_cast<const HalvesInMemory*>(memory + 2 * i * register_lanes);
+        *reinterpret_cast<const HalvesInMemory*>(memory.template of_register<std::uint16_t>(i));
     const BitsRegister bits = __builtin_convertvector(halves, BitsRegister);
     const FloatRegister magnitude =
         reinterpret_cast<FloatRegister>((bits & 0x7FFFU) << 13) * broadcast_register(0x1p112f);
@@ -80,11 +110,24 @@ inline BlockLanes load_float16(const std::byte* memory) {
   return result;
 }
 
+/// Floats, or bfloat16s as floats.
+template <class Stored, std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> load_floats(const BlocksInMemory<Blocks>& memory) {
+  FloatLanes<Blocks * lanes> result;
+  for (std::size_t i = 0; i < result.registers; ++i) {
+    result.parts[i] =
+        load_register(reinterpret_cast<const Stored*>(memory.template of_register<Stored>(i)));
+  }
+  return result;
+}
+
 /// Bytes as whole numbers, without or with a sign.
-inline BlockLanes load_bytes(const std::byte* memory, bool has_sign) {
-  BlockLanes result;
-  for (std::size_t i = 0; i < block_registers; ++i) {
-    const ByteRegister bytes = *reinterpret_cast<const BytesInMemory*>(memory + i * register_lanes);
+template <std::size_t Blocks>
+inline FloatLanes<Blocks * lanes> load_bytes(const BlocksInMemory<Blocks>& memory, bool has_sign) {
+  FloatLanes<Blocks * lanes> result;
+  for (std::size_t i = 0; i < result.registers; ++i) {
+    const ByteRegister bytes =
+        *reinterpret_cast<const BytesInMemory*>(memory.template of_register<std::uint8_t>(i));
     auto numbers = __builtin_convertvector(bytes, IntegerRegister);
     if (has_sign) numbers = numbers << 24 >> 24;
     result.parts[i] = to_floats(numbers);
@@ -95,16 +138,17 @@ inline BlockLanes load_bytes(const std::byte* memory, bool has_sign) {
 /// The readers of a type call add(i, weights of input i) for the inputs begin .. end - 1, which are
 /// whole runs of 32.
 
+template <std::size_t Blocks>
 struct ReadQ8_0 {
-  const std::byte* block;
+  BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
     constexpr PackedLayout layout = packed_layout(Packing::q8_0);
     for (std::size_t i = begin; i < end; i += 32) {
-      const std::byte* const stored = block + i / 32 * layout.bytes;
-      const BlockLanes step = load_float16(stored);
+      const auto stored = blocks + i / 32 * layout.bytes;
+      const auto step = load_float16(stored);
       for (unsigned word = 0; word < 8; ++word) {
-        const WordLanes words = load_words(stored + layout.quants + word * 4 * lanes);
+        const auto words = load_words(stored + (layout.quants + word * 4 * lanes));
 #pragma GCC unroll 4
         for (unsigned j = 0; j < 4; ++j) add(i + 4 * word + j, step * signed_quants(words, j));
       }
@@ -112,20 +156,20 @@ struct ReadQ8_0 {
   }
 };
 
-/// The types with quants of four bits, 32 inputs at a time; Scales(stored block, run of 32 in it)
-/// gives weights from quants.
-template <Packing Type, class Scales>
+/// The types with quants of four bits, 32 inputs at a time; Scales(stored blocks, run of 32 in
+/// them) gives weights from quants.
+template <Packing Type, std::size_t Blocks, class Scales>
 struct ReadFourBits {
-  const std::byte* block;
+  BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
     constexpr PackedLayout layout = packed_layout(Type);
     for (std::size_t i = begin; i < end; i += 32) {
-      const std::byte* const stored = block + i / layout.inputs * layout.bytes;
+      const auto stored = blocks + i / layout.inputs * layout.bytes;
       const std::size_t run = i % layout.inputs / 32;
       const Scales scales(stored, run);
       for (unsigned word = 0; word < 4; ++word) {
-        const WordLanes words = load_words(stored + layout.quants + (4 * run + word) * 4 * lanes);
+        const auto words = load_words(stored + (layout.quants + (4 * run + word) * 4 * lanes));
 #pragma GCC unroll 8
         for (unsigned j = 0; j < 8; ++j) {
           add(i + 8 * word + j, scales.weight(quants<4>(words, j)));
@@ -135,100 +179,134 @@ struct ReadFourBits {
   }
 };
 
+template <std::size_t Blocks>
 struct ScalesQ4_0 {
-  BlockLanes step;
-  ScalesQ4_0(const std::byte* stored, std::size_t /*run*/) : step(load_float16(stored)) {}
-  BlockLanes weight(const BlockLanes& quant) const {
-    return step * (quant + broadcast<lanes>(-8.0f));
+  using Lanes = FloatLanes<Blocks * lanes>;
+  Lanes step;
+  ScalesQ4_0(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
+      : step(load_float16(stored)) {}
+  Lanes weight(const Lanes& quant) const {
+    return step * (quant + broadcast<Blocks * lanes>(-8.0f));
   }
 };
 
+template <std::size_t Blocks>
 struct ScalesQ4_1 {
-  BlockLanes step;
-  BlockLanes offset;
-  ScalesQ4_1(const std::byte* stored, std::size_t /*run*/)
+  using Lanes = FloatLanes<Blocks * lanes>;
+  Lanes step;
+  Lanes offset;
+  ScalesQ4_1(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
       : step(load_float16(stored)), offset(load_float16(stored + 2 * lanes)) {}
-  BlockLanes weight(const BlockLanes& quant) const {
-    return fused_multiply_add(step, quant, offset);
-  }
+  Lanes weight(const Lanes& quant) const { return fused_multiply_add(step, quant, offset); }
 };
 
+template <std::size_t Blocks>
 struct ScalesQ4_K {
-  BlockLanes step;
-  BlockLanes offset;
-  ScalesQ4_K(const std::byte* stored, std::size_t run) {
-    const std::byte* const of_run = stored + packed_layout(Packing::q4_k).offsets + run * 2 * lanes;
+  using Lanes = FloatLanes<Blocks * lanes>;
+  Lanes step;
+  Lanes offset;
+  ScalesQ4_K(const BlocksInMemory<Blocks>& stored, std::size_t run) {
+    const auto of_run = stored + (packed_layout(Packing::q4_k).offsets + run * 2 * lanes);
     step = load_float16(stored) * load_bytes(of_run, false);
     offset = load_float16(stored + 2 * lanes) * load_bytes(of_run + lanes, false) *
-             broadcast<lanes>(-1.0f);
+             broadcast<Blocks * lanes>(-1.0f);
   }
-  BlockLanes weight(const BlockLanes& quant) const {
-    return fused_multiply_add(step, quant, offset);
-  }
+  Lanes weight(const Lanes& quant) const { return fused_multiply_add(step, quant, offset); }
 };
 
+template <std::size_t Blocks>
 struct ReadQ6_K {
-  const std::byte* block;
+  BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
     constexpr PackedLayout layout = packed_layout(Packing::q6_k);
     for (std::size_t i = begin; i < end; i += 16) {
-      const std::byte* const stored = block + i / layout.inputs * layout.bytes;
+      const auto stored = blocks + i / layout.inputs * layout.bytes;
       const std::size_t run = i % layout.inputs / 16;
-      const BlockLanes step =
-          load_float16(stored) * load_bytes(stored + layout.offsets + run * lanes, true);
-      const WordLanes high = load_words(stored + layout.high_quants + run * 4 * lanes);
+      const auto step =
+          load_float16(stored) * load_bytes(stored + (layout.offsets + run * lanes), true);
+      const auto high = load_words(stored + (layout.high_quants + run * 4 * lanes));
       for (unsigned word = 0; word < 2; ++word) {
-        const WordLanes low = load_words(stored + layout.quants + (2 * run + word) * 4 * lanes);
+        const auto low = load_words(stored + (layout.quants + (2 * run + word) * 4 * lanes));
 #pragma GCC unroll 8
         for (unsigned j = 0; j < 8; ++j) {
-          const BlockLanes quant = quants_of_six(low, j, high, 8 * word + j);
-          add(i + 8 * word + j, step * (quant + broadcast<lanes>(-32.0f)));
+          const auto quant = quants_of_six(low, j, high, 8 * word + j);
+          add(i + 8 * word + j, step * (quant + broadcast<Blocks * lanes>(-32.0f)));
         }
       }
     }
   }
 };
 
-/// Unquantised weights beside quantised ones.
-template <Packing Type>
+/// Unquantised weights.
+template <Packing Type, std::size_t Blocks>
 struct ReadFloats {
-  const std::byte* block;
+  BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::byte* const stored = block + i * packed_layout(Type).bytes;
+      const auto stored = blocks + i * packed_layout(Type).bytes;
       if constexpr (Type == Packing::float16) {
         add(i, load_float16(stored));
       } else if constexpr (Type == Packing::bfloat16) {
-        add(i, load<lanes>(reinterpret_cast<const std::uint16_t*>(stored)));
+        add(i, load_floats<std::uint16_t>(stored));
       } else {
-        add(i, load<lanes>(reinterpret_cast<const float*>(stored)));
+        add(i, load_floats<float>(stored));
       }
     }
   }
 };
 
-/// Calls run with the reader of a block.
-template <class Run>
-inline void with_block_reader(Packing packing, const std::byte* block, const Run& run) {
-  switch (packing) {
+/// Whether `Blocks` blocks of outputs, from `output` on, are stored in one type.
+template <std::size_t Blocks, class Stored>
+inline bool are_of_one_type(const StoredWeights<Stored>& /*weights*/, std::size_t /*output*/) {
+  return true;
+}
+template <std::size_t Blocks>
+inline bool are_of_one_type(const QuantisedWeights& weights, std::size_t output) {
+  const std::uint64_t* const block = weights.blocks + output / lanes;
+  for (std::size_t i = 1; i < Blocks; ++i) {
+    if (packing_of(block[i]) != packing_of(block[0])) return false;
+  }
+  return true;
+}
+
+/// Calls run with the reader of `Blocks` blocks of outputs of one type, from `output` on.
+template <std::size_t Blocks, class Stored, class Run>
+inline void with_block_reader(const StoredWeights<Stored>& weights, std::size_t output,
+                              const Run& run) {
+  constexpr Packing type = sizeof(Stored) == sizeof(float) ? Packing::float32 : Packing::bfloat16;
+  BlocksInMemory<Blocks> blocks;
+  for (std::size_t i = 0; i < Blocks; ++i) {
+    blocks.of_block[i] =
+        reinterpret_cast<const std::byte*>(weights.weights + (output + i * lanes) * weights.in);
+  }
+  run(ReadFloats<type, Blocks>{blocks});
+}
+template <std::size_t Blocks, class Run>
+inline void with_block_reader(const QuantisedWeights& weights, std::size_t output, const Run& run) {
+  const std::uint64_t* const block = weights.blocks + output / lanes;
+  BlocksInMemory<Blocks> blocks;
+  for (std::size_t i = 0; i < Blocks; ++i) {
+    blocks.of_block[i] = weights.bytes + begin_of(block[i]);
+  }
+  switch (packing_of(block[0])) {
     case Packing::float32:
-      return run(ReadFloats<Packing::float32>{block});
+      return run(ReadFloats<Packing::float32, Blocks>{blocks});
     case Packing::bfloat16:
-      return run(ReadFloats<Packing::bfloat16>{block});
+      return run(ReadFloats<Packing::bfloat16, Blocks>{blocks});
     case Packing::float16:
-      return run(ReadFloats<Packing::float16>{block});
+      return run(ReadFloats<Packing::float16, Blocks>{blocks});
     case Packing::q8_0:
-      return run(ReadQ8_0{block});
+      return run(ReadQ8_0<Blocks>{blocks});
     case Packing::q4_0:
-      return run(ReadFourBits<Packing::q4_0, ScalesQ4_0>{block});
+      return run(ReadFourBits<Packing::q4_0, Blocks, ScalesQ4_0<Blocks>>{blocks});
     case Packing::q4_1:
-      return run(ReadFourBits<Packing::q4_1, ScalesQ4_1>{block});
+      return run(ReadFourBits<Packing::q4_1, Blocks, ScalesQ4_1<Blocks>>{blocks});
     case Packing::q4_k:
-      return run(ReadFourBits<Packing::q4_k, ScalesQ4_K>{block});
+      return run(ReadFourBits<Packing::q4_k, Blocks, ScalesQ4_K<Blocks>>{blocks});
     case Packing::q6_k:
-      return run(ReadQ6_K{block});
+      return run(ReadQ6_K<Blocks>{blocks});
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gpu/device/float_lanes.hpp"
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
-#include "gpu/transformer/kernels/host/float_lanes.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 

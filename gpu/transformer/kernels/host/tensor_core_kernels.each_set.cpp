@@ -7,6 +7,7 @@
 #include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/kernels/host/delta_rule.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "gpu/transformer/kernels/host/product_results.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_attend.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_multiply.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_rows.hpp"
@@ -29,7 +30,7 @@ struct OnHostThreads {
   static void with_weights(const MatrixView& matrix, const Call& call) {
     call(matrix.fragments);
   }
-  static const std::uint32_t* up_weights(const MatrixView& gate_up, const gpu::Tiling& tiling,
+  static const std::uint32_t* up_weights(const MatrixView& gate_up, const TensorCoreTiling& tiling,
                                          const std::uint32_t* fragments) {
     return fragments + tile_begin(tiling, gate_up.out / 2);
   }
@@ -41,7 +42,7 @@ struct OnHostThreads {
   using Attend = TensorCoreAttend;
   using GatherFromPages = TensorCoreGatherFromPages;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;
-  using Tiling = gpu::Tiling;
+  using Tiling = TensorCoreTiling;
   using Store = gpu::Store;
   using StoreWithBias = gpu::StoreWithBias;
   using Add = gpu::Add;

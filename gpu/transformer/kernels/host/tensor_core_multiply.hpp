@@ -2,7 +2,7 @@
 
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_step.hpp"
-#include "gpu/transformer/kernels/host/tiling.hpp"
+#include "gpu/transformer/kernels/host/tensor_core_tiling.hpp"
 
 // Matrix products of the `tensor-core` arithmetic: a lane is an output, as in multiply.hpp.
 
@@ -55,13 +55,13 @@ inline void tile_products(const std::uint16_t* inputs, std::size_t in, const std
 }
 
 /// Where the fragments of a tile begin.
-inline std::size_t tile_begin(const Tiling& tiling, std::size_t first_output) {
+inline std::size_t tile_begin(const TensorCoreTiling& tiling, std::size_t first_output) {
   return first_output / tile_outputs * steps_of(tiling.in) * fragment_words;
 }
 
 template <class Finish>
 struct TensorCoreMultiply {
-  Tiling tiling;
+  TensorCoreTiling tiling;
   const std::uint32_t* fragments;
   const std::uint16_t* inputs;  // [rows, in]
   float* outputs;               // [rows, out]
@@ -83,7 +83,7 @@ struct TensorCoreMultiply {
 };
 
 struct TensorCoreMultiplyGated {
-  Tiling tiling;
+  TensorCoreTiling tiling;
   const std::uint32_t* gate;    // fragments
   const std::uint32_t* up;      // fragments
   const std::uint16_t* inputs;  // [rows, in]

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gpu/device/float_lanes.hpp"
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/kernels/host/float_lanes.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
 
 // hopper_step for the 16 outputs of a tile side by side. Where no exponent is extreme, float32

@@ -95,10 +95,11 @@ inline FloatRegister fused_multiply_add_register(FloatRegister a, FloatRegister 
 #elif defined(__FMA__)
   return _mm256_fmadd_ps(a, b, c);
 #else
+  FloatRegister result{};
   for (std::size_t lane = 0; lane < register_lanes; ++lane) {
-    c[lane] = fused_multiply_add(a[lane], b[lane], c[lane]);
+    result[lane] = fused_multiply_add(a[lane], b[lane], c[lane]);
   }
-  return c;
+  return result;
 #endif
 }
 

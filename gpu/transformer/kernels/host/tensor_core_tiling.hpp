@@ -5,28 +5,16 @@
 #include "gpu/device/arithmetic.hpp"
 #include "gpu/transformer/weights/matrix_view.hpp"
 
-// How a matrix product is cut into items, and what becomes of its results.
+// How the matrix products of `tensor-core` are cut into items.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Rows that share each read of a weight.
 constexpr std::size_t tile_rows = 8;
 
-/// What becomes of the dot product of output o.
-struct Store {
-  void operator()(float& output, float product, std::size_t /*o*/) const { output = product; }
-};
-struct StoreWithBias {
-  const float* bias;  // [out]
-  void operator()(float& output, float product, std::size_t o) const { output = product + bias[o]; }
-};
-struct Add {
-  void operator()(float& output, float product, std::size_t /*o*/) const { output += product; }
-};
-
 /// An item is a block of outputs of a tile of rows; the tiles lie innermost, so that neighbouring
 /// items read the same weights.
-struct Tiling {
+struct TensorCoreTiling {
   std::size_t rows;
   std::size_t in;
   std::size_t out;

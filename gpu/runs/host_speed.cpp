@@ -1,0 +1,52 @@
+#include "gpu/runs/host_speed.hpp"
+
+#include <algorithm>
+
+namespace tempera::gpu {
+
+namespace {
+
+constexpr std::size_t full_batch = 64;
+
+/// Records grow to their horizon by one move of each rung and stage: `decode_tokens` a problem.
+MeasuredRuntime run(Transformer& model, std::vector<double> powers, std::size_t problems,
+                    std::size_t moves) {
+  PaperSettings settings;
+  settings.horizon = 32;
+  settings.block = 16;
+  settings.prompt = 64;
+  PaperRuntime row;
+  const std::size_t rungs = powers.size();
+  row.powers = std::move(powers);
+  // A move of the first stage draws 8.5 tokens in the mean, of the second 16.5.
+  row.decode_tokens = rungs * (settings.horizon + moves * 25);
+  return measure_runtime(model, row, settings, problems, 0.0);
+}
+
+}  // namespace
+
+HostSpeed measure_host_speed(Transformer& model) {
+  HostSpeed speed;
+  speed.limits = measure_host_limits();
+  run(model, {2.0}, 1, 0);  // memory is taken, threads are started
+  for (int i = 0; i < 3; ++i) {
+    speed.alone_tokens_per_second =
+        std::max(speed.alone_tokens_per_second, run(model, {2.0}, 1, 0).tokens_per_second());
+  }
+  const MeasuredRuntime one = run(model, {2.0}, full_batch, 1);
+  const MeasuredRuntime four = run(model, {1.0, 1.25, 1.6, 2.0}, full_batch / 4, 1);
+  speed.full_tokens_per_second = one.tokens_per_second();
+  speed.full_of_4_tokens_per_second = four.tokens_per_second();
+  speed.prompt_tokens_per_second = static_cast<double>(full_batch * 64) / one.prompt_seconds;
+  const double steps = four.times.forward + four.times.draw;
+  speed.draw_of_a_step = four.times.draw / steps;
+  speed.rest_of_a_run = 1.0 - steps / four.seconds;
+  const HostLimits again = measure_host_limits();
+  speed.limits.read_bytes_per_second =
+      std::max(speed.limits.read_bytes_per_second, again.read_bytes_per_second);
+  speed.limits.multiply_adds_per_second =
+      std::max(speed.limits.multiply_adds_per_second, again.multiply_adds_per_second);
+  return speed;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+
+#include "gpu/device/float_lanes.hpp"
+#include "gpu/transformer/weights/matrix_view.hpp"
+
+// How the matrix products of `float32` are cut. Nothing here changes a bit: every output keeps its
+// own order of summation.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// Rows whose sums for a block stay in registers: 16 of AVX-512's 32, 12 and 8 of the others' 16.
+constexpr std::size_t tile_rows = register_lanes == 16 ? 16 : register_lanes == 8 ? 6 : 2;
+
+/// Rows that share weights that were made floats, and the inputs of a run in the second-level
+/// cache.
+constexpr std::size_t item_rows = 64;
+/// Blocks of outputs that share these inputs.
+constexpr std::size_t item_blocks = 4;
+constexpr std::size_t item_outputs = item_blocks * lanes;
+
+/// What one item computes: some rows of some outputs.
+struct ProductItem {
+  std::size_t first_row;
+  std::size_t rows;
+  std::size_t first_output;
+  std::size_t outputs;
+
+  std::size_t blocks() const { return (outputs + lanes - 1) / lanes; }
+};
+
+/// The products of a matrix as items; rows lie innermost, so that neighbours read the same weights.
+struct Float32Tiling {
+  std::size_t rows;
+  std::size_t in;
+  std::size_t out;
+
+  std::size_t row_parts() const { return (rows + item_rows - 1) / item_rows; }
+  std::size_t items() const { return row_parts() * ((out + item_outputs - 1) / item_outputs); }
+  ProductItem item(std::size_t index) const {
+    const std::size_t row = index % row_parts() * item_rows;
+    const std::size_t output = index / row_parts() * item_outputs;
+    return {row, rows - row < item_rows ? rows - row : item_rows, output,
+            out - output < item_outputs ? out - output : item_outputs};
+  }
+};
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET
