@@ -22,6 +22,7 @@ struct NamedSampler {
   bool takes_moves = false;      ///< rounds of local moves
   bool takes_swaps = false;      ///< sweeps and their schedule
   bool takes_output = false;     ///< the rung k* of the answer
+  bool takes_restart = false;    ///< restart weights and their range
 };
 
 /// What `tempera sample` runs where no sampler is named.

@@ -8,9 +8,14 @@ namespace {
 
 /// Step 2 for one rung: its n_local moves of one round.
 Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
-            const RestartLaw& law) {
-  for (std::size_t a = 0; a < moves; ++a)
-    co_await local_move(x, Turn(run, k, first + a, Purpose::proposal_token), law);
+            const RestartLaw& law, RestartRange range) {
+  for (std::size_t a = 0; a < moves; ++a) {
+    const Turn turn(run, k, first + a, Purpose::proposal_token);
+    if (range == RestartRange::record)
+      co_await local_move<RecordRestartRules>(x, turn, law);
+    else
+      co_await local_move<PaperRules>(x, turn, law);
+  }
 }
 
 }  // namespace
@@ -19,13 +24,13 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
   if (progress.replicas.empty()) co_await initialize_replicas(run, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     const Stage& stage = plan.stages[progress.stage];
-    const RestartLaw law = RestartLaw::uniform(stage.horizon);
+    const RestartLaw law = RestartLaw::in_parts(plan.restart_weights, stage.horizon);
     co_await begin_stage(run, progress, stage.horizon, observer);
     while (progress.round < stage.rounds) {
       std::vector<Task> refinements;
       for (Rung k = 0; k < progress.replicas.size(); ++k)
-        refinements.push_back(
-            refine(progress.replicas[k], run, k, progress.local_moves, stage.local_moves, law));
+        refinements.push_back(refine(progress.replicas[k], run, k, progress.local_moves,
+                                     stage.local_moves, law, plan.restart_range));
       co_await all(std::move(refinements));
       progress.local_moves += stage.local_moves;
       for (std::size_t b = 0; b < stage.sweeps; ++b)
