@@ -29,7 +29,7 @@ Exit code 0; 2 when the input is wrong, with one line that says where.)";
 
 // Everything stays text until it is checked, so that a wrong flag ends in one line.
 struct ExactFlags {
-  std::string model, horizon, power, powers, kernel, schedule, restart, start, steps;
+  std::string model, horizon, power, powers, kernel, schedule, restart, restart_range, start, steps;
   bool json = false;
   bool no_matrix = false;
 };
@@ -60,6 +60,7 @@ reference::ExactQuestion question(const ExactFlags& flags) {
     parse_fractions(flags.restart, "--restart");
     asked.restart = reference::parse_restart_law(flags.restart, asked.horizon, "--restart");
   }
+  if (flags.restart_range == "record") asked.range = reference::RestartRange::record;
   return asked;
 }
 
@@ -69,8 +70,11 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
   refuse_with(flags.schedule, "--schedule", "--power");
   const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
   const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
-  if (kernel == "truncating")
+  if (kernel == "truncating") {
     refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
+    refuse_with(flags.restart_range, "--restart-range",
+                "--kernel truncating, whose range is the record's");
+  }
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {
@@ -135,6 +139,7 @@ void add_exact(CLI::App& app) {
       "one parity layer, odd edges first)");
   add_text(*command, "--restart", flags->restart, "P,P...",
            "Restart law over positions 1..T, such as 1/2,1/4,1/4 (default: uniform)");
+  add_restart_range(*command, flags->restart_range);
   add_text(*command, "--start", flags->start, "RECORD",
            "Record to start the total-variation curve from, tokens joined by one space; with "
            "--powers one record for each rung, joined by '|'");

@@ -34,6 +34,7 @@ struct LawOptions {
   std::vector<double> powers;
   std::string schedule;
   std::string restart;
+  std::string restart_range;
   std::string tree;
   bool json = false;
 };
@@ -135,6 +136,7 @@ void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
   if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
+  if (options.restart_range == "record") question.restart_range = gpu::RestartRange::record;
   if (!options.restart.empty()) {
     question.restart = parse_fractions(options.restart, "--restart");
     reference::RestartLaw(question.restart, "--restart");
@@ -339,12 +341,13 @@ void add_law(CLI::App& app) {
   CLI::Option* restart =
       add_text(*command, "--restart", options->restart, "P,P...",
                "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
+  CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
   CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
   command->footer(law_examples);
   command->callback([=] {
     if (model->count() == 0) {
-      for (const CLI::Option* option : {horizon, power, powers, schedule, restart})
+      for (const CLI::Option* option : {horizon, power, powers, schedule, restart, restart_range})
         if (option->count() > 0)
           require(*model, "give the finite model that " + option->get_name() +
                               " is for: tempera law MODEL ...");

@@ -9,6 +9,7 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/stages.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -143,6 +144,26 @@ CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::size_t>& values, WholeNumbers each,
                                const std::string& help) {
   return add(command, flag, "N[,N...]", help, read_list(values, flag, each));
+}
+
+CLI::Option* add_restart_weights(CLI::App& command, std::vector<std::uint64_t>& weights) {
+  const std::string flag = "--restart-weights";
+  return add(
+      command, flag, "W,W...",
+      "Weights of the restart positions in as many equal parts of 1..T_m, whole numbers, the "
+      "first above 0 (default: all positions alike; `tempera ladder` suggests some)",
+      [&weights, flag](const std::string& text) {
+        read_list(weights, flag, {0, gpu::largest_restart_weight})(text);
+        if (weights.size() < 2)
+          throw BadInput(flag, "one weight makes the uniform law",
+                         "give two or more, or leave it out");
+      });
+}
+
+CLI::Option* add_restart_range(CLI::App& command, std::string& range) {
+  return add_choice(command, "--restart-range", range, {"horizon", "record"},
+                    "Restart positions: horizon: all of 1..T, those behind an early end propose "
+                    "nothing (default); record: the record's own, with the factor this takes");
 }
 
 CLI::Option* add_token_numbers(CLI::App& command, const std::string& flag,

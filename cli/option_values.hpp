@@ -51,6 +51,10 @@ CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::s
 CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::size_t>& values, WholeNumbers each,
                                const std::string& help);
+/// --restart-weights of a run's stages.
+CLI::Option* add_restart_weights(CLI::App& command, std::vector<std::uint64_t>& weights);
+/// --restart-range.
+CLI::Option* add_restart_range(CLI::App& command, std::string& range);
 CLI::Option* add_token_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::uint32_t>& values, const std::string& help);
 /// Any of 2^64 seeds.

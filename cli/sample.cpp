@@ -38,6 +38,7 @@ struct SampleOptions {
   std::string prompt_file;
   std::string prompts;
   std::string schedule = "adj";
+  std::string restart_range;
   std::string out;
   std::string device;
   std::string resume;
@@ -122,6 +123,7 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   settings.terminal = model.terminal();
   resolve_sampler(options, settings);
   settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+  if (options.restart_range == "record") settings.restart_range = gpu::RestartRange::record;
   if (settings.output == 0) settings.output = settings.powers.size();
   if (settings.block == 0) settings.block = std::max<std::size_t>(1, (settings.horizon + 3) / 4);
   settings.plan();
@@ -262,6 +264,8 @@ void add_sample(CLI::App& app) {
   CLI::Option* schedule = add_choice(
       *command, "--schedule", options->schedule, {"adj", "deo"},
       "adj: ordered sweeps over all edges; deo: even and odd edges in turn (default: adj)");
+  CLI::Option* restart_weights = add_restart_weights(*command, settings.restart_weights);
+  CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
   CLI::Option* output_rung =
       add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
                        "Rung whose record is the answer, from 1 (default: the last)");
@@ -339,6 +343,7 @@ void add_sample(CLI::App& app) {
     refuse_without(named.takes_local_moves, {early_rejection});
     refuse_without(named.takes_swaps, {sweeps, schedule});
     refuse_without(named.takes_output, {output_rung});
+    refuse_without(named.takes_local_moves, {restart_weights, restart_range});
     apply_preset(*command, options->settings);
     options->powers_given = powers->count() > 0;
     options->preset_given = preset->count() > 0;

@@ -3,7 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "lab/compiled_kernel.hpp"
+#include "lab/question_kernels.hpp"
 #include "lab/stationary_law.hpp"
 #include "reference/bad_input.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
@@ -54,7 +54,10 @@ std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& mode
   const reference::RestartLaw restart = question.restart.empty()
                                             ? reference::RestartLaw::uniform(question.horizon)
                                             : reference::RestartLaw(question.restart);
-  const reference::ParallelTempering chain(space, reference::Ladder(powers), restart);
+  const reference::ParallelTempering chain(space, reference::Ladder(powers), restart,
+                                           question.restart_range == gpu::RestartRange::record
+                                               ? reference::RestartRange::record
+                                               : reference::RestartRange::horizon);
   return question.schedule == gpu::Schedule::adj ? chain.transition(1, 1).matrix()
                                                  : chain.even_odd_transition().matrix();
 }
@@ -118,7 +121,7 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
   const gpu::Ladder ladder(question.powers);
   const CompiledSpace space(model, question.horizon, law_limit);
   joint_states(space, ladder.rungs(), law_limit, "whose law is solved for");
-  CompiledKernel<> kernel(space, ladder, restart_tickets(question.restart, question.horizon));
+  QuestionKernels kernel(space, ladder, question);
 
   // A matrix for each rung and edge, the joint step, its law, the exact matrix.
   const std::size_t steps = 2 * ladder.rungs() - 1 + 3;
@@ -150,7 +153,7 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
                               "the chain does not connect its states, so it has no one law",
                               "give restart position 1 a probability above 0");
   }
-  report.stale_records = kernel.stale().size();
+  report.stale_records = kernel.stale_records();
 
   std::vector<std::vector<Real>> own;
   std::vector<std::vector<Real>> target;

@@ -36,6 +36,7 @@ struct LawQuestion {
   /// DEO: the step is two local sweeps, the first followed by the odd edges, the second by the
   /// even.
   gpu::Schedule schedule = gpu::Schedule::adj;
+  gpu::RestartRange restart_range = gpu::RestartRange::horizon;
 };
 
 /// The most states, joint ones included, whose stationary law is solved for.
@@ -48,7 +49,8 @@ using LawProgress = std::function<void(std::size_t, std::size_t, const std::stri
 ///
 /// `rational` is the finite model behind the logits, if there is one.
 /// @throw reference::BadInput for a space above law_limit, and for a restart law of the wrong
-/// length or one that leaves the chain without a unique stationary law
+/// length, one that leaves the chain without a unique stationary law, or over the record's own
+/// positions one without ω(1)
 /// @throw gpu::BadInput for a ladder that does not increase
 /// `begins` is told of each step of the work before it: how many are done, how many there are, and
 /// its name.

@@ -1,6 +1,6 @@
 #include "lab/one_step_law.hpp"
 
-#include "lab/compiled_kernel.hpp"
+#include "lab/question_kernels.hpp"
 #include "reference/bad_input.hpp"
 
 namespace tempera::lab {
@@ -58,7 +58,7 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
   const CompiledSpace space(model, question.horizon, one_step_limit);
   OneStepReport report{
       space.size(), joint_states(space, ladder.rungs(), one_step_limit, step_is_enumerated), 0, 0};
-  CompiledKernel<> kernel(space, ladder, restart_tickets(question.restart, question.horizon));
+  QuestionKernels kernel(space, ladder, question);
   std::vector<Real> target{1};
   for (const double power : question.powers) {
     std::vector<Real> longer;
@@ -79,7 +79,7 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
         if (row[y] != 0) next[y] += target[x] * to_real(row[y]);
     }
     report.tv_one_step = total_variation(next, target);
-    report.stale_records = kernel.stale().size();
+    report.stale_records = kernel.stale_records();
     return report;
   }
 
@@ -109,7 +109,7 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
       law = after_swap(law, swap[k], strides[k + 1]);
   }
   report.tv_one_step = total_variation(law, target);
-  report.stale_records = kernel.stale().size();
+  report.stale_records = kernel.stale_records();
   return report;
 }
 

@@ -74,7 +74,12 @@ gpu::Plan ProgramQuestion::plan() const {
     local_moves.push_back(stage.local_moves);
     sweeps.push_back(stage.sweeps);
   }
-  return {gpu::make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output};
+  return {gpu::make_stages(horizon, block, rounds, local_moves, sweeps),
+          schedule,
+          output,
+          0,
+          restart_weights,
+          restart_range};
 }
 
 OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
@@ -89,11 +94,17 @@ ProgramReport tempering_program(const reference::FiniteModel& model,
                                 const ProgramQuestion& question, Cuts cuts) {
   const auto schedule = question.schedule == gpu::Schedule::adj ? reference::Schedule::ordered
                                                                 : reference::Schedule::even_odd;
+  reference::StageRestart restart;
+  if (!question.restart_weights.empty())
+    restart.weights = {question.restart_weights.begin(), question.restart_weights.end()};
+  if (question.restart_range == gpu::RestartRange::record)
+    restart.range = reference::RestartRange::record;
   return report<reference::FixedHorizonSpace>(
       gpu::parallel_power_tempering, model, question, question.powers.size(), cuts,
       [&](const reference::FiniteModel& exact) {
-        return reference::progressive_law(exact, question.horizon, question.block,
-                                          exact_ladder(question), question.stages, schedule);
+        return progressive_run(exact, question.horizon, question.block, exact_ladder(question),
+                               question.stages, schedule, restart)
+            .law;
       });
 }
 

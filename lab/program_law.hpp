@@ -17,7 +17,9 @@ struct ProgramQuestion {
   std::vector<unsigned> powers;                  ///< of the rungs
   std::vector<reference::StageSchedule> stages;  ///< one for each stage, or one for all
   gpu::Schedule schedule = gpu::Schedule::adj;
-  gpu::Rung output = 0;  ///< k*, from 0
+  gpu::Rung output = 0;                             ///< k*, from 0
+  std::vector<std::uint64_t> restart_weights = {};  ///< none: uniform
+  gpu::RestartRange restart_range = gpu::RestartRange::horizon;
 
   gpu::Plan plan() const;
 };

@@ -20,7 +20,8 @@ struct NamedSampler {
   } powers;
   bool takes_particles = false;  ///< N
   bool takes_moves = false;      ///< rounds of moves
-  /// Whether its moves are those of L_k, which can reject early and begin ahead.
+  /// Whether its moves are those of L_k, whose restart law can be chosen, and
+  /// which can reject early and begin ahead.
   bool takes_local_moves = false;
   bool takes_swaps = false;   ///< sweeps and their schedule
   bool takes_output = false;  ///< the rung k* of the answer

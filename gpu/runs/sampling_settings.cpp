@@ -67,6 +67,8 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   if (rope_factors) json["rope_factors"] = name_of(*rope_factors);
   if (sampler != default_sampler) json["sampler"] = sampler;
   if (particles != 0) json["particles"] = particles;
+  if (!restart_weights.empty()) json["restart_weights"] = restart_weights;
+  if (restart_range == RestartRange::record) json["restart_range"] = "record";
   if (early_rejection) json["early_rejection"] = true;
   if (confidence) json["confidence"] = true;
   if (!preset.empty()) json["preset"] = preset;
@@ -75,11 +77,11 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model",       "model_path",  "arithmetic", "prompt",          "prompts",
-               "terminal",    "powers",      "horizon",    "block",           "rounds",
-               "local_moves", "sweeps",      "schedule",   "output_rung",     "samples",
-               "seed",        "sampler",     "particles",  "early_rejection", "confidence",
-               "preset",      "rope_factors"});
+  config.only({"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
+               "terminal",    "powers",       "horizon",         "block",           "rounds",
+               "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
+               "seed",        "sampler",      "particles",       "early_rejection", "confidence",
+               "preset",      "rope_factors", "restart_weights", "restart_range"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -110,13 +112,22 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   sampler_named(settings.sampler, file + ", key \"sampler\"");
   if (config.has("particles"))
     settings.particles = config.whole_number("particles", 1, most_particles);
+  if (config.has("restart_weights"))
+    settings.restart_weights = config.whole_numbers("restart_weights", 0, largest_restart_weight);
+  if (config.has("restart_range")) {
+    const std::string range = config.text("restart_range");
+    if (range != "horizon" && range != "record")
+      throw BadInput(file, "key \"restart_range\" is neither horizon nor record",
+                     "give one of the two");
+    settings.restart_range = range == "record" ? RestartRange::record : RestartRange::horizon;
+  }
   if (config.has("early_rejection")) settings.early_rejection = config.boolean("early_rejection");
   if (config.has("confidence")) settings.confidence = config.boolean("confidence");
   if (config.has("preset")) settings.preset = config.text("preset");
   return settings;
 }
 
-/// Whether powers and particles are such as the sampler takes.
+/// Whether powers, particles and restarts are such as the sampler takes.
 void SamplingSettings::check_sampler() const {
   const NamedSampler& named = sampler_named(sampler, "sampler");
   if (named.powers != NamedSampler::Powers::ladder && powers.size() != 1)
@@ -127,6 +138,9 @@ void SamplingSettings::check_sampler() const {
                    "leave them out, or take the sampler low-temperature");
   if (!named.takes_particles && particles != 0)
     throw BadInput("particles", sampler + " has none", "leave them out");
+  const bool restarts = !restart_weights.empty() || restart_range != RestartRange::horizon;
+  if (!named.takes_local_moves && restarts)
+    throw BadInput("restart weights and range", sampler + " takes none", "leave them out");
   if (named.takes_particles && (particles == 0 || particles > most_particles))
     throw BadInput("particles", "are " + std::to_string(particles),
                    "give 1 to " + std::to_string(most_particles));
@@ -143,8 +157,14 @@ Plan SamplingSettings::plan() const {
     throw BadInput(
         "samples", "is " + std::to_string(samples),
         "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
-  return {make_stages(horizon, block, rounds, local_moves, sweeps), schedule, output - 1,
-          particles};
+  const Plan plan{make_stages(horizon, block, rounds, local_moves, sweeps),
+                  schedule,
+                  output - 1,
+                  particles,
+                  restart_weights,
+                  restart_range};
+  require_restart(plan, "restart weights and range");
+  return plan;
 }
 
 DrawSettings SamplingSettings::draw_settings() const {

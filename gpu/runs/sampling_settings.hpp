@@ -37,6 +37,8 @@ struct SamplingSettings {
   std::vector<std::size_t> local_moves;
   std::vector<std::size_t> sweeps;
   Schedule schedule = Schedule::adj;
+  std::vector<std::uint64_t> restart_weights;  ///< as Plan's; none: uniform
+  RestartRange restart_range = RestartRange::horizon;
   std::size_t output = 0;     ///< output rung k*, from 1 as in the paper
   std::size_t particles = 0;  ///< N of a sampler of particles; else 0
   std::size_t samples = 1;
@@ -51,8 +53,8 @@ struct SamplingSettings {
   nlohmann::ordered_json to_json() const;
   /// @throw BadInput naming `file` and the key for what config.json should not hold
   static SamplingSettings from_json(const nlohmann::json& json, const std::string& file);
-  /// @throw BadInput for a sampler that is unknown or takes no such powers or particles, and for a
-  /// ladder, stages, output rung or number of samples that make no run
+  /// @throw BadInput for a sampler that is unknown or takes no such powers, particles or restarts,
+  /// and for a ladder, stages, restart weights, output rung or number of samples that make no run
   Plan plan() const;
   /// What draw_answers is asked for.
   /// @throw BadInput as plan, and if two ids share a number

@@ -18,18 +18,19 @@ namespace tempera::gpu {
 template <class Rules>
 class EarlyRejection {
  public:
-  /// x: the record that moves, which must stay as it is until the decision.
-  EarlyRejection(const Record& x, std::size_t r, Turn& turn)
-      : turn_(turn), next_(r), enabled_(turn.rejects_early()) {
+  /// x: the record that moves, which must stay as it is until the decision, as must ω.
+  EarlyRejection(const Record& x, const RestartLaw& law, std::size_t r, Turn& turn)
+      : turn_(turn), law_(law), x_length_(x.length()), next_(r), enabled_(turn.rejects_early()) {
     if (enabled_) sum_x_ = x.sum_log_z(r, x.length(), turn.rung());
   }
 
-  /// Whether the proposal that begins with y is rejected whatever follows. Looks at no word where
-  /// the run does not reject early.
+  /// Whether the proposal that begins with the open y is rejected whatever follows. Looks at no
+  /// word where the run does not reject early.
   bool is_certain(const Record& y) {
     if (!enabled_) return false;
     for (; next_ <= y.length(); ++next_) sum_y_ += y.tokens().log_z(next_)[turn_.rung()];
-    bound_ = Rules::local_log_ratio_bound(sum_y_, sum_x_, y.horizon() - y.length(), turn_.power());
+    bound_ = Rules::local_log_ratio_bound(sum_y_, sum_x_, y.horizon() - y.length(), turn_.power()) +
+             Rules::restart_log_factor_bound(law_, x_length_, y.length() + 1);
     const std::uint64_t accepting = accept_tickets(bound_)[0];
     // A bound that says no more than is known, or that all accept, needs no word.
     if (accepting >= known_.value_or(all_accept_tickets)) return false;
@@ -55,6 +56,8 @@ class EarlyRejection {
   }
 
   Turn& turn_;
+  const RestartLaw& law_;
+  std::size_t x_length_;
   std::size_t next_;  ///< position of the first token that is not in sum_y_
   bool enabled_;
   double sum_x_ = 0.0;

@@ -5,6 +5,14 @@
 
 namespace tempera::gpu {
 
+/// Whether the tokens of x and y differ at or behind position r.
+inline bool differ_from(std::size_t r, const Record& x, const Record& y) {
+  if (x.length() != y.length()) return true;
+  for (std::size_t t = r; t <= x.length(); ++t)
+    if (x.tokens().token(t) != y.tokens().token(t)) return true;
+  return false;
+}
+
 /// Step 2 of Algorithm 1, one local update of rung k: L_k = Σ_r ω(r) L_{k,r}.
 ///
 /// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`,
@@ -21,7 +29,7 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
     co_await turn.reached();
   } else {
     Record y = x.prefix_before(r);
-    EarlyRejection<Rules> rejection(x, r, turn);
+    EarlyRejection<Rules> rejection(x, law, r, turn);
     for (; y.open() && !rejection.is_certain(y); ++event.tokens)
       y.append(co_await turn.next_token(y));
     event.early = y.open();
@@ -30,15 +38,18 @@ Task local_move(Record& x, Turn turn, const RestartLaw& law) {
       event.log_ratio = rejection.bound();
     } else {
       const Stopwatch watch = turn.time(&EngineTimes::accept);
-      event.log_ratio = Rules::local_log_ratio(x, y, r, turn.rung());
+      event.log_ratio = Rules::local_log_ratio(x, y, r, turn.rung()) +
+                        Rules::restart_log_factor(law, x.length(), y.length());
       event.accepted = rejection.accept(event.log_ratio);
+      event.changed = event.accepted && differ_from(r, x, y);
       if (event.accepted) x = std::move(y);
     }
   }
   turn.note(event);
 }
 
-/// The paper's kernel is compiled once, in local_move.cpp: what lab/ enumerates is what runs.
+/// Each kernel is compiled once, in local_move.cpp: what lab/ enumerates is what runs.
 extern template Task local_move<PaperRules>(Record& x, Turn turn, const RestartLaw& law);
+extern template Task local_move<RecordRestartRules>(Record& x, Turn turn, const RestartLaw& law);
 
 }  // namespace tempera::gpu

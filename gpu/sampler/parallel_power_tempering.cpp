@@ -4,18 +4,29 @@
 #include "gpu/sampler/truncating_move.hpp"
 
 namespace tempera::gpu {
+namespace {
+
+/// Step 2 for one rung, restarting where the plan says.
+Task refine(Record& x, Run& run, const Plan& plan, Rung k, std::size_t first, std::size_t moves,
+            const RestartLaw& law) {
+  return plan.restart_range == RestartRange::record
+             ? refine<RecordRestartRules>(x, run, k, first, moves, law)
+             : refine<PaperRules>(x, run, k, first, moves, law);
+}
+
+}  // namespace
 
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
   if (progress.replicas.empty()) co_await initialize_replicas(run, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     const Stage& stage = plan.stages[progress.stage];
-    const RestartLaw law = RestartLaw::uniform(stage.horizon);
+    const RestartLaw law = RestartLaw::in_parts(plan.restart_weights, stage.horizon);
     co_await begin_stage(run, progress, stage.horizon, observer);
     while (progress.round < stage.rounds) {
       std::vector<Task> refinements;
       for (Rung k = 0; k < progress.replicas.size(); ++k)
-        refinements.push_back(
-            refine(progress.replicas[k], run, k, progress.local_moves, stage.local_moves, law));
+        refinements.push_back(refine(progress.replicas[k], run, plan, k, progress.local_moves,
+                                     stage.local_moves, law));
       co_await all(std::move(refinements));
       progress.local_moves += stage.local_moves;
       for (std::size_t b = 0; b < stage.sweeps; ++b)

@@ -4,5 +4,7 @@ namespace tempera::gpu {
 
 template Task refine<PaperRules>(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
                                  const RestartLaw& law);
+template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, std::size_t first,
+                                         std::size_t moves, const RestartLaw& law);
 
 }  // namespace tempera::gpu

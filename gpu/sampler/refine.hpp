@@ -64,8 +64,10 @@ Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
   }
 }
 
-/// The paper's refinement is compiled once, in refine.cpp: what lab/ enumerates is what runs.
+/// Both are compiled once, in refine.cpp: what lab/ enumerates is what runs.
 extern template Task refine<PaperRules>(Record& x, Run& run, Rung k, std::size_t first,
                                         std::size_t moves, const RestartLaw& law);
+extern template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, std::size_t first,
+                                                std::size_t moves, const RestartLaw& law);
 
 }  // namespace tempera::gpu

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gpu/lottery/exponential.hpp"
 #include "gpu/sampler/run.hpp"
 
 namespace tempera::gpu {
@@ -59,6 +60,14 @@ struct PaperRules {
   /// have drawn their proposals from: these are of the reject path.
   static bool outdates_those_ahead(const Event& move) { return move.accepted; }
 
+  /// log ω(r | y) − log ω(r | x) for records of these lengths: nothing, since ω sees no record.
+  static double restart_log_factor(const RestartLaw&, std::size_t, std::size_t) { return 0.0; }
+
+  /// An upper bound of every restart_log_factor whose y has at least `y_least` tokens.
+  static double restart_log_factor_bound(const RestartLaw&, std::size_t, std::size_t) {
+    return 0.0;
+  }
+
   /// (α_{k+1} − α_k)[log p0(x) − log p0(y)] with x at rung k and y at rung k + 1,
   /// `eq:swap-acceptance-theory`, `eq:stage-swap`.
   static double swap_log_ratio(const Record& x, const Record& y, const Ladder& ladder, Rung k) {
@@ -67,6 +76,32 @@ struct PaperRules {
 
   /// The accepted exchange moves the complete record and every aligned cache.
   static void exchange(Record& x, Record& y) { std::swap(x, y); }
+};
+
+/// The paper's rules with restarts over the record's own positions, ω(r | x) = ω(r) / Σ_{s <=
+/// len(x)} ω(s), and the factor that this takes: no move is spent behind an early end.
+/// Range: ω(1) > 0.
+struct RecordRestartRules : PaperRules {
+  /// r ~ ω(· | x) on {1, …, len(x)}.
+  static std::size_t restart_position(Turn& turn, const RestartLaw& law, const Record& x) {
+    return turn.restart(law.tickets().first(x.length()));
+  }
+
+  /// log Σ_{s <= len(x)} ω(s) − log Σ_{s <= len(y)} ω(s); of the uniform law log τ(x)/τ(y), a
+  /// record without a terminal token counting as T_m (Section implementation-local).
+  static double restart_log_factor(const RestartLaw& law, std::size_t x_length,
+                                   std::size_t y_length) {
+    return logarithm(static_cast<double>(law.total(x_length))) -
+           logarithm(static_cast<double>(law.total(y_length)));
+  }
+
+  /// The factor falls as y grows. 2^-40 is above what rounding can undo of that: a total's
+  /// conversion is off by 2^-53 of it, a logarithm, at most 45, by less than 2^-44, and the two
+  /// sums that follow by what local_log_ratio_bound has to spare, 8 · 2^-52 of their magnitudes.
+  static double restart_log_factor_bound(const RestartLaw& law, std::size_t x_length,
+                                         std::size_t y_least) {
+    return restart_log_factor(law, x_length, y_least) + 0x1p-40;
+  }
 };
 
 }  // namespace tempera::gpu

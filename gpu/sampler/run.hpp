@@ -25,11 +25,12 @@ struct Event {
   std::size_t tokens = 0;   ///< tokens that were drawn
   bool proposed = false;    ///< false where r > τ(x): the proposal is x itself
   bool accepted = false;
+  bool changed = false;  ///< of a local move: accepted, and another record than before
   double log_ratio = 0.0;
   /// Of a local move whose rejection was certain before its proposal was complete: then log_ratio
   /// is an upper bound of the ratio.
   bool early = false;
-  std::size_t horizon = 0;  ///< T_m of a local move, from which r was drawn
+  std::size_t horizon = 0;  ///< T_m of a local move
   /// Of a resampling: the effective sample size before it, which decided whether it was `accepted`.
   double effective_sample_size = 0.0;
 };
@@ -93,8 +94,7 @@ class Turn {
 
   /// r ~ ω, from 1.
   std::size_t draw(const RestartLaw& law) { return restart(law.tickets()); }
-  /// r ∝ tickets, from 1. The truncating sampler's restart law depends on its record, so it has no
-  /// RestartLaw to draw from.
+  /// r ∝ tickets, from 1: for restart laws over the positions of a record.
   std::size_t restart(std::span<const std::uint64_t> tickets) {
     return 1 + run_->engine.draw(tickets, draw_at(0, Purpose::restart_position));
   }

@@ -59,4 +59,24 @@ std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
   return stages;
 }
 
+void require_restart(const Plan& plan, const std::string& where) {
+  const std::vector<std::uint64_t>& weights = plan.restart_weights;
+  if (weights.empty() && plan.restart_range == RestartRange::horizon) return;
+  if (std::none_of(plan.stages.begin(), plan.stages.end(),
+                   [](const Stage& m) { return m.rounds > 0 && m.local_moves > 0; }))
+    throw BadInput(where, "have no effect on a run without local moves", "leave them out");
+  if (weights.empty()) return;
+  const std::size_t positions = plan.stages.front().horizon;
+  if (weights.size() > positions)
+    throw BadInput(where,
+                   "are " + std::to_string(weights.size()) + " for the " +
+                       std::to_string(positions) + " positions of the first stage",
+                   "give no more weights than that, or longer blocks");
+  if (weights.front() == 0)
+    throw BadInput(where, "leave position 1 no weight", "begin with one above 0");
+  if (*std::max_element(weights.begin(), weights.end()) > largest_restart_weight)
+    throw BadInput(where, "have one above " + std::to_string(largest_restart_weight),
+                   "give smaller ones in the same proportion");
+}
+
 }  // namespace tempera::gpu

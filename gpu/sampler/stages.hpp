@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "gpu/lottery/draw_address.hpp"
@@ -26,6 +27,10 @@ struct Plan {
   Rung output = 0;  ///< k*, fixed before the run
   /// N of a sampler whose replicas are particles of one power; 0: one replica for each rung.
   std::size_t particles = 0;
+  /// ω of every stage: weights of as many equal parts of {1, …, T_m} (RestartLaw::in_parts); none:
+  /// uniform.
+  std::vector<std::uint64_t> restart_weights = {};
+  RestartRange restart_range = RestartRange::horizon;
 
   std::size_t replicas(const Ladder& ladder) const {
     return particles == 0 ? ladder.rungs() : particles;
@@ -37,6 +42,15 @@ inline constexpr std::size_t most_particles = addressable_rungs;
 
 /// The longest horizon of a run, in tokens: the address of a draw tells 2^20 positions apart.
 inline constexpr std::size_t longest_horizon = addressable_positions;
+
+/// The most that a restart weight may be, so that the tickets of the longest horizon fit 64 bits.
+inline constexpr std::uint64_t largest_restart_weight = 0xffff'ffff;
+
+/// @throw BadInput naming `where` unless the weights make a restart law at every stage: at most as
+/// many as the first stage has positions, none above largest_restart_weight, the first above 0
+/// (`thm:fixed-horizon-convergence`); and if they or the range are given and no stage makes a local
+/// move
+void require_restart(const Plan& plan, const std::string& where);
 
 /// The stages T_m = min(mB, T), m = 1, …, M = ceil(T/B).
 ///

@@ -19,12 +19,12 @@ Rational DecodeTokens::continuation(std::span<const Token> tokens, std::size_t h
   return known->second = expected;
 }
 
-Rational DecodeTokens::local_move(const Record& x, const RestartLaw& restart) {
+Rational DecodeTokens::local_move(const Record& x, const RestartLaw& restart, RestartRange range) {
   Rational expected = 0;
   const std::size_t last = x.terminal_position().value_or(restart.horizon());
   for (std::size_t r = 1; r <= last; ++r)
     expected += restart(r) * continuation(std::span(x.tokens).first(r - 1), restart.horizon());
-  return expected;
+  return range == RestartRange::record ? Rational(expected / restart.up_to(last)) : expected;
 }
 
 Rational DecodeTokens::truncating_move(const Record& x) {

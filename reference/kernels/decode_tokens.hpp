@@ -21,8 +21,9 @@ class DecodeTokens {
   /// (eq:implementation-extension); none where they have ended or are as long.
   Rational continuation(std::span<const Token> tokens, std::size_t horizon);
   /// Of one local move from x: r ~ ω, and where r <= τ(x) the suffix from r through the horizon of
-  /// ω is regenerated.
-  Rational local_move(const Record& x, const RestartLaw& restart);
+  /// ω is regenerated. Over the record's own positions r ~ ω given r <= τ(x).
+  Rational local_move(const Record& x, const RestartLaw& restart,
+                      RestartRange range = RestartRange::horizon);
   /// Of one move of the truncating sampler from x, of at least one token: r uniform on 1..len(x),
   /// and the suffix from r regenerated through len(x).
   Rational truncating_move(const Record& x);

@@ -1,18 +1,18 @@
 #include "reference/kernels/parallel_tempering.hpp"
 
-#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/record_restart_kernel.hpp"
 #include "reference/kernels/swap.hpp"
 
 namespace tempera::reference {
 
 ParallelTempering::ParallelTempering(const FixedHorizonSpace& space, const Ladder& ladder,
-                                     const RestartLaw& restart)
+                                     const RestartLaw& restart, RestartRange range)
     : shape_(ladder.rungs(), space.size()), local_sweep_(shape_) {
   joint_size(shape_);
   for (std::size_t k = 0; k < ladder.rungs(); ++k) {
     targets_.push_back(power_target(space, ladder[k]));
-    local_kernels_.push_back(fixed_horizon_kernel(space, ladder[k], restart));
+    local_kernels_.push_back(tempera::reference::local_kernel(space, ladder[k], restart, range));
   }
   local_sweep_.then_move(local_kernels_);
   for (std::size_t k = 0; k + 1 < ladder.rungs(); ++k) {

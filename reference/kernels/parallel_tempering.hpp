@@ -16,9 +16,10 @@ enum class Schedule { ordered, even_odd };
 class ParallelTempering {
  public:
   /// The restart law is over 1..T and serves every rung.
-  /// @throw BadInput if |S_T|^K exceeds joint_limit or a probability to a power is irrational
-  ParallelTempering(const FixedHorizonSpace& space, const Ladder& ladder,
-                    const RestartLaw& restart);
+  /// @throw BadInput if |S_T|^K exceeds joint_limit, a probability to a power is irrational, or
+  /// local_kernel refuses the restart law
+  ParallelTempering(const FixedHorizonSpace& space, const Ladder& ladder, const RestartLaw& restart,
+                    RestartRange range = RestartRange::horizon);
 
   const Shape& shape() const { return shape_; }
   /// π_k, k from 0.

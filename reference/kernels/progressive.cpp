@@ -83,7 +83,7 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
 
 ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, std::size_t block,
                                const Ladder& ladder, const std::vector<StageSchedule>& stages,
-                               Schedule schedule) {
+                               Schedule schedule, const StageRestart& restart) {
   const auto horizons = stage_horizons(horizon, block);
   check_stages(stages, horizons.size());
   FixedHorizonSpace space(model, 0);
@@ -101,7 +101,8 @@ ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, st
   std::size_t sweeps = 0;
   for (std::size_t m = 0; m < horizons.size(); ++m) {
     const FixedHorizonSpace longer(model, horizons[m]);
-    const ParallelTempering kernels(longer, ladder, RestartLaw::uniform(horizons[m]));
+    const RestartLaw positions = RestartLaw::in_parts(restart.weights, horizons[m]);
+    const ParallelTempering kernels(longer, ladder, positions, restart.range);
 
     FactoredKernel extension(Shape(ladder.rungs(), space.size()));
     std::vector<Matrix> extensions;
@@ -115,10 +116,11 @@ ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, st
     space = longer;
 
     const StageSchedule& stage = of_stage(stages, m);
-    const RestartLaw restart = RestartLaw::uniform(horizons[m]);
     for (std::size_t n = 0; n < stage.rounds; ++n) {
       for (std::size_t a = 0; a < stage.local_moves; ++a) {
-        count([&](DecodeTokens& of, const Record& x) { return of.local_move(x, restart); });
+        count([&](DecodeTokens& of, const Record& x) {
+          return of.local_move(x, positions, restart.range);
+        });
         law = kernels.local_sweep().apply(law);
       }
       for (std::size_t b = 0; b < stage.sweeps; ++b)

@@ -34,6 +34,12 @@ struct ProgressiveRun {
   Rational decode_tokens = 0;  ///< the expected number
 };
 
+/// How the local moves of every stage choose their restart positions.
+struct StageRestart {
+  std::vector<Rational> weights{1};  ///< of as many equal parts of 1..T_m (RestartLaw::in_parts)
+  RestartRange range = RestartRange::horizon;
+};
+
 /// Law of all K records that Algorithm 1 (alg:PPT) holds when it ends, on S_T^K: from empty
 /// records, at each stage block extension, then N_m rounds of n_local local sweeps and n_sweep swap
 /// sweeps, with restart positions uniform over the stage's horizon. Parity layers alternate through
@@ -43,12 +49,14 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
                     const Ladder& ladder, const std::vector<StageSchedule>& stages,
                     Schedule schedule = Schedule::ordered);
 
-/// progressive_law with the expected decode tokens of all rungs: those of the block extensions, and
-/// of every local move the regenerated suffix, accepted or not.
+/// progressive_law, with other restart positions where they are asked for, and the expected decode
+/// tokens of all rungs: those of the block extensions, and of every local move the regenerated
+/// suffix, accepted or not.
 /// @throw BadInput as progressive_law
 ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, std::size_t block,
                                const Ladder& ladder, const std::vector<StageSchedule>& stages,
-                               Schedule schedule = Schedule::ordered);
+                               Schedule schedule = Schedule::ordered,
+                               const StageRestart& restart = {});
 
 /// Law, on the comparison space of `horizon`, of the record that the truncating sampler holds when
 /// it ends (sec:truncation-lower-bound): from the empty record, at each stage an open record is

@@ -67,6 +67,11 @@ bool is_carried(const FiniteModel& model, std::size_t horizon, std::size_t rungs
 
 CarriedReport report_carried(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                              const ExactQuestion& asked) {
+  if (asked.range == RestartRange::record)
+    throw BadInput(
+        "restart range",
+        "the record's own positions are for spaces whose matrix fits, and this is larger",
+        "lower the horizon or take the range horizon");
   const RestartLaw restart = asked.restart ? *asked.restart : RestartLaw::uniform(asked.horizon);
   const CarriedTempering kernels(model, asked.horizon, ladder, restart);
   const RecordTree& tree = kernels.tree();

@@ -31,8 +31,8 @@ bool is_carried(const FiniteModel& model, std::size_t horizon, std::size_t rungs
 
 /// As report_fixed_horizon for a ladder of one rung and report_joint for others, without the
 /// matrix.
-/// @throw BadInput if the space is too large to be carried, a power irrational, the start no state,
-/// or the curve too long to be exact
+/// @throw BadInput if the restart range is the record's, the space is too large to be carried, a
+/// power irrational, the start no state, or the curve too long to be exact
 CarriedReport report_carried(const FiniteModel& model, const Ladder& ladder, Schedule schedule,
                              const ExactQuestion& asked);
 

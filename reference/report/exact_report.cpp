@@ -2,9 +2,9 @@
 
 #include "reference/analysis/swap_rate.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/record_restart_kernel.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
 
 namespace tempera::reference {
@@ -37,8 +37,8 @@ RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
                                 const ExactQuestion& asked) {
   const FixedHorizonSpace space(model, asked.horizon);
   const auto start = start_record(space, asked);
-  return report_rung(space, power, fixed_horizon_kernel(space, power, restart_law(asked)), start,
-                     asked.steps);
+  return report_rung(space, power, local_kernel(space, power, restart_law(asked), asked.range),
+                     start, asked.steps);
 }
 
 RungReport report_truncating(const FiniteModel& model, const Power& power,
@@ -54,7 +54,7 @@ JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedul
   std::optional<std::size_t> start;
   if (asked.start)
     start = parse_joint_state(space, ladder.rungs(), asked.start->text, asked.start->where);
-  const ParallelTempering kernels(space, ladder, restart_law(asked));
+  const ParallelTempering kernels(space, ladder, restart_law(asked), asked.range);
   const Law target = kernels.target();
   const FactoredKernel chain =
       schedule == Schedule::ordered ? kernels.transition(1, 1) : kernels.even_odd_transition();

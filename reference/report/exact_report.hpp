@@ -23,8 +23,9 @@ struct Start {
 struct ExactQuestion {
   std::size_t horizon = 0;
   std::optional<RestartLaw> restart;  ///< over 1..T; uniform when absent
-  std::optional<Start> start;         ///< no curve when absent
-  std::size_t steps = 10;             ///< of the curve
+  RestartRange range = RestartRange::horizon;
+  std::optional<Start> start;  ///< no curve when absent
+  std::size_t steps = 10;      ///< of the curve
 };
 
 /// One rung: its laws, its transition matrix and whether the one preserves the other.
