@@ -121,8 +121,7 @@ void draw_axes(Picture& picture, const Panel& panel, const Axis& tokens, const A
                    gpu::in_decimal(std::pow(10.0, -d), "%.6g"));
   for (double at = tokens.least; at <= tokens.most * 1.001; at = round_number(at * 1.01, true))
     picture.x_tick(panel, tokens.share(at), gpu::in_decimal(at, "%.6g"));
-  picture.text(panel.x(0.5), panel.y(0.0) + 38.0,
-               "expected decode tokens of one answer (dotted: ppt in the table)", "middle");
+  picture.text(panel.x(0.5), panel.y(0.0) + 38.0, "expected decode tokens of one answer", "middle");
 }
 
 void draw_curve(Picture& picture, const Panel& panel, const Axis& tokens, const Axis& tv,
@@ -140,10 +139,12 @@ void draw_curve(Picture& picture, const Panel& panel, const Axis& tokens, const 
 void draw(Picture& picture, const Panel& panel, const ExactComparison& comparison,
           const gpu::Inks& inks) {
   const Axis tokens = token_axis(comparison), tv = tv_axis(comparison);
-  picture.text(panel.left, panel.top - 16.0,
+  picture.text(panel.left, panel.top - 24.0,
                comparison.model + ", T = " + std::to_string(comparison.horizon) +
                    ", B = " + std::to_string(comparison.block),
                "start", "font-weight=\"bold\"");
+  picture.text(panel.x(1.0), panel.top - 7.0, "dotted: the tokens of ppt in the table", "end",
+               "font-size=\"11\"");
   draw_axes(picture, panel, tokens, tv);
   for (const ExactRow& row : comparison.rows) {
     if (row.sampler != "ppt") continue;
