@@ -137,7 +137,8 @@ void add_compare(CLI::App& app) {
       "Examples:\n  tempera compare toy_models/worked_sum --most 20\n"
       "  tempera compare toy_models/worked_sum --json >comparison.json\n"
       "  tempera compare toy_models/*.json\n"
-      "  tempera compare toy_models/bimodal.json --horizon 3 --rounds 2 --json");
+      "  tempera compare toy_models/bimodal.json --horizon 3 --rounds 2 --json\n"
+      "  tempera compare toy_models/bimodal.json toy_models/ties.json --plot curves.svg");
   command->callback([=] {
     require(*model,
             "name a Hugging Face folder with held_out.jsonl and comparison.json, or finite models");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/columns.hpp"
 #include "cli/help.hpp"
@@ -13,6 +14,8 @@
 #include "cli/standard_streams.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
+#include "gpu/runs/disk.hpp"
+#include "lab/comparison_plot.hpp"
 #include "lab/exact_comparison.hpp"
 
 namespace tempera::cli {
@@ -20,38 +23,66 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// How far curves go, in rounds of ppt for each that the table has.
+constexpr std::size_t curve_multiple = 4;
+
 std::string decimals(const lab::Real& value, int digits) {
   return value.str(digits, std::ios::fixed);
 }
 
+/// The probability of the answer set as a cell; nothing where there is none.
+std::string answer_cell(const std::optional<reference::Rational>& probability) {
+  return probability ? "   " + reference::to_decimal(*probability, 6) : "";
+}
+
 void print(const lab::ExactRow& row) {
-  std::printf("  %-31s %-10s %10s %12s %12s%s\n", row.sampler.c_str(), row.effort.c_str(),
+  std::printf("  %-31s %-10s %10s %11s %11s%s%s\n", row.sampler.c_str(), row.effort.c_str(),
               reference::to_decimal(row.decode_tokens, 3).c_str(),
               reference::to_decimal(row.tv, 8).c_str(), decimals(row.log_likelihood, 6).c_str(),
+              answer_cell(row.answer_probability).c_str(),
               row.effort.empty() || row.matched ? "" : "  less");
 }
 
-void print(const std::string& file, const lab::ExactComparison& comparison,
-           const ExactCompareOptions& options) {
+/// The answers of a model in a row: "w w|g e".
+std::string answers_of(const reference::FiniteModel& model) {
+  std::string list;
+  for (const auto& answer : model.answers()) list += (list.empty() ? "" : "|") + model.text(answer);
+  return list;
+}
+
+void print(const std::string& file, const std::string& answers,
+           const lab::ExactComparison& comparison, const ExactCompareOptions& options) {
   const std::string title = file + ": " + std::to_string(comparison.records) +
                             " records of horizon " + std::to_string(comparison.horizon) +
                             ", block " + std::to_string(comparison.block) + ", powers " +
-                            options.powers + "; E log p0 of the target " +
-                            decimals(comparison.target_log_likelihood, 6);
+                            options.powers +
+                            (answers.empty() ? "" : "; answers " + gpu::in_quotes(answers));
   std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
-  std::printf("  %-31s %-10s %10s %12s %12s\n", "sampler", "effort", "tokens", "TV", "E log p0");
+  std::printf("  %-31s %-10s %10s %11s %11s%s\n", "sampler", "effort", "tokens", "TV", "E log p0",
+              answers.empty() ? "" : "     answer");
+  std::printf("  %-31s %-10s %10s %11s %11s%s\n", "the target itself", "", "", "",
+              decimals(comparison.target.log_likelihood, 6).c_str(),
+              answer_cell(comparison.target.answer_probability).c_str());
   for (const lab::ExactRow& row : comparison.rows) print(row);
   flush_output();
 }
 
-ordered_json to_json(const std::string& file, const lab::ExactComparison& comparison,
-                     const ExactCompareOptions& options) {
+ordered_json to_json(const std::optional<reference::Rational>& probability) {
+  return probability ? ordered_json(reference::to_string(*probability)) : ordered_json(nullptr);
+}
+
+ordered_json to_json(const std::string& file, const reference::FiniteModel& model,
+                     const lab::ExactComparison& comparison, const ExactCompareOptions& options) {
+  auto answers = ordered_json::array();
+  for (const auto& answer : model.answers()) answers.push_back(model.text(answer));
   ordered_json json{{"model", file},
                     {"horizon", comparison.horizon},
                     {"block", comparison.block},
                     {"powers", options.powers},
                     {"records", comparison.records},
-                    {"target_log_likelihood", decimals(comparison.target_log_likelihood, 12)},
+                    {"answers", answers},
+                    {"target_log_likelihood", decimals(comparison.target.log_likelihood, 12)},
+                    {"target_answer_probability", to_json(comparison.target.answer_probability)},
                     {"samplers", ordered_json::array()}};
   for (const lab::ExactRow& row : comparison.rows)
     json["samplers"].push_back(
@@ -62,7 +93,9 @@ ordered_json to_json(const std::string& file, const lab::ExactComparison& compar
          {"decode_tokens_decimal", reference::to_decimal(row.decode_tokens, 12)},
          {"tv", reference::to_string(row.tv)},
          {"tv_decimal", reference::to_decimal(row.tv, 12)},
-         {"log_likelihood", decimals(row.log_likelihood, 12)}});
+         {"log_likelihood", decimals(row.log_likelihood, 12)},
+         {"answer_probability", to_json(row.answer_probability)},
+         {"open_probability", reference::to_string(row.open_probability)}});
   return json;
 }
 
@@ -82,7 +115,12 @@ std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
       add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
                        "Of finite models: local moves of each rung in a round (default: 1)"),
       add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
-                       "Of finite models: sweeps in a round (default: 1)")};
+                       "Of finite models: sweeps in a round (default: 1)"),
+      add_text(command, "--answers", options.answers, "ANSWER[|ANSWER...]",
+               "Of finite models: how right records begin, tokens joined by one space (default: "
+               "what the file names)"),
+      add_text(command, "--plot", options.plot, "FILE",
+               "Of finite models: also draw TV against expected decode tokens, as an SVG picture")};
 }
 
 bool names_finite_model(const std::string& path) {
@@ -91,21 +129,30 @@ bool names_finite_model(const std::string& path) {
 
 void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
                        bool json) {
+  // Now, and not after all comparisons.
+  if (!options.plot.empty()) gpu::Disk::real().require_place(options.plot);
   std::vector<std::pair<std::string, reference::FiniteModel>> loaded;
   for (const std::string& model : models) {
     if (!names_finite_model(model))
       throw gpu::BadInput(gpu::one_line(model), "is no finite model (JSON) beside finite models",
                           "compare a folder by itself");
     if (std::filesystem::path(model).filename() == "models.json") continue;
-    loaded.emplace_back(gpu::one_line(model), reference::load_finite_model(model));
+    const auto read = reference::load_finite_model(model);
+    loaded.emplace_back(
+        gpu::one_line(model),
+        options.answers.empty() ? read : read.with_answers(options.answers, "--answers"));
   }
   if (loaded.empty())
     throw gpu::BadInput(gpu::one_line(models.front()),
                         "is the list of the models, and none of them",
                         "name the models themselves");
-  lab::ExactComparisonSettings settings{
-      options.horizon, options.block,       reference::parse_ladder(options.powers, "--powers"),
-      options.rounds,  options.local_moves, options.sweeps};
+  lab::ExactComparisonSettings settings{options.horizon,
+                                        options.block,
+                                        reference::parse_ladder(options.powers, "--powers"),
+                                        options.rounds,
+                                        options.local_moves,
+                                        options.sweeps,
+                                        options.plot.empty() ? 0 : curve_multiple};
   std::vector<lab::ExactComparison> comparisons;
   ProgressLine line;
   for (std::size_t i = 0; i < loaded.size(); ++i) {
@@ -115,22 +162,25 @@ void run_exact_compare(const std::vector<std::string>& models, const ExactCompar
     }));
   }
   line.clear();
+  if (!options.plot.empty())
+    gpu::Disk::real().replace(options.plot, lab::comparison_plot(comparisons));
   // Printed when all are there, so that a model that is refused leaves no half of the tables.
   ordered_json report{{"models", ordered_json::array()}};
   for (std::size_t i = 0; i < loaded.size(); ++i) {
     if (json)
-      report["models"].push_back(to_json(loaded[i].first, comparisons[i], options));
+      report["models"].push_back(
+          to_json(loaded[i].first, loaded[i].second, comparisons[i], options));
     else
-      print(loaded[i].first, comparisons[i], options);
+      print(loaded[i].first, answers_of(loaded[i].second), comparisons[i], options);
   }
   if (json)
     std::cout << report.dump() << '\n';
   else
     std::printf(
         "  tokens: expected decode tokens of one answer, proposals included; TV: of the answer's "
-        "law from\n  the target, the power distribution at the last power. Efforts are the least "
-        "with ppt's tokens;\n  less: the most that is enumerated takes fewer, or the schedule of "
-        "ppt does.\n");
+        "law from\n  the target, the power distribution at the last power; answer: the probability "
+        "of the answer set.\n  Efforts are the least with ppt's tokens; less: the most that is "
+        "enumerated takes fewer, or the\n  schedule of ppt does.\n");
 }
 
 }  // namespace tempera::cli

@@ -14,6 +14,8 @@ struct ExactCompareOptions {
   std::size_t rounds = 1;
   std::size_t local_moves = 1;
   std::size_t sweeps = 1;
+  std::string answers;
+  std::string plot;
 };
 
 /// Declares the options that only finite models take, and returns them.

@@ -1,20 +1,14 @@
 #include "lab/exact_comparison.hpp"
 
-#include "reference/analysis/total_variation.hpp"
+#include <algorithm>
+#include <map>
+
 #include "reference/bad_input.hpp"
-#include "reference/kernels/likeliest_record.hpp"
-#include "reference/kernels/power_smc.hpp"
-#include "reference/kernels/power_target.hpp"
-#include "reference/kernels/progressive.hpp"
-#include "reference/kernels/tokenwise_law.hpp"
 #include "reference/model/record_count.hpp"
 
 namespace tempera::lab {
 namespace {
 
-using reference::ComparisonSpace;
-using reference::FixedHorizonSpace;
-using reference::Law;
 using reference::Power;
 using reference::Rational;
 using reference::Schedule;
@@ -33,6 +27,12 @@ std::size_t particle_states(std::size_t records, std::size_t coordinates) {
   return states;
 }
 
+std::size_t most_particles(std::size_t records) {
+  std::size_t most = 1;
+  while (most < most_effort && particle_states(records, most + 1) <= most_particle_states) ++most;
+  return most;
+}
+
 std::size_t chosen_horizon(const reference::FiniteModel& model, std::size_t rungs) {
   const auto is_small = [&](std::size_t horizon) {
     try {
@@ -48,164 +48,138 @@ std::size_t chosen_horizon(const reference::FiniteModel& model, std::size_t rung
   return horizon;
 }
 
-/// Σ_x law(x) log p0(x).
-Real log_likelihood(const reference::RecordSpace& space, const Law& law) {
-  Real sum = 0;
-  for (std::size_t x = 0; x < space.size(); ++x)
-    if (law[x] != 0) sum += to_real(law[x]) * log(to_real(space.likelihood(x)));
-  return sum;
+std::string rounds_text(std::size_t rounds) {
+  return std::to_string(rounds) + (rounds == 1 ? " round" : " rounds");
 }
 
-/// The samplers on one model, each at one effort.
-class Contest {
- public:
-  Contest(const reference::FiniteModel& model, const ExactComparisonSettings& settings)
-      : model_(model),
-        settings_(settings),
-        space_(model, settings.horizon),
-        wider_(model, settings.horizon),
-        sharpest_(settings.ladder[settings.ladder.rungs() - 1]),
-        target_(power_target(space_, sharpest_)) {}
+std::string particles_text(std::size_t count) { return "N = " + std::to_string(count); }
 
-  const FixedHorizonSpace& space() const { return space_; }
-  Real target_log_likelihood() const { return log_likelihood(space_, target_); }
+/// A sampler of the comparison: what it does at an effort, and which efforts it may take.
+struct Contender {
+  std::string sampler;
+  std::function<ExactRow(std::size_t)> run;
+  std::string (*effort)(std::size_t);  ///< none where there is nothing to choose
+  enum class Chooses {
+    nothing,
+    effort,   ///< the least that takes the tokens of PPT
+    schedule  ///< that of PPT
+  } chooses;
+  std::size_t most = 1;  ///< the greatest effort
 
-  ExactRow tokenwise(const Power& power) const {
-    const Law law = tokenwise_law(space_, power);
-    return row(law, expected_length(space_, law));
-  }
-  ExactRow truncating(std::size_t rounds) const {
-    const auto run = truncating_progressive_run(model_, settings_.horizon, settings_.block,
-                                                sharpest_, schedule(rounds, 0));
-    ExactRow told = row(power_target(wider_, sharpest_), wider_, run.law);
-    told.decode_tokens = run.decode_tokens;
-    return told;
-  }
-  ExactRow single_chain(std::size_t rounds) const {
-    const auto run = chain(sharpest_, rounds);
-    return row(run.law, run.decode_tokens);
-  }
-  ExactRow particles(std::size_t count) const {
-    const auto exact = power_smc_law(space_, settings_.block, sharpest_, count);
-    return row(exact.answer, exact.tokens);
-  }
-  ExactRow best_of(std::size_t count) const {
-    const Law one = base_law(space_);
-    return row(likeliest_record_law(space_, std::vector<Law>(count, one)),
-               Rational(count) * expected_length(space_, one));
-  }
-  ExactRow uncoupled(bool by_likelihood) const {
-    std::vector<Law> laws;
-    Rational tokens = 0;
-    for (std::size_t k = 0; k < settings_.ladder.rungs(); ++k) {
-      const auto run = chain(settings_.ladder[k], settings_.rounds);
-      laws.push_back(run.law);
-      tokens += run.decode_tokens;
-    }
-    return row(by_likelihood ? likeliest_record_law(space_, laws) : laws.back(), tokens);
-  }
-  ExactRow tempering(Schedule sweeps) const {
-    const auto run = progressive_run(model_, settings_.horizon, settings_.block, settings_.ladder,
-                                     schedule(settings_.rounds, settings_.sweeps), sweeps);
-    const std::size_t rungs = settings_.ladder.rungs();
-    return row(reference::marginal(run.law, reference::Shape(rungs, space_.size()), rungs - 1),
-               run.decode_tokens);
-  }
+  std::map<std::size_t, ExactRow> known = {};
 
- private:
-  std::vector<reference::StageSchedule> schedule(std::size_t rounds, std::size_t sweeps) const {
-    return {{rounds, settings_.local_moves, sweeps}};
-  }
-  reference::ProgressiveRun chain(const Power& power, std::size_t rounds) const {
-    return progressive_run(model_, settings_.horizon, settings_.block, reference::Ladder({power}),
-                           schedule(rounds, 0));
-  }
-  static ExactRow row(const Law& target, const reference::RecordSpace& space, const Law& law) {
-    ExactRow told;
-    told.tv = reference::total_variation(law, target);
-    told.log_likelihood = log_likelihood(space, law);
-    return told;
-  }
-  ExactRow row(const Law& law, const Rational& tokens) const {
-    ExactRow told = row(target_, space_, law);
-    told.decode_tokens = tokens;
-    return told;
-  }
-
-  const reference::FiniteModel& model_;
-  const ExactComparisonSettings& settings_;
-  FixedHorizonSpace space_;
-  ComparisonSpace wider_;
-  Power sharpest_;
-  Law target_;
-};
-
-/// The row of the least effort, from 1 to `most`, that takes at least `budget` tokens; else of the
-/// most.
-template <class Run>
-ExactRow least_effort(const Rational& budget, std::size_t most, const char* name, const Run& run) {
-  for (std::size_t effort = 1;; ++effort) {
-    ExactRow row = run(effort);
-    row.matched = row.decode_tokens >= budget;
-    if (!row.matched && effort < most) continue;
-    row.effort = name == std::string("N")
-                     ? "N = " + std::to_string(effort)
-                     : std::to_string(effort) + " " + name + (effort == 1 ? "" : "s");
+  const ExactRow& at(std::size_t amount) {
+    const auto [place, is_new] = known.try_emplace(amount);
+    ExactRow& row = place->second;
+    if (!is_new) return row;
+    row = run(amount);
+    row.sampler = sampler;
+    if (effort != nullptr) row.effort = effort(amount);
     return row;
   }
+};
+
+std::vector<Contender> contenders(const Contest& contest, const ExactComparisonSettings& settings) {
+  using Chooses = Contender::Chooses;
+  const reference::Ladder& ladder = settings.ladder;
+  const auto tempering = [&](Schedule schedule) {
+    return [&, schedule](std::size_t rounds) {
+      return contest.tempering(ladder, rounds, settings.sweeps, schedule);
+    };
+  };
+  const auto uncoupled = [&](bool by_likelihood) {
+    return [&, by_likelihood](std::size_t rounds) {
+      return contest.uncoupled(ladder, rounds, by_likelihood);
+    };
+  };
+  const auto tokenwise = [&](const Power& power) {
+    return [&, power](std::size_t) { return contest.tokenwise(power); };
+  };
+  return {{"standard", tokenwise(Power(Rational(1))), nullptr, Chooses::nothing},
+          {"low-temperature", tokenwise(ladder[ladder.rungs() - 1]), nullptr, Chooses::nothing},
+          {"power-sampling", [&](std::size_t rounds) { return contest.truncating(rounds); },
+           rounds_text, Chooses::effort, most_effort},
+          {"fixed-horizon", [&](std::size_t rounds) { return contest.single_chain(rounds); },
+           rounds_text, Chooses::effort, most_effort},
+          {"power-smc", [&](std::size_t count) { return contest.particles(count); }, particles_text,
+           Chooses::effort, most_particles(contest.space().size())},
+          {"best-of-n", [&](std::size_t count) { return contest.best_of(count); }, particles_text,
+           Chooses::effort, most_effort},
+          {"uncoupled-ladder", uncoupled(false), rounds_text, Chooses::schedule},
+          {"uncoupled-ladder-by-likelihood", uncoupled(true), rounds_text, Chooses::schedule},
+          {"ppt", tempering(Schedule::ordered), rounds_text, Chooses::schedule},
+          {"ppt, schedule deo", tempering(Schedule::even_odd), rounds_text, Chooses::schedule}};
+}
+
+bool chooses_effort(const Contender& contender) {
+  return contender.chooses == Contender::Chooses::effort;
+}
+
+/// The row at matched compute.
+ExactRow matched(Contender& contender, std::size_t rounds, const Rational& budget) {
+  for (std::size_t effort = chooses_effort(contender) ? 1 : rounds;; ++effort) {
+    ExactRow row = contender.at(effort);
+    row.matched = row.decode_tokens >= budget;
+    if (row.matched || !chooses_effort(contender) || effort == contender.most) return row;
+  }
+}
+
+/// Growing efforts until one takes `budget` tokens; of those that keep PPT's schedule, from its
+/// rounds to `multiple` times as many.
+ExactCurve followed(Contender& contender, std::size_t rounds, const Rational& budget,
+                    std::size_t multiple) {
+  ExactCurve curve{contender.sampler, {}};
+  if (chooses_effort(contender)) {
+    for (std::size_t effort = 1;; effort += std::max<std::size_t>(1, effort / 4)) {
+      effort = std::min(effort, contender.most);
+      curve.rows.push_back(contender.at(effort));
+      if (curve.rows.back().decode_tokens >= budget || effort == contender.most) return curve;
+    }
+  }
+  curve.rows.push_back(contender.at(rounds));
+  if (contender.chooses == Contender::Chooses::schedule)
+    for (std::size_t factor = 2; factor <= multiple; factor *= 2)
+      curve.rows.push_back(contender.at(factor * rounds));
+  return curve;
 }
 
 }  // namespace
 
+ExactComparisonSettings chosen(const reference::FiniteModel& model,
+                               const ExactComparisonSettings& settings) {
+  ExactComparisonSettings all = settings;
+  if (all.horizon == 0) all.horizon = chosen_horizon(model, all.ladder.rungs());
+  if (all.block == 0) all.block = (all.horizon + 1) / 2;
+  return all;
+}
+
 ExactComparison compare_exactly(const reference::FiniteModel& model,
                                 const ExactComparisonSettings& asked,
                                 const std::function<void(const ExactRow&)>& done) {
-  ExactComparisonSettings settings = asked;
-  const std::size_t rungs = settings.ladder.rungs();
-  if (settings.horizon == 0) settings.horizon = chosen_horizon(model, rungs);
-  if (settings.block == 0) settings.block = (settings.horizon + 1) / 2;
-  const Contest contest(model, settings);
-  ExactComparison comparison{settings.horizon,
+  const ExactComparisonSettings settings = chosen(model, asked);
+  const reference::Ladder& ladder = settings.ladder;
+  const Contest contest(model, settings.horizon, settings.block, ladder[ladder.rungs() - 1],
+                        settings.local_moves);
+  ExactComparison comparison{model.name(),
+                             settings.horizon,
                              settings.block,
                              contest.space().size(),
-                             contest.target_log_likelihood(),
+                             contest.target(),
+                             {},
                              {}};
-  const auto add = [&](ExactRow row, const std::string& name) {
-    row.sampler = name;
-    comparison.rows.push_back(std::move(row));
+  auto all = contenders(contest, settings);
+  Contender& ppt = *std::find_if(all.begin(), all.end(),
+                                 [](const Contender& one) { return one.sampler == "ppt"; });
+  const Rational budget = ppt.at(settings.rounds).decode_tokens;
+  const std::size_t multiple = settings.curve_multiple;
+  const Rational farthest =
+      multiple == 0 ? budget : ppt.at(multiple * settings.rounds).decode_tokens;
+  for (Contender& contender : all) {
+    comparison.rows.push_back(matched(contender, settings.rounds, budget));
     if (done) done(comparison.rows.back());
-  };
-  ExactRow ppt = contest.tempering(Schedule::ordered);
-  ppt.matched = true;
-  const Rational budget = ppt.decode_tokens;
-  const auto as_ppt = [&](ExactRow row) {
-    row.effort = std::to_string(settings.rounds) + (settings.rounds == 1 ? " round" : " rounds");
-    row.matched = row.decode_tokens >= budget;
-    return row;
-  };
-  std::size_t most_particles = 1;
-  while (most_particles < most_effort &&
-         particle_states(contest.space().size(), most_particles + 1) <= most_particle_states)
-    ++most_particles;
-
-  add(contest.tokenwise(Power(Rational(1))), "standard");
-  add(contest.tokenwise(settings.ladder[rungs - 1]), "low-temperature");
-  add(least_effort(budget, most_effort, "round",
-                   [&](std::size_t rounds) { return contest.truncating(rounds); }),
-      "power-sampling");
-  add(least_effort(budget, most_effort, "round",
-                   [&](std::size_t rounds) { return contest.single_chain(rounds); }),
-      "fixed-horizon");
-  add(least_effort(budget, most_particles, "N",
-                   [&](std::size_t count) { return contest.particles(count); }),
-      "power-smc");
-  add(least_effort(budget, most_effort, "N",
-                   [&](std::size_t count) { return contest.best_of(count); }),
-      "best-of-n");
-  add(as_ppt(contest.uncoupled(false)), "uncoupled-ladder");
-  add(as_ppt(contest.uncoupled(true)), "uncoupled-ladder-by-likelihood");
-  add(as_ppt(std::move(ppt)), "ppt");
-  add(as_ppt(contest.tempering(Schedule::even_odd)), "ppt, schedule deo");
+    if (multiple > 0)
+      comparison.curves.push_back(followed(contender, settings.rounds, farthest, multiple));
+  }
   return comparison;
 }
 

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/real.hpp"
-#include "reference/kernels/ladder.hpp"
-#include "reference/model/finite_model.hpp"
+#include "lab/contest.hpp"
 
 namespace tempera::lab {
 
@@ -19,26 +17,25 @@ struct ExactComparisonSettings {
   std::size_t rounds = 1;       ///< of PPT, in each stage
   std::size_t local_moves = 1;  ///< of each rung, in each round
   std::size_t sweeps = 1;       ///< in each round
+  /// Curves follow PPT to this multiple of its rounds, and the others to the tokens that it then
+  /// takes; 0: no curves.
+  std::size_t curve_multiple = 0;
 };
 
-/// One sampler of the comparison, from its definition alone.
-struct ExactRow {
-  std::string sampler;  ///< as `tempera sample --sampler` knows it, and the schedule of ppt
-  std::string effort;   ///< "2 rounds", "N = 5"; empty where there is nothing to choose
-  reference::Rational decode_tokens;  ///< expected, proposals included
-  reference::Rational tv;             ///< of the answer's law from π_α, α the sharpest power
-  Real log_likelihood;                ///< E log p0 of the answer
-  /// Whether it takes as many tokens as PPT with ordered sweeps, or a choice of effort could not
-  /// make it.
-  bool matched = false;
+/// One sampler at efforts that grow.
+struct ExactCurve {
+  std::string sampler;
+  std::vector<ExactRow> rows;  ///< by their decode tokens; one where there is nothing to choose
 };
 
 struct ExactComparison {
+  std::string model;  ///< its name
   std::size_t horizon = 0;
   std::size_t block = 0;
-  std::size_t records = 0;     ///< |S_T|
-  Real target_log_likelihood;  ///< E log p0 under π_α
+  std::size_t records = 0;  ///< |S_T|
+  ExactRow target;          ///< π_α, with no tokens
   std::vector<ExactRow> rows;
+  std::vector<ExactCurve> curves;  ///< of each row's sampler, in that order; empty if not asked for
 };
 
 /// The samplers that the paper compares, exactly, at matched expected compute: those with rounds or
@@ -50,5 +47,9 @@ struct ExactComparison {
 ExactComparison compare_exactly(const reference::FiniteModel& model,
                                 const ExactComparisonSettings& settings,
                                 const std::function<void(const ExactRow&)>& done = {});
+
+/// The settings with the horizon and block that stand for 0.
+ExactComparisonSettings chosen(const reference::FiniteModel& model,
+                               const ExactComparisonSettings& settings);
 
 }  // namespace tempera::lab

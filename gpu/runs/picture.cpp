@@ -91,10 +91,49 @@ void Picture::dot(double x, double y, double radius, const std::string& fill) {
           in_decimal(radius) + "\" fill=\"" + fill + "\"/>\n";
 }
 
-void Picture::curve(const std::vector<std::pair<double, double>>& points,
-                    const std::string& stroke) {
+void Picture::mark(Mark shape, double x, double y, const std::string& colour) {
+  const auto filled = [&](const std::string& path) {
+    svg_ += "<path d=\"M" + in_decimal(x) + " " + in_decimal(y) + path + "z\" fill=\"" + colour +
+            "\"/>\n";
+  };
+  switch (shape) {
+    case Mark::disc:
+      return dot(x, y, 3.4, colour);
+    case Mark::ring:
+      svg_ += "<circle cx=\"" + in_decimal(x) + "\" cy=\"" + in_decimal(y) +
+              "\" r=\"3.4\" fill=\"none\" stroke=\"" + colour + "\" stroke-width=\"1.6\"/>\n";
+      return;
+    case Mark::square:
+      return filled("m-3.2 -3.2h6.4v6.4h-6.4");
+    case Mark::diamond:
+      return filled("m0 -4.6l4.6 4.6l-4.6 4.6l-4.6 -4.6");
+    case Mark::triangle:
+      return filled("m0 -4.4l4.4 7.6h-8.8");
+    case Mark::cross:
+      line(x - 3.4, y - 3.4, x + 3.4, y + 3.4, colour, 2.0);
+      line(x - 3.4, y + 3.4, x + 3.4, y - 3.4, colour, 2.0);
+      return;
+  }
+}
+
+void Picture::darken(const Inks& dark) {
+  std::string rules;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    for (const char* attribute : {"fill", "stroke"})
+      rules += "[" + std::string(attribute) + "=\"" + from + "\"]{" + attribute + ":" + to + "}";
+  };
+  replace(inks_.text, dark.text);
+  replace(inks_.axis, dark.axis);
+  replace(inks_.grid, dark.grid);
+  if (!inks_.background.empty()) replace(inks_.background, dark.background);
+  for (std::size_t k = 0; k < inks_.curves.size(); ++k) replace(inks_.curve(k), dark.curve(k));
+  svg_ += "<style>@media (prefers-color-scheme: dark){" + rules + "}</style>\n";
+}
+
+void Picture::curve(const std::vector<std::pair<double, double>>& points, const std::string& stroke,
+                    const std::string& more) {
   svg_ += "<polyline fill=\"none\" stroke=\"" + stroke +
-          "\" stroke-width=\"1.8\" stroke-linejoin=\"round\" points=\"";
+          "\" stroke-width=\"1.8\" stroke-linejoin=\"round\" " + more + " points=\"";
   for (const auto& [x, y] : points) svg_ += in_decimal(x) + "," + in_decimal(y) + " ";
   svg_ += "\"/>\n";
 }
@@ -120,11 +159,14 @@ void Picture::x_ticks(const Panel& panel, std::size_t last, const std::string& n
   const auto steps = static_cast<std::size_t>(range / step + 1e-9);
   for (std::size_t i = 0; i <= steps; ++i) {
     const double at = static_cast<double>(i) * step;
-    line(panel.x(at / range), panel.y(0.0), panel.x(at / range), panel.y(0.0) + 5.0, inks_.axis,
-         1.0);
-    text(panel.x(at / range), panel.y(0.0) + 19.0, in_decimal(at, "%.0f"), "middle");
+    x_tick(panel, at / range, in_decimal(at, "%.0f"));
   }
   text(panel.x(0.5), panel.y(0.0) + 38.0, name, "middle");
+}
+
+void Picture::x_tick(const Panel& panel, double share, const std::string& words) {
+  line(panel.x(share), panel.y(0.0), panel.x(share), panel.y(0.0) + 5.0, inks_.axis, 1.0);
+  text(panel.x(share), panel.y(0.0) + 19.0, words, "middle");
 }
 
 void Picture::key(const Panel& panel, std::size_t k, const std::string& words) {

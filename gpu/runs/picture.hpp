@@ -30,6 +30,9 @@ struct Inks {
 /// Ito), without the yellow that a light background swallows.
 const Inks& on_white();
 
+/// The shapes of marks, so that curves are told apart without their colours.
+enum class Mark { disc, ring, square, diamond, triangle, cross };
+
 /// The place of a panel's axes in the picture, in its units.
 struct Panel {
   double left, top, width, height;
@@ -57,13 +60,19 @@ class Picture {
   void bar(double x, double top, double width, double height, const std::string& fill,
            const std::string& more = "");
   void dot(double x, double y, double radius, const std::string& fill);
-  void curve(const std::vector<std::pair<double, double>>& points, const std::string& stroke);
+  void mark(Mark shape, double x, double y, const std::string& colour);
+  void curve(const std::vector<std::pair<double, double>>& points, const std::string& stroke,
+             const std::string& more = "");
+  /// Where the reader's system is dark, each colour of the picture's is replaced by that of `dark`
+  /// in its place; a viewer without style sheets shows the picture's own.
+  void darken(const Inks& dark);
 
   /// Frame, title, if it has one, and the name of the y-axis, 62 to its left.
   void frame(const Panel& panel, const std::string& title, const std::string& y_name);
   void y_tick(const Panel& panel, double share, const std::string& words);
   /// Whole numbers from 0 to `last`, and the axis's name.
   void x_ticks(const Panel& panel, std::size_t last, const std::string& name);
+  void x_tick(const Panel& panel, double share, const std::string& words);
   /// The name of the k-th curve, to the right of the panel.
   void key(const Panel& panel, std::size_t k, const std::string& words);
 

@@ -8,11 +8,13 @@ namespace {
 constexpr const char* style = R"(
 :root { color-scheme: light dark; --page: #ffffff; --card: #f5f6f8; --ink: #1b1d21;
   --quiet: #565c65; --line: #d7dade; --good: #17703d; --if: #855000; --bad: #b3231a;
-  --none: #565c65; --curve-1: #00629c; --curve-2: #b84a00; }
+  --none: #565c65; --curve-1: #00629c; --curve-2: #b84a00; --curve-3: #00795a;
+  --curve-4: #a8477f; --curve-5: #6b4fbb; --curve-6: #8a6200; }
 @media (prefers-color-scheme: dark) {
   :root { --page: #14161a; --card: #1d2025; --ink: #e7e9ec; --quiet: #a6adb6; --line: #373c44;
     --good: #62cf90; --if: #e7b257; --bad: #ff9086; --none: #a6adb6; --curve-1: #6cbcf0;
-    --curve-2: #ff9f5a; }
+    --curve-2: #ff9f5a; --curve-3: #4fd0a4; --curve-4: #f09ccb; --curve-5: #b8a5ff;
+    --curve-6: #e7b257; }
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
@@ -41,6 +43,14 @@ table { border-collapse: collapse; }
 th, td { text-align: right; padding: .25rem .7rem; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 td small { display: block; color: var(--quiet); font-size: .85rem; }
+.panel svg { width: 100%; }
+.samplers { width: 100%; font-size: .875rem; }
+.samplers th, .samplers td { padding: .2rem .35rem; white-space: nowrap; }
+.samplers th:first-child { text-align: left; font-weight: normal;
+  white-space: normal; }
+@media (max-width: 30rem) { .samplers .wide { display: none; } }
+.samplers small { display: block; color: var(--quiet); padding-left: 34px; }
+.sign svg { display: inline-block; max-width: none; margin-right: 4px; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr));
   gap: 1rem; }
 .card { background: var(--card); border-radius: .5rem; padding: .9rem 1.1rem; min-width: 0;
@@ -76,6 +86,7 @@ std::string count_of(const std::string& kind, std::size_t number, const std::str
 std::string report_page(const Report& report) {
   const auto& decisions = report.decisions;
   const std::vector<Section> sections{claims_section(decisions), curves_section(),
+                                      comparison_section(compared_for_report(report.uses)),
                                       ladders_section(report.uses),
                                       gallery_section(report.defects)};
   const auto caught = static_cast<std::size_t>(

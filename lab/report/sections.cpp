@@ -3,8 +3,12 @@
 namespace tempera::lab {
 
 const gpu::Inks& page_inks() {
-  static const gpu::Inks inks{
-      "var(--ink)", "var(--quiet)", "var(--line)", "", {"var(--curve-1)", "var(--curve-2)"}};
+  static const gpu::Inks inks{"var(--ink)",
+                              "var(--quiet)",
+                              "var(--line)",
+                              "",
+                              {"var(--curve-1)", "var(--curve-2)", "var(--curve-3)",
+                               "var(--curve-4)", "var(--curve-5)", "var(--curve-6)", "var(--ink)"}};
   return inks;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/runs/picture.hpp"
+#include "lab/exact_comparison.hpp"
 #include "lab/report/report.hpp"
 
 namespace tempera::lab {
@@ -23,6 +24,14 @@ Section curves_section();
 /// ā of every edge, at the product target, for each ladder of two rungs or more, with R and the
 /// expected round trips by formula. A ladder that comes twice is shown once.
 Section ladders_section(const std::vector<ShippedUse>& uses);
+
+/// What comparison_section shows: each of the uses' models that names answers, once, at powers 1,
+/// 2, 4 and one round a stage, with curves.
+std::vector<ExactComparison> compared_for_report(const std::vector<ShippedUse>& uses);
+
+/// Each comparison as a picture of its curves, and as a table with the same signs. Range:
+/// comparisons with curves.
+Section comparison_section(const std::vector<ExactComparison>& comparisons);
 
 /// Every claim with its place, nature, kind, verdict, the verdict's ground and what ran: those that
 /// were refuted first, then by verdict.

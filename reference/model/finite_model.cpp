@@ -1,5 +1,7 @@
 #include "reference/model/finite_model.hpp"
 
+#include <algorithm>
+
 #include "reference/in_quotes.hpp"
 
 namespace tempera::reference {
@@ -35,6 +37,7 @@ FiniteModel::FiniteModel(FiniteModelParts parts, std::string source)
   if (!parts_.default_row && !parts_.next.contains({}))
     throw wrong("\"next\"", "has no row for the empty prefix and there is no \"default\"",
                 "add \"\" to \"next\" or give a \"default\" row");
+  check_answers(source_);
 }
 
 BadInput FiniteModel::wrong(const std::string& place, const std::string& what,
@@ -88,6 +91,54 @@ void FiniteModel::check_row(const TokenRow& row, const std::vector<Token>* histo
       place(),
       "sums to " + (sum.size() <= 60 ? sum : "about " + to_decimal(total, 12)) + ", not to 1",
       "correct its probabilities");
+}
+
+void FiniteModel::check_answers(const std::string& where) const {
+  const auto refuse = [&](const std::vector<Token>& answer, const std::string& what,
+                          const std::string& remedy) {
+    throw BadInput(where, "the answer " + in_quotes(text(answer)) + " " + what, remedy);
+  };
+  for (const auto& answer : parts_.answers)
+    if (answer.empty()) refuse(answer, "is empty", "every record would be right: name some");
+  for (std::size_t i = 0; i < parts_.answers.size(); ++i) {
+    const auto& answer = parts_.answers[i];
+    for (const Token token : answer)
+      if (token >= vocabulary_size())
+        refuse({}, "has the unknown " + number_of(token), "an answer is tokens of the vocabulary");
+    for (std::size_t t = 0; t < answer.size(); ++t) {
+      const std::span before = std::span(answer).first(t);
+      if (t > 0 && is_terminal(answer[t - 1]))
+        refuse(answer, "goes on after a terminal token", "end it there");
+      if (token_row(before)[answer[t]] == 0)
+        refuse(answer, "has probability 0", "name tokens that the model gives");
+    }
+    for (std::size_t j = 0; j < parts_.answers.size(); ++j) {
+      const auto& other = parts_.answers[j];
+      if (j != i && other.size() <= answer.size() &&
+          std::equal(other.begin(), other.end(), answer.begin()))
+        refuse(answer, "begins with the answer " + in_quotes(text(other)), "leave it out");
+    }
+  }
+}
+
+bool FiniteModel::is_answer(std::span<const Token> tokens) const {
+  return std::any_of(parts_.answers.begin(), parts_.answers.end(), [&](const auto& answer) {
+    return answer.size() <= tokens.size() &&
+           std::equal(answer.begin(), answer.end(), tokens.begin());
+  });
+}
+
+FiniteModel FiniteModel::with_answers(std::string_view list, const std::string& where) const {
+  FiniteModel other = *this;
+  other.parts_.answers.clear();
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find('|', begin), list.size());
+    other.parts_.answers.push_back(
+        parse_answer(parts_.vocabulary, list.substr(begin, end - begin), where));
+    begin = end + 1;
+  }
+  other.check_answers(where);
+  return other;
 }
 
 const TokenRow& FiniteModel::token_row(std::span<const Token> history) const {

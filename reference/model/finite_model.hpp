@@ -27,6 +27,8 @@ struct FiniteModelParts {
   std::vector<Token> terminal;                  ///< E
   std::map<std::vector<Token>, TokenRow> next;  ///< rows by history, in depth-first order
   std::optional<TokenRow> default_row;          ///< serves every history that is not listed
+  /// The answer set: records that begin with one of these. None: the model tells no right records.
+  std::vector<std::vector<Token>> answers = {};
 };
 
 /// An autoregressive model p0 given by finitely many rational rows.
@@ -36,7 +38,8 @@ class FiniteModel {
   /// @throw BadInput, naming source, place and remedy, for a terminal token outside the vocabulary
   /// or given twice, a history with such a token or continuing after a terminal one, a row of the
   /// wrong length, with a negative probability or a sum other than one, no row for the empty
-  /// history, and more than row_entry_limit entries
+  /// history, more than row_entry_limit entries, and an answer that is empty, of probability 0 or
+  /// begins as another one
   FiniteModel(FiniteModelParts parts, std::string source);
 
   const std::string& name() const { return parts_.name; }
@@ -57,6 +60,14 @@ class FiniteModel {
   const std::map<std::vector<Token>, TokenRow>& listed_rows() const { return parts_.next; }
   /// The row that serves every history not listed.
   const std::optional<TokenRow>& default_row() const { return parts_.default_row; }
+  /// How the records of the answer set begin; empty where the model names none.
+  const std::vector<std::vector<Token>>& answers() const { return parts_.answers; }
+  /// Whether the record with these generated tokens is in the answer set.
+  bool is_answer(std::span<const Token> tokens) const;
+  /// The model with another answer set: `list` holds answers, each its tokens joined by one space,
+  /// separated by '|'. `where` names the flag in messages.
+  /// @throw BadInput for an unknown token, and whatever the constructor refuses of an answer
+  FiniteModel with_answers(std::string_view list, const std::string& where) const;
 
   /// Tokens joined by one space.
   std::string text(std::span<const Token> tokens) const { return parts_.vocabulary.join(tokens); }
@@ -67,6 +78,7 @@ class FiniteModel {
   void check_terminal();
   void check_history(const std::vector<Token>& history) const;
   void check_row(const TokenRow& row, const std::vector<Token>* history) const;
+  void check_answers(const std::string& where) const;
 
   FiniteModelParts parts_;
   std::string source_;
@@ -77,6 +89,12 @@ class FiniteModel {
 /// Refuses a model of `rows` listed rows by its size alone, before they are built.
 /// @throw BadInput if it has more than row_entry_limit entries
 void check_row_entries(std::size_t rows, const Vocabulary& vocabulary, const std::string& source);
+
+/// The tokens of an answer, which joined by one space make `text`. `where` is the file or flag, for
+/// messages.
+/// @throw BadInput if the vocabulary lacks one
+std::vector<Token> parse_answer(const Vocabulary& vocabulary, std::string_view text,
+                                const std::string& where);
 
 /// Reads the finite-model format (docs/exact.md). `source` names the file in messages.
 /// @throw BadInput, naming file, place and remedy, for malformed JSON (line and column), a key

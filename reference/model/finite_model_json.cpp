@@ -13,9 +13,26 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* form =
-    "a finite model has the keys name, vocabulary, terminal, next and default";
+    "a finite model has the keys name, vocabulary, terminal, next, default and answers";
 constexpr const char* row_form =
     "write a row as {\"token\": \"p/q\", ...}, probabilities as strings";
+
+/// The tokens that joined by one space make `text`. `refusal` makes what is thrown for a word that
+/// is none.
+template <class Refusal>
+std::vector<Token> tokens_of(const Vocabulary& vocabulary, std::string_view text,
+                             const Refusal& refusal) {
+  std::vector<Token> tokens;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word(text.substr(begin, end - begin));
+    const auto token = vocabulary.find(word);
+    if (!token) throw refusal(word);
+    tokens.push_back(*token);
+    begin = end + 1;
+  }
+  return tokens;
+}
 
 class FiniteModelReader {
  public:
@@ -23,12 +40,13 @@ class FiniteModelReader {
       : source_(source), document_(document, source, "", form) {}
 
   FiniteModel read() const {
-    document_.check_keys({"name", "vocabulary", "terminal"}, {"next", "default"});
+    document_.check_keys({"name", "vocabulary", "terminal"}, {"next", "default", "answers"});
     FiniteModelParts parts{document_.text("name"), read_vocabulary(), {}, {}, {}};
     parts.terminal = read_terminal(parts.vocabulary);
     if (document_.has("next")) parts.next = read_next(parts.vocabulary);
     if (document_.has("default"))
       parts.default_row = read_row(parts.vocabulary, document_["default"], "\"default\"");
+    if (document_.has("answers")) parts.answers = read_answers(parts.vocabulary);
     return {std::move(parts), source_};
   }
 
@@ -53,18 +71,19 @@ class FiniteModelReader {
   }
 
   std::vector<Token> read_prefix(const Vocabulary& vocabulary, const std::string& text) const {
-    std::vector<Token> tokens;
-    for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
-      const std::size_t end = std::min(text.find(' ', begin), text.size());
-      const std::string word = text.substr(begin, end - begin);
-      const auto token = vocabulary.find(word);
-      if (!token)
-        throw wrong("\"next\"[" + in_quotes(text) + "]", "has the unknown token " + in_quotes(word),
-                    "a prefix is tokens of the vocabulary joined by one space");
-      tokens.push_back(*token);
-      begin = end + 1;
-    }
-    return tokens;
+    return tokens_of(vocabulary, text, [&](const std::string& word) {
+      return wrong("\"next\"[" + in_quotes(text) + "]", "has the unknown token " + in_quotes(word),
+                   "a prefix is tokens of the vocabulary joined by one space");
+    });
+  }
+
+  std::vector<std::vector<Token>> read_answers(const Vocabulary& vocabulary) const {
+    std::vector<std::vector<Token>> answers;
+    for (const std::string& text : document_.texts("answers"))
+      answers.push_back(parse_answer(vocabulary, text, source_));
+    if (answers.empty())
+      throw wrong("\"answers\"", "is empty", "name how right records begin, or leave it out");
+    return answers;
   }
 
   std::map<std::vector<Token>, TokenRow> read_next(const Vocabulary& vocabulary) const {
@@ -105,6 +124,16 @@ class FiniteModelReader {
 };
 
 }  // namespace
+
+std::vector<Token> parse_answer(const Vocabulary& vocabulary, std::string_view text,
+                                const std::string& where) {
+  return tokens_of(vocabulary, text, [&](const std::string& word) {
+    return BadInput(
+        where,
+        "the answer " + in_quotes(std::string(text)) + " has the unknown token " + in_quotes(word),
+        "an answer is tokens of the vocabulary joined by one space");
+  });
+}
 
 FiniteModel parse_finite_model(std::string_view text, const std::string& source) {
   const json document = parse_json(text, source);

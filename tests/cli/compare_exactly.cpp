@@ -38,6 +38,55 @@ TEST_CASE("compare says of each sampler on finite models what it takes and how f
   CHECK(report[0]["samplers"][0]["tv"] == "7/18");
   CHECK(report[0]["samplers"][0]["decode_tokens"] == "3/2");
   CHECK(report[0]["records"] == 3);
+  // Its answer is e: half of the base law, 16/18 of the target; N answers hold one but for 2^-N.
+  CHECK(report[0]["answers"] == json{"e"});
+  CHECK(report[0]["target_answer_probability"] == "8/9");
+  CHECK(report[0]["samplers"][0]["answer_probability"] == "1/2");
+  CHECK(report[0]["samplers"][0]["open_probability"] == "1/4");
+  const json& best = report[0]["samplers"][5];
+  const auto n = std::stoul(best["effort"].get<std::string>().substr(4));
+  CHECK(best["answer_probability"] ==
+        std::to_string((1UL << n) - 1) + '/' + std::to_string(1UL << n));
+}
+
+TEST_CASE("the answers of a model without any come from a flag, which comes before the file's") {
+  const auto answers = [](const std::string& arguments) {
+    const auto result = run_command("compare " + models + arguments + " --horizon 2 --json");
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    return json::parse(result.out)["models"][0];
+  };
+  const json without = answers("ties.json");
+  CHECK(without["answers"] == json::array());
+  CHECK(without["target_answer_probability"].is_null());
+  CHECK(without["samplers"][0]["answer_probability"].is_null());
+  // 1/2 · 1/4 and 1/8.
+  CHECK(answers("ties.json --answers 'a a|e'")["samplers"][0]["answer_probability"] == "1/4");
+  const json other = answers("four_state.json --answers 'a'");
+  CHECK(other["target_answer_probability"] == "1/9");
+  const auto table = run_command("compare " + models + "ties.json --horizon 2");
+  CHECK_THAT(table.out, !Catch::Contains("E log p0     answer"));
+  const auto with_answers = run_command("compare " + models + "four_state.json --horizon 2");
+  CHECK_THAT(with_answers.out, Catch::Contains("answers \"e\"") &&
+                                   Catch::Contains("E log p0     answer") &&
+                                   Catch::Contains("0.888889"));
+}
+
+TEST_CASE("compare draws its curves where it is asked to, whole or not at all") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "curves.svg").string();
+  const std::string drawn = models + "four_state.json " + models + "ties.json --horizon 2 --plot ";
+  const auto result = run_command("compare " + drawn + file);
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(
+      result.out ==
+      run_command("compare " + models + "four_state.json " + models + "ties.json --horizon 2").out);
+  const std::string svg = bytes_of(file);
+  CHECK_THAT(svg, Catch::StartsWith("<svg") && Catch::EndsWith("</svg>\n") &&
+                      Catch::Contains("four-state, T = 2, B = 1") &&
+                      Catch::Contains("ties, T = 2"));
+  check_refusal("compare " + drawn + (folder / "no/curves.svg").string(), "no/curves.svg");
 }
 
 TEST_CASE("the exact table fits a terminal, and what is no comparison is refused") {
@@ -59,6 +108,8 @@ TEST_CASE("the exact table fits a terminal, and what is no comparison is refused
       {models + "worked_sum --horizon 3", "--horizon: is for finite models"},
       {models + "ties.json --powers 2,1", "--powers"},
       {models + "ties.json --powers 1,3/2 --horizon 3", "rational"},
+      {models + "ties.json --answers z", "--answers: the answer \"z\" has the unknown token"},
+      {models + "worked_sum --answers z", "--answers: is for finite models"},
   };
   for (const auto& [arguments, message] : refusals) check_refusal("compare " + arguments, message);
 }

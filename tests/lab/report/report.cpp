@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "lab/report/sections.hpp"
 #include "reference/analysis/four_state.hpp"
@@ -143,6 +144,32 @@ TEST_CASE("the four-state curves are those of the closed forms") {
   }
   CHECK(times(body, "<polyline") == 2);
   CHECK(times(body, "<circle") == 2 * 13);
+}
+
+TEST_CASE("the comparison's section has each model with answers once, drawn and in numbers") {
+  const auto uses = lab::read_shipped_uses(tree);
+  std::set<std::string> named;
+  for (const lab::ShippedUse& use : uses)
+    if (!use.model.answers().empty()) named.insert(use.model.name());
+  const auto comparisons = lab::compared_for_report(uses);
+  REQUIRE(comparisons.size() == named.size());
+  CHECK(named.size() >= 3);
+  const std::string body = lab::comparison_section(comparisons).body;
+  std::size_t signs = 0;
+  for (const lab::ExactComparison& comparison : comparisons) {
+    CAPTURE(comparison.model);
+    CHECK(times(body, ">" + comparison.model + ", T = ") == 1);
+    for (const lab::ExactRow& row : comparison.rows) {
+      CHECK_THAT(body, Contains("<td>" + reference::to_decimal(row.tv, 4) + "</td>") &&
+                           Contains("<td>" + reference::to_decimal(*row.answer_probability, 4) +
+                                    "</td></tr>"));
+      ++signs;
+    }
+  }
+  CHECK(times(body, "class=\"sign\"") == signs);
+  CHECK(times(body, "<svg") == signs + comparisons.size());
+  // Without a model that names answers there is nothing to show.
+  CHECK(lab::compared_for_report({}).empty());
 }
 
 TEST_CASE("a ladder's acceptances are the sums of the lesser flows, each ladder once") {

@@ -62,12 +62,67 @@ void check_same(const FiniteModel& one, const FiniteModel& other) {
     CHECK(one.is_terminal(v) == other.is_terminal(v));
   CHECK(one.listed_rows() == other.listed_rows());
   CHECK(one.default_row() == other.default_row());
+  CHECK(one.answers() == other.answers());
 }
 
 }  // namespace
 
 TEST_CASE("rows make the model that their JSON makes") {
   check_same(FiniteModel(parts(), "rows"), parse(good));
+}
+
+TEST_CASE("an answer set is the records that begin with an answer") {
+  const std::string file = with("\"default\"", "\"answers\": [\"a a e\", \"b\"], \"default\"");
+  const FiniteModel model = parse(file);
+  FiniteModelParts rows = parts();
+  rows.answers = {{0, 0, 2}, {1}};
+  check_same(FiniteModel(rows, "rows"), model);
+  const auto is_answer = [](const FiniteModel& of, std::vector<Token> tokens) {
+    return of.is_answer(tokens);
+  };
+  CHECK(is_answer(model, {0, 0, 2}));
+  CHECK(is_answer(model, {1}));
+  CHECK(is_answer(model, {1, 0, 2}));
+  CHECK_FALSE(is_answer(model, {0, 0}));
+  CHECK_FALSE(is_answer(model, {0, 2}));
+  CHECK_FALSE(is_answer(model, {}));
+  CHECK_FALSE(is_answer(parse(good), {1}));
+  const FiniteModel other = model.with_answers("a a|b a", "--answers");
+  CHECK(other.answers() == std::vector<std::vector<Token>>{{0, 0}, {1, 0}});
+  CHECK(is_answer(other, {0, 0, 0}));
+  CHECK_FALSE(is_answer(other, {1}));
+}
+
+TEST_CASE("answers that tell no right records are refused, in a file, in rows and by a flag") {
+  struct Fault {
+    std::string answer, message;
+  };
+  const Fault faults[] = {
+      {"", "the answer \"\" is empty"},
+      {"a z", "the answer \"a z\" has the unknown token \"z\""},
+      {"a  b", "has the unknown token \"\""},
+      {"a e a", "the answer \"a e a\" goes on after a terminal token"},
+      {"b b", "the answer \"b b\" has probability 0"},
+      {"a b a", "has probability 0"},
+      {"b", "the answer \"b\" begins with the answer \"b\""},
+      {"b a a", "the answer \"b a a\" begins with the answer \"b\""},
+  };
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.answer);
+    CHECK_THROWS_WITH(
+        parse(with("\"default\"", "\"answers\": [\"b\", \"" + fault.answer + "\"], \"default\"")),
+        Catch::StartsWith("m.json: ") && Catch::Contains(fault.message) && Catch::Contains("; "));
+    CHECK_THROWS_WITH(parse(good).with_answers("b|" + fault.answer, "--answers"),
+                      Catch::StartsWith("--answers: ") && Catch::Contains(fault.message));
+  }
+  CHECK_THROWS_WITH(parse(with("\"default\"", "\"answers\": [], \"default\"")),
+                    Catch::Contains("\"answers\" is empty"));
+  CHECK_THROWS_WITH(parse(with("\"default\"", "\"answers\": \"b\", \"default\"")),
+                    Catch::Contains("\"answers\" is \"b\", not a list"));
+  FiniteModelParts rows = parts();
+  rows.answers = {{1, 9}};
+  CHECK_THROWS_WITH(FiniteModel(rows, "rows"),
+                    Catch::Contains("rows: the answer \"\" has the unknown token number 9"));
 }
 
 TEST_CASE("each fault of rows is named with its place and remedy") {
