@@ -340,10 +340,9 @@ void add_sample(CLI::App& app) {
     };
     refuse_without(named.takes_particles, {particles});
     refuse_without(named.takes_moves, {rounds, local_moves});
-    refuse_without(named.takes_local_moves, {early_rejection});
     refuse_without(named.takes_swaps, {sweeps, schedule});
     refuse_without(named.takes_output, {output_rung});
-    refuse_without(named.takes_local_moves, {restart_weights, restart_range});
+    refuse_without(named.takes_local_moves, {early_rejection, restart_weights, restart_range});
     apply_preset(*command, options->settings);
     options->powers_given = powers->count() > 0;
     options->preset_given = preset->count() > 0;

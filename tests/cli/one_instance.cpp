@@ -30,6 +30,13 @@ const std::vector<Kernel> kernels{
     {"refine<tempera::gpu::PaperRules>(tempera::gpu::Record&, tempera::gpu::Run&, unsigned long, "
      "unsigned long, unsigned long, tempera::gpu::RestartLaw const&)",
      true},
+    {"local_move<tempera::gpu::RecordRestartRules>(tempera::gpu::Record&, tempera::gpu::Turn, "
+     "tempera::gpu::RestartLaw const&)",
+     true},
+    {"refine<tempera::gpu::RecordRestartRules>(tempera::gpu::Record&, tempera::gpu::Run&, unsigned "
+     "long, "
+     "unsigned long, unsigned long, tempera::gpu::RestartLaw const&)",
+     true},
     {"attempt_swap<tempera::gpu::PaperRules>(" + replicas + ", tempera::gpu::Turn)", false},
     {"::sweep(" + replicas + ", tempera::gpu::Run&, tempera::gpu::Schedule, unsigned long)", false},
     {"::extend(tempera::gpu::Record&, tempera::gpu::Turn, unsigned long)", true},
