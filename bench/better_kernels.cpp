@@ -15,7 +15,7 @@
 #include "reference/kernels/several_proposals_kernel.hpp"
 
 using namespace tempera;
-using lab::ComparedKernel;
+using lab::KernelFigures;
 using lab::LocalKernel;
 using reference::FixedHorizonSpace;
 using reference::Power;
@@ -103,7 +103,7 @@ void compare(const lab::ShippedUse& use, const reference::Ladder& ladder, const 
   const FixedHorizonSpace space = use.space();
   const lab::KernelContest contest{space, ladder};
   const auto comparison = lab::compare_kernels(contest, kernels_for(contest));
-  const lab::ComparedKernel& paper = comparison.rows.front();
+  const lab::KernelFigures& paper = comparison.rows.front();
   const double budget = decimal(comparison.budget);
   const double start = decimal(comparison.tv_start);
   std::printf("%s, T = %zu, powers %s: %zu records, %.4g tokens, TV at the start %.4g\n",
@@ -114,7 +114,7 @@ void compare(const lab::ShippedUse& use, const reference::Ladder& ladder, const 
   }
   std::printf("  %-20s %8s %6s %11s %14s %8s %8s\n", "kernel", "tokens", "moves", "TV",
               "removed/token", "ratio", "gap/tok.");
-  for (const lab::ComparedKernel& row : comparison.rows) {
+  for (const lab::KernelFigures& row : comparison.rows) {
     const Rational ratio = (comparison.tv_start - row.tv) / (comparison.tv_start - paper.tv);
     std::printf("  %-20s %8.4f %6zu %11.5g %14.5g %8.3f", row.name.c_str(), decimal(row.tokens),
                 row.moves, decimal(row.tv), (start - decimal(row.tv)) / budget, decimal(ratio));

@@ -90,7 +90,7 @@ class Runner {
 };
 
 /// Moves until the budget is spent.
-void spend(const Runner& runner, const Rational& budget, ComparedKernel& row) {
+void spend(const Runner& runner, const Rational& budget, KernelFigures& row) {
   Law law = runner.start();
   Rational spent = 0;
   for (row.moves = 0; row.moves < most_moves; ++row.moves) {
@@ -124,7 +124,7 @@ KernelComparison compare_kernels(const KernelContest& contest,
         law = runner.after(law, n);
       }
     }
-    ComparedKernel row{kernel.name, runner.tokens_at_equilibrium(), 0, 0, runner.gap()};
+    KernelFigures row{kernel.name, runner.tokens_at_equilibrium(), 0, 0, runner.gap()};
     spend(runner, comparison.budget, row);
     comparison.rows.push_back(std::move(row));
   }

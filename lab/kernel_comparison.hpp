@@ -34,7 +34,7 @@ struct ComparedKernel {
 };
 
 /// One of them, from its definition alone.
-struct ComparedKernel {
+struct KernelFigures {
   std::string name;
   /// Decode tokens that one move of every rung is expected to take at equilibrium.
   reference::Rational tokens;
@@ -52,9 +52,9 @@ inline constexpr std::size_t gap_limit = 32;
 /// block extension leaves it, until it has spent what the first of the kernels is expected to spend
 /// in contest.moves moves: error removed at matched expected compute, as rationals.
 struct KernelComparison {
-  reference::Rational budget;        ///< expected decode tokens, the start's not counted
-  reference::Rational tv_start;      ///< of the last rung
-  std::vector<ComparedKernel> rows;  ///< as the kernels
+  reference::Rational budget;       ///< expected decode tokens, the start's not counted
+  reference::Rational tv_start;     ///< of the last rung
+  std::vector<KernelFigures> rows;  ///< as the kernels
 };
 
 /// @throw reference::BadInput if a space is too large, a power irrational, or a kernel takes too
