@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "reference/bad_input.hpp"
+#include "reference/numbers/all_cores.hpp"
 
 namespace tempera::reference {
 namespace {

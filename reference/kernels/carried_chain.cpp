@@ -3,13 +3,12 @@
 #include <gmp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 
 #include "reference/bad_input.hpp"
+#include "reference/numbers/all_cores.hpp"
 #include "reference/numbers/common_denominator.hpp"
 
 namespace tempera::reference {
@@ -262,21 +261,6 @@ std::optional<bool> CarriedChain::is_palindrome() const {
   };
   if (in_order(steps) == in_order({steps.rbegin(), steps.rend()})) return true;
   return std::nullopt;
-}
-
-void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work) {
-  const std::size_t threads =
-      std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  if (threads <= 1) {
-    for (std::size_t i = 0; i < count; ++i) work(i);
-    return;
-  }
-  std::atomic<std::size_t> next{0};
-  std::vector<std::jthread> workers;
-  for (std::size_t t = 0; t < threads; ++t)
-    workers.emplace_back([&] {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
-    });
 }
 
 }  // namespace tempera::reference

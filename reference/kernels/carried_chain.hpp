@@ -96,7 +96,4 @@ class CarriedChain {
   std::vector<Factor> factors_;
 };
 
-/// Calls work(i) for i in 0..count - 1 on all cores; work must not throw.
-void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work);
-
 }  // namespace tempera::reference
