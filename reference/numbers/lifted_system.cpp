@@ -11,13 +11,13 @@
 #include "reference/numbers/all_cores.hpp"
 #include "reference/numbers/prime_field.hpp"
 #include "reference/numbers/reconstruction.hpp"
+#include "reference/numbers/triangular_factors.hpp"
 
 namespace tempera::reference {
 namespace {
 
 using Element = PrimeField::Element;
-// Numbers in [0, p) as they are, where an Element is in Montgomery's form.
-using Numbers = std::vector<std::uint64_t>;
+using Numbers = TriangularFactors::Numbers;
 
 std::size_t bits(const Integer& value) { return value == 0 ? 0 : msb(abs(value)) + 1; }
 
@@ -47,54 +47,6 @@ std::size_t bits_of_determinants(const IntegerMatrix& a, const std::vector<Integ
   for (const std::size_t of_column : of_columns) by_columns += of_column;
   return std::min(by_rows, by_columns + of_b) + n * bits(Integer(n + 1));
 }
-
-// A = L U modulo one prime, L with ones on its diagonal.
-class Factors {
- public:
-  // Without pivots: nothing where a leading minor vanishes.
-  static std::optional<Factors> of(const IntegerMatrix& a, const PrimeField& field) {
-    const std::size_t n = a.size();
-    std::vector<Element> upper(n * n);  // U by columns
-    Factors factors{field, std::vector<Element>(n * n), std::vector<Element>(n)};
-    for (std::size_t i = 0; i < n; ++i) {
-      Element* const lower = &factors.entries_[i * n];
-      for (std::size_t j = 0; j < n; ++j) {
-        const Element known = field.dot(lower, &upper[j * n], std::min(i, j));
-        const Element rest = field.subtract(field.of(a[i][j]), known);
-        if (j < i)
-          lower[j] = field.multiply(rest, factors.inverse_of_diagonal_[j]);
-        else
-          upper[j * n + i] = rest;
-      }
-      if (upper[i * n + i] == 0) return std::nullopt;
-      factors.inverse_of_diagonal_[i] = field.inverse(upper[i * n + i]);
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = i; j < n; ++j) factors.entries_[i * n + j] = upper[j * n + i];
-    return factors;
-  }
-
-  const PrimeField& field() const { return field_; }
-
-  // A^-1 b, in place.
-  void solve(Numbers& b) const {
-    const std::size_t n = b.size();
-    for (std::size_t i = 0; i < n; ++i)
-      b[i] = field_.subtract(b[i], field_.dot(&entries_[i * n], b.data(), i));
-    for (std::size_t i = n; i-- > 0;) {
-      const Element known = field_.dot(&entries_[i * n + i + 1], &b[i + 1], n - i - 1);
-      b[i] = field_.multiply(field_.subtract(b[i], known), inverse_of_diagonal_[i]);
-    }
-  }
-
- private:
-  Factors(PrimeField field, std::vector<Element> entries, std::vector<Element> inverses)
-      : field_(field), entries_(std::move(entries)), inverse_of_diagonal_(std::move(inverses)) {}
-
-  PrimeField field_;
-  std::vector<Element> entries_;  // L below the diagonal, U from it on, row by row
-  std::vector<Element> inverse_of_diagonal_;
-};
 
 // The primes of one base, and what carries numbers from it to a field of another.
 class Base {
@@ -139,21 +91,22 @@ std::uint64_t below(std::uint64_t share, const PrimeField& field) {
 class Lifting {
  public:
   Lifting(const IntegerMatrix& a, const std::vector<Integer>& b, std::size_t entry_bits,
-          std::vector<Factors> factors)
+          std::vector<TriangularFactors> factors)
       : n_(a.size()), factors_(std::move(factors)), digits_in_(fields_of(factors_)) {
     const std::size_t k = digits_in_.size();
     // |r| <= |b| / X + n k 2^entry_bits, kept below 2^-11 of the base's product.
     residue_base_.emplace(
         prime_fields(entry_bits + bits(Integer(2 * n_ * k)) + 12, [&](std::uint64_t prime) {
-          return std::none_of(factors_.begin(), factors_.end(),
-                              [&](const Factors& known) { return known.field().prime() == prime; });
+          return std::none_of(
+              factors_.begin(), factors_.end(),
+              [&](const TriangularFactors& known) { return known.field().prime() == prime; });
         }));
     const std::size_t l = residue_base_->size();
     residue_.resize(l);
     scaled_.resize(l);
     shares_.assign(n_, Numbers(k));
     solved_.resize(k);
-    for (const Factors& known : factors_) {
+    for (const TriangularFactors& known : factors_) {
       const PrimeField& field = known.field();
       from_residue_.push_back(residue_base_->others_in(field));
       product_in_.push_back(field.of(residue_base_->product()));
@@ -233,9 +186,9 @@ class Lifting {
     Element inverse_of_base;
   };
 
-  static std::vector<PrimeField> fields_of(const std::vector<Factors>& factors) {
+  static std::vector<PrimeField> fields_of(const std::vector<TriangularFactors>& factors) {
     std::vector<PrimeField> fields;
-    for (const Factors& known : factors) fields.push_back(known.field());
+    for (const TriangularFactors& known : factors) fields.push_back(known.field());
     return fields;
   }
 
@@ -246,7 +199,7 @@ class Lifting {
   }
 
   std::size_t n_;
-  std::vector<Factors> factors_;
+  std::vector<TriangularFactors> factors_;
   Base digits_in_;
   std::optional<Base> residue_base_;
   std::vector<std::vector<Element>> from_residue_;  // [prime of a digit][prime of the residue]
@@ -383,14 +336,14 @@ std::size_t primes_of_digit(std::size_t n, std::size_t entry_bits, std::size_t d
   return static_cast<std::size_t>(std::max(1.0, std::min({best, room, words})));
 }
 
-std::vector<Factors> factors_of(const IntegerMatrix& a, std::size_t count) {
+std::vector<TriangularFactors> factors_of(const IntegerMatrix& a, std::size_t count) {
   constexpr std::size_t spare = 4;
   const auto fields = prime_fields((count + spare - 1) * 61, [](std::uint64_t) { return true; });
-  std::vector<std::optional<Factors>> tried(fields.size());
-  on_all_cores(count, [&](std::size_t i) { tried[i] = Factors::of(a, fields[i]); });
-  std::vector<Factors> factors;
+  std::vector<std::optional<TriangularFactors>> tried(fields.size());
+  on_all_cores(count, [&](std::size_t i) { tried[i] = TriangularFactors::of(a, fields[i]); });
+  std::vector<TriangularFactors> factors;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i >= count && factors.empty()) tried[i] = Factors::of(a, fields[i]);
+    if (i >= count && factors.empty()) tried[i] = TriangularFactors::of(a, fields[i]);
     if (tried[i]) factors.push_back(std::move(*tried[i]));
   }
   if (factors.empty()) throw std::domain_error("a leading minor of the matrix is 0");

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "reference/numbers/common_denominator.hpp"
+#include "reference/numbers/triangular_factors.hpp"
 
 namespace tempera::reference {
 
-using IntegerMatrix = std::vector<std::vector<Integer>>;  ///< rows
-
-/// The solution x of A x = b for a regular square A, exactly, not in lowest terms.
+/// The solution x of A x = b for a square A whose leading minors are not 0, exactly, not in lowest
+/// terms.
 ///
 /// Dixon's lifting: A is factored once modulo k primes of 62 bits; x is then found digit by digit
 /// to the base X = p_1 ⋯ p_k. With the residue r (b at first) each digit is d = A^-1 r mod X, and
@@ -19,7 +19,7 @@ using IntegerMatrix = std::vector<std::vector<Integer>>;  ///< rows
 ///
 /// A: [n, n], b: [n]. Operations: k n³ / 3 for the factors, and n² (1 + l / k) for each 62 bits of
 /// numerator and denominator, for entries of l · 62 bits.
-/// @throw std::domain_error if A is singular
+/// @throw std::domain_error if a leading minor of A is 0
 OverCommonDenominator lifted_solution(const IntegerMatrix& a, const std::vector<Integer>& b);
 
 }  // namespace tempera::reference
