@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
@@ -37,6 +38,7 @@ struct LawOptions {
   std::string restart_range;
   std::string tree;
   bool json = false;
+  bool no_matrix = false;
 };
 
 std::string fixed(double seconds) {
@@ -45,15 +47,17 @@ std::string fixed(double seconds) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const lab::LawReport& report) {
+nlohmann::ordered_json to_json(const lab::LawReport& report, bool has_matrix) {
   nlohmann::ordered_json json;
   json["states"] = report.states;
-  auto& matrix = json["matrix"] = nlohmann::ordered_json::array();
-  for (std::size_t x = 0; x < report.matrix.rows(); ++x) {
-    auto row = nlohmann::ordered_json::array();
-    for (std::size_t y = 0; y < report.matrix.columns(); ++y)
-      row.push_back(reference::to_string(report.matrix(x, y)));
-    matrix.push_back(std::move(row));
+  if (has_matrix) {
+    auto& matrix = json["matrix"] = nlohmann::ordered_json::array();
+    for (std::size_t x = 0; x < report.matrix.rows(); ++x) {
+      auto row = nlohmann::ordered_json::array();
+      for (std::size_t y = 0; y < report.matrix.columns(); ++y)
+        row.push_back(reference::to_string(report.matrix(x, y)));
+      matrix.push_back(std::move(row));
+    }
   }
   auto& stationary = json["stationary"] = nlohmann::ordered_json::array();
   for (const auto& probability : report.stationary)
@@ -104,9 +108,9 @@ nlohmann::ordered_json to_json(const lab::OneStepReport& report) {
   return json;
 }
 
-/// Above law_limit states: one step from the target, without a stationary law.
+/// One step from the target, where there is no stationary law for the reason given.
 void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
-                  const lab::LawQuestion& question) {
+                  const lab::LawQuestion& question, const std::string& reason) {
   const auto begin = std::chrono::steady_clock::now();
   ProgressLine line;
   const lab::OneStepReport report = lab::one_step_law(
@@ -124,8 +128,7 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
       wrapped("the compiled sampler on " + gpu::one_line(options.model), table_columns, 2).c_str(),
       wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
                   decimals_of(options.powers) + ": " + std::to_string(report.states) + " states, " +
-                  fixed(elapsed.count()) + " s; above " + std::to_string(lab::law_limit) +
-                  " states there is no stationary law",
+                  fixed(elapsed.count()) + " s; no stationary law: " + reason,
               table_columns, 2)
           .c_str());
   std::printf("  %-48s %s\n", "TV after one step from the target of its logits",
@@ -144,17 +147,23 @@ void run_law(const LawOptions& options) {
   const reference::FiniteModel model = reference::load_finite_model(options.model);
   const lab::FiniteLogits logits(model);
   if (lab::law_states(logits.enumerable(), question) > lab::law_limit)
-    return run_one_step(options, logits.enumerable(), question);
+    return run_one_step(options, logits.enumerable(), question,
+                        "there are more than " + std::to_string(lab::law_limit) + " states");
   ProgressLine line;
-  const lab::LawReport report =
-      lab::compiled_law(logits.enumerable(), &model, question,
-                        [&](std::size_t done, std::size_t steps, const std::string& name) {
-                          line.show_step(done, steps, name);
-                        });
+  lab::LawReport report;
+  try {
+    report = lab::compiled_law(logits.enumerable(), &model, question,
+                               [&](std::size_t done, std::size_t steps, const std::string& name) {
+                                 line.show_step(done, steps, name);
+                               });
+  } catch (const std::length_error& too_long) {
+    line.clear();
+    return run_one_step(options, logits.enumerable(), question, too_long.what());
+  }
   line.clear();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (options.json)
-    std::cout << to_json(report).dump() << '\n';
+    std::cout << to_json(report, !options.no_matrix).dump() << '\n';
   else
     print(report, options, elapsed.count());
 }
@@ -344,10 +353,13 @@ void add_law(CLI::App& app) {
   CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
   CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
+  CLI::Option* no_matrix =
+      command->add_flag("--no-matrix", options->no_matrix, "Leave the matrix out of --json");
   command->footer(law_examples);
   command->callback([=] {
     if (model->count() == 0) {
-      for (const CLI::Option* option : {horizon, power, powers, schedule, restart, restart_range})
+      for (const CLI::Option* option :
+           {horizon, power, powers, schedule, restart, restart_range, no_matrix})
         if (option->count() > 0)
           require(*model, "give the finite model that " + option->get_name() +
                               " is for: tempera law MODEL ...");

@@ -1,34 +1,50 @@
 #include "lab/compiled_kernel.hpp"
 
+#include "reference/numbers/all_cores.hpp"
+#include "reference/numbers/common_denominator.hpp"
+
 namespace tempera::lab {
 namespace {
 
-/// row · W_k: exchanges with probability accept(x, y).
-std::vector<Rational> after_swap(const std::vector<Rational>& row, const Matrix& accept,
-                                 std::size_t states, std::size_t stride) {
-  std::vector<Rational> next(row.size());
+using reference::Integer;
+
+/// A matrix of integers over one denominator: sums of products then need no lowest terms.
+struct OverOne {
+  std::size_t states;
+  reference::OverCommonDenominator entries;  ///< row by row
+
+  explicit OverOne(const Matrix& matrix)
+      : states(matrix.rows()), entries(reference::over_common_denominator(matrix.entries())) {}
+  const Integer& operator()(std::size_t x, std::size_t y) const {
+    return entries.numerators[x * states + y];
+  }
+};
+
+/// row · W_k times its denominator: exchanges with probability accept(x, y).
+std::vector<Integer> after_swap(const std::vector<Integer>& row, const OverOne& accept,
+                                std::size_t stride) {
+  const std::size_t states = accept.states;
+  std::vector<Integer> next(row.size());
   for (std::size_t joint = 0; joint < row.size(); ++joint) {
     if (row[joint] == 0) continue;
     const std::size_t y = joint / stride % states;
     const std::size_t x = joint / (stride * states) % states;
     const std::size_t exchanged = joint + (y * states + x) * stride - (x * states + y) * stride;
-    const Rational moved = row[joint] * accept(x, y);
-    next[exchanged] += moved;
-    next[joint] += row[joint] - moved;
+    reference::add_product(next[exchanged], row[joint], accept(x, y));
+    reference::add_product(next[joint], row[joint], accept.entries.denominator - accept(x, y));
   }
   return next;
 }
 
-/// row · (I ⊗ L_k ⊗ I): one rung moves.
-std::vector<Rational> after_move(const std::vector<Rational>& row, const Matrix& move,
-                                 std::size_t stride) {
-  const std::size_t states = move.rows();
-  std::vector<Rational> next(row.size());
+/// row · (I ⊗ L_k ⊗ I) times the denominator of L_k: one rung moves.
+std::vector<Integer> after_move(const std::vector<Integer>& row, const OverOne& move,
+                                std::size_t stride) {
+  std::vector<Integer> next(row.size());
   for (std::size_t joint = 0; joint < row.size(); ++joint) {
     if (row[joint] == 0) continue;
-    const std::size_t x = joint / stride % states;
-    for (std::size_t y = 0; y < states; ++y)
-      if (move(x, y) != 0) next[joint + y * stride - x * stride] += row[joint] * move(x, y);
+    const std::size_t x = joint / stride % move.states;
+    for (std::size_t y = 0; y < move.states; ++y)
+      reference::add_product(next[joint + y * stride - x * stride], row[joint], move(x, y));
   }
   return next;
 }
@@ -43,17 +59,26 @@ Matrix joint_step(const std::vector<Matrix>& local, const std::vector<Matrix>& s
   for (std::size_t k = rungs - 1; k-- > 0;) strides[k] = strides[k + 1] * states;
   const std::size_t joint_states = strides[0] * states;
   const bool layered = schedule == gpu::Schedule::deo;
+  const std::vector<OverOne> moves(local.begin(), local.end());
+  const std::vector<OverOne> swaps(swap.begin(), swap.end());
   Matrix matrix(joint_states, joint_states);
-  for (std::size_t joint = 0; joint < joint_states; ++joint) {
-    std::vector<Rational> row(joint_states);
+  reference::on_all_cores(joint_states, [&](std::size_t joint) {
+    std::vector<Integer> row(joint_states);
     row[joint] = 1;
+    Integer whole = 1;
     for (std::size_t number = 0; number < (layered ? 2 : 1); ++number) {
-      for (std::size_t k = 0; k < rungs; ++k) row = after_move(row, local[k], strides[k]);
-      for (std::size_t k = layered ? number : 0; k + 1 < rungs; k += layered ? 2 : 1)
-        row = after_swap(row, swap[k], states, strides[k + 1]);
+      for (std::size_t k = 0; k < rungs; ++k) {
+        row = after_move(row, moves[k], strides[k]);
+        whole *= moves[k].entries.denominator;
+      }
+      for (std::size_t k = layered ? number : 0; k + 1 < rungs; k += layered ? 2 : 1) {
+        row = after_swap(row, swaps[k], strides[k + 1]);
+        whole *= swaps[k].entries.denominator;
+      }
     }
-    for (std::size_t next = 0; next < joint_states; ++next) matrix(joint, next) = row[next];
-  }
+    for (std::size_t next = 0; next < joint_states; ++next)
+      matrix(joint, next) = Rational(row[next], whole);
+  });
   return matrix;
 }
 

@@ -1,5 +1,9 @@
 #include "lab/real.hpp"
 
+#include <gmp.h>
+
+#include <array>
+#include <cstdint>
 #include <ios>
 
 namespace tempera::lab {
@@ -14,8 +18,15 @@ Real scaled(const reference::Integer& value, long& exponent) {
   const auto bits =
       static_cast<long>(boost::multiprecision::msb(boost::multiprecision::abs(value)));
   exponent = bits > 220 ? bits - 220 : 0;
-  const reference::Integer leading = value >> static_cast<unsigned long>(exponent);
-  return Real(leading.str());
+  const reference::Integer leading =
+      boost::multiprecision::abs(value) >> static_cast<unsigned long>(exponent);
+  // Words from the least on: the last sum alone rounds by more than 2^-63 of a rounding.
+  std::array<std::uint64_t, 4> words{};
+  mpz_export(words.data(), nullptr, -1, sizeof words[0], 0, 0, leading.backend().data());
+  Real sum = 0;
+  for (std::size_t word = 0; word < words.size(); ++word)
+    sum += ldexp(Real(words[word]), static_cast<int>(64 * word));
+  return value < 0 ? Real(-sum) : sum;
 }
 
 }  // namespace

@@ -5,27 +5,33 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <thread>
 #include <tuple>
 
 #include "reference/bad_input.hpp"
+#include "reference/numbers/all_cores.hpp"
 
 namespace tempera::reference {
 namespace {
 
 using Elements = std::vector<PrimeField::Element>;
 
-// The primes modulo which every number of these chains and of the target is defined, with a product
-// of more than twice `bound`.
-Residues residues_beyond(const Integer& bound, const CarriedTempering& kernels,
-                         const std::vector<CarriedChain>& chains) {
-  // Primes have more than 61 bits each.
-  const std::size_t primes = (msb(bound) + 3) / 61 + 1;
-  const std::size_t bytes = primes * chains.front().size() * sizeof(PrimeField::Element);
+// Primes have more than 61 bits each.
+std::size_t primes_beyond(const Integer& bound) { return (msb(bound) + 3) / 61 + 1; }
+
+void refuse_above_limit(std::size_t laws, const CarriedChain& chain) {
+  const std::size_t bytes = laws * chain.size() * sizeof(PrimeField::Element);
   if (bytes > carried_bytes_limit)
     throw BadInput("the exact law",
                    "needs " + std::to_string(bytes >> 30U) + " GiB of residues, more than " +
                        std::to_string(carried_bytes_limit >> 30U),
                    "ask for fewer steps, a smaller horizon or a smaller model");
+}
+
+// The primes modulo which every number of these chains and of the target is defined, with a product
+// of more than twice `bound`.
+Residues residues_beyond(const Integer& bound, const CarriedTempering& kernels,
+                         const std::vector<CarriedChain>& chains) {
   const Integer of_target = kernels.target_denominator();
   return Residues(prime_fields(msb(bound) + 3, [&](std::uint64_t prime) {
     return mpz_divisible_ui_p(of_target.backend().data(), prime) == 0 &&
@@ -59,8 +65,9 @@ Integer distance(const Residues& residues, const std::vector<Elements>& law,
 }  // namespace
 
 bool is_invariant(const CarriedTempering& kernels, const CarriedChain& chain) {
-  const Residues residues =
-      residues_beyond(kernels.target_denominator() * chain.denominator(), kernels, {chain});
+  const Integer bound = kernels.target_denominator() * chain.denominator();
+  refuse_above_limit(primes_beyond(bound), chain);
+  const Residues residues = residues_beyond(bound, kernels, {chain});
   std::atomic<bool> agree{true};
   on_all_cores(residues.fields().size(), [&](std::size_t i) {
     const Elements target = kernels.target_modulo(residues.fields()[i]);
@@ -80,6 +87,7 @@ std::vector<Rational> total_variation_curve(const CarriedTempering& kernels,
   for (std::size_t n = 0; n < steps; ++n)
     of_laws.push_back(of_laws.back() * schedule[n % schedule.size()].denominator());
   const auto denominator = [&](std::size_t n) { return Integer(lcm(of_laws[n], of_target)); };
+  refuse_above_limit(primes_beyond(denominator(steps)), schedule.front());
   const Residues residues = residues_beyond(denominator(steps), kernels, schedule);
   const auto& fields = residues.fields();
   std::vector<Elements> law(fields.size()), target(fields.size());
@@ -90,14 +98,56 @@ std::vector<Rational> total_variation_curve(const CarriedTempering& kernels,
   });
   std::vector<Rational> curve;
   for (std::size_t n = 0;; ++n) {
-    // Products of primes with more than 61 bits each.
     const Integer whole = denominator(n);
-    const std::size_t primes = std::min<std::size_t>(fields.size(), (msb(whole) + 3) / 61 + 1);
+    const std::size_t primes = std::min(fields.size(), primes_beyond(whole));
     curve.push_back(Rational(distance(residues, law, target, primes, whole)) / Rational(2 * whole));
     if (n == steps) return curve;
     on_all_cores(fields.size(),
                  [&](std::size_t i) { schedule[n % schedule.size()].apply(fields[i], law[i]); });
   }
+}
+
+std::vector<Rational> round_trip_curve(const CarriedTempering& kernels,
+                                       const std::vector<CarriedChain>& schedule,
+                                       std::size_t rounds) {
+  const std::size_t rungs = kernels.rungs(), size = schedule.front().size();
+  refuse_above_limit(2 * rungs * std::max(1U, std::thread::hardware_concurrency()),
+                     schedule.front());
+  // Of the arrivals in step n, at most one in each.
+  std::vector<Integer> of_arrivals{kernels.target_denominator()};
+  for (std::size_t n = 0; n < rounds; ++n)
+    of_arrivals.push_back(of_arrivals.back() * schedule[n % schedule.size()].denominator());
+  const Residues residues = residues_beyond(of_arrivals.back(), kernels, schedule);
+  const auto& fields = residues.fields();
+  std::vector<Elements> arrivals(rounds, Elements(fields.size()));  // [step][prime]
+  on_all_cores(fields.size(), [&](std::size_t i) {
+    const PrimeField& field = fields[i];
+    // [rung][joint state], of tags that were last at rung K and of those that were last at rung 1.
+    std::vector<Elements> down(rungs, Elements(size)), up = down;
+    down.back() = kernels.target_modulo(field);
+    const auto turn = [&](Elements& from, Elements& to) {
+      PrimeField::Element sum = 0;
+      for (std::size_t state = 0; state < size; ++state) {
+        sum = field.add(sum, from[state]);
+        to[state] = field.add(to[state], from[state]);
+        from[state] = 0;
+      }
+      return sum;
+    };
+    for (std::size_t n = 0; n < rounds; ++n) {
+      const CarriedChain& step = schedule[n % schedule.size()];
+      step.apply_tagged(field, down);
+      step.apply_tagged(field, up);
+      turn(down.front(), up.front());
+      const auto arrived = turn(up.back(), down.back());
+      arrivals[n][i] = field.multiply(arrived, field.of(of_arrivals[n + 1]));
+    }
+  });
+  std::vector<Rational> curve{Rational(0)};
+  for (std::size_t n = 0; n < rounds; ++n)
+    curve.push_back(curve.back() +
+                    Rational(residues.signed_integer(arrivals[n])) / Rational(of_arrivals[n + 1]));
+  return curve;
 }
 
 std::optional<StatePair> violation_among_small_states(const CarriedTempering& kernels,
@@ -114,6 +164,7 @@ std::optional<StatePair> violation_among_small_states(const CarriedTempering& ke
                     states.end(), is_smaller);
   states.resize(looked_at);
   const Integer whole = chain.denominator();
+  refuse_above_limit(primes_beyond(whole), chain);
   const Residues residues = residues_beyond(whole, kernels, {chain});
   const auto& fields = residues.fields();
   // [from][to][prime], of the numerators over `whole`.

@@ -3,13 +3,12 @@
 #include <gmp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 
 #include "reference/bad_input.hpp"
+#include "reference/numbers/all_cores.hpp"
 #include "reference/numbers/common_denominator.hpp"
 
 namespace tempera::reference {
@@ -52,24 +51,15 @@ TreeSwap::Modulo::Modulo(const TreeSwap& swap, const PrimeField& field)
   }
 }
 
-void TreeSwap::Modulo::apply(std::vector<Element>& law, std::size_t outer,
-                             std::size_t inner) const {
+template <class Exchange>
+void TreeSwap::Modulo::for_each_pair(std::size_t outer, std::size_t inner,
+                                     Exchange&& exchange) const {
   const std::size_t n = score_.size();
-  // The less likely of two records stays below with the probability that is left, the likelier
-  // never.
-  const auto exchange = [&](Element* likelier_below, Element* likelier_above, Element accepted) {
-    for (std::size_t i = 0; i < inner; ++i) {
-      const Element risen = field_.multiply(likelier_above[i], accepted);
-      const Element kept = field_.subtract(likelier_above[i], risen);
-      likelier_above[i] = field_.add(likelier_below[i], kept);
-      likelier_below[i] = risen;
-    }
-  };
   for (std::size_t o = 0; o < outer; ++o) {
     for (std::size_t x = 0; x < n; ++x) {
       for (std::size_t y = 0; y < x; ++y) {
-        Element* const at = law.data() + ((o * n + x) * n + y) * inner;
-        Element* const exchanged = law.data() + ((o * n + y) * n + x) * inner;
+        const std::size_t at = ((o * n + x) * n + y) * inner;
+        const std::size_t exchanged = ((o * n + y) * n + x) * inner;
         if (swap_.is_certain(x, y))
           exchange(at, exchanged, field_.multiply(score_[y], inverse_[x]));
         else
@@ -77,6 +67,42 @@ void TreeSwap::Modulo::apply(std::vector<Element>& law, std::size_t outer,
       }
     }
   }
+}
+
+// The less likely of two records stays below with the probability that is left, the likelier never.
+void TreeSwap::Modulo::apply(std::vector<Element>& law, std::size_t outer,
+                             std::size_t inner) const {
+  for_each_pair(outer, inner, [&](std::size_t certain, std::size_t likely, Element accepted) {
+    for (std::size_t i = 0; i < inner; ++i) {
+      const Element risen = field_.multiply(law[likely + i], accepted);
+      const Element kept = field_.subtract(law[likely + i], risen);
+      law[likely + i] = field_.add(law[certain + i], kept);
+      law[certain + i] = risen;
+    }
+  });
+}
+
+void TreeSwap::Modulo::apply_tagged(std::vector<Element>& below, std::vector<Element>& above,
+                                    std::size_t outer, std::size_t inner) const {
+  for_each_pair(outer, inner, [&](std::size_t certain, std::size_t likely, Element accepted) {
+    for (std::size_t i = 0; i < inner; ++i) {
+      const Element from_below = field_.multiply(below[likely + i], accepted);
+      const Element from_above = field_.multiply(above[likely + i], accepted);
+      const Element kept_below = field_.subtract(below[likely + i], from_below);
+      const Element kept_above = field_.subtract(above[likely + i], from_above);
+      below[likely + i] = field_.add(kept_below, above[certain + i]);
+      above[likely + i] = field_.add(kept_above, below[certain + i]);
+      below[certain + i] = from_above;
+      above[certain + i] = from_below;
+    }
+  });
+  // A record beside itself is exchanged for certain.
+  const std::size_t n = score_.size();
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t x = 0; x < n; ++x)
+      for (std::size_t i = 0; i < inner; ++i)
+        std::swap(below[((o * n + x) * n + x) * inner + i],
+                  above[((o * n + x) * n + x) * inner + i]);
 }
 
 CarriedChain::CarriedChain(const RecordTree& tree, std::size_t rungs)
@@ -148,6 +174,24 @@ void CarriedChain::apply(const PrimeField& field, std::vector<PrimeField::Elemen
     for (std::size_t outer = 0; outer < size_ / (within * n); ++outer)
       for (std::size_t i = 0; i < within; ++i)
         kernel.apply(law.data() + outer * n * within + i, within);
+  }
+}
+
+void CarriedChain::apply_tagged(const PrimeField& field,
+                                std::vector<std::vector<PrimeField::Element>>& law) const {
+  const std::size_t n = tree_->size();
+  for (const Factor& factor : factors_) {
+    CarriedChain alone(*tree_, rungs_);
+    alone.factors_.push_back(factor);
+    const bool is_swap = factor.swap != nullptr;
+    for (std::size_t rung = 0; rung < law.size(); ++rung)
+      if (!is_swap || (rung != factor.coordinate && rung != factor.coordinate + 1))
+        alone.apply(field, law[rung]);
+    if (!is_swap) continue;
+    const std::size_t within = inner(factor.coordinate);
+    TreeSwap::Modulo(*factor.swap, field)
+        .apply_tagged(law[factor.coordinate], law[factor.coordinate + 1], size_ / (within * n),
+                      within / n);
   }
 }
 
@@ -262,21 +306,6 @@ std::optional<bool> CarriedChain::is_palindrome() const {
   };
   if (in_order(steps) == in_order({steps.rbegin(), steps.rend()})) return true;
   return std::nullopt;
-}
-
-void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work) {
-  const std::size_t threads =
-      std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  if (threads <= 1) {
-    for (std::size_t i = 0; i < count; ++i) work(i);
-    return;
-  }
-  std::atomic<std::size_t> next{0};
-  std::vector<std::jthread> workers;
-  for (std::size_t t = 0; t < threads; ++t)
-    workers.emplace_back([&] {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
-    });
 }
 
 }  // namespace tempera::reference

@@ -32,8 +32,18 @@ class TreeSwap {
     Modulo(const TreeSwap& swap, const PrimeField& field);
     /// law[(x, y)] with x and y `inner` apart in [outer][x][y][inner], exchanged.
     void apply(std::vector<Element>& law, std::size_t outer, std::size_t inner) const;
+    /// The same for the parts of a law in which a tag is on x, `below`, and on y, `above`: what is
+    /// exchanged goes over to the other part.
+    void apply_tagged(std::vector<Element>& below, std::vector<Element>& above, std::size_t outer,
+                      std::size_t inner) const;
 
    private:
+    /// exchange(likelier_below, likelier_above, accepted) for the places of each two different
+    /// records side by side: the first pair is exchanged for certain, the second with probability
+    /// `accepted`.
+    template <class Exchange>
+    void for_each_pair(std::size_t outer, std::size_t inner, Exchange&& exchange) const;
+
     const TreeSwap& swap_;
     PrimeField field_;
     std::vector<Element> score_, inverse_;  // p0(x)^{β - α}
@@ -72,6 +82,10 @@ class CarriedChain {
   bool admits(std::uint64_t prime) const;
   /// μP modulo one prime, in place.
   void apply(const PrimeField& field, std::vector<PrimeField::Element>& law) const;
+  /// The same for a law of joint states and of the rung of a tag that moves with its record:
+  /// law[rung][state].
+  void apply_tagged(const PrimeField& field,
+                    std::vector<std::vector<PrimeField::Element>>& law) const;
   /// μP exactly, by residues put together: for laws that are looked at state by state.
   Law apply(const Law& law) const;
   /// Whether every joint state reaches every other.
@@ -95,8 +109,5 @@ class CarriedChain {
   std::size_t size_ = 1;
   std::vector<Factor> factors_;
 };
-
-/// Calls work(i) for i in 0..count - 1 on all cores; work must not throw.
-void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace tempera::reference

@@ -82,6 +82,12 @@ TEST_CASE("law prints the compiled chain, its stationary law and its distances")
   CHECK(joint["states"][1] == "a a|a e");
 }
 
+TEST_CASE("law --no-matrix leaves out the matrix and nothing else") {
+  json whole = answer("four_state.json --horizon 2 --powers 1,2");
+  whole.erase("matrix");
+  CHECK(answer("four_state.json --horizon 2 --powers 1,2 --no-matrix") == whole);
+}
+
 TEST_CASE("law leaves out the difference from an irrational matrix") {
   const json report = answer("four_state.json --horizon 2 --power 1.5");
   check_law(report, 3);
@@ -223,8 +229,8 @@ TEST_CASE("a shipped use that cannot be enumerated leaves no half of a table") {
   std::filesystem::copy_file(toy_models + "four_state.json", tree / "toy_models/four_state.json");
   std::ofstream(tree / "toy_models/models.json")
       << R"([{"file": "four_state.json", "horizon": 2, "power": 2, "powers": [1, 2]},
-             {"file": "four_state.json", "horizon": 300, "power": 2, "powers": [2]}])";
-  check_refusal("law --tree " + (tree / ".").string(), "more than 256 records");
+             {"file": "four_state.json", "horizon": 1024, "power": 2, "powers": [2]}])";
+  check_refusal("law --tree " + (tree / ".").string(), "more than 1024 records");
 }
 
 TEST_CASE("a law that cannot be had ends in one line and exit code 2") {

@@ -1,6 +1,7 @@
 #include "lab/law.hpp"
 
 #include "reference/bad_input.hpp"
+#include "reference/numbers/common_denominator.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera;
@@ -35,6 +36,29 @@ TEST_CASE("a step of the even-odd schedule is the reference's but for rounding")
   CHECK_FALSE(adj.matrix == report.matrix);
 }
 
+// πP = π over one denominator, in every seventh column.
+TEST_CASE("a ladder of hundreds of joint states has its exact stationary law") {
+  const auto model = reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/four_state.json");
+  const lab::FiniteLogits logits(model);
+  const lab::LawReport report =
+      lab::compiled_law(logits.enumerable(), nullptr, {16, {1.0, 2.0}, {}});
+  REQUIRE(report.states.size() == 289);
+  CHECK(report.tv_own < 1e-11);
+  const auto law = reference::over_common_denominator(report.stationary);
+  reference::Integer total = 0;
+  for (const auto& mass : law.numerators) total += mass;
+  CHECK(total == law.denominator);
+  for (std::size_t y = 0; y < 289; y += 7) {
+    std::vector<reference::Rational> column;
+    for (std::size_t x = 0; x < 289; ++x) column.push_back(report.matrix(x, y));
+    const auto into = reference::over_common_denominator(column);
+    reference::Integer inflow = 0;
+    for (std::size_t x = 0; x < 289; ++x)
+      reference::add_product(inflow, law.numerators[x], into.numerators[x]);
+    CHECK(inflow == law.numerators[y] * into.denominator);
+  }
+}
+
 TEST_CASE("powers need not be integers") {
   const auto model = reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/ties.json");
   const lab::FiniteLogits logits(model);
@@ -47,7 +71,7 @@ TEST_CASE("powers need not be integers") {
 TEST_CASE("a law that is too large, or a horizon of 0, is refused") {
   const auto model = reference::load_finite_model(TEMPERA_SOURCE_DIR "/toy_models/four_state.json");
   const lab::FiniteLogits logits(model);
-  CHECK_THROWS_AS(lab::compiled_law(logits.enumerable(), &model, {20, {1.0, 2.0}, {}}),
+  CHECK_THROWS_AS(lab::compiled_law(logits.enumerable(), &model, {40, {1.0, 2.0}, {}}),
                   reference::BadInput);
   CHECK_THROWS_AS(lab::compiled_law(logits.enumerable(), &model, {0, {1.0}, {}}),
                   reference::BadInput);

@@ -27,10 +27,10 @@ TEST_CASE("one step carried through rungs and edges is the one of the joint matr
 
 TEST_CASE("more states than have a stationary law have their one step") {
   const lab::FiniteLogits logits(shipped("four_state"));
-  const lab::LawQuestion question{30, {1.0, 2.0}, {}, gpu::Schedule::adj};
-  CHECK(lab::law_states(logits.enumerable(), question) == 31 * 31);
+  const lab::LawQuestion question{35, {1.0, 2.0}, {}, gpu::Schedule::adj};
+  CHECK(lab::law_states(logits.enumerable(), question) == 36 * 36);
   const lab::OneStepReport one = lab::one_step_law(logits.enumerable(), question);
-  CHECK(one.states == 961);
+  CHECK(one.states == 1296);
   CHECK(one.stale_records == 0);
   CHECK(one.tv_one_step < lab::own_bound);
   CHECK_THROWS_WITH(lab::law_states(logits.enumerable(), {128, {1.0, 2.0}, {}}),

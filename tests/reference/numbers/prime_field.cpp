@@ -37,6 +37,21 @@ TEST_CASE("laws of residues") {
     RC_ASSERT(field.multiply(field.of(Rational(a) / Rational(b)), y) == x);
   });
 
+  law("a sum of products is reduced once, of the largest elements too", [] {
+    const auto fields = prime_fields(200, all);
+    const PrimeField& field = fields[random::between<std::size_t>(0, fields.size() - 1)];
+    const auto count = random::between<std::size_t>(0, 40);
+    std::vector<PrimeField::Element> a(count), b(count);
+    PrimeField::Element sum = 0;
+    const bool largest = random::between(0, 1) == 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      a[i] = largest ? field.prime() - 1 : field.of(drawn_integer(2));
+      b[i] = largest ? field.prime() - 1 : field.of(drawn_integer(2));
+      sum = field.add(sum, field.multiply(a[i], b[i]));
+    }
+    RC_ASSERT(field.dot(a.data(), b.data(), count) == sum);
+  });
+
   law("an integer is put together from its residues, with its sign", [] {
     const Residues residues(prime_fields(62 * 7 + 2, all));
     const Integer value = drawn_integer(7);

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace tempera::reference {
+
+/// Calls work(i) for i in 0..count - 1 on all cores; work must not throw.
+void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work);
+
+}  // namespace tempera::reference
