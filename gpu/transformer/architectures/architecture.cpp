@@ -50,7 +50,7 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
   config.eos_token_ids =
       read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
-  kernels.require_recurrence(file.string());
+  Qwen3_5::require_kernels(config, kernels, file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
   auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
