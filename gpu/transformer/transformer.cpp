@@ -155,7 +155,7 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
 }
 
 bool Transformer::draws_behind_head(const RowLottery& rows, const Lottery& lottery) const {
-  return step_ != nullptr && states_ == nullptr && rows.is_cuda() && lottery.draws_by_philox();
+  return step_ != nullptr && rows.is_cuda() && lottery.draws_by_philox();
 }
 
 std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
@@ -173,7 +173,9 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
     const auto& [cache, tokens] = extensions[row];
     const bool is_drawn = row < draws.size();
     const std::size_t in_step = is_drawn && !tokens.empty() ? 1 : 0;
-    if (tokens.size() > in_step) before.push_back({cache, tokens.first(tokens.size() - in_step)});
+    if (tokens.size() > in_step || !cache->to_replay().empty()) {
+      before.push_back({cache, tokens.first(tokens.size() - in_step)});
+    }
     if (in_step != 0) last.push_back({cache, tokens.last(1)});
     if (!is_drawn) continue;
     step_rows.push_back({cache, {}, draws[row]});
@@ -181,14 +183,21 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
   }
   if (!before.empty()) extend(before);
   if (!scratch_page_) scratch_page_ = pool_->take();
+  if (states_ && !scratch_state_) scratch_state_ = states_->take();
   const std::vector<PagedCache::PageCopy> copies = reserve(last);
+  const std::vector<PagedCache::PageCopy> state_copies = reserve_states(last);
   const StepModel model{
-      vocabulary_size(), max_position(), pool_->memory(), *scratch_page_,
+      vocabulary_size(),
+      max_position(),
+      pool_->memory(),
+      *scratch_page_,
+      states_ ? states_->memory() : PageMemory{nullptr, 0},
+      scratch_state_.value_or(0),
       [this](const TokenRows& computed, const CachedRows& asked, const LogitRows& logit_rows) {
         architecture_->step(computed, asked, pool_->memory(), logit_rows);
       }};
-  std::vector<ScoredToken> drawn = step_->run(model, step_rows, copies);
-  for (const auto& [cache, tokens] : last) cache->hold(tokens.size());
+  std::vector<ScoredToken> drawn = step_->run(model, step_rows, copies, state_copies);
+  for (const auto& [cache, tokens] : last) cache->hold(tokens);
   tokens_computed_ += last.size();
   return drawn;
 }
@@ -246,18 +255,23 @@ std::vector<PagedCache::PageCopy> Transformer::reserve(std::span<const Extension
   return copies;
 }
 
-void Transformer::make_room(std::span<const Extension> extensions) {
-  copy_pages(reserve(extensions), *pool_);
-  if (!states_) return;
+std::vector<PagedCache::PageCopy> Transformer::reserve_states(
+    std::span<const Extension> extensions) {
   std::vector<PagedCache::PageCopy> copies;
+  if (!states_) return copies;
   for (const auto& [cache, tokens] : extensions) {
     cache->reserve_states(cache->length() + tokens.size(), copies);
   }
-  copy_pages(copies, *states_);
   const auto held = [](const PagePool& pool) {
     return (pool.pages() - pool.free_pages()) * pool.page_bytes();
   };
   most_held_bytes_ = std::max(most_held_bytes_, held(*pool_) + held(*states_));
+  return copies;
+}
+
+void Transformer::make_room(std::span<const Extension> extensions) {
+  copy_pages(reserve(extensions), *pool_);
+  if (states_) copy_pages(reserve_states(extensions), *states_);
 }
 
 void Transformer::copy_pages(std::span<const PagedCache::PageCopy> copies, PagePool& pool) {

@@ -104,6 +104,8 @@ class Transformer : public LanguageModel {
   void copy_pages(std::span<const PagedCache::PageCopy> copies, PagePool& pool);
   /// Makes room in the caches; returns the copies that this asks for.
   static std::vector<PagedCache::PageCopy> reserve(std::span<const Extension> extensions);
+  /// The same of recurrent states; none where the model has none.
+  std::vector<PagedCache::PageCopy> reserve_states(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
   std::unique_ptr<Architecture> architecture_;
@@ -111,10 +113,12 @@ class Transformer : public LanguageModel {
   std::shared_ptr<PagePool> states_;  // null where the architecture has none
   std::uint64_t tokens_computed_ = 0;
   std::uint64_t tokens_replayed_ = 0;
-  std::size_t most_held_bytes_ = 0;            // of pages and states together
-  DeviceMemory<std::uint32_t> launch_;         // what one launch needs to know, kept between calls
-  std::unique_ptr<TokenStep> step_;            // null where the kernels have none
-  std::optional<std::uint32_t> scratch_page_;  // of the step's rows that compute nothing
+  std::size_t most_held_bytes_ = 0;     // of pages and states together
+  DeviceMemory<std::uint32_t> launch_;  // what one launch needs to know, kept between calls
+  std::unique_ptr<TokenStep> step_;     // null where the kernels have none
+  // Of the step's rows that compute nothing.
+  std::optional<std::uint32_t> scratch_page_;
+  std::optional<std::uint32_t> scratch_state_;
 };
 
 }  // namespace tempera::gpu

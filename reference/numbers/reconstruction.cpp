@@ -9,7 +9,7 @@ namespace {
 // Below this many bits Euclid's algorithm goes step by step.
 constexpr std::size_t small_bits = 2048;
 
-std::size_t bits(const Integer& value) { return value == 0 ? 0 : msb(value) + 1; }
+std::size_t length_in_bits(const Integer& value) { return value == 0 ? 0 : msb(value) + 1; }
 
 // Rows of whole numbers with determinant 1 or -1.
 struct Steps {
@@ -35,7 +35,7 @@ struct Pair {
   // As many steps as the leading 62 bits of both tell, or one.
   void divide_by_leading_bits() {
     constexpr std::uint64_t least = std::uint64_t{1} << 31U;
-    const std::size_t dropped = bits(a) > 62 ? bits(a) - 62 : 0;
+    const std::size_t dropped = length_in_bits(a) > 62 ? length_in_bits(a) - 62 : 0;
     auto x = static_cast<std::uint64_t>(Integer(a >> dropped));
     auto y = static_cast<std::uint64_t>(Integer(b >> dropped));
     if (y < least) return divide();
@@ -79,20 +79,20 @@ struct Pair {
 
 // Steps that bring b to half the bits of a, or about.
 Steps half_of(Integer a, Integer b) {
-  const std::size_t length = bits(a);
+  const std::size_t length = length_in_bits(a);
   const std::size_t wanted = length / 2 + 1;
   Pair pair{std::move(a), std::move(b), {}};
-  if (length > small_bits && bits(pair.b) > wanted) {
+  if (length > small_bits && length_in_bits(pair.b) > wanted) {
     const auto leading = [&](std::size_t dropped) {
       return half_of(Integer(pair.a >> dropped), Integer(pair.b >> dropped));
     };
     pair.apply(leading(length / 2));
-    if (bits(pair.b) > wanted) pair.divide();
-    const std::size_t rest = bits(pair.a);
-    if (bits(pair.b) > wanted && rest < length) pair.apply(leading(length - rest));
+    if (length_in_bits(pair.b) > wanted) pair.divide();
+    const std::size_t rest = length_in_bits(pair.a);
+    if (length_in_bits(pair.b) > wanted && rest < length) pair.apply(leading(length - rest));
   }
-  while (bits(pair.b) > wanted + 32) pair.divide_by_leading_bits();
-  while (bits(pair.b) > wanted) pair.divide();
+  while (length_in_bits(pair.b) > wanted + 32) pair.divide_by_leading_bits();
+  while (length_in_bits(pair.b) > wanted) pair.divide();
   return std::move(pair.steps);
 }
 

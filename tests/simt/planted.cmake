@@ -68,7 +68,7 @@ set(step gpu/transformer/kernels/cuda/token_step.cuh)
 set(planted_defects)
 tempera_plant(${step} none "" "")
 tempera_plant(${step} stale_page "i < counts.entries; i += stride" "i + 1 < counts.entries; i += stride")
-tempera_plant(${step} copied_page_not_copied "copy < counts.copies" "copy + 1 < counts.copies")
+tempera_plant(${step} copied_page_not_copied "update.copies, counts.copies," "update.copies, counts.copies / 2,")
 tempera_plant(${step} padded_row_on_a_live_page
   "      slot_tables_.hold(slot, {&model.scratch_page, 1}, entries);\n      continue" "      continue")
 tempera_plant(${step} tile_maximum_left_out "tile_largest_.data(), tiles, blocks_each" "tile_largest_.data(), tiles - 1, blocks_each")
@@ -77,6 +77,11 @@ tempera_plant(${step} count_of_the_last_graph "graphs_[shape]" "graphs_[{1, shap
 tempera_plant(${step} slot_of_the_next_token "static_cast<std::uint32_t>(last % page_tokens)"
   "static_cast<std::uint32_t>((last + 1) % page_tokens)")
 tempera_plant(${step} draw_of_the_neighbour "requests.requests[*row_in[slot]]" "requests.requests[(*row_in[slot] + 1) % rows.size()]")
+tempera_plant(${step} stale_state "i < counts.state_entries; i += stride" "i + 1 < counts.state_entries; i += stride")
+tempera_plant(${step} copied_state_not_copied "update.state_copies, counts.state_copies," "update.state_copies, 0,")
+tempera_plant(${step} states_copied_as_pages "counts.state_copies, states, first" "counts.state_copies, tables.row_states > 999 ? states : memory, first")
+tempera_plant(${step} padded_row_on_a_live_state "slot_states_.hold(slot, {&model.scratch_state, 1}, state_entries);" "{}")
+tempera_plant(${step} state_of_the_neighbouring_slot "tables.first_state[row] = row *" "tables.first_state[row] = (row + 1) % tables.rows *")
 set(includes)
 set(rows)
 foreach(defect IN LISTS planted_defects)
@@ -101,6 +106,51 @@ struct PlantedStep {
 };
 
 inline const PlantedStep planted_steps[] = {
+@rows@};
+
+}  // namespace tempera::gpu
+")
+set(recurrence gpu/transformer/kernels/cuda/recurrence.cuh)
+set(planted_defects)
+tempera_plant(${recurrence} none "" "")
+tempera_plant(${recurrence} stale_memory_behind_a_checkpoint
+  "(begin.before == nullptr ? begin.after : begin.before)" "begin.after")
+tempera_plant(${recurrence} memory_not_empty_at_the_beginning "in_state, begin.before != nullptr)" "in_state)")
+tempera_plant(${recurrence} checkpoint_not_kept "if (!is_last && position % state_tokens + 1 != state_tokens)" "if (!is_last)")
+tempera_plant(${recurrence} checkpoint_one_token_old "position % state_tokens + 1 != state_tokens" "position % state_tokens + 2 != state_tokens")
+tempera_plant(${recurrence} gate_of_the_neighbouring_head
+  "buffer[shape.gate_begin + head * value_dim" "buffer[shape.gate_begin + (head + 1) % 4 * value_dim")
+tempera_plant(${recurrence} decay_of_the_neighbouring_head
+  "buffer[shape.decay_begin + head]" "buffer[shape.decay_begin + (head + 1) % 4]")
+tempera_plant(${recurrence} strength_of_the_neighbouring_head
+  "buffer[shape.strength_begin + head]" "buffer[shape.strength_begin + (head + 1) % 4]")
+tempera_plant(${recurrence} value_heads_take_keys_in_turn
+  "head / (shape.value_heads / shape.key_heads)" "head % shape.key_heads")
+tempera_plant(${recurrence} no_barrier_before_the_norm "  simt::warp_barrier();\n" "")
+tempera_plant(${recurrence} convolution_one_token_short "for (unsigned tap = 0; tap < taps" "for (unsigned tap = 1; tap < taps")
+tempera_plant(${recurrence} convolution_without_its_state "kept == nullptr ? 0.0f" "kept == nullptr || i == 1 ? 0.0f")
+tempera_plant(${recurrence} inputs_kept_one_token_old "window(rows + i, channel)" "window(rows + i - 1, channel)")
+tempera_plant(${recurrence} last_channel_not_kept "channel < end; channel" "channel + 1 < end; channel")
+tempera_plant(${recurrence} read_before_the_write "= fused_multiply_add(cell, query[k], output)"
+  "= fused_multiply_add(fused_multiply_add(-key[k], written, cell), query[k], output)")
+set(includes)
+set(rows)
+foreach(defect IN LISTS planted_defects)
+  string(APPEND includes "#include \"planted/recurrence_${defect}.hpp\"\n")
+  string(APPEND rows "    {\"${defect}\", planted::${defect}::launch_recurrence},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${planted_folder}/recurrence_defects.hpp @ONLY CONTENT "#pragma once
+
+@includes@
+namespace tempera::gpu {
+
+struct PlantedRecurrence {
+  const char* defect;
+  void (*launch)(simt::Stream&, const RecurrentShape&, const RecurrentWeights&, const TokenRows&, const RecurrentStates&,
+                 float*, float*, std::uint16_t*);
+};
+
+inline const PlantedRecurrence planted_recurrences[] = {
 @rows@};
 
 }  // namespace tempera::gpu

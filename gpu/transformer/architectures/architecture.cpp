@@ -74,7 +74,7 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
       read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
   if (factors)
     throw BadInput(file.string(), "has one set of rotary factors", "leave the choice out");
-  kernels.require_recurrence(file.string());
+  Qwen3_5::require_kernels(config, kernels, file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
   auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);

@@ -100,16 +100,12 @@ void require_gated_delta_net(const Qwen3_5Config& config, const std::string& whe
   }
 }
 
-Qwen3_5Config with_known_layers(Qwen3_5Config config) {
-  require_gated_delta_net(config, "the configuration of a qwen3_5_text model");
-  return config;
-}
-
 AttentionLayers attention_layers(const Qwen3_5Config& config) {
   const auto layers = static_cast<std::size_t>(
       std::count(config.full_attention.begin(), config.full_attention.end(), true));
   AttentionShape shape = attention_shape(config);
-  shape.row_floats += config.num_attention_heads * config.head_dim;  // the gates, behind the values
+  shape.gate_begin = shape.row_floats;  // behind the values
+  shape.row_floats += config.num_attention_heads * config.head_dim;
   shape.rotary_dim = config.rotary_dim;
   return {layers, shape};
 }
@@ -140,7 +136,21 @@ StateShape state_shape(const Qwen3_5Config& config, const RecurrentShape& shape)
           shape.key_dim, shape.value_dim};
 }
 
+/// For what a base class is made of, before anything is read.
+const Qwen3_5Config& computable(const Qwen3_5Config& config, const Kernels& kernels) {
+  const std::string where = "the configuration of a qwen3_5_text model";
+  require_gated_delta_net(config, where);
+  kernels.require_recurrence(recurrent_shape(config), where);
+  return config;
+}
+
 }  // namespace
+
+void Qwen3_5::require_kernels(const Qwen3_5Config& config, const Kernels& kernels,
+                              const std::string& where) {
+  kernels.require_attention(attention_layers(config).shape, where);
+  kernels.require_recurrence(recurrent_shape(config), where);
+}
 
 Qwen3_5Config Qwen3_5::configuration(const JsonObject& json) {
   constexpr std::uint64_t most_heads = 1024;
@@ -203,11 +213,10 @@ DeviceMemory<float> norm_weight(TensorSource& tensors, const std::string& name, 
 }  // namespace
 
 Qwen3_5::Qwen3_5(const Qwen3_5Config& config, TensorSource& tensors, const Kernels& kernels)
-    : Decoder(model_type, config, attention_layers(with_known_layers(config)), tensors, kernels),
+    : Decoder(model_type, config, attention_layers(computable(config, kernels)), tensors, kernels),
       recurrent_(recurrent_shape(config)),
       states_(state_shape(config, recurrent_)),
       answers_(kernels.arithmetic()) {
-  kernels_.require_recurrence("the configuration of a qwen3_5_text model");
   for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
     layers_.push_back(read_layer("model.layers." + std::to_string(layer) + ".",
                                  config.full_attention[layer], tensors));
@@ -315,14 +324,11 @@ void Qwen3_5::run_layers(const TokenRows& batch, const PageMemory& memory, const
 
 void Qwen3_5::attend(const Attention& layer, const TokenRows& batch, const PagePart& keys,
                      const PagePart& values, const Launch& launch) const {
-  const std::size_t gate_begin = attention_.row_floats - query_size();
   kernels_.multiply(layer.query_key_value_gate.view(), launch.normed, batch.rows,
                     attention_.row_floats, launch.query_key_value);
   kernels_.rotate_into_pages(attention_, layer.query_norm.data(), layer.key_norm.data(), epsilon(),
                              launch.rotary, batch, keys, values, launch.query_key_value);
   kernels_.attend(attention_, launch.query_key_value, batch, keys, values, launch.attended);
-  kernels_.gate_attended(launch.query_key_value + gate_begin, attention_.row_floats, batch.rows,
-                         query_size(), launch.attended);
   kernels_.multiply_and_add(layer.output.view(), launch.attended, batch.rows, config_.hidden_size,
                             launch.states);
 }
@@ -335,13 +341,11 @@ void Qwen3_5::recur(const DeltaNet& layer, const TokenRows& batch, std::size_t i
   float* projected = projected_.data();
   kernels_.multiply(layer.projection.view(), launch.normed, batch.rows, recurrent_.row_floats,
                     projected);
-  kernels_.convolve(recurrent_, layer.convolution.data(), batch, states_.inputs(states, index),
-                    projected);
-  kernels_.prepare_recurrence(recurrent_, layer.rates.data(), layer.biases.data(), batch.rows,
-                              projected);
-  kernels_.apply_delta_rule(recurrent_, batch, states_.memories(states, index), projected);
-  kernels_.normalize_gated(recurrent_, layer.norm.data(), epsilon(), batch.rows, projected,
-                           answers_.view());
+  kernels_.recur(recurrent_,
+                 {layer.convolution.data(), layer.rates.data(), layer.biases.data(),
+                  layer.norm.data(), epsilon()},
+                 batch, {states_.inputs(states, index), states_.memories(states, index)}, projected,
+                 answers_.view());
   kernels_.multiply_and_add(layer.output.view(), answers_.view(), batch.rows, config_.hidden_size,
                             launch.states);
 }

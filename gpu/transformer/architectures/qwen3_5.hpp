@@ -43,8 +43,13 @@ class Qwen3_5 final : public Decoder {
   /// json: that of a folder that sees images too; the text model's stands in its `text_config`.
   static Qwen3_5Config outer_configuration(const JsonObject& json);
 
-  /// @throw BadInput as `tensors` does, if the sizes of `config` do not fit together, and where the
-  /// kernels have no recurrence
+  /// Refuses a model that these kernels cannot compute; `where` names its configuration.
+  /// @throw BadInput
+  static void require_kernels(const Qwen3_5Config& config, const Kernels& kernels,
+                              const std::string& where);
+
+  /// @throw BadInput as `tensors` does, if the sizes of `config` do not fit together, and as
+  /// require_kernels does
   Qwen3_5(const Qwen3_5Config& config, TensorSource& tensors, const Kernels& kernels);
   std::size_t state_bytes() const override { return states_.bytes(); }
 

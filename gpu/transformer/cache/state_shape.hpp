@@ -32,8 +32,8 @@ struct RecurrentShape {
 };
 
 /// The layout of a recurrent state, float32: for every recurrent layer the latest inputs of the
-/// convolution [taps - 1, channels], oldest first, and behind them the memories
-/// [value_heads, value_dim / state_lanes rounded up, key_dim, state_lanes].
+/// convolution [taps - 1, channels], oldest first, and behind them, from a multiple of 16 bytes on,
+/// the memories [value_heads, value_dim / state_lanes rounded up, key_dim, state_lanes].
 struct StateShape {
   std::size_t layers;
   std::size_t channels;
@@ -49,11 +49,11 @@ struct StateShape {
   PagePart memories(const PageMemory& memory, std::size_t layer) const {
     return {memory, layer * layer_bytes() + input_bytes()};
   }
-  /// The length of a state.
+  /// The length of a state: a multiple of 16 bytes.
   std::size_t bytes() const { return layers * layer_bytes(); }
 
  private:
-  std::size_t input_bytes() const { return (taps - 1) * channels * sizeof(float); }
+  std::size_t input_bytes() const { return ((taps - 1) * channels + 3) / 4 * 4 * sizeof(float); }
   std::size_t layer_bytes() const {
     const std::size_t blocks = (value_dim + state_lanes - 1) / state_lanes;
     return input_bytes() + value_heads * blocks * key_dim * state_lanes * sizeof(float);

@@ -1,6 +1,5 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 
-#include "gpu/input/bad_input.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
@@ -18,36 +17,8 @@ TokenStep::~TokenStep() = default;
 void Kernels::require_attention(const AttentionShape& /*shape*/,
                                 const std::string& /*where*/) const {}
 
-void Kernels::require_recurrence(const std::string& where) const {
-  throw BadInput(
-      where,
-      "has gated attention and recurrent layers (gated DeltaNet), which the CUDA kernels "
-      "of tensor-core do not compute yet",
-      "use --arithmetic float32, or the build of cmake --preset release, which computes "
-      "it on the host");
-}
-
-// A form that has none of these has refused the model.
-void Kernels::gate_attended(const float*, std::size_t, std::size_t, std::size_t,
-                            const ProductInputs&) const {
-  require_recurrence("a model");
-}
-void Kernels::convolve(const RecurrentShape&, const float*, const TokenRows&, const PagePart&,
-                       float*) const {
-  require_recurrence("a model");
-}
-void Kernels::prepare_recurrence(const RecurrentShape&, const float*, const float*, std::size_t,
-                                 float*) const {
-  require_recurrence("a model");
-}
-void Kernels::apply_delta_rule(const RecurrentShape&, const TokenRows&, const PagePart&,
-                               float*) const {
-  require_recurrence("a model");
-}
-void Kernels::normalize_gated(const RecurrentShape&, const float*, float, std::size_t, const float*,
-                              const ProductInputs&) const {
-  require_recurrence("a model");
-}
+void Kernels::require_recurrence(const RecurrentShape& /*shape*/,
+                                 const std::string& /*where*/) const {}
 
 void Kernels::normalize_and_gather(const float* states, const float* weight,
                                    const TokenRows& computed, const CachedRows& asked,

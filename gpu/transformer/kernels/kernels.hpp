@@ -48,7 +48,8 @@ struct LogitRows {
 };
 
 /// How the queries, keys and values of one row lie in a buffer: queries [heads, head_dim] from 0
-/// on, keys and values [key_value_heads, head_dim] from key_begin and value_begin on.
+/// on, keys and values [key_value_heads, head_dim] from key_begin and value_begin on, and, where
+/// what is attended has gates, these [heads, head_dim] from gate_begin on.
 struct AttentionShape {
   std::size_t heads;
   std::size_t key_value_heads;
@@ -57,6 +58,7 @@ struct AttentionShape {
   std::size_t value_begin;
   std::size_t row_floats;
   std::size_t rotary_dim = 0;  // elements of a head that rotate, the first ones; 0: all
+  std::size_t gate_begin = 0;  // 0: there are no gates
 };
 
 /// cos and sin of position · frequency_d, both times one magnitude: see RotaryAngles.
@@ -70,6 +72,21 @@ struct RotaryTables {
 struct ProductInputs {
   float* float32;
   std::uint16_t* bfloat16;
+};
+
+/// The vectors of a recurrent layer, besides its two matrices.
+struct RecurrentWeights {
+  const float* convolution;  // [taps, channels], the row's own token last
+  const float* rates;        // [value_heads]
+  const float* biases;       // [value_heads]
+  const float* norm;         // [value_dim]
+  float epsilon;
+};
+
+/// Where the states of one recurrent layer lie, as StateShape lays them out.
+struct RecurrentStates {
+  PagePart inputs;    // the latest of the convolution
+  PagePart memories;  // of the delta rule
 };
 
 class TokenStep;
@@ -136,7 +153,8 @@ class Kernels {
                                  const PagePart& values, float* query_key_value) const = 0;
 
   /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to
-  /// the row's own, in order. attended: [rows, heads · head_dim]; the rest as above.
+  /// the row's own, in order, and, where the shape has gates, that times sigmoid(gate), element by
+  /// element. attended: [rows, heads · head_dim]; the rest as above.
   virtual void attend(const AttentionShape& shape, const float* query_key_value,
                       const TokenRows& batch, const PagePart& keys, const PagePart& values,
                       const ProductInputs& attended) const = 0;
@@ -157,35 +175,20 @@ class Kernels {
   virtual void multiply_head(const MatrixView& head, const ProductInputs& inputs, std::size_t rows,
                              std::size_t out, const LogitRows& logits) const;
 
-  /// attended_i = attended_i · sigmoid(gate_i). gates: [rows, row_floats], the first `size` of each
-  /// row; attended: [rows, size].
-  virtual void gate_attended(const float* gates, std::size_t row_floats, std::size_t rows,
-                             std::size_t size, const ProductInputs& attended) const;
-
-  /// The causal convolution of every channel of a recurrent layer with its own weights, and silu of
-  /// it, in place. weight: [taps, channels], the row's own token last; inputs as StateShape lays
-  /// them out; projected: [rows, shape.row_floats].
-  virtual void convolve(const RecurrentShape& shape, const float* weight, const TokenRows& batch,
-                        const PagePart& inputs, float* projected) const;
-
-  /// Then, in place: queries q / |q| / sqrt(key_dim) and keys k / |k|, |x|^2 = Σ x^2 + 1e-6; write
-  /// strengths sigmoid(b); decays exp(-rate · log(1 + exp(a + bias))). rates, biases:
-  /// [value_heads].
-  virtual void prepare_recurrence(const RecurrentShape& shape, const float* rates,
-                                  const float* biases, std::size_t rows, float* projected) const;
-
-  /// The gated delta rule, token after token, of each value head's memory S: S = decay · S, then
-  /// S += key ⊗ strength · (value - S^T key), then the value becomes S^T query. memories as
-  /// StateShape lays them out.
-  virtual void apply_delta_rule(const RecurrentShape& shape, const TokenRows& batch,
-                                const PagePart& memories, float* projected) const;
-
-  /// normed[row, h] = weight · o_h / sqrt(mean(o_h^2) + epsilon) · silu(gate_h), o being what
-  /// stands in the place of the values. weight: [value_dim]; normed: [rows, value_heads ·
-  /// value_dim].
-  virtual void normalize_gated(const RecurrentShape& shape, const float* weight, float epsilon,
-                               std::size_t rows, const float* projected,
-                               const ProductInputs& normed) const;
+  /// A recurrent layer (gated DeltaNet, Yang et al. 2024) between its two matrices, token after
+  /// token of each record, from the state before its first row on. For every channel of queries,
+  /// keys and values a causal convolution with its own weights, and silu of it; then
+  ///   queries q / |q| / sqrt(key_dim), keys k / |k|, |x|^2 = Σ x^2 + 1e-6
+  ///   write strength sigmoid(b), decay exp(-rate · log(1 + exp(a + bias)))
+  ///   of each value head's memory S: S = decay · S, S += key ⊗ strength · (value - S^T key),
+  ///   o = S^T query
+  ///   answers[row, h] = norm · o_h / sqrt(mean(o_h^2) + epsilon) · silu(gate_h)
+  /// The state behind every token that ends a stretch of state_tokens, and behind each record's
+  /// last row, is kept. projected: [rows, shape.row_floats], as RecurrentShape says; what stands
+  /// there afterwards is each form's own. answers: [rows, value_heads · value_dim].
+  virtual void recur(const RecurrentShape& shape, const RecurrentWeights& weights,
+                     const TokenRows& batch, const RecurrentStates& states, float* projected,
+                     const ProductInputs& answers) const = 0;
 
   /// Copies page sources[c] to page targets[c] for each c < copies.
   virtual void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
@@ -196,10 +199,10 @@ class Kernels {
   /// @throw BadInput
   virtual void require_attention(const AttentionShape& shape, const std::string& where) const;
 
-  /// Refuses a model with recurrent layers where this form has none of the five steps above;
-  /// `where` names its configuration. Called before any weight is read.
+  /// Refuses a model whose recurrent layers this form cannot compute on this device; `where` names
+  /// its configuration. Called before any weight is read.
   /// @throw BadInput
-  virtual void require_recurrence(const std::string& where) const;
+  virtual void require_recurrence(const RecurrentShape& shape, const std::string& where) const;
 
   /// What runs whole steps of a model of this form, with the draw, as graphs of its device; null
   /// for a form that has no such thing.

@@ -85,6 +85,10 @@ class LoopKernels final : public Kernels {
     const typename Form::Attend kernel{shape, scale,  query_key_value,       batch,
                                        keys,  values, Form::stored(attended)};
     Form::run(kernel.items(), kernel);
+    if (shape.gate_begin == 0) return;
+    Form::run(batch.rows, GateAttended<typename Form::Stored>{
+                              query_key_value + shape.gate_begin, shape.row_floats,
+                              shape.heads * shape.head_dim, Form::stored(attended)});
   }
 
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
@@ -93,37 +97,18 @@ class LoopKernels final : public Kernels {
               typename Form::GatherFromPages{batch, size, source, Form::stored(gathered)});
   }
 
-  void gate_attended(const float* gates, std::size_t row_floats, std::size_t rows, std::size_t size,
-                     const ProductInputs& attended) const override {
-    Form::run(rows,
-              GateAttended<typename Form::Stored>{gates, row_floats, size, Form::stored(attended)});
+  void recur(const RecurrentShape& shape, const RecurrentWeights& weights, const TokenRows& batch,
+             const RecurrentStates& states, float* projected,
+             const ProductInputs& answers) const override {
+    const Convolve convolve{shape, weights.convolution, batch, states.inputs, projected};
+    Form::run(convolve.items(), convolve);
+    Form::run(batch.rows, PrepareRecurrence{shape, weights.rates, weights.biases, projected});
+    const typename Form::ApplyDeltaRule apply{shape, batch, states.memories, projected};
+    Form::run(apply.items(), apply);
+    Form::run(batch.rows,
+              NormalizeGated<typename Form::Stored>{shape, weights.norm, weights.epsilon, projected,
+                                                    Form::stored(answers)});
   }
-
-  void convolve(const RecurrentShape& shape, const float* weight, const TokenRows& batch,
-                const PagePart& inputs, float* projected) const override {
-    const Convolve kernel{shape, weight, batch, inputs, projected};
-    Form::run(kernel.items(), kernel);
-  }
-
-  void prepare_recurrence(const RecurrentShape& shape, const float* rates, const float* biases,
-                          std::size_t rows, float* projected) const override {
-    Form::run(rows, PrepareRecurrence{shape, rates, biases, projected});
-  }
-
-  void apply_delta_rule(const RecurrentShape& shape, const TokenRows& batch,
-                        const PagePart& memories, float* projected) const override {
-    const typename Form::ApplyDeltaRule kernel{shape, batch, memories, projected};
-    Form::run(kernel.items(), kernel);
-  }
-
-  void normalize_gated(const RecurrentShape& shape, const float* weight, float epsilon,
-                       std::size_t rows, const float* projected,
-                       const ProductInputs& normed) const override {
-    Form::run(rows, NormalizeGated<typename Form::Stored>{shape, weight, epsilon, projected,
-                                                          Form::stored(normed)});
-  }
-
-  void require_recurrence(const std::string&) const override {}
 
   void copy_pages(const std::uint32_t* sources, const std::uint32_t* targets, std::size_t copies,
                   const PageMemory& memory) const override {

@@ -32,6 +32,8 @@ struct StepModel {
   std::size_t max_position;
   PageMemory memory;
   std::uint32_t scratch_page;  // that belongs to no record: rows that compute no token write there
+  PageMemory states{nullptr, 0};    // of all recurrent states; null where the model has none
+  std::uint32_t scratch_state = 0;  // as scratch_page
   /// Queues the computation of rows and the logits of as many: Architecture::step.
   std::function<void(const TokenRows& computed, const CachedRows& asked, const LogitRows& logits)>
       queue;
@@ -40,21 +42,24 @@ struct StepModel {
 /// A whole step of decoding on a device: every row computes at most one token, and then one is
 /// drawn from its logits, with the bits that next_logits and RowLottery::draw give.
 ///
-/// What changes from step to step goes to the device in one small buffer: the page table entries
-/// that have changed, the rows' positions, and their draws; a token that the step before has drawn
-/// in the same slot is taken from there. Rows are filled up to a power of two, and a step of so
-/// many rows, with contexts up to a power of two, is one graph, captured once, unless its kernels
-/// are asked for one by one (StepForm). The host waits once: for the tokens with their scores.
+/// What changes from step to step goes to the device in one small buffer: the entries of the tables
+/// of pages and states that have changed, the rows' positions, and their draws; a token that the
+/// step before has drawn in the same slot is taken from there. Rows are filled up to a power of
+/// two, and a step of so many rows, with contexts up to a power of two, is one graph, captured
+/// once, unless its kernels are asked for one by one (StepForm). The host waits once: for the
+/// tokens with their scores.
 class TokenStep {
  public:
   virtual ~TokenStep();
   /// The most rows of a step.
   static constexpr std::size_t largest_rows = 512;
+  using Copies = std::span<const PagedCache::PageCopy>;
 
-  /// copies: the pages that are copied before anything is computed.
+  /// copies, state_copies: the pages, and the recurrent states, that are copied before anything is
+  /// computed, at most one of each a row. No cache has anything to replay.
   /// @throw std::domain_error as RowLottery::draw does
   virtual std::vector<ScoredToken> run(const StepModel& model, std::span<const StepRow> rows,
-                                       std::span<const PagedCache::PageCopy> copies) = 0;
+                                       Copies copies, Copies state_copies) = 0;
 };
 
 }  // namespace tempera::gpu

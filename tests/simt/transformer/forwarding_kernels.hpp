@@ -56,6 +56,10 @@ class ForwardingKernels : public gpu::Kernels {
               const gpu::ProductInputs& f) const override {
     called("attend", [&] { cuda_.attend(a, b, c, d, e, f); });
   }
+  void recur(const gpu::RecurrentShape& a, const gpu::RecurrentWeights& b, const gpu::TokenRows& c,
+             const gpu::RecurrentStates& d, float* e, const gpu::ProductInputs& f) const override {
+    called("recur", [&] { cuda_.recur(a, b, c, d, e, f); });
+  }
   void gather_from_pages(const gpu::CachedRows& a, std::size_t b, const gpu::PagePart& c,
                          const gpu::ProductInputs& d) const override {
     called("gather_from_pages", [&] { cuda_.gather_from_pages(a, b, c, d); });

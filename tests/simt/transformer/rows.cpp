@@ -122,8 +122,15 @@ TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are
 
 TEST_CASE(
     "heads are normed and rotated with the contract's bits, keys and values into their slots") {
-  const auto [heads, key_heads, size] = GENERATE(table<unsigned, unsigned, unsigned>(
-      {{4, 2, 64}, {3, 3, 80}, {2, 1, 96}, {8, 2, 128}, {1, 1, 256}, {2, 2, 6}}));
+  // The last of them: of how many elements, the first ones, rotate; 0: all.
+  const auto [heads, key_heads, size, rotary_dim] =
+      GENERATE(table<unsigned, unsigned, unsigned, unsigned>({{4, 2, 64, 0},
+                                                              {3, 3, 80, 20},
+                                                              {2, 1, 96, 0},
+                                                              {8, 2, 128, 0},
+                                                              {1, 1, 256, 64},
+                                                              {2, 2, 6, 4}}));
+  const unsigned rotating = rotary_dim == 0 ? size : rotary_dim;
   const bool has_norms = GENERATE(true, false);
   std::mt19937 random(size);
   const Places places;
@@ -132,13 +139,14 @@ TEST_CASE(
   const std::size_t query = std::size_t{heads} * size;
   const std::size_t key_value = std::size_t{key_heads} * size;
   const gpu::AttentionShape shape{
-      heads, key_heads, size, query + 5, query + key_value + 7, query + 2 * key_value + 9};
+      heads,     key_heads, size, query + 5, query + key_value + 7, query + 2 * key_value + 9,
+      rotary_dim};
   const auto before = random_floats(rows * shape.row_floats, 2.0f, random);
   const auto query_norm = random_floats(size, 1.0f, random);
   const auto key_norm = random_floats(size, 1.0f, random);
   Floats cosines;
   Floats sines;
-  for (unsigned i = 0; i < 32 * size / 2; ++i) {
+  for (unsigned i = 0; i < 32 * rotating / 2; ++i) {
     cosines.push_back(std::cos(0.1f * static_cast<float>(i)));
     sines.push_back(std::sin(0.1f * static_cast<float>(i)));
   }
@@ -156,8 +164,11 @@ TEST_CASE(
       const std::span<const float> head{&before[row * shape.row_floats + begin], size};
       const auto normed =
           has_norms ? contract_norm(head, norm, 1e-5f, 32) : Floats(head.begin(), head.end());
-      return contract_rotation(normed, {&cosines[position * size / 2], size / 2},
-                               {&sines[position * size / 2], size / 2});
+      Floats result = contract_rotation({normed.begin(), normed.begin() + rotating},
+                                        {&cosines[position * rotating / 2], rotating / 2},
+                                        {&sines[position * rotating / 2], rotating / 2});
+      result.insert(result.end(), normed.begin() + rotating, normed.end());
+      return result;
     };
     for (unsigned head = 0; head < heads; ++head) {
       REQUIRE(different(rotated(head * size, query_norm),

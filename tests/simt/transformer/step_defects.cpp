@@ -26,11 +26,12 @@ class DefectiveKernels final : public ForwardingKernels {
   const gpu::PlantedStep& planted_;
 };
 
-bool has_host_bits(const gpu::PlantedStep& planted) {
+bool has_host_bits(const gpu::PlantedStep& planted, StepLayers layers) {
   const DefectiveKernels kernels(planted);
-  StepHistory history(kernels, 23);
+  StepHistory history(kernels, 23, layers);
   try {
     for (const std::size_t rows : {1U, 3U, 9U, 2U, 6U, 14U, 5U, 7U, 12U, 3U, 8U, 13U}) {
+      if (layers == StepLayers::recurrent && rows > 9) continue;
       if (history.differences_of_a_batch(rows) != 0) return false;
       if (history.differences_of_a_decode_step() != 0) return false;
     }
@@ -48,9 +49,13 @@ TEST_CASE("every defect planted in the step is caught, and the copy without one 
   std::size_t planted = 0;
   for (const gpu::PlantedStep& step : gpu::planted_steps) {
     CAPTURE(step.defect);
-    const bool sound = std::string_view(step.defect) == "none";
-    CHECK(has_host_bits(step) == sound);
+    const std::string_view defect = step.defect;
+    const bool sound = defect == "none";
+    // What goes wrong with states shows in a model that has them.
+    const bool of_states = defect.find("state") != std::string_view::npos;
+    if (!of_states) CHECK(has_host_bits(step, StepLayers::attending) == sound);
+    if (sound || of_states) CHECK(has_host_bits(step, StepLayers::recurrent) == sound);
     planted += sound ? 0 : 1;
   }
-  CHECK(planted == 8);
+  CHECK(planted == 13);
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gpu/transformer/architectures/qwen3_5.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
+#include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 
 namespace tempera::tests {
 
@@ -32,14 +34,32 @@ gpu::Qwen3Config step_config() {
   return config;
 }
 
-StepHistory::StepHistory(const gpu::Kernels& kernels, unsigned seed)
+std::unique_ptr<gpu::Transformer> step_model(const gpu::Kernels& kernels, StepLayers layers) {
+  if (layers == StepLayers::attending) return gpu::random_qwen3(step_config(), 7, kernels);
+  gpu::Qwen3_5Config config;
+  static_cast<gpu::DecoderConfig&>(config) = step_config();
+  config.num_hidden_layers = 2;
+  config.head_dim = 16;
+  config.rotary_dim = 6;
+  config.full_attention = {false, true};
+  config.linear_num_key_heads = 1;
+  config.linear_num_value_heads = 2;
+  config.linear_key_head_dim = 6;
+  config.linear_value_head_dim = 19;
+  config.linear_conv_kernel_dim = 4;
+  gpu::FormulaTensors tensors;
+  return std::make_unique<gpu::Transformer>(
+      std::make_unique<gpu::Qwen3_5>(config, tensors, kernels));
+}
+
+StepHistory::StepHistory(const gpu::Kernels& kernels, unsigned seed, StepLayers layers)
     : random_(seed),
-      device_{gpu::random_qwen3(step_config(), 7, kernels),
+      device_{step_model(kernels, layers),
               gpu::make_cuda_row_lottery({.blocks = 3, .thread_order = seed})},
-      host_{gpu::random_qwen3(step_config(), 7, gpu::default_kernels(gpu::Arithmetic::tensor_core)),
+      host_{step_model(gpu::default_kernels(gpu::Arithmetic::tensor_core), layers),
             gpu::make_host_row_lottery()} {
-  // Two prompts, one of them across a split of 256 positions.
-  for (const std::size_t length : {19U, 250U}) {
+  // Two prompts, one of them across a split of 256 positions, or the second checkpoint of a state.
+  for (const std::size_t length : {19U, layers == StepLayers::attending ? 250U : 126U}) {
     Twin twin{device_.model->empty_cache(), host_.model->empty_cache()};
     const Text prompt = random_text(length);
     const std::vector<gpu::Pass> on_device = {{twin.on_device.get(), prompt}};

@@ -11,13 +11,20 @@
 
 namespace tempera::tests {
 
+/// What the layers of a model are.
+enum class StepLayers {
+  attending,  ///< one that attends
+  recurrent,  ///< one that is recurrent, and one that attends
+};
+
 /// A random history of records that are extended, forked and dropped, in batches of any rows, on
 /// two models of the same weights: one by whole steps of the device, on fibers, the other row by
 /// row on the host.
 class StepHistory {
  public:
   /// kernels: on fibers, with a TokenStep.
-  StepHistory(const gpu::Kernels& kernels, unsigned seed);
+  StepHistory(const gpu::Kernels& kernels, unsigned seed,
+              StepLayers layers = StepLayers::attending);
 
   gpu::Transformer& on_device() { return *device_.model; }
 
@@ -54,7 +61,8 @@ class StepHistory {
   std::uint32_t turn_ = 0;
 };
 
-/// The model of these tests.
+/// The models of these tests.
 gpu::Qwen3Config step_config();
+std::unique_ptr<gpu::Transformer> step_model(const gpu::Kernels& kernels, StepLayers layers);
 
 }  // namespace tempera::tests

@@ -49,6 +49,30 @@ TEST_CASE("steps launch by launch have the host's tokens and scores, and each ke
   CHECK(kernels.graph_replays() == 2);
 }
 
+TEST_CASE("steps of a recurrent model have the host's tokens and scores, forked, in any slot") {
+  for (const gpu::StepForm form : {gpu::StepForm::graph, gpu::StepForm::launches}) {
+    const gpu::CudaKernels kernels(3, std::nullopt, form);
+    StepHistory history(kernels, 29, StepLayers::recurrent);
+    for (const std::size_t rows : {1U, 3U, 9U, 2U, 17U}) {
+      if (form == gpu::StepForm::launches && rows > 3) continue;
+      INFO(kernels.name() << ", batch " << rows);
+      REQUIRE(history.differences_of_a_batch(rows) == 0);
+      REQUIRE(history.differences_of_a_decode_step() == 0);
+    }
+    // Forks replayed, and every step was one of the device.
+    CHECK(history.on_device().tokens_replayed() > 0);
+    CHECK(kernels.steps() == (form == gpu::StepForm::graph ? 10 : 6));
+    // The plan of launches, and no memory once the rows are there.
+    for (int step = 0; step < 3; ++step) {
+      const std::uint64_t allocations = gpu::device_allocations();
+      const std::uint64_t launches = kernels.launches();
+      REQUIRE(history.differences_of_a_decode_step() == 0);
+      CHECK(gpu::device_allocations() == allocations);
+      CHECK(kernels.launches() == launches + 2 * 8 + 6);
+    }
+  }
+}
+
 TEST_CASE("a step whose device is lost fails at each of its copies, and says so") {
   const gpu::CudaKernels kernels(5);
   for (const std::uint64_t copies : {0U, 1U}) {
@@ -120,9 +144,9 @@ std::vector<std::uint64_t> tempered_bits(gpu::LanguageModel& model, gpu::RowLott
 
 TEST_CASE("whole runs of PPT by steps of the device have the host's bits, whatever the batch") {
   const gpu::CudaKernels kernels(6);
-  const auto on_device = gpu::random_qwen3(step_config(), 7, kernels);
+  const auto on_device = step_model(kernels, StepLayers::attending);
   const auto on_host =
-      gpu::random_qwen3(step_config(), 7, gpu::default_kernels(gpu::Arithmetic::tensor_core));
+      step_model(gpu::default_kernels(gpu::Arithmetic::tensor_core), StepLayers::attending);
   const auto device_rows = gpu::make_cuda_row_lottery();
   const auto host_rows = gpu::make_host_row_lottery();
   const auto expected = tempered_bits(*on_host, *host_rows, 64, gpu::WorkOrder::first_come);

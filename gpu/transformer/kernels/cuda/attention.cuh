@@ -7,6 +7,7 @@
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
+#include "gpu/transformer/kernels/recurrent_kernels.hpp"
 
 // Attention over pages, by splits of 256 positions on the absolute grid (docs/arithmetic.md). A
 // block has one split of one row and the queries that share a key head, up to `Queries` of them, so
@@ -91,11 +92,13 @@ TEMPERA_ON_DEVICE inline float upper_bfloat16(std::uint32_t pair) {
   return from_bfloat16(static_cast<std::uint16_t>(pair >> 16));
 }
 
-/// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, for the query heads
-/// first_head … first_head + heads − 1. By the whole block.
+/// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, where there are
+/// gates times sigmoid(gate) and rounded once more, for the query heads first_head … first_head +
+/// heads − 1. By the whole block. query_key_value: of the row.
 TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
                                              const AttentionScratch& scratch, unsigned row,
                                              unsigned first_head, unsigned heads, unsigned splits,
+                                             const float* query_key_value,
                                              std::uint16_t* attended) {
   const auto size = static_cast<unsigned>(shape.head_dim);
   for (unsigned e = simt::thread(); e < heads * size; e += attention_threads) {
@@ -116,13 +119,18 @@ TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
       output = fused_multiply_add(
           simt::load_shared_by_blocks(scratch.outputs + (begin + j) * size + d), weight, output);
     }
-    attended[head * size + d] = to_bfloat16(output * (1.0f / sum));
+    std::uint16_t result = to_bfloat16(output * (1.0f / sum));
+    if (shape.gate_begin != 0) {
+      const float gate = query_key_value[shape.gate_begin + first_head * size + e];
+      result = to_bfloat16(from_bfloat16(result) * sigmoid(gate));
+    }
+    attended[head * size + d] = result;
   }
 }
 
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to the
-/// row's own. attended: [rows, heads · head_dim], bfloat16.
-/// Grid: (splits, key_value_heads · query tiles, rows). Head size: at most 64 · Pairs.
+/// row's own, times sigmoid(gate) where the shape has gates. attended: [rows, heads · head_dim],
+/// bfloat16. Grid: (splits, key_value_heads · query tiles, rows). Head size: at most 64 · Pairs.
 template <unsigned Pairs, unsigned Queries>
 TEMPERA_KERNEL(attention_threads)
 attend_split(const AttentionShape shape, float scale, const float* query_key_value,
@@ -269,7 +277,8 @@ attend_split(const AttentionShape shape, float scale, const float* query_key_val
   simt::barrier();
   if (*arrived != splits) return;
   simt::fence();
-  combine_splits(shape, scratch, row, first_head, heads, splits, attended);
+  combine_splits(shape, scratch, row, first_head, heads, splits,
+                 query_key_value + row * shape.row_floats, attended);
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

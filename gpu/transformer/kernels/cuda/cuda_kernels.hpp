@@ -44,6 +44,8 @@ class CudaKernels final : public Kernels {
   /// @throw BadInput for a head of more than 256 elements, and for one whose keys have no room in
   /// the shared memory of a block
   void require_attention(const AttentionShape& shape, const std::string& where) const override;
+  /// @throw BadInput for a head whose memory has no room in the shared memory of a block
+  void require_recurrence(const RecurrentShape& shape, const std::string& where) const override;
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override;
   void normalize(const float* states, const float* weight, std::size_t rows, std::size_t size,
                  float epsilon, const ProductInputs& normed) const override;
@@ -64,6 +66,9 @@ class CudaKernels final : public Kernels {
   void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
               const PagePart& keys, const PagePart& values,
               const ProductInputs& attended) const override;
+  void recur(const RecurrentShape& shape, const RecurrentWeights& weights, const TokenRows& batch,
+             const RecurrentStates& states, float* projected,
+             const ProductInputs& answers) const override;
   void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,
                          const ProductInputs& gathered) const override;
   void normalize_and_gather(const float* states, const float* weight, const TokenRows& computed,

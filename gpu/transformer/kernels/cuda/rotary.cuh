@@ -11,12 +11,11 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 constexpr unsigned rotary_warps = 8;
 
-/// Normalises every query and key head, unless its norm is null, and rotates it by its row's
-/// position: queries in place, float32; keys, and the values as they are, into the row's slot of
-/// its page, bfloat16.
-/// One warp a head: its queries' first, then its keys', then its values'.
-/// Grid: (heads of a row / 8 rounded up, rows). query_key_value: [rows, shape.row_floats];
-/// keys, values: [key_value_heads, page_tokens, head_dim].
+/// Normalises every query and key head, unless its norm is null, and rotates it, or its first
+/// rotary_dim elements, by its row's position: queries in place, float32; keys, and the values as
+/// they are, into the row's slot of its page, bfloat16. One warp a head: its queries' first, then
+/// its keys', then its values'. Grid: (heads of a row / 8 rounded up, rows). query_key_value:
+/// [rows, shape.row_floats]; keys, values: [key_value_heads, page_tokens, head_dim].
 TEMPERA_KERNEL(rotary_warps * 32)
 rotate_heads(const AttentionShape shape, const float* query_norm, const float* key_norm,
              float epsilon, const RotaryTables tables, const TokenRows batch, const PagePart keys,
@@ -54,7 +53,7 @@ rotate_heads(const AttentionShape shape, const float* query_norm, const float* k
   }
   const float mean = tree_of_warp(sum) / static_cast<float>(size);
   const float factor = 1.0f / sqrtf(mean + epsilon);
-  const unsigned half = size / 2;
+  const unsigned half = static_cast<unsigned>(shape.rotary_dim == 0 ? size : shape.rotary_dim) / 2;
   std::uint16_t* const target = is_query ? nullptr : slot_of(keys, head - heads);
   for (unsigned d = simt::lane(); d < half; d += 32) {
     float low = vector[d];
@@ -73,6 +72,14 @@ rotate_heads(const AttentionShape shape, const float* query_norm, const float* k
     } else {
       target[d] = to_bfloat16(turned_low);
       target[d + half] = to_bfloat16(turned_high);
+    }
+  }
+  for (unsigned d = 2 * half + simt::lane(); d < size; d += 32) {
+    const float element = norm == nullptr ? vector[d] : norm[d] * (vector[d] * factor);
+    if (is_query) {
+      vector[d] = element;
+    } else {
+      target[d] = to_bfloat16(element);
     }
   }
 }

@@ -14,8 +14,8 @@
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"
 
-// The step as a graph: a kernel that takes in what has changed, the model's kernels, and the two of
-// the draw. Every array that the kernels read stays where it is from step to step.
+// The step as a graph: a kernel that takes in what has changed, the model's kernels, and the draw's
+// two. Every array that the kernels read stays where it is from step to step.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -23,8 +23,7 @@ constexpr unsigned step_threads = 256;
 
 /// How much of a step's buffer there is.
 struct StepCounts {
-  std::uint32_t entries;
-  std::uint32_t copies;
+  std::uint32_t entries, copies, state_entries, state_copies;
 };
 
 /// What a step is told of one slot.
@@ -39,9 +38,10 @@ struct StepInput {
 /// The buffer of a step, in device memory.
 struct StepUpdate {
   const StepCounts* counts;
-  const StepInput* inputs;             // [rows]
-  const PagedCache::PageCopy* copies;  // [counts->copies]
-  const PageEntry* entries;            // [counts->entries]
+  const StepInput* inputs;                   // [rows]
+  const PagedCache::PageCopy* copies;        // [counts->copies]
+  const PagedCache::PageCopy* state_copies;  // [counts->state_copies]
+  const PageEntry* entries;                  // [counts->entries], and those of states behind them
 };
 
 /// What the kernels of the model read of a step's rows, in device memory.
@@ -54,13 +54,34 @@ struct StepTables {
   std::uint32_t* page_table;   // [slots, row_pages]
   std::uint32_t* asked_pages;  // [rows]
   std::uint32_t* asked_slots;  // [rows]
+  // Of a model with recurrent states, each row a record of its own.
+  std::uint32_t row_states;    // that a row's table has room for; 0 where there are none
+  std::uint32_t* first_row;    // [rows + 1]
+  std::uint32_t* first_state;  // [rows]
+  std::uint32_t* state_table;  // [slots, row_states]
 };
 
-/// Takes in a step's buffer: the entries of the page tables, the rows' tokens and positions, and
-/// the copies of pages. drawn: [rows], the winners of the step before. Grid: any number of blocks.
+/// Copies whole pages, or states, by all threads of a launch.
+TEMPERA_ON_DEVICE inline void copy_for_step(const PagedCache::PageCopy* copies, unsigned count,
+                                            const PageMemory& memory, unsigned first,
+                                            unsigned stride) {
+  const std::size_t vectors = memory.page_bytes / sizeof(simt::Vector16);
+  for (unsigned copy = 0; copy < count; ++copy) {
+    const PagedCache::PageCopy pages = copies[copy];
+    const auto* from = reinterpret_cast<const simt::Vector16*>(
+        memory.bytes + std::size_t{pages.source} * memory.page_bytes);
+    auto* to = reinterpret_cast<simt::Vector16*>(memory.bytes +
+                                                 std::size_t{pages.target} * memory.page_bytes);
+    for (std::size_t i = first; i < vectors; i += stride) to[i] = from[i];
+  }
+}
+
+/// Takes in a step's buffer: the entries of the tables of pages and states, the rows' tokens and
+/// positions, and the copies of pages and states. drawn: [rows], the winners of the step before.
+/// Grid: any number of blocks.
 TEMPERA_KERNEL(step_threads)
 begin_step(const StepUpdate update, const StepTables tables, const std::uint64_t* drawn,
-           const PageMemory memory) {
+           const PageMemory memory, const PageMemory states) {
   simt::let_next_begin();
   simt::wait_for_inputs();
   const unsigned first = simt::block().x * step_threads + simt::thread();
@@ -78,15 +99,17 @@ begin_step(const StepUpdate update, const StepTables tables, const std::uint64_t
     tables.asked_pages[row] = input.asked_page;
     tables.asked_slots[row] = input.asked_slot;
   }
-  const std::size_t vectors = memory.page_bytes / sizeof(simt::Vector16);
-  for (unsigned copy = 0; copy < counts.copies; ++copy) {
-    const PagedCache::PageCopy pages = update.copies[copy];
-    const auto* from = reinterpret_cast<const simt::Vector16*>(
-        memory.bytes + std::size_t{pages.source} * memory.page_bytes);
-    auto* to = reinterpret_cast<simt::Vector16*>(memory.bytes +
-                                                 std::size_t{pages.target} * memory.page_bytes);
-    for (std::size_t i = first; i < vectors; i += stride) to[i] = from[i];
+  copy_for_step(update.copies, counts.copies, memory, first, stride);
+  if (tables.row_states == 0) return;
+  for (unsigned i = first; i < counts.state_entries; i += stride) {
+    const PageEntry entry = update.entries[counts.entries + i];
+    tables.state_table[std::size_t{entry.slot} * tables.row_states + entry.index] = entry.page;
   }
+  for (unsigned row = first; row <= tables.rows; row += stride) {
+    tables.first_row[row] = row;
+    if (row < tables.rows) tables.first_state[row] = row * tables.row_states;
+  }
+  copy_for_step(update.state_copies, counts.state_copies, states, first, stride);
 }
 
 /// TokenStep by CUDA kernels, on the stream that the model's are queued on.
@@ -96,8 +119,8 @@ class CudaTokenStep final : public TokenStep {
   CudaTokenStep(simt::Stream& stream, unsigned multiprocessors)
       : stream_(stream), multiprocessors_(multiprocessors) {}
 
-  std::vector<ScoredToken> run(const StepModel& model, std::span<const StepRow> rows,
-                               std::span<const PagedCache::PageCopy> copies) override;
+  std::vector<ScoredToken> run(const StepModel& model, std::span<const StepRow> rows, Copies copies,
+                               Copies state_copies) override;
 
  private:
   /// Which graph a step is.
@@ -110,6 +133,7 @@ class CudaTokenStep final : public TokenStep {
   struct Room {
     std::size_t rows = 0;
     std::size_t row_pages = 0;
+    std::size_t row_states = 0;
     std::size_t rungs = 0;
     std::size_t vocabulary = 0;
     friend bool operator==(const Room&, const Room&) = default;
@@ -126,11 +150,11 @@ class CudaTokenStep final : public TokenStep {
   };
 
   static Shape shape_of(const StepModel& model, std::span<const StepRow> rows);
-  void make_room(const Shape& shape, std::size_t rungs, std::size_t vocabulary);
+  void make_room(const StepModel& model, const Shape& shape, std::size_t rungs);
   /// Writes the step's buffer and says how much of it is used.
   std::size_t fill(const StepModel& model, std::span<const StepRow> rows, const Shape& shape,
-                   std::span<const std::uint32_t> slots, const RowRequests& requests,
-                   std::span<const PagedCache::PageCopy> copies);
+                   std::span<const std::uint32_t> slots, const RowRequests& requests, Copies copies,
+                   Copies state_copies);
   void queue(const StepModel& model, const Shape& shape);
   RowBatch batch_of(const Shape& shape, std::size_t vocabulary);
 
@@ -144,12 +168,14 @@ class CudaTokenStep final : public TokenStep {
   Room room_;
   bool in_step_ = false;  // where a step has failed, what the device holds is not known
   SlotTables slot_tables_;
+  SlotTables slot_states_;                     // of states, in the same slots
   std::vector<std::optional<TokenId>> drawn_;  // [slots], as the device holds them
   std::map<Shape, simt::StepGraph> graphs_;
 
-  // The step's buffer: counts, requests, powers, inputs, copies, entries.
+  // The step's buffer: counts, requests, powers, inputs, copies of pages and of states, entries.
   simt::StagedBytes update_;
-  std::size_t requests_at_ = 0, powers_at_ = 0, inputs_at_ = 0, copies_at_ = 0, entries_at_ = 0;
+  std::size_t requests_at_ = 0, powers_at_ = 0, inputs_at_ = 0, copies_at_ = 0,
+              state_copies_at_ = 0, entries_at_ = 0;
   // The results: tokens, log p, status, log z.
   simt::StagedBytes results_;
   std::size_t log_p_at_ = 0, status_at_ = 0, log_z_at_ = 0;
@@ -170,16 +196,21 @@ inline CudaTokenStep::Shape CudaTokenStep::shape_of(const StepModel& model,
   return {std::bit_ceil(rows.size()), std::min(std::bit_ceil(context), model.max_position)};
 }
 
-inline void CudaTokenStep::make_room(const Shape& shape, std::size_t rungs,
-                                     std::size_t vocabulary) {
+inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
+                                     std::size_t rungs) {
+  const std::size_t vocabulary = model.vocabulary_size;
   const std::size_t row_pages = (shape.context + page_tokens - 1) / page_tokens;
+  const std::size_t row_states =
+      model.states.page_bytes == 0 ? 0 : (shape.context + state_tokens - 1) / state_tokens;
   const Room wanted{std::max(room_.rows, shape.rows), std::max(room_.row_pages, row_pages),
+                    std::max(room_.row_states, row_states),
                     std::max(room_.rungs, std::bit_ceil(rungs)), vocabulary};
   if (wanted == room_) return;
   // Everything moves: the device's tables are empty, and no graph is good.
   room_ = {};
   graphs_.clear();
   slot_tables_.forget();
+  slot_states_.forget();
   drawn_.assign(wanted.rows, std::nullopt);
 
   Places update;
@@ -188,7 +219,8 @@ inline void CudaTokenStep::make_room(const Shape& shape, std::size_t rungs,
   powers_at_ = update.take<double>(wanted.rungs);
   inputs_at_ = update.take<StepInput>(wanted.rows);
   copies_at_ = update.take<PagedCache::PageCopy>(wanted.rows);
-  entries_at_ = update.take<PageEntry>(wanted.rows * wanted.row_pages);
+  state_copies_at_ = update.take<PagedCache::PageCopy>(wanted.rows);
+  entries_at_ = update.take<PageEntry>(wanted.rows * (wanted.row_pages + wanted.row_states));
   update_.resize(update.end);
 
   Places results;
@@ -204,7 +236,7 @@ inline void CudaTokenStep::make_room(const Shape& shape, std::size_t rungs,
   grain_sums_at_ = sums.take<GrainSum>(chunks * wanted.rows);
   largest_at_ = sums.take<float>(wanted.rows);
   sums_.ensure_size(sums.end);
-  tables_.ensure_size(wanted.rows * (5 + wanted.row_pages));
+  tables_.ensure_size(wanted.rows * (7 + wanted.row_pages + wanted.row_states) + 1);
   logits_.ensure_size(wanted.rows * vocabulary);
   tile_largest_.ensure_size(wanted.rows * ((vocabulary + tile_outputs - 1) / tile_outputs));
   room_ = wanted;
@@ -212,18 +244,19 @@ inline void CudaTokenStep::make_room(const Shape& shape, std::size_t rungs,
 
 inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const StepRow> rows,
                                        const Shape& shape, std::span<const std::uint32_t> slots,
-                                       const RowRequests& requests,
-                                       std::span<const PagedCache::PageCopy> copies) {
+                                       const RowRequests& requests, Copies copies,
+                                       Copies state_copies) {
   std::byte* const buffer = update_.host();
   auto* const row_requests = at<RowRequest>(buffer, requests_at_);
   auto* const inputs = at<StepInput>(buffer, inputs_at_);
   std::vector<std::optional<std::size_t>> row_in(shape.rows);
   for (std::size_t row = 0; row < rows.size(); ++row) row_in[slots[row]] = row;
 
+  const bool has_states = model.states.page_bytes != 0;
   std::vector<PageEntry> entries;
+  std::vector<PageEntry> state_entries;
   for (std::uint32_t slot = 0; slot < shape.rows; ++slot) {
-    // A slot that computes nothing works on the scratch page; one without a row is drawn for
-    // nobody.
+    // A slot that computes nothing works on scratch; one without a row is drawn for nobody.
     row_requests[slot] = {};
     inputs[slot] = {0, 0, 0, model.scratch_page, 0};
     const StepRow* const row = row_in[slot] ? &rows[*row_in[slot]] : nullptr;
@@ -234,6 +267,7 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
       inputs[slot].asked_slot = static_cast<std::uint32_t>(last % page_tokens);
     }
     if (row == nullptr || !row->token) {
+      if (has_states) slot_states_.hold(slot, {&model.scratch_state, 1}, state_entries);
       slot_tables_.hold(slot, {&model.scratch_page, 1}, entries);
       continue;
     }
@@ -242,11 +276,17 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
     inputs[slot].is_drawn = row->token == drawn_[slot] ? 1 : 0;
     inputs[slot].position = static_cast<std::uint32_t>(position);
     slot_tables_.hold(slot, row->cache->pages().first(position / page_tokens + 1), entries);
+    if (!has_states) continue;
+    slot_states_.hold(slot, row->cache->states().first(position / state_tokens + 1), state_entries);
   }
-  *at<StepCounts>(buffer, 0) = {static_cast<std::uint32_t>(entries.size()),
-                                static_cast<std::uint32_t>(copies.size())};
+  const auto count = [](const auto& of) { return static_cast<std::uint32_t>(of.size()); };
+  *at<StepCounts>(buffer, 0) = {count(entries), count(copies), count(state_entries),
+                                count(state_copies)};
+  entries.insert(entries.end(), state_entries.begin(), state_entries.end());
   std::copy(requests.powers.begin(), requests.powers.end(), at<double>(buffer, powers_at_));
   std::copy(copies.begin(), copies.end(), at<PagedCache::PageCopy>(buffer, copies_at_));
+  std::copy(state_copies.begin(), state_copies.end(),
+            at<PagedCache::PageCopy>(buffer, state_copies_at_));
   std::copy(entries.begin(), entries.end(), at<PageEntry>(buffer, entries_at_));
   return entries_at_ + entries.size() * sizeof(PageEntry);
 }
@@ -271,33 +311,43 @@ inline RowBatch CudaTokenStep::batch_of(const Shape& shape, std::size_t vocabula
 
 inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
   const std::size_t rows = shape.rows;
-  std::uint32_t* const arrays = tables_.data();  // five of them, and the tables of all slots behind
+  // Seven of them, one element longer in all, and the tables of all slots behind.
+  std::uint32_t* const arrays = tables_.data();
+  std::uint32_t* const page_table = arrays + 7 * room_.rows + 1;
   const StepTables tables{static_cast<std::uint32_t>(rows),
                           static_cast<std::uint32_t>(room_.row_pages),
                           arrays,
                           arrays + room_.rows,
                           arrays + 2 * room_.rows,
-                          arrays + 5 * room_.rows,
+                          page_table,
                           arrays + 3 * room_.rows,
-                          arrays + 4 * room_.rows};
+                          arrays + 4 * room_.rows,
+                          static_cast<std::uint32_t>(room_.row_states),
+                          arrays + 6 * room_.rows,
+                          arrays + 5 * room_.rows,
+                          page_table + room_.rows * room_.row_pages};
   std::byte* const buffer = update_.device();
   const RowBatch batch = batch_of(shape, model.vocabulary_size);
-  simt::launch(
-      {.blocks = {2 * multiprocessors_}, .threads = step_threads}, stream_, begin_step,
-      StepUpdate{at<StepCounts>(buffer, 0), at<StepInput>(buffer, inputs_at_),
-                 at<PagedCache::PageCopy>(buffer, copies_at_), at<PageEntry>(buffer, entries_at_)},
-      tables, batch.token, model.memory);
-  model.queue(
-      {rows, shape.context, tables.tokens, tables.positions, tables.first_page, tables.page_table},
-      {rows, tables.asked_pages, tables.asked_slots}, {logits_.data(), tile_largest_.data()});
+  simt::launch({.blocks = {2 * multiprocessors_}, .threads = step_threads}, stream_, begin_step,
+               StepUpdate{at<StepCounts>(buffer, 0), at<StepInput>(buffer, inputs_at_),
+                          at<PagedCache::PageCopy>(buffer, copies_at_),
+                          at<PagedCache::PageCopy>(buffer, state_copies_at_),
+                          at<PageEntry>(buffer, entries_at_)},
+               tables, batch.token, model.memory, model.states);
+  TokenRows computed{
+      rows, shape.context, tables.tokens, tables.positions, tables.first_page, tables.page_table};
+  computed.recurrent = {rows, tables.first_row, tables.first_state, tables.state_table,
+                        model.states};
+  model.queue(computed, {rows, tables.asked_pages, tables.asked_slots},
+              {logits_.data(), tile_largest_.data()});
   const std::size_t tiles = (model.vocabulary_size + tile_outputs - 1) / tile_outputs;
   constexpr unsigned blocks_each = 4;
   queue_draw(batch, tile_largest_.data(), tiles, blocks_each * multiprocessors_, stream_);
 }
 
 inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
-                                                   std::span<const StepRow> rows,
-                                                   std::span<const PagedCache::PageCopy> copies) {
+                                                   std::span<const StepRow> rows, Copies copies,
+                                                   Copies state_copies) {
   require_drawable(model.vocabulary_size);
   std::vector<RowDraw> draws;
   std::vector<const Cache*> records;
@@ -308,10 +358,11 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   const RowRequests requests = requests_of(draws);
   const Shape shape = shape_of(model, rows);
   if (std::exchange(in_step_, true)) room_ = {};
-  make_room(shape, requests.powers.size(), model.vocabulary_size);
+  make_room(model, shape, requests.powers.size());
   const std::vector<std::uint32_t> slots = slot_tables_.place(records, shape.rows);
+  slot_states_.place(records, shape.rows);  // the same slots: both have seen the same records
 
-  const std::size_t used = fill(model, rows, shape, slots, requests, copies);
+  const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
   if (stream_.graphs) {
     simt::StepGraph& graph = graphs_[shape];
     if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });

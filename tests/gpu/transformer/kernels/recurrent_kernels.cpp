@@ -1,8 +1,9 @@
-// The steps of recurrent layers, each form against the sequences of docs/arithmetic.md written out
-// once more: one memory [key, value] for each head, one token after the other.
+// Recurrent layers and gated attention, each form against the sequences of docs/arithmetic.md
+// written out once more: one memory [key, value] for each head, one token after the other.
 #include <cmath>
 #include <cstring>
 
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
@@ -46,7 +47,7 @@ struct NaiveRecord {
   std::vector<Floats> inputs;  // of the convolution, all so far
   std::vector<Floats> memory = std::vector<Floats>(4, Floats(5 * 19));  // [head][key, value]
 
-  /// A row as convolve, prepare_recurrence and apply_delta_rule leave it.
+  /// Leaves the row's answers, before their norm, in the place of its values.
   void run(const Floats& weight, const Floats& rates, const Floats& biases, float* row) {
     inputs.emplace_back(row, row + channels);
     const std::size_t t = inputs.size() - 1;
@@ -106,23 +107,111 @@ std::vector<std::uint32_t> bits_of(const Floats& values) {
   return bits;
 }
 
+/// The answers of a row that a NaiveRecord has run: [4, 19].
+Floats naive_answers(const Floats& norm, const float* row) {
+  Floats answers;
+  for (std::size_t head = 0; head < 4; ++head) {
+    const float* output = row + 20 + head * 19;
+    const float factor = 1.0f / std::sqrt(squares(output, 19) / 19.0f + normed_epsilon);
+    for (std::size_t d = 0; d < 19; ++d) {
+      answers.push_back(norm[d] * (output[d] * factor) *
+                        naive_silu(row[shape.gate_begin + head * 19 + d]));
+    }
+  }
+  return answers;
+}
+
+/// A state's part of one layer, as StateShape lays it out.
+struct StateBits {
+  std::vector<std::uint32_t> inputs;
+  std::vector<std::uint32_t> memories;
+};
+
+StateBits state_of(const NaiveRecord& record) {
+  Floats inputs;
+  const std::size_t rows = record.inputs.size();
+  for (std::size_t i = 3; i > 0; --i) {
+    const Floats row = i > rows ? Floats(channels) : record.inputs[rows - i];
+    inputs.insert(inputs.end(), row.begin(), row.end());
+  }
+  Floats memories;
+  for (std::size_t head = 0; head < 4; ++head) {
+    for (std::size_t column = 0; column < 32; column += 16) {
+      for (std::size_t k = 0; k < 5; ++k) {
+        for (std::size_t lane = column; lane < column + 16; ++lane) {
+          memories.push_back(lane < 19 ? record.memory[head][k * 19 + lane] : 0.0f);
+        }
+      }
+    }
+  }
+  return {bits_of(inputs), bits_of(memories)};
+}
+
+/// Columns that are none, behind the 19, belong to nobody.
+StateBits state_in(const RecurrentStates& states, std::uint32_t state) {
+  const auto* inputs = part_of_page<std::uint32_t>(states.inputs, state);
+  const auto* memories = part_of_page<std::uint32_t>(states.memories, state);
+  StateBits bits{{inputs, inputs + 3 * channels}, {memories, memories + 4 * 2 * 5 * 16}};
+  for (std::size_t i = 0; i < bits.memories.size(); ++i) {
+    if (i / 80 % 2 == 1 && i % 16 >= 3) bits.memories[i] = 0;
+  }
+  return bits;
+}
+
+/// What goes into a product, as an arithmetic stores it.
+struct StoredRows {
+  Arithmetic arithmetic;
+  DeviceMemory<float> float32;
+  DeviceMemory<std::uint16_t> bfloat16;
+
+  StoredRows(Arithmetic of, std::size_t size) : arithmetic(of), float32(size), bfloat16(size) {}
+  ProductInputs view() {
+    if (arithmetic == Arithmetic::float32) return {float32.data(), nullptr};
+    return {nullptr, bfloat16.data()};
+  }
+  std::vector<std::uint32_t> bits() const {
+    if (arithmetic == Arithmetic::float32) return bits_of(float32.download(0, float32.size()));
+    const auto stored = bfloat16.download(0, bfloat16.size());
+    return {stored.begin(), stored.end()};
+  }
+  std::vector<std::uint32_t> bits_of_expected(const Floats& values) const {
+    if (arithmetic == Arithmetic::float32) return bits_of(values);
+    std::vector<std::uint32_t> stored;
+    for (const float value : values) stored.push_back(to_bfloat16(value));
+    return stored;
+  }
+};
+
+/// Every form of both arithmetics that can run here, the CUDA kernels on fibers among them.
+std::vector<const Kernels*> all_forms() {
+  static const CudaKernels on_fibers(3);
+  std::vector<const Kernels*> forms{&on_fibers};
+  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+    const auto of = forms_of_the_kernels(arithmetic);
+    forms.insert(forms.end(), of.begin(), of.end());
+  }
+  return forms;
+}
+
 }  // namespace
 
 TEST_CASE("every form walks recurrent layers through the sequences that are written down",
           "[kernels][recurrent]") {
-  const Floats weight = scattered(4 * channels, 1);
+  const auto weight = device(scattered(4 * channels, 1));
   const Floats rates{0.01f, 0.2f, 0.05f, 1.5f};
   const Floats biases = scattered(4, 2);
+  const Floats norm = scattered(19, 5);
   // Two launches of two records: the first goes from 0 past a checkpoint, the second begins where
   // the other stops, so that each launch has a record that begins and one that goes on.
   const std::vector<std::vector<std::uint32_t>> lengths{{70, 64}, {60, 2}};
   const std::vector<std::vector<std::uint32_t>> states{{3, 0, 5}, {1, 4}};  // of each record
-  for (const Kernels* kernels : forms_of_the_kernels()) {
-    CAPTURE(kernels->name());
+  for (const Kernels* kernels : all_forms()) {
+    CAPTURE(kernels->name(), name_of(kernels->arithmetic()));
     const StateShape layout{2, channels, 4, 4, 5, 19};
     // What the states held before must not be seen.
     auto memory = device(scattered(6 * layout.bytes() / sizeof(float), 9));
     const PageMemory pages{reinterpret_cast<std::byte*>(memory.data()), layout.bytes()};
+    const RecurrentStates of_layer{layout.inputs(pages, 1), layout.memories(pages, 1)};
     std::vector<NaiveRecord> naive(2);
     std::vector<std::uint32_t> done{0, 0};
     for (std::size_t part = 0; part < lengths.size(); ++part) {
@@ -142,9 +231,18 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
       first_row.push_back(static_cast<std::uint32_t>(rows));
       Floats expected = scattered(rows * shape.row_floats, 20 + part);
       auto projected = device(expected);
+      Floats expected_answers;
+      std::vector<std::pair<std::uint32_t, StateBits>> expected_states;
       for (std::size_t record = 0; record < 2; ++record) {
         for (std::size_t row = first_row[record]; row < first_row[record + 1]; ++row) {
-          naive[record].run(weight, rates, biases, expected.data() + row * shape.row_floats);
+          float* const buffer = expected.data() + row * shape.row_floats;
+          naive[record].run(scattered(4 * channels, 1), rates, biases, buffer);
+          const Floats answers = naive_answers(norm, buffer);
+          expected_answers.insert(expected_answers.end(), answers.begin(), answers.end());
+          if (positions[row] % 64 == 63 || row + 1 == first_row[record + 1]) {
+            expected_states.emplace_back(states[record][positions[row] / 64],
+                                         state_of(naive[record]));
+          }
         }
       }
       const auto device_positions = device(positions);
@@ -154,59 +252,76 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
       TokenRows batch{rows, 200, nullptr, device_positions.data(), nullptr, nullptr};
       batch.recurrent = {2, rows_of_records.data(), states_of_records.data(), device_table.data(),
                          pages};
-      const auto device_weight = device(weight);
       const auto device_rates = device(rates);
       const auto device_biases = device(biases);
-      kernels->convolve(shape, device_weight.data(), batch, layout.inputs(pages, 1),
-                        projected.data());
-      kernels->prepare_recurrence(shape, device_rates.data(), device_biases.data(), rows,
-                                  projected.data());
-      kernels->apply_delta_rule(shape, batch, layout.memories(pages, 1), projected.data());
-      const auto result = projected.download(0, projected.size());
-      CHECK(bits_of(result) == bits_of(expected));
-
-      const Floats norm = scattered(19, 5);
       const auto device_norm = device(norm);
-      DeviceMemory<float> normed(rows * 76);
-      kernels->normalize_gated(shape, device_norm.data(), normed_epsilon, rows, projected.data(),
-                               {normed.data(), nullptr});
-      Floats expected_normed;
-      for (std::size_t row = 0; row < rows; ++row) {
-        const float* buffer = expected.data() + row * shape.row_floats;
-        for (std::size_t head = 0; head < 4; ++head) {
-          const float* output = buffer + 20 + head * 19;
-          const float factor = 1.0f / std::sqrt(squares(output, 19) / 19.0f + normed_epsilon);
-          for (std::size_t d = 0; d < 19; ++d) {
-            expected_normed.push_back(norm[d] * (output[d] * factor) *
-                                      naive_silu(buffer[shape.gate_begin + head * 19 + d]));
-          }
-        }
+      StoredRows answers(kernels->arithmetic(), rows * 76);
+      kernels->recur(shape,
+                     {weight.data(), device_rates.data(), device_biases.data(), device_norm.data(),
+                      normed_epsilon},
+                     batch, of_layer, projected.data(), answers.view());
+      CHECK(answers.bits() == answers.bits_of_expected(expected_answers));
+      for (const auto& [state, bits] : expected_states) {
+        const StateBits found = state_in(of_layer, state);
+        CHECK(found.inputs == bits.inputs);
+        CHECK(found.memories == bits.memories);
       }
-      CHECK(bits_of(normed.download(0, normed.size())) == bits_of(expected_normed));
-
-      kernels->gate_attended(projected.data() + 3, shape.row_floats, rows, 76,
-                             {normed.data(), nullptr});
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t i = 0; i < 76; ++i) {
-          const float gate = expected[row * shape.row_floats + 3 + i];
-          expected_normed[row * 76 + i] *= 1.0f / (1.0f + float32_exponential(-gate));
-        }
-      }
-      CHECK(bits_of(normed.download(0, normed.size())) == bits_of(expected_normed));
     }
   }
 }
 
-TEST_CASE("the CUDA kernels of tensor-core refuse a recurrent model in one line",
-          "[kernels][recurrent]") {
-  const CudaKernels cuda;
-  require_bad_input([&] { recurrent::model(cuda); },
-                    {"gated DeltaNet", "CUDA kernels of tensor-core", "--arithmetic float32"});
-  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
-    for (const Kernels* kernels : forms_of_the_kernels(arithmetic)) {
-      CHECK_NOTHROW(kernels->require_recurrence("config.json"));
+TEST_CASE("every form gates what is attended, head by head", "[kernels][recurrent]") {
+  constexpr std::size_t rows = 3;
+  // Two heads on one key head, gates behind the values and a gap.
+  const AttentionShape gated{2, 1, 16, 32, 48, 112, 0, 68};
+  AttentionShape plain = gated;
+  plain.gate_begin = 0;
+  const Floats buffer = scattered(rows * gated.row_floats, 7);
+  const auto query_key_value = device(buffer);
+  const std::vector<std::uint32_t> positions{0, 1, 2};
+  const std::vector<std::uint32_t> zeros(rows);
+  const TokenRows batch{rows, 3, nullptr, positions.data(), zeros.data(), zeros.data()};
+  for (const Kernels* kernels : all_forms()) {
+    CAPTURE(kernels->name(), name_of(kernels->arithmetic()));
+    const std::size_t page_bytes = 2 * 16 * 16 * sizeof(float);
+    auto words = device(std::vector<std::uint32_t>(page_bytes / 4, 0x3F003E80U));  // 0.5 and 0.25
+    const PageMemory pages{reinterpret_cast<std::byte*>(words.data()), page_bytes};
+    const PagePart keys{pages, 0};
+    const PagePart values{pages, page_bytes / 2};
+    StoredRows attended(kernels->arithmetic(), rows * 32);
+    StoredRows found(kernels->arithmetic(), rows * 32);
+    kernels->attend(plain, query_key_value.data(), batch, keys, values, attended.view());
+    kernels->attend(gated, query_key_value.data(), batch, keys, values, found.view());
+    Floats expected;
+    for (std::size_t i = 0; i < rows * 32; ++i) {
+      const float gate = buffer[i / 32 * gated.row_floats + 68 + i % 32];
+      const float x = kernels->arithmetic() == Arithmetic::float32
+                          ? attended.float32.download(i, 1)[0]
+                          : from_bfloat16(attended.bfloat16.download(i, 1)[0]);
+      expected.push_back(x * (1.0f / (1.0f + float32_exponential(-gate))));
     }
+    CHECK(found.bits() == found.bits_of_expected(expected));
+    CHECK(found.bits() != attended.bits());
   }
+}
+
+TEST_CASE("the CUDA kernels refuse a memory that a block has no room for, before a weight is read",
+          "[kernels][recurrent]") {
+  const CudaKernels roomy;
+  const CudaKernels narrow(1, 99 * 1024);
+  const auto made = [](const Kernels& kernels, std::size_t key_dim, std::size_t value_dim) {
+    auto config = recurrent::small_config();
+    config.linear_key_head_dim = key_dim;
+    config.linear_value_head_dim = value_dim;
+    FormulaTensors tensors;
+    const Qwen3_5 model(config, tensors, kernels);
+  };
+  CHECK_NOTHROW(made(roomy, 128, 128));
+  CHECK_NOTHROW(made(narrow, 128, 128));  // Qwen3.5's own
+  require_bad_input(
+      [&] { made(narrow, 256, 128); },
+      {"\"linear_key_head_dim\" is 256", "the device gives 101376", "--arithmetic float32"});
+  require_bad_input([&] { made(roomy, 256, 512); }, {"\"linear_value_head_dim\" 512"});
 }
 
 }  // namespace tempera::gpu
