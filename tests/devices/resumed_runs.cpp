@@ -10,6 +10,7 @@
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
+#include "tests/gpu/transformer/recurrent_model.hpp"
 #include "tests/temporary_file.hpp"
 
 using namespace tempera::gpu;
@@ -48,6 +49,7 @@ class KilledModel final : public LanguageModel {
   std::size_t left_;
 };
 
+/// Of a model whose layers all attend.
 SamplingSettings settings_of_runs() {
   SamplingSettings settings;
   settings.model = "random";
@@ -65,6 +67,15 @@ SamplingSettings settings_of_runs() {
   settings.output = 3;
   settings.samples = 2;
   settings.seed = 8;
+  return settings;
+}
+
+/// Of one with recurrent layers: records pass a page, two checkpoints of the state and a split.
+SamplingSettings settings_of_recurrent_runs() {
+  SamplingSettings settings = settings_of_runs();
+  settings.prompts = {{"one", recurrent::text_of(59)}, {"other", recurrent::text_of(250)}};
+  settings.terminal = {0, 1};
+  settings.rounds = {1, 1};
   return settings;
 }
 
@@ -114,30 +125,38 @@ std::string fingerprint_of_folder(const std::filesystem::path& path) {
   return fingerprint_of(bytes);
 }
 
-/// What the host's form leaves when it is killed at this forward pass, and at the end.
-struct Recorded {
+/// What the host's form leaves when a run is killed at this forward pass.
+struct HalfWay {
   std::size_t passes;
-  const char* half_way;
+  const char* recorded;
 };
-constexpr Recorded kills[] = {
-    {8, "5574ba260a4cd06c"}, {13, "a6448e368d1edecb"}, {19, "b0ecf9f7298fddf9"}};
-constexpr const char* whole = "fda0b7df9a7285d8";
 
-}  // namespace
+/// A run, and what the host's form leaves of it.
+struct ResumedRun {
+  SamplingSettings settings;
+  std::unique_ptr<Transformer> (*make)(const Kernels& kernels);
+  std::vector<HalfWay> kills;
+  const char* whole;
+  bool on_fibers;  // whether it is small enough for them
+};
 
-TEST_CASE("a run that is killed and taken up, on any form of tensor-core, has the recorded bytes") {
-  const SamplingSettings settings = settings_of_runs();
-  for (const TensorCoreForm& begun : forms_of_runs()) {
-    const auto model = model_of(begun.kernels);
+/// Killed at each of its passes and taken up on each form, it leaves what is recorded.
+void require_recorded(const ResumedRun& resumed) {
+  std::vector<TensorCoreForm> forms;
+  for (const TensorCoreForm& form : forms_of_runs())
+    if (resumed.on_fibers || !form.on_fibers) forms.push_back(form);
+  const SamplingSettings& settings = resumed.settings;
+  for (const TensorCoreForm& begun : forms) {
+    const auto model = resumed.make(begun.kernels);
     const tempera::test::TemporaryFolder work;
     {
       RunFolder folder = RunFolder::create(work / "whole", settings.to_json());
       run(*model, folder, settings);
     }
     INFO("begun on: " << begun.kernels.name());
-    CHECK(fingerprint_of_folder(work / "whole") == whole);
-    for (const auto& [passes, half_way] : kills) {
-      for (const TensorCoreForm& ended : forms_of_runs()) {
+    CHECK(fingerprint_of_folder(work / "whole") == resumed.whole);
+    for (const auto& [passes, half_way] : resumed.kills) {
+      for (const TensorCoreForm& ended : forms) {
         INFO("killed at pass " << passes << ", taken up on: " << ended.kernels.name());
         const auto path = work / (std::to_string(passes) + ended.kernels.name());
         {
@@ -149,11 +168,29 @@ TEST_CASE("a run that is killed and taken up, on any form of tensor-core, has th
         {
           RunFolder folder = RunFolder::open(path);
           CHECK(folder.checkpoint());
-          const auto other = model_of(ended.kernels);
+          const auto other = resumed.make(ended.kernels);
           run(*other, folder, settings);
         }
-        CHECK(fingerprint_of_folder(path) == whole);
+        CHECK(fingerprint_of_folder(path) == resumed.whole);
       }
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("a run that is killed and taken up, on any form of tensor-core, has the recorded bytes") {
+  require_recorded({settings_of_runs(),
+                    model_of,
+                    {{8, "5574ba260a4cd06c"}, {13, "a6448e368d1edecb"}, {19, "b0ecf9f7298fddf9"}},
+                    "fda0b7df9a7285d8",
+                    true});
+}
+
+TEST_CASE("a recurrent model's run that is killed and taken up has the recorded bytes") {
+  require_recorded({settings_of_recurrent_runs(),
+                    recurrent::model,
+                    {{6, "bc77688bc041a53a"}, {11, "0ee294089e345c7c"}, {17, "aa67e1da20a0e083"}},
+                    "aeaed0e3555b5815",
+                    false});
 }

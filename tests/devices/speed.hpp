@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gpu/transformer/architectures/qwen3_5.hpp"
 #include "gpu/transformer/model_shapes.hpp"
 #include "tests/devices/device_rates.hpp"
 #include "tests/devices/figures.hpp"
@@ -33,6 +34,10 @@ struct StepsToMeasure {
 /// Of whole steps, what lies between them, the draw's share, prefill, rounds of K = 4 against K =
 /// 1, and swaps.
 void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what);
+/// Of a model with recurrent layers: one of these layers between its matrices, against twice the
+/// bytes of its memories, and whole steps behind `context` tokens.
+void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
+                       const std::vector<std::size_t>& batches, std::size_t context);
 /// Seconds of a step of one row of a small shape.
 void measure_small_step(SpeedRun& run, const ModelShape& shape);
 

@@ -1,9 +1,12 @@
 // Part 6: whole steps of a model, what lies between them, and rounds of PPT.
 
+#include <algorithm>
+
 #include "gpu/lottery/row_lottery.hpp"
 #include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/sweep.hpp"
+#include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
@@ -18,8 +21,8 @@ std::unique_ptr<Transformer> measured_model(const Qwen3Config& config) {
       std::make_unique<Qwen3>(config, tensors, default_kernels(Arithmetic::tensor_core)));
 }
 
-/// Records of `context` tokens whose pages are their own. Nothing computes them: what stands in a
-/// page takes no part in how long it takes to read it.
+/// Records of `context` tokens whose pages and states are their own. Nothing computes them: what
+/// stands in a page takes no part in how long it takes to read it.
 std::vector<std::unique_ptr<Cache>> filled_caches(Transformer& model, std::size_t rows,
                                                   std::size_t context) {
   std::vector<std::unique_ptr<Cache>> caches;
@@ -28,7 +31,8 @@ std::vector<std::unique_ptr<Cache>> filled_caches(Transformer& model, std::size_
     auto& paged = dynamic_cast<PagedCache&>(*cache);
     std::vector<PagedCache::PageCopy> copies;
     paged.reserve(context, copies);
-    paged.hold(context);
+    paged.reserve_states(context, copies);
+    paged.hold(std::vector<TokenId>(context, 5));
     caches.push_back(std::move(cache));
   }
   return caches;
@@ -215,6 +219,108 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
                       {Goal::Side::at_least, 0.60});
   }
   measure_rounds(run, shape, transformer, what);
+}
+
+namespace {
+
+/// One layer between its matrices, one row a record: each reads its memories once and writes them
+/// once.
+void measure_recurrence(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
+                        std::size_t rows) {
+  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  const std::size_t heads = config.linear_num_value_heads;
+  const std::size_t answers = heads * config.linear_value_head_dim;
+  RecurrentShape shape{config.linear_num_key_heads,
+                       heads,
+                       config.linear_key_head_dim,
+                       config.linear_value_head_dim,
+                       config.linear_conv_kernel_dim,
+                       0,
+                       0,
+                       0,
+                       0};
+  const std::size_t channels = 2 * shape.key_heads * shape.key_dim + answers;
+  shape.gate_begin = channels;
+  shape.strength_begin = shape.gate_begin + answers;
+  shape.decay_begin = shape.strength_begin + heads;
+  shape.row_floats = shape.decay_begin + heads;
+  const StateShape layout{1, channels, shape.taps, heads, shape.key_dim, shape.value_dim};
+  DeviceMemory<float> memory(rows * layout.bytes() / sizeof(float));
+  const PageMemory states{reinterpret_cast<std::byte*>(memory.data()), layout.bytes()};
+  const DeviceMemory<float> weights((shape.taps + 3) * channels);
+  DeviceMemory<float> projected(rows * shape.row_floats);
+  ProductInputMemory answered(kernels.arithmetic());
+  answered.ensure_size(rows * answers);
+  // Position 1 of each record, in a state of its own.
+  std::vector<std::uint32_t> launch(rows, 1);
+  for (std::uint32_t row = 0; row <= rows; ++row) launch.push_back(row);
+  for (std::uint32_t row = 0; row < rows; ++row) launch.push_back(row);
+  const DeviceMemory<std::uint32_t> uploaded{std::span<const std::uint32_t>(launch)};
+  TokenRows batch{rows, 2, nullptr, uploaded.data(), nullptr, nullptr};
+  const std::uint32_t* const first_row = uploaded.data() + rows;
+  const std::uint32_t* const own = first_row + rows + 1;  // state r of record r
+  batch.recurrent = {rows, first_row, own, own, states};
+  const double seconds = seconds_per_call(run.timing, [&] {
+    kernels.recur(shape, {weights.data(), weights.data(), weights.data(), weights.data(), 1e-6F},
+                  batch, {layout.inputs(states, 0), layout.memories(states, 0)}, projected.data(),
+                  answered.view());
+  });
+  const double bytes = 2.0 * static_cast<double>(rows * answers * shape.key_dim * sizeof(float));
+  const std::string figure =
+      name + ", a recurrent layer between its matrices, B = " + std::to_string(rows);
+  const double fraction = bytes / (seconds * run.rates.bandwidth);
+  // One row's heads are fewer than the multiprocessors.
+  if (rows < 16)
+    run.figures.note(figure, fraction, "of the bandwidth");
+  else
+    run.figures.judge(figure, fraction, "of the bandwidth", {Goal::Side::at_least, 0.75});
+}
+
+/// Weights that a step reads: all but the embedding.
+double step_weights(const Qwen3_5Config& config) {
+  const auto product = [](std::size_t a, std::size_t b) {
+    return static_cast<double>(a) * static_cast<double>(b);
+  };
+  const std::size_t query = config.num_attention_heads * config.head_dim;
+  const std::size_t key_value = config.num_key_value_heads * config.head_dim;
+  const std::size_t keys = config.linear_num_key_heads * config.linear_key_head_dim;
+  const std::size_t values = config.linear_num_value_heads * config.linear_value_head_dim;
+  double weights = product(config.vocab_size, config.hidden_size);
+  for (const bool attends : config.full_attention) {
+    const std::size_t mixing = attends ? 3 * query + 2 * key_value
+                                       : 2 * keys + 3 * values + 2 * config.linear_num_value_heads;
+    weights += product(config.hidden_size, mixing + 3 * config.intermediate_size);
+  }
+  return weights;
+}
+
+}  // namespace
+
+void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
+                       const std::vector<std::size_t>& batches, std::size_t context) {
+  for (const std::size_t rows : batches) measure_recurrence(run, name, config, rows);
+  FilledTensors tensors(3);
+  auto architecture =
+      std::make_unique<Qwen3_5>(config, tensors, default_kernels(Arithmetic::tensor_core));
+  const auto state_bytes = static_cast<double>(architecture->state_bytes());
+  const auto attending =
+      std::count(config.full_attention.begin(), config.full_attention.end(), true);
+  const double token_bytes = 2.0 * sizeof(std::uint16_t) * static_cast<double>(attending) *
+                             static_cast<double>(config.num_key_value_heads * config.head_dim);
+  Transformer model(std::move(architecture));
+  for (const std::size_t rows : batches) {
+    const std::string at =
+        name + ", B = " + std::to_string(rows) + " behind " + std::to_string(context) + " tokens";
+    Decoding decoding(model, rows, context);
+    const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
+    const auto records = static_cast<double>(rows);
+    const double bytes = 2.0 * step_weights(config) + 2.0 * records * state_bytes +
+                         records * static_cast<double>(context) * token_bytes;
+    const double floor = bytes / run.rates.bandwidth;
+    run.figures.judge(at + ", a whole step's floor of weights, states and pages", floor / step,
+                      "of the step", {Goal::Side::at_least, rows <= 4 ? 0.80 : 0.70});
+    measure_graph(run, at, decoding, model, step, floor);
+  }
 }
 
 void measure_small_step(SpeedRun& run, const ModelShape& shape) {

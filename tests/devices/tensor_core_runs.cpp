@@ -5,6 +5,7 @@
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
+#include "tests/gpu/transformer/recurrent_model.hpp"
 
 using namespace tempera::gpu;
 
@@ -100,6 +101,36 @@ TEST_CASE("whole runs of PPT on random models under tensor-core have the recorde
       require_recorded(*model, form, random_case(), shape.recorded,
                        form.on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
     }
+  }
+}
+
+TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the recorded bits") {
+  // Records go past the checkpoints of the state at 64, 128 and 256, past pages, and past a split
+  // of 256 positions; most restarts fall behind a checkpoint and are replayed from it.
+  TemperedCase runs{{{recurrent::text_of(60), {0}}},
+                    {1.0, 1.6, 2.5},
+                    {make_stages(12, 6, {2}, {2}, {1}), Schedule::deo, 2},
+                    1,
+                    6};
+  std::string recorded = "ba6ab35dd26f1e6e";
+  for (const TensorCoreForm& form : tensor_core_forms()) {
+    if (form.on_fibers && (form.steps == nullptr || form.step_form != StepForm::graph)) continue;
+    INFO("kernels: " << words_for(form));
+    const auto model = recurrent::model(form.kernels);
+    require_recorded(*model, form, runs, recorded,
+                     form.on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
+    CHECK(model->tokens_replayed() > 0);
+  }
+  runs.contexts.push_back({recurrent::text_of(125), {}});
+  runs.contexts.push_back({recurrent::text_of(250), {}});
+  runs.contexts.push_back({recurrent::text_of(3), {0, 1}});
+  runs.samples = 2;
+  recorded = "d8173dd54fa198ab";
+  for (const TensorCoreForm& form : tensor_core_forms()) {
+    if (form.on_fibers) continue;
+    INFO("kernels: " << words_for(form));
+    const auto model = recurrent::model(form.kernels);
+    require_recorded(*model, form, runs, recorded, layouts);
   }
 }
 
