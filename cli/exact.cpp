@@ -2,11 +2,13 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/command.hpp"
 #include "cli/exact_output.hpp"
 #include "cli/option_values.hpp"
+#include "reference/analysis/spectral_gap.hpp"
 #include "reference/bad_input.hpp"
 #include "reference/model/finite_model.hpp"
 
@@ -27,11 +29,16 @@ constexpr const char* exact_footer = R"(Examples:
 Without --start there is no total-variation curve ("tv" is empty in --json).
 Exit code 0; 2 when the input is wrong, with one line that says where.)";
 
+/// The most states whose spectral gap is enclosed: a minute.
+constexpr std::size_t gap_limit = 512;
+
 // Everything stays text until it is checked, so that a wrong flag ends in one line.
 struct ExactFlags {
-  std::string model, horizon, power, powers, kernel, schedule, restart, restart_range, start, steps;
+  std::string model, horizon, power, powers, kernel, schedule, restart, restart_range, start, steps,
+      round_trips;
   bool json = false;
   bool no_matrix = false;
+  bool gap = false;
 };
 
 void refuse_with(const std::string& value, const char* flag, const char* other) {
@@ -66,8 +73,19 @@ reference::ExactQuestion question(const ExactFlags& flags) {
 
 void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
 
+/// The second eigenvalue of the local kernel, between rationals 2^-31 apart.
+reference::Bracket second_eigenvalue_of(const reference::RungReport& report) {
+  const std::size_t states = report.states.size();
+  if (states < 2 || states > gap_limit)
+    throw reference::BadInput(
+        "--gap", "asks for an eigenvalue of " + std::to_string(states) + " states",
+        "choose a model and horizon of 2 to " + std::to_string(gap_limit) + " records");
+  return reference::second_eigenvalue(report.kernel, report.target, 32);
+}
+
 void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
   refuse_with(flags.schedule, "--schedule", "--power");
+  refuse_with(flags.round_trips, "--round-trips", "--power");
   const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
   const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
   if (kernel == "truncating") {
@@ -75,9 +93,12 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
     refuse_with(flags.restart_range, "--restart-range",
                 "--kernel truncating, whose range is the record's");
   }
+  if (flags.gap && kernel == "truncating")
+    refuse_with("given", "--gap", "--kernel truncating, which is not reversible");
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {
+    if (flags.gap) refuse_with("given", "--gap", "a space that has no matrix");
     if (!flags.no_matrix)
       throw reference::BadInput("--no-matrix", "is missing: there are too many states for a matrix",
                                 "give it for the laws and verdicts alone");
@@ -88,14 +109,22 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
   }
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
+  std::optional<reference::Bracket> second;
+  if (flags.gap) second = second_eigenvalue_of(report);
   const auto matrix = flags.no_matrix ? PrintedMatrix::no : PrintedMatrix::yes;
-  if (flags.json) return print(exact_json(heading, report, matrix));
+  if (flags.json) {
+    nlohmann::ordered_json json = exact_json(heading, report, matrix);
+    if (second) json.update(exact_json(*second));
+    return print(json);
+  }
   print_exact(std::cout, heading, report, matrix);
+  if (second) print_exact(std::cout, *second);
 }
 
 void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
   refuse_with(flags.kernel, "--kernel", "--powers");
   if (flags.no_matrix) refuse_with("given", "--no-matrix", "--powers, which prints none");
+  if (flags.gap) refuse_with("given", "--gap", "--powers");
   parse_fractions(flags.powers, "--powers");
   const auto ladder = reference::parse_ladder(flags.powers, "--powers");
   const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
@@ -103,9 +132,19 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
   const JointHeading heading{model.name(), asked.horizon, ladder, schedule};
   const auto sweep =
       schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd;
+  std::optional<reference::RoundTripReport> round_trips;
+  if (!flags.round_trips.empty())
+    round_trips = reference::report_round_trips(
+        model, ladder, sweep, asked,
+        parse_whole_number(flags.round_trips, "--round-trips", {1, 10'000}));
   const auto answer = [&](const auto& report) {
-    if (flags.json) return print(exact_json(report));
+    if (flags.json) {
+      nlohmann::ordered_json json = exact_json(report);
+      if (round_trips) json["round_trips"] = exact_json(*round_trips);
+      return print(json);
+    }
     print_exact(std::cout, heading, report);
+    if (round_trips) print_exact(std::cout, *round_trips);
   };
   if (reference::is_carried(model, asked.horizon, ladder.rungs()))
     answer(reference::report_carried(model, ladder, sweep, asked));
@@ -144,8 +183,12 @@ void add_exact(CLI::App& app) {
            "Record to start the total-variation curve from, tokens joined by one space; with "
            "--powers one record for each rung, joined by '|'");
   add_text(*command, "--steps", flags->steps, "N", "Steps N of the curve (default: 10)");
+  add_text(*command, "--round-trips", flags->round_trips, "N",
+           "Joint chain: expected round trips of a tagged replica in N steps from equilibrium");
   command->add_flag("--no-matrix", flags->no_matrix,
                     "One rung: leave out the matrix, where it is too large to print");
+  command->add_flag("--gap", flags->gap,
+                    "One rung: enclose the spectral gap and the relaxation time");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
   command->callback([flags, model] {
     require(*model, "name a finite model, such as toy_models/four_state.json");

@@ -89,4 +89,17 @@ Json exact_json(const CarriedReport& report) {
   return json;
 }
 
+Json exact_json(const reference::RoundTripReport& report) {
+  return {{"expected", fractions(report.expected)}, {"formula", to_string(report.formula)}};
+}
+
+Json exact_json(const reference::Bracket& second) {
+  Json json{{"gap", {to_string(Rational(1 - second.upper)), to_string(Rational(1 - second.lower))}},
+            {"relaxation", nullptr}};
+  if (second.upper < 1)
+    json["relaxation"] = {to_string(Rational(1 / (1 - second.lower))),
+                          to_string(Rational(1 / (1 - second.upper)))};
+  return json;
+}
+
 }  // namespace tempera::cli

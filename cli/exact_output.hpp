@@ -4,8 +4,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "reference/analysis/spectral_gap.hpp"
 #include "reference/report/carried_report.hpp"
 #include "reference/report/exact_report.hpp"
+#include "reference/report/round_trip_report.hpp"
 
 namespace tempera::cli {
 
@@ -35,6 +37,9 @@ nlohmann::ordered_json exact_json(const reference::JointReport& report);
 nlohmann::ordered_json exact_json(const RungHeading& heading,
                                   const reference::CarriedReport& report);
 nlohmann::ordered_json exact_json(const reference::CarriedReport& report);
+nlohmann::ordered_json exact_json(const reference::RoundTripReport& report);
+/// Of the second eigenvalue.
+nlohmann::ordered_json exact_json(const reference::Bracket& second);
 
 /// Tables for a terminal.
 void print_exact(std::ostream& out, const RungHeading& heading, const reference::RungReport& report,
@@ -45,5 +50,7 @@ void print_exact(std::ostream& out, const RungHeading& heading,
                  const reference::CarriedReport& report);
 void print_exact(std::ostream& out, const JointHeading& heading,
                  const reference::CarriedReport& report);
+void print_exact(std::ostream& out, const reference::RoundTripReport& report);
+void print_exact(std::ostream& out, const reference::Bracket& second);
 
 }  // namespace tempera::cli

@@ -178,4 +178,25 @@ void print_exact(std::ostream& out, const JointHeading& heading, const CarriedRe
   print_curve(out, report.total_variation);
 }
 
+void print_exact(std::ostream& out, const reference::RoundTripReport& report) {
+  out << "\none round trip, were acceptances independent of history: "
+      << to_decimal(report.formula, printed_decimals) << " steps\n";
+  Rows rows{{"N", "expected round trips"}};
+  for (const Rational& trips : report.expected)
+    rows.push_back({std::to_string(rows.size() - 1), to_decimal(trips, printed_decimals)});
+  print_rows(out, rows);
+}
+
+void print_exact(std::ostream& out, const reference::Bracket& second) {
+  const auto between = [&](const Rational& least, const Rational& most) {
+    out << to_decimal(least, printed_decimals) << " to " << to_decimal(most, printed_decimals)
+        << '\n';
+  };
+  out << "\nspectral gap:     ";
+  between(1 - second.upper, 1 - second.lower);
+  if (second.upper == 1) return;
+  out << "relaxation time:  ";
+  between(1 / (1 - second.lower), 1 / (1 - second.upper));
+}
+
 }  // namespace tempera::cli

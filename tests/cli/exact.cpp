@@ -2,10 +2,13 @@
 #include <sstream>
 
 #include "cli/columns.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
 using nlohmann::json;
+using tempera::reference::parse_rational;
+using tempera::reference::Rational;
 using tempera::test::check_refusal;
 using tempera::test::Refusal;
 using tempera::test::run_command;
@@ -65,6 +68,54 @@ TEST_CASE("--no-matrix leaves out the matrix and nothing else") {
   CHECK_THAT(table.out, !Catch::Contains("matrix") && Catch::Contains("reversible:       yes"));
   check_refusal("exact " + model.path() + " --horizon 2 --powers 1,2 --no-matrix",
                 "--no-matrix: has no meaning with --powers");
+}
+
+// The prior at horizon 1 is fair, so every swap is accepted: up and down takes two sweeps, and four
+// layers, every second of which is idle.
+TEST_CASE("--round-trips adds what a tagged replica does, and nothing else") {
+  const std::string question = "--horizon 1 --powers 1,2";
+  json report = answer(question + " --round-trips 4");
+  CHECK(report["round_trips"] == json{{"expected", {"0", "0", "1", "1", "2"}}, {"formula", "2"}});
+  report.erase("round_trips");
+  CHECK(report == answer(question));
+  const json layers = answer(question + " --schedule deo --round-trips 4")["round_trips"];
+  CHECK(layers == json{{"expected", {"0", "0", "0", "1", "1"}}, {"formula", "4"}});
+  const TemporaryFile model(four_state);
+  const auto table =
+      run_command("exact " + model.path() + " --horizon 2 --powers 1,2 --round-trips 3");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("expected round trips"));
+  check_refusal("exact " + model.path() + " --horizon 2 --power 2 --round-trips 3",
+                "--round-trips: has no meaning with --power");
+  check_refusal("exact " + model.path() + " --horizon 2 --powers 1,2 --round-trips 0",
+                "--round-trips");
+}
+
+// The second eigenvalue is 5/8: a gap of 3/8 and a relaxation time of 8/3 steps.
+TEST_CASE("--gap encloses the spectral gap and the relaxation time") {
+  json report = answer("--horizon 2 --power 2 --gap");
+  const auto holds = [&](const char* field, const Rational& value) {
+    const Rational least = parse_rational(report[field][0].get<std::string>(), field);
+    const Rational most = parse_rational(report[field][1].get<std::string>(), field);
+    CHECK(least <= value);
+    CHECK(value <= most);
+    CHECK(most - least < Rational(1, 100'000'000));
+  };
+  holds("gap", Rational(3, 8));
+  holds("relaxation", Rational(8, 3));
+  report.erase("gap");
+  report.erase("relaxation");
+  CHECK(report == answer("--horizon 2 --power 2"));
+  const TemporaryFile model(four_state);
+  const std::string exact = "exact " + model.path() + " ";
+  const auto table = run_command(exact + "--horizon 2 --power 2 --gap");
+  CHECK_THAT(table.out, Catch::Contains("spectral gap:     0.37") && Catch::Contains("2.66"));
+  for (const auto& [arguments, message] : std::vector<Refusal>{
+           {"exact " TEMPERA_SOURCE_DIR "/toy_models/one_record.json --horizon 4 --power 2 --gap",
+            "--gap: asks for an eigenvalue of 1 states"},
+           {exact + "--horizon 2 --powers 1,2 --gap", "--gap: has no meaning with --powers"},
+           {exact + "--horizon 2 --power 2 --kernel truncating --gap", "--gap"}})
+    check_refusal(arguments, message);
 }
 
 TEST_CASE("without a start there is no curve, and ten steps are the default") {

@@ -47,6 +47,38 @@ TEST_CASE("the four-state fixed-horizon kernel has the second eigenvalue 5/8") {
   CHECK(bracket.upper - bracket.lower == 2 / integer_power(Rational(2), 30));
 }
 
+// 16 records: above the size from which intervals decide.
+TEST_CASE("intervals count what rationals do, and leave an eigenvalue itself open") {
+  const auto model = parse_finite_model(
+      R"({"name": "m", "vocabulary": ["a", "b"], "terminal": [],
+          "next": {"": {"a": "2/3", "b": "1/3"}}, "default": {"a": "3/7", "b": "4/7"}})",
+      "m");
+  const FixedHorizonSpace space(model, 4);
+  const Power power{Rational(2)};
+  const Matrix kernel = fixed_horizon_kernel(space, power, RestartLaw::uniform(4));
+  const Law target = power_target(space, power);
+  REQUIRE(kernel.rows() == 16);
+  std::size_t last = 16;
+  for (int i = -9; i < 10; ++i) {
+    // No eigenvalue, and no pivot 0, has this denominator.
+    const Rational value(100 * i + 7, 1009);
+    const auto count = eigenvalues_above_by_intervals(kernel, target, value, 256);
+    REQUIRE(count);
+    CHECK(*count == eigenvalues_above(kernel, target, value));
+    CHECK(*count <= last);
+    last = *count;
+  }
+  // 1 is one: its pivot is 0.
+  CHECK_FALSE(eigenvalues_above_by_intervals(kernel, target, 1, 256));
+  CHECK(eigenvalues_above(kernel, target, 1) == 0);
+  for (const unsigned halvings : {1U, 7U, 33U, 60U}) {
+    const Bracket found = second_eigenvalue(kernel, target, halvings);
+    CHECK(found.upper - found.lower == 2 / integer_power(Rational(2), halvings));
+    CHECK(eigenvalues_above(kernel, target, found.lower) >= 2);
+    CHECK(eigenvalues_above(kernel, target, found.upper) < 2);
+  }
+}
+
 TEST_CASE("a kernel that is not reversible, or a state without mass, is refused") {
   const Matrix cycle = matrix_of({{0, 1, 0}, {0, 0, 1}, {1, 0, 0}});
   const Law even(3, Rational(1, 3));
