@@ -12,6 +12,7 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/ladder_calibration.hpp"
 #include "gpu/runs/prompt_file.hpp"
+#include "gpu/runs/swap_schedule.hpp"
 #include "lab/finite_model_file.hpp"
 
 namespace tempera::cli {
@@ -34,6 +35,7 @@ struct LadderOptions {
   std::size_t block = 0;
   std::size_t rounds = 20;
   bool json = false;
+  bool time_schedules = false;
   bool horizon_given = false;
   ChatOptions chat;
   std::optional<gpu::Arithmetic> arithmetic;
@@ -45,6 +47,8 @@ nlohmann::ordered_json json_of(const gpu::Pilot& pilot) {
   nlohmann::ordered_json json{{"powers", pilot.powers}, {"deviations", pilot.deviations}};
   json["attempts"] = pilot.attempts;
   json["accepted"] = pilot.accepted;
+  json["restarts"] = pilot.restarts;
+  json["changes"] = pilot.changes;
   auto& acceptances = json["acceptances"] = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < pilot.attempts.size(); ++k)
     acceptances.push_back(pilot.acceptance(k));
@@ -60,6 +64,46 @@ std::string measured(const gpu::Pilot& pilot, std::size_t edge) {
   return text;
 }
 
+nlohmann::ordered_json json_of(const gpu::MeasuredSchedule& measured, gpu::Schedule schedule) {
+  const auto trips = measured.round_trips_per_second(schedule);
+  nlohmann::ordered_json json{{"seconds", measured.seconds},
+                              {"attempts", nlohmann::ordered_json::array()},
+                              {"accepted", nlohmann::ordered_json::array()}};
+  for (const gpu::EdgeCounts& edge : measured.edges) {
+    json["attempts"].push_back(edge.attempts);
+    json["accepted"].push_back(edge.accepted);
+  }
+  json["round_trips_per_second"] =
+      trips ? nlohmann::ordered_json(*trips) : nlohmann::ordered_json(nullptr);
+  return json;
+}
+
+const char* name_of(gpu::Schedule schedule) {
+  return schedule == gpu::Schedule::adj ? "adj" : "deo";
+}
+
+void print(const gpu::ScheduleChoice& choice) {
+  std::printf("%-9s %16s  %s\n", "schedule", "s an iteration", "expected round trips a second");
+  for (const auto schedule : {gpu::Schedule::adj, gpu::Schedule::deo}) {
+    const gpu::MeasuredSchedule& measured =
+        schedule == gpu::Schedule::adj ? choice.adj : choice.deo;
+    const auto trips = measured.round_trips_per_second(schedule);
+    char number[32];
+    std::snprintf(number, sizeof number, "%.4g", trips.value_or(0.0));
+    std::printf("%-9s %16.4g  %s\n", name_of(schedule), measured.seconds,
+                trips ? number : "unknown: an edge has accepted no swap");
+  }
+  std::printf("--schedule %s\n", name_of(choice.recommended()));
+}
+
+/// "64,12,1".
+std::string weights_of(const gpu::Pilot& pilot) {
+  std::string list;
+  for (const std::uint64_t weight : gpu::suggested_restart_weights(pilot))
+    list += (list.empty() ? "" : ",") + std::to_string(weight);
+  return list;
+}
+
 void print(const std::vector<gpu::Pilot>& pilots) {
   const gpu::Pilot& before = pilots.front();
   const gpu::Pilot& after = gpu::best_pilot(pilots);
@@ -73,6 +117,7 @@ void print(const std::vector<gpu::Pilot>& pilots) {
   }
   std::printf("pilots: %zu; their draws are no run's\n--powers %s\n", pilots.size(),
               decimals_of(after.powers).c_str());
+  if (after.restarts.size() > 1) std::printf("--restart-weights %s\n", weights_of(after).c_str());
 }
 
 void run_ladder(LadderOptions options) {
@@ -100,18 +145,34 @@ void run_ladder(LadderOptions options) {
                    gpu::Schedule::adj, options.replicas - 1};
   ProgressLine line;
   std::size_t done = 0;
+  if (options.time_schedules && settings.pilots + 2 > gpu::addressable_pilots)
+    throw gpu::BadInput("--time-schedules", "takes two pilots more than there may be",
+                        "give fewer --pilots");
   line.show_step(0, settings.pilots, "pilot");
   const auto pilots = gpu::calibrate_ladder(
       model.model(), prompts, settings,
       [&](const gpu::Pilot&) { line.show_step(++done, settings.pilots, "pilot"); });
+  std::optional<gpu::ScheduleChoice> choice;
+  if (options.time_schedules) {
+    line.show_step(done, done + 2, "pilots of both schedules");
+    choice = gpu::measure_schedules(model.model(), prompts, settings,
+                                    gpu::best_pilot(pilots).powers, pilots.size());
+  }
   line.clear();
   if (!options.json) {
     print(pilots);
+    if (choice) print(*choice);
     return;
   }
   nlohmann::ordered_json report{{"before", json_of(pilots.front())},
                                 {"after", json_of(gpu::best_pilot(pilots))}};
   report["powers"] = gpu::best_pilot(pilots).powers;
+  report["restart_weights"] = gpu::suggested_restart_weights(gpu::best_pilot(pilots));
+  if (choice) {
+    report["schedules"] = {{"adj", json_of(choice->adj, gpu::Schedule::adj)},
+                           {"deo", json_of(choice->deo, gpu::Schedule::deo)}};
+    report["schedule"] = name_of(choice->recommended());
+  }
   auto& all = report["pilots"] = nlohmann::ordered_json::array();
   for (const gpu::Pilot& pilot : pilots) all.push_back(json_of(pilot));
   std::cout << report.dump() << '\n';
@@ -121,7 +182,9 @@ void run_ladder(LadderOptions options) {
 
 void add_ladder(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "ladder", "Place the powers of a ladder so that all swaps are accepted equally often");
+      "ladder",
+      "Place the powers of a ladder so that all swaps are accepted equally often, and suggest "
+      "restart weights");
   auto options = std::make_shared<LadderOptions>();
   CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
                                 "Hugging Face folder, name of a model, or finite model (JSON)");
@@ -154,9 +217,16 @@ void add_ladder(CLI::App& app) {
             "The most that keys and values may take up, such as 8GiB");
   add_choice(*command, "--device", options->device, {"host", "cuda"},
              "Refuse to run on any other: it decides no bit (default: what this build is for)");
-  command->add_flag("--json", options->json,
-                    "Print {\"before\", \"after\", \"powers\", \"pilots\"}: of each ladder its "
-                    "powers, deviations of log p0, and swaps attempted and accepted");
+  command->add_flag("--time-schedules", options->time_schedules,
+                    "Run two more pilots on the calibrated ladder, one under each schedule, and "
+                    "print which brings more expected round trips a second (seconds are measured: "
+                    "they differ from call to call)");
+  command->add_flag(
+      "--json", options->json,
+      "Print {\"before\", \"after\", \"powers\", \"restart_weights\", \"pilots\"}: of "
+      "each ladder its powers, deviations of log p0, swaps attempted and accepted, "
+      "restarts and those that changed the record, by part; with --time-schedules "
+      "{\"schedules\", \"schedule\"} too");
   command->footer(ladder_examples);
   command->callback([=] {
     require(*model, "give --model MODEL");

@@ -11,6 +11,8 @@
 namespace tempera::gpu {
 namespace {
 
+constexpr std::size_t most_restart_parts = 10;
+
 /// Mean and variance of numbers as they come (Welford).
 struct Moments {
   std::uint64_t count = 0;
@@ -37,6 +39,9 @@ class Measurement final : public DrawObserver {
     pilot_.powers = settings.ladder.powers();
     pilot_.attempts.resize(settings.ladder.rungs() - 1);
     pilot_.accepted.resize(settings.ladder.rungs() - 1);
+    const std::size_t parts = std::min(most_restart_parts, plan_.stages.back().horizon);
+    pilot_.restarts.resize(parts);
+    pilot_.changes.resize(parts);
   }
 
   void advanced(std::size_t place, const Progress& progress,
@@ -44,6 +49,11 @@ class Measurement final : public DrawObserver {
     if (progress.stage + 1 != plan_.stages.size()) return;
     if (2 * progress.round <= plan_.stages.back().rounds) return;
     for (const Event& event : events) {
+      if (event.kind == Event::Kind::local_move) {
+        const std::size_t part = pilot_.restarts.size() * (event.restart - 1) / event.horizon;
+        ++pilot_.restarts[part];
+        if (event.changed) ++pilot_.changes[part];
+      }
       if (event.kind != Event::Kind::swap) continue;
       ++pilot_.attempts[event.rung];
       if (event.accepted) ++pilot_.accepted[event.rung];
@@ -103,6 +113,22 @@ double Pilot::lowest_acceptance() const {
   double lowest = 1.0;
   for (std::size_t k = 0; k < attempts.size(); ++k) lowest = std::min(lowest, acceptance(k));
   return lowest;
+}
+
+std::vector<std::uint64_t> suggested_restart_weights(const Pilot& pilot) {
+  std::vector<double> shares;
+  double largest = 0.0;
+  for (std::size_t part = 0; part < pilot.restarts.size(); ++part) {
+    shares.push_back(pilot.restarts[part] == 0 ? 0.0
+                                               : static_cast<double>(pilot.changes[part]) /
+                                                     static_cast<double>(pilot.restarts[part]));
+    largest = std::max(largest, shares.back());
+  }
+  std::vector<std::uint64_t> weights(shares.size(), 1);
+  for (std::size_t part = 0; largest > 0.0 && part < shares.size(); ++part)
+    weights[part] = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::llround(64.0 * shares[part] / largest)));
+  return weights;
 }
 
 std::vector<double> geometric_ladder(double from, double to, std::size_t replicas) {

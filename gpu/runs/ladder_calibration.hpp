@@ -30,6 +30,10 @@ struct Pilot {
   std::vector<double> deviations;
   std::vector<std::uint64_t> attempts;  ///< of swaps, one per edge
   std::vector<std::uint64_t> accepted;
+  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in, of ten or T
+  /// equal ones: how many, and how many of them changed the record.
+  std::vector<std::uint64_t> restarts;
+  std::vector<std::uint64_t> changes;
   double acceptance(std::size_t edge) const;
   double lowest_acceptance() const;
 };
@@ -48,6 +52,11 @@ std::vector<double> equidistant_ladder(std::span<const double> powers,
 /// run that gives answers and no other pilot has.
 DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vector<double>& powers,
                             std::size_t number);
+
+/// Restart weights that a pilot suggests: for each of its parts the share of restarts there that
+/// changed the record, the largest being 64, none below 1, so that the law keeps its full support.
+/// A run takes them as a setting, fixed before it begins: the law depends on no state of the run.
+std::vector<std::uint64_t> suggested_restart_weights(const Pilot& pilot);
 
 /// Runs pilots, the first on the geometric ladder, each further one on the equidistant ladder by
 /// the deviations that the one before it measured, until no acceptance of an edge differs from

@@ -131,6 +131,16 @@ TEST_CASE("a restart law without full restarts keeps what has ended") {
   CHECK(report["irreducible"] == false);
 }
 
+TEST_CASE("exact takes the record's own restart positions") {
+  const json own = answer("--horizon 2 --power 2 --restart 1/3,2/3 --restart-range record");
+  CHECK(own["matrix"][0] == json{"5/12", "5/12", "1/6"});
+  CHECK(own["matrix"][2] == json{"1/24", "1/24", "11/12"});
+  CHECK(own["detailed_balance"] == true);
+  const json joint = answer("--horizon 3 --powers 1,2 --restart-range record --start 'e|e'");
+  CHECK(joint["invariant"] == true);
+  CHECK_FALSE(joint["tv"] == answer("--horizon 3 --powers 1,2 --start 'e|e'")["tv"]);
+}
+
 TEST_CASE("exact judges the joint chain under both schedules") {
   const json adj = answer("--horizon 2 --powers 1,2,4 --schedule adj --start 'a a|e|a a'");
   CHECK(adj["states"] == json{"a a", "a e", "e"});
@@ -245,6 +255,12 @@ TEST_CASE("bad input ends in one line and exit code 2") {
       {four + "--horizon 2 --power 2 --schedule adj", "--schedule: has no meaning with --power"},
       {four + "--horizon 2 --powers 1,2 --kernel fixed", "--kernel: has no meaning"},
       {four + "--horizon 2 --power 2 --kernel truncating --restart 1/2,1/2", "--restart"},
+      {four + "--horizon 2 --power 2 --kernel truncating --restart-range record",
+       "--restart-range: has no meaning with --kernel truncating"},
+      {four + "--horizon 2 --power 2 --restart 0,1 --restart-range record",
+       "restart law: position 1 has no weight"},
+      {four + "--horizon 70 --powers 1,2 --restart-range record",
+       "restart range: the record's own"},
       {four + "--horizon 2 --power 2 --restart 1/2,1/3", "--restart: the weights sum to 5/6"},
       {four + "--horizon 2 --power 2 --restart 1", "--restart: has 1 weights"},
       {four + "--horizon 2 --power 2 --steps 3", "--steps: has no effect without --start"},

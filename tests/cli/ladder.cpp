@@ -1,3 +1,4 @@
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -31,6 +32,26 @@ TEST_CASE("ladder prints the acceptances before and after, as a table and as JSO
   CHECK(report["pilots"].size() <= 3);
   CHECK(report["before"] == report["pilots"][0]);
   CHECK(report["powers"] == report["after"]["powers"]);
+  // Of 12 positions in ten parts; 30 rounds, of which the second half counts, 8 runs, 4 rungs.
+  const json& best = report["after"];
+  std::size_t restarts = 0, changes = 0;
+  double largest = 0.0;
+  for (std::size_t part = 0; part < 10; ++part) {
+    restarts += best["restarts"][part].get<std::size_t>();
+    changes += best["changes"][part].get<std::size_t>();
+    largest = std::max(largest,
+                       best["changes"][part].get<double>() / best["restarts"][part].get<double>());
+  }
+  CHECK(restarts == 15 * 8 * 4);
+  CHECK(changes > 0);
+  CHECK(changes < restarts);
+  REQUIRE(report["restart_weights"].size() == 10);
+  for (std::size_t part = 0; part < 10; ++part) {
+    const double share = best["changes"][part].get<double>() / best["restarts"][part].get<double>();
+    CHECK(report["restart_weights"][part] == std::max(1.0, std::round(64.0 * share / largest)));
+  }
+  CHECK(report["restart_weights"] != json(std::vector<int>(10, 64)));
+  CHECK_FALSE(report.contains("schedules"));
   CHECK(report["powers"].front() == 0.5);
   CHECK(report["powers"].back() == 4.0);
   const auto lowest = [](const json& pilot) {
@@ -53,8 +74,39 @@ TEST_CASE("ladder prints the acceptances before and after, as a table and as JSO
     powers += (powers.empty() ? "--powers " : ",") + (power == 0.5   ? "0.5"
                                                       : power == 4.0 ? "4"
                                                                      : power.dump());
-  CHECK_THAT(table.out, Catch::Contains(powers + "\n"));
+  CHECK_THAT(table.out, Catch::Contains(powers + "\n--restart-weights "));
   CHECK(run_command(asked).out == table.out);
+}
+
+TEST_CASE("ladder times both schedules where it is asked to, and changes nothing else") {
+  const Prompts prompts;
+  const std::string asked = "ladder " + model + prompts.option() +
+                            "--from 0.5 --to 4 --replicas 3 --horizon 6 --samples 4 --pilots 1 ";
+  const json plain = json::parse(run_command(asked + "--json").out);
+  json timed = json::parse(run_command(asked + "--time-schedules --json").out);
+  for (const char* name : {"adj", "deo"}) {
+    const json& measured = timed["schedules"][name];
+    CHECK(measured["seconds"] > 0.0);
+    double delay = 0.0;
+    for (std::size_t k = 0; k < 2; ++k)
+      delay += (measured["attempts"][k].get<double>() - measured["accepted"][k].get<double>()) /
+               measured["accepted"][k].get<double>();
+    const double trip = (name == std::string("deo") ? 6.0 : 3.0) * (1.0 + delay);
+    CHECK(measured["round_trips_per_second"].get<double>() ==
+          Approx(1.0 / (trip * measured["seconds"].get<double>())));
+  }
+  // A layer attempts every other edge: half as many swaps of each.
+  CHECK(timed["schedules"]["adj"]["attempts"] == json({80, 80}));
+  CHECK(timed["schedules"]["deo"]["attempts"] == json({40, 40}));
+  const bool adj = timed["schedules"]["adj"]["round_trips_per_second"] >=
+                   timed["schedules"]["deo"]["round_trips_per_second"];
+  CHECK(timed["schedule"] == (adj ? "adj" : "deo"));
+  timed.erase("schedules");
+  timed.erase("schedule");
+  CHECK(timed == plain);
+  const auto table = run_command(asked + "--time-schedules");
+  CHECK_THAT(table.out,
+             Catch::Contains("expected round trips a second") && Catch::Contains("\n--schedule "));
 }
 
 TEST_CASE("ladder refuses what makes no ladder, in one line") {
@@ -65,6 +117,8 @@ TEST_CASE("ladder refuses what makes no ladder, in one line") {
   check_refusal(base + "--from 1 --to 2 --replicas 1", "--replicas");
   check_refusal(base + "--from 1 --to 2 --replicas 3 --pilots 256", "--pilots");
   check_refusal(base + "--from 1 --to 2 --replicas 3 --rounds 1", "--rounds");
+  check_refusal(base + "--from 1 --to 2 --replicas 3 --pilots 254 --time-schedules",
+                "--time-schedules: takes two pilots more");
   check_refusal("ladder " + model + "--from 1 --to 2 --replicas 3", "--prompts: is missing");
   check_refusal("ladder " + prompts.option() + "--from 1 --to 2 --replicas 3", "--model");
 }

@@ -125,6 +125,18 @@ TEST_CASE("law takes a restart law and prints a table for people") {
   CHECK_THAT(table.out, Catch::Contains("3 states") && Catch::Contains("6.666667e-01  e"));
 }
 
+TEST_CASE("law takes the record's own restart positions, on one rung and beyond a stationary law") {
+  const std::string rung = "unequal_lengths.json --horizon 3 --power 3 --restart 1/6,1/3,1/2";
+  const auto own = answer(rung + " --restart-range record");
+  check_law(own, own["states"].size());
+  CHECK_FALSE(own["matrix"] == answer(rung)["matrix"]);
+  CHECK(answer(rung + " --restart-range horizon") == answer(rung));
+  const auto step =
+      answer("unequal_lengths.json --horizon 5 --powers 1,2,4,6 --restart-range record");
+  CHECK(step["stationary"].is_null());
+  CHECK(number(step["tv_one_step"]) < 1e-11);
+}
+
 TEST_CASE("law without a model goes through every shipped one, on one rung and on the ladder") {
   const json& report = shipped_answer();
   const json uses = json::parse(bytes_of(toy_models + "models.json"));
@@ -263,6 +275,10 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
       {four + "--horizon 2 --power 2 --restart 3/2,-1/2", "restart"},
       // A chain that never restarts at 1 keeps what has ended: there is no unique law.
       {four + "--horizon 2 --power 2 --restart 0,1", "restart law: the chain does not connect"},
+      {four + "--horizon 2 --power 2 --restart 0,1 --restart-range record",
+       "restart law: position 1 has no weight"},
+      {four + "--horizon 2 --power 2 --restart-range all", "--restart-range: \"all\" is unknown"},
+      {"--restart-range record", "MODEL: is missing"},
       {four + "--horizon 2 --power 2 --other", "--other"},
       {four + "--horizon 2 --power 2 --tree .", "--tree"},
       {"--horizon 2 --power 2", "MODEL: is missing"},

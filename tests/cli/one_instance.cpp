@@ -48,6 +48,9 @@ const std::vector<Kernel> kernels{
     {"power_smc<tempera::gpu::PowerSmcRules>(" + run, true},
     {"uncoupled_ladder<tempera::gpu::ColdestRung>(" + run, true},
     {"uncoupled_ladder<tempera::gpu::LikeliestRung>(" + run, true},
+    {"local_move<tempera::gpu::RecordRestartRules>(tempera::gpu::Record&, tempera::gpu::Turn, "
+     "tempera::gpu::RestartLaw const&)",
+     true},
 };
 
 /// What nm prints of the files, demangled.
@@ -113,7 +116,7 @@ TEST_CASE("no kernel of the sampler is defined by two objects") {
 
 TEST_CASE("lab calls the library's kernels") {
   const std::string calls = symbols_of(TEMPERA_LAB_ARCHIVE, "-u");
-  for (const std::size_t called : {0, 1, 4, 5, 6}) {
+  for (const std::size_t called : {0, 1, 4, 5, 6, 12}) {
     CAPTURE(kernels[called].signature);
     CHECK(calls.find(kernels[called].signature) != std::string::npos);
   }

@@ -74,6 +74,27 @@ TEST_CASE("a sampler's settings are what it takes, and no other") {
   CHECK(uncoupled["sweeps"] == json({0}));
 }
 
+TEST_CASE("restart weights and range are written down, decide the answers, and are resumed") {
+  CHECK_FALSE(settings_of("").contains("restart_weights"));
+  CHECK_FALSE(settings_of("--restart-range horizon").contains("restart_range"));
+  const json settings = settings_of("--restart-weights 5,1 --restart-range record");
+  CHECK(settings["restart_weights"] == json({5, 1}));
+  CHECK(settings["restart_range"] == "record");
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const std::string arguments = "sample '3+9+2?'" + worked_sum + "--samples 4 --seed 5 --rounds 6 ";
+  const std::string restarts = "--restart-weights 9,1 --restart-range record ";
+  const auto kept = run_command(arguments + restarts + "--out " + run);
+  CAPTURE(kept.err);
+  REQUIRE(kept.exit_code == 0);
+  CHECK(run_command("sample --resume " + run).out == kept.out);
+  CHECK(json::parse(bytes_of(run + "/config.json"))["restart_weights"] == json({9, 1}));
+  CHECK(bytes_of(run + "/events.jsonl") != "");
+  const auto other = run_command(arguments + "--summary");
+  const auto weighted = run_command(arguments + restarts + "--summary");
+  CHECK(other.out != weighted.out);
+}
+
 TEST_CASE("samplers are refused by the nearest name, and what they do not take by its flag") {
   const Refusal refusals[] = {
       {"--sampler powersmc", "did you mean power-smc?"},
@@ -87,6 +108,15 @@ TEST_CASE("samplers are refused by the nearest name, and what they do not take b
        "--sweeps: has no effect on the sampler uncoupled-ladder"},
       {"--sampler uncoupled-ladder-by-likelihood --output-rung 1", "--output-rung: has no effect"},
       {"--particles 4", "--particles: has no effect on the sampler ppt"},
+      {"--sampler power-sampling --restart-weights 2,1",
+       "--restart-weights: has no effect on the sampler power-sampling"},
+      {"--sampler best-of-n --restart-range record",
+       "--restart-range: has no effect on the sampler best-of-n"},
+      {"--restart-weights 2", "--restart-weights: one weight makes the uniform law"},
+      {"--restart-weights 0,1", "leave position 1 no weight"},
+      {"--restart-weights 3,2,1", "are 3 for the 2 positions of the first stage"},
+      {"--restart-weights 2,1 --rounds 0", "without local moves"},
+      {"--restart-range all", "--restart-range: \"all\" is unknown"},
   };
   for (const auto& [arguments, message] : refusals)
     check_refusal("sample '' " + arguments + bimodal, message);

@@ -108,7 +108,7 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
   for (std::size_t n = 0; n < pilots.size(); ++n) {
     const Pilot& pilot = pilots[n];
     const auto runs = replays_of(settings, pilot, n + 1);
-    std::vector<std::uint64_t> attempts(3), accepted(3);
+    std::vector<std::uint64_t> attempts(3), accepted(3), restarts(10), changes(10);
     std::vector<double> deviations(4);
     for (std::size_t p = 0; p < prompts.size(); ++p) {
       std::vector<std::vector<naive::Real>> values(4);
@@ -120,6 +120,11 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
             if (event.kind == Event::Kind::swap) {
               ++attempts[event.rung];
               accepted[event.rung] += event.accepted ? 1 : 0;
+            } else if (event.kind == Event::Kind::local_move) {
+              // Ten equal parts of 12 positions.
+              const std::size_t part[] = {0, 0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9};
+              ++restarts[part[event.restart - 1]];
+              changes[part[event.restart - 1]] += event.changed ? 1 : 0;
             }
         }
       for (std::size_t k = 0; k < 4; ++k) {
@@ -132,6 +137,8 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
     }
     CHECK(pilot.attempts == attempts);
     CHECK(pilot.accepted == accepted);
+    CHECK(pilot.restarts == restarts);
+    CHECK(pilot.changes == changes);
     // 180 numbers below 2^8 with a spread above 1: each rounded to 2^-45 at most, a few times.
     for (std::size_t k = 0; k < 4; ++k) CHECK(std::abs(pilot.deviations[k] - deviations[k]) < 1e-9);
   }
@@ -140,6 +147,15 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
   CHECK(best_pilot(pilots).lowest_acceptance() > pilots.front().lowest_acceptance() + 0.05);
   CHECK(best_pilot(pilots).powers.front() == 0.1);
   CHECK(best_pilot(pilots).powers.back() == 4.0);
+}
+
+TEST_CASE("suggested restart weights are the shares that changed the record, and never 0") {
+  Pilot pilot;
+  pilot.restarts = {10, 20, 0, 8, 100};
+  pilot.changes = {5, 4, 0, 0, 1};
+  CHECK(suggested_restart_weights(pilot) == std::vector<std::uint64_t>{64, 26, 1, 1, 1});
+  pilot.changes = {0, 0, 0, 0, 0};
+  CHECK(suggested_restart_weights(pilot) == std::vector<std::uint64_t>(5, 1));
 }
 
 TEST_CASE("a pilot's draws are no run's, whatever its number") {

@@ -274,6 +274,9 @@ class Run {
       event.proposed = true;
       event.log_ratio = scores(y, r, y.size(), k) - scores(x, r, x.size(), k);
       event.accepted = decide(event.log_ratio, at(k, turn, 0, accept));
+      event.changed =
+          event.accepted && !std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                                        [](const auto& a, const auto& b) { return a.id == b.id; });
       event.horizon = asked.horizons[m];
       if (asked.early && asked.powers[k] >= 1.0) give_up_early(event, x, y);
       if (event.accepted) x = y;

@@ -87,7 +87,40 @@ TEST_CASE(
     if (named.powers == NamedSampler::Powers::base)
       require_bad_input([&] { wrong.plan(); }, {"powers", "has power 1"});
   }
+  for (const NamedSampler& named : named_samplers()) {
+    CAPTURE(std::string(named.name));
+    SamplingSettings restarted = settings_of(named);
+    restarted.restart_weights = {4, 0, 1};
+    restarted.restart_range = RestartRange::record;
+    if (!named.takes_restart) {
+      require_bad_input([&] { restarted.plan(); }, {"restart weights", std::string(named.name)});
+      continue;
+    }
+    const nlohmann::json written = restarted.to_json();
+    CHECK(written["restart_weights"] == nlohmann::json({4, 0, 1}));
+    CHECK(written["restart_range"] == "record");
+    const auto read = SamplingSettings::from_json(written, "config.json");
+    CHECK(nlohmann::json(read.to_json()) == written);
+    CHECK(read.plan().restart_weights == std::vector<std::uint64_t>{4, 0, 1});
+    CHECK(read.plan().restart_range == RestartRange::record);
+  }
+  SamplingSettings restarted = small_settings();
+  const auto refused = [&](std::vector<std::uint64_t> weights, const std::string& why) {
+    restarted.restart_weights = std::move(weights);
+    require_bad_input([&] { restarted.plan(); }, {"restart weights", why});
+  };
+  refused({1, 2, 1, 1}, "are 4 for the 3 positions of the first stage");
+  refused({0, 1}, "leave position 1 no weight");
+  refused({1, std::uint64_t{1} << 32}, "have one above 4294967295");
+  restarted.rounds = {0};
+  refused({1, 2}, "without local moves");
   nlohmann::json config = small_settings().to_json();
+  CHECK_FALSE(config.contains("restart_weights"));
+  CHECK_FALSE(config.contains("restart_range"));
+  config["restart_range"] = "prompt";
+  require_bad_input([&] { SamplingSettings::from_json(config, "config.json"); },
+                    {"config.json", "restart_range"});
+  config.erase("restart_range");
   config["sampler"] = "nothing";
   require_bad_input([&] { SamplingSettings::from_json(config, "config.json"); },
                     {"config.json, key \"sampler\"", "\"nothing\""});

@@ -113,6 +113,72 @@ TEST_CASE("a rejected move leaves the record as it was") {
   CHECK(rejections > 0);
 }
 
+namespace {
+
+const RestartLaw uneven({3, 1, 5, 2});
+
+/// One local move over the record's own positions, by a tape.
+struct OwnPositions {
+  OwnPositions(const std::vector<TokenId>& tokens, std::vector<std::size_t> decisions)
+      : model(scattered_table(5, 3)),
+        tape(std::move(decisions)),
+        small(model, context, {1.0, 2.5}, tape),
+        before(small.scored(4, tokens)),
+        after(before.copy()) {
+    small.finish(local_move<RecordRestartRules>(after, small.turn(1, 7), uneven));
+    event = small.run.events.at(0);
+  }
+
+  TableModel model;
+  TapeLottery tape;
+  SmallRun small;
+  Record before;
+  Record after;
+  Event event;
+};
+
+}  // namespace
+
+// Up to len(x) the tickets are 3, 3 + 1, 3 + 1 + 5 and 3 + 1 + 5 + 2; a logarithm is off by less
+// than 2^-51.
+TEST_CASE("over its own positions a record restarts nowhere behind its end, with the factor") {
+  const double totals[] = {3.0, 4.0, 9.0, 11.0};
+  struct Path {
+    std::vector<TokenId> x;
+    std::size_t r;
+    std::vector<std::size_t> drawn;
+    std::vector<TokenId> y;
+  };
+  for (const Path& path :
+       {Path{{2, 0}, 2, {3, 3, 3}, {2, 3, 3, 3}}, Path{{2, 3, 4, 2}, 2, {0}, {2, 0}},
+        Path{{2, 3, 0}, 1, {1}, {1}}, Path{{2, 3, 0}, 3, {1}, {2, 3, 1}}}) {
+    std::vector<std::size_t> decisions{path.r - 1};
+    decisions.insert(decisions.end(), path.drawn.begin(), path.drawn.end());
+    decisions.push_back(accept);
+    OwnPositions replay(path.x, decisions);
+    CHECK(replay.tape.at_end());
+    CHECK(replay.event.accepted);
+    CHECK(replay.event.changed);
+    CHECK(same_record(replay.after, replay.small.scored(4, path.y)));
+    const double factor = std::log(totals[path.x.size() - 1] / totals[path.y.size() - 1]);
+    CHECK(replay.event.log_ratio ==
+          Approx(paper_log_ratio(replay.small, replay.before, path.y, path.r, 1) + factor)
+              .epsilon(0)
+              .margin(1e-12));
+  }
+  for (const std::size_t behind : {3, 4})
+    CHECK_THROWS_AS(OwnPositions({2, 0}, {behind - 1}), std::out_of_range);
+}
+
+TEST_CASE("an accepted proposal that is the record itself has changed nothing") {
+  const Replay same({2, 3, 0}, 1, {2, 0, accept});
+  CHECK(same.event.accepted);
+  CHECK_FALSE(same.event.changed);
+  const Replay other({2, 3, 0}, 1, {2, 1, accept});
+  CHECK(other.event.accepted);
+  CHECK(other.event.changed);
+}
+
 TEST_CASE("a chain of moves keeps records sound") {
   law("scores and cache are those of a fresh record after any seed's moves", [] {
     TableModel model = scattered_table(5, *rc::gen::arbitrary<std::uint64_t>());

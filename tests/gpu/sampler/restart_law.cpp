@@ -17,6 +17,22 @@ TEST_CASE("a restart law keeps the tickets that it is given") {
         std::vector<std::uint64_t>{3, 0, 2});
 }
 
+TEST_CASE("restart weights are those of equal parts of the positions, and totals go up to each") {
+  const auto of = [](const std::vector<std::uint64_t>& weights, std::size_t horizon) {
+    const RestartLaw law = RestartLaw::in_parts(weights, horizon);
+    const auto tickets = law.tickets();
+    return std::vector<std::uint64_t>(tickets.begin(), tickets.end());
+  };
+  CHECK(of({3, 1}, 4) == std::vector<std::uint64_t>{3, 3, 1, 1});
+  CHECK(of({3, 1}, 3) == std::vector<std::uint64_t>{3, 3, 1});
+  CHECK(of({4, 0, 1}, 5) == std::vector<std::uint64_t>{4, 4, 0, 0, 1});
+  CHECK(of({}, 3) == std::vector<std::uint64_t>{1, 1, 1});
+  const RestartLaw law({4, 0, 2});
+  CHECK(law.total(1) == 4);
+  CHECK(law.total(2) == 4);
+  CHECK(law.total(3) == 6);
+}
+
 // ω(r) = tickets[r − 1] / Σ: what is drawn is a position from 1 on, and never one without tickets.
 // With 8 draws of each of 2 possible positions a sound law misses one of them once in 2^15 runs;
 // the draws are pinned by their addresses, so this run is always the same.
