@@ -1,20 +1,19 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/answer_printer.hpp"
 #include "cli/chat_options.hpp"
 #include "cli/command.hpp"
 #include "cli/interruption.hpp"
 #include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
 #include "cli/presets.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/summary_table.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/named_model.hpp"
@@ -83,70 +82,6 @@ std::vector<gpu::PromptLine> read_prompts(const SampleOptions& options) {
   return gpu::read_prompt_file(options.prompts);
 }
 
-/// Prints the answers as they come: for people their text, one after the other; of a file of
-/// prompts, one JSON object a line; with --json, one JSON document with a line for each.
-class AnswerPrinter {
- public:
-  AnswerPrinter(const SampleOptions& options, ProgressLine& line)
-      : options_(options), line_(line) {}
-
-  void print(const gpu::SampledAnswer& sampled) {
-    const WholeLines whole;
-    line_.clear();
-    begin();
-    if (options_.json)
-      std::cout << (printed_++ == 0 ? "\n" : ",\n") << document_of(sampled).dump();
-    else if (sampled.prompt.id)
-      std::cout << line_of(sampled).dump() << '\n';
-    else
-      std::cout << sampled.shown << '\n';
-    std::cout.flush();
-  }
-
-  /// speed: of the process; null where it drew nothing.
-  void end(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed = nullptr) {
-    const WholeLines whole;
-    line_.clear();
-    begin();
-    if (options_.json) {
-      std::cout << "\n],\"summary\":" << summary.dump();
-      // Asked for by name: what the same seed prints is else the same, every time.
-      if (options_.summary) std::cout << ",\"speed\":" << speed.dump();
-      std::cout << "}\n";
-    } else if (options_.summary)
-      std::cout << '\n' << summary_table(summary) << speed_lines(speed);
-    std::cout.flush();
-  }
-
- private:
-  void begin() {
-    if (options_.json && !begun_)
-      std::cout << "{\"settings\":" << options_.settings.to_json().dump() << ",\"answers\":[";
-    begun_ = true;
-  }
-  static nlohmann::ordered_json line_of(const gpu::SampledAnswer& sampled) {
-    return {{"id", *sampled.prompt.id},
-            {"sample", sampled.sample},
-            {"answer", sampled.shown},
-            {"log_p0", sampled.answer.log_p0},
-            {"terminated", sampled.answer.terminated}};
-  }
-  static nlohmann::ordered_json document_of(const gpu::SampledAnswer& sampled) {
-    nlohmann::ordered_json json;
-    if (sampled.prompt.id) json = {{"id", *sampled.prompt.id}, {"sample", sampled.sample}};
-    json["tokens"] = sampled.answer.tokens;
-    json["text"] = sampled.text;
-    json["log_p0"] = sampled.answer.log_p0;
-    json["terminated"] = sampled.answer.terminated;
-    return json;
-  }
-
-  const SampleOptions& options_;
-  ProgressLine& line_;
-  bool begun_ = false;
-  std::size_t printed_ = 0;
-};
-
 std::string way_to_resume(const std::string& folder) {
   return "tempera: interrupted; go on with: tempera sample --resume " + folder;
 }
@@ -194,16 +129,29 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
     model.check_prompt(settings.prompts[i].tokens, settings.horizon, prompts[i].where);
 }
 
+/// Refuses to prefetch where no move can begin ahead of another.
+void refuse_idle_prefetch(const SampleOptions& options) {
+  if (options.layout.prefetch == 0) return;
+  const gpu::SamplingSettings& settings = options.settings;
+  if (!gpu::sampler_named(settings.sampler, "--sampler").takes_local_moves)
+    throw gpu::BadInput("--prefetch", "has no effect on the sampler " + settings.sampler,
+                        "leave it out, or name another with --sampler");
+  if (*std::max_element(settings.local_moves.begin(), settings.local_moves.end()) < 2)
+    throw gpu::BadInput("--prefetch", "has no effect where no round has two local moves in a row",
+                        "leave it out, or give --local-moves 2 or more");
+}
+
 void run_sample(SampleOptions options) {
   end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
   ProgressLine line;
-  AnswerPrinter printer(options, line);
+  AnswerPrinter printer(options.settings, options.json, options.summary, line);
   const auto print = [&](const gpu::SampledAnswer& answer) { printer.print(answer); };
   std::optional<gpu::RunFolder> folder;
   if (!options.resume.empty()) {
     folder = gpu::RunFolder::open(options.resume);
     options.settings =
         gpu::SamplingSettings::from_json(folder->config(), options.resume + "/config.json");
+    refuse_idle_prefetch(options);
     if (folder->finished()) {
       gpu::for_each_answer(*folder, options.settings, print);
       printer.end(folder->summary());
@@ -341,12 +289,17 @@ void add_sample(CLI::App& app) {
       *command, "--cache-memory", options->layout.cache_memory,
       "The most that keys and values may take up, such as 8GiB: as many samples are under "
       "way as fit (default: 64 at once, whatever they need). It changes no answer");
+  CLI::Option* prefetch = add_whole_number(
+      *command, "--prefetch", options->layout.prefetch, {0, gpu::addressable_turns - 1},
+      "Local moves of each rung that may begin ahead of the one under way, of the same round, as "
+      "if it were rejected (default: 0): fewer steps where a batch has rows left, tokens in vain "
+      "where a move is accepted. It changes no answer and no event");
   CLI::Option* device = add_device(*command, options->device);
   CLI::Option* resume = add_text(
       *command, "--resume", options->resume, "FOLDER",
       "Run folder of a run that was cut short: goes on to the same bits; its config.json "
       "decides everything; what changes no answer goes with it: --device, --json, --summary, "
-      "--checkpoint-seconds, --cache-memory");
+      "--checkpoint-seconds, --cache-memory, --prefetch");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -357,7 +310,7 @@ void add_sample(CLI::App& app) {
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
       if (option != resume && option != device && option != json && option != summary &&
-          option != checkpoint_seconds && option != cache_memory)
+          option != checkpoint_seconds && option != cache_memory && option != prefetch)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
@@ -379,7 +332,8 @@ void add_sample(CLI::App& app) {
                               "leave it out, or name another with --sampler");
     };
     refuse_without(named.takes_particles, {particles});
-    refuse_without(named.takes_moves, {rounds, local_moves, early_rejection});
+    refuse_without(named.takes_moves, {rounds, local_moves});
+    refuse_without(named.takes_local_moves, {early_rejection});
     refuse_without(named.takes_swaps, {sweeps, schedule});
     refuse_without(named.takes_output, {output_rung});
     apply_preset(*command, options->settings);
@@ -387,6 +341,7 @@ void add_sample(CLI::App& app) {
     options->preset_given = preset->count() > 0;
     options->prompt_given = prompt->count() > 0;
     options->horizon_given = horizon->count() > 0;
+    if (resume->count() == 0) refuse_idle_prefetch(*options);
     run_sample(*options);
   });
 }

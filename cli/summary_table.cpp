@@ -75,6 +75,11 @@ std::string speed_lines(const nlohmann::ordered_json& speed) {
                 number_at(speed, "seconds"),
                 gpu::bytes_text(speed.at("cache_bytes").get<std::size_t>()).c_str());
   std::string text = line;
+  if (number_at(speed, "discarded_tokens") > 0.0) {
+    std::snprintf(line, sizeof line, "prefetched in vain: %.0f of these tokens\n",
+                  number_at(speed, "discarded_tokens"));
+    text += line;
+  }
   const double seconds = number_at(speed, "seconds");
   const auto share_of = [&](const char* part) {
     return seconds > 0.0 ? 100.0 * number_at(speed, part) / seconds : 0.0;

@@ -35,6 +35,9 @@ struct Rest {
   }
 };
 
+/// Stands behind the unfinished moves of a rung in the key of a state.
+constexpr std::uint64_t no_turn = ~std::uint64_t{0};
+
 /// Ends a run of the program where the walk has seen enough of it.
 struct Stop {};
 
@@ -82,12 +85,14 @@ class Numbered {
 class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
  public:
   Piece(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
-        const gpu::Plan& plan, Cuts cuts, CanonicalRecords& canonical, std::vector<Rest> starts)
+        const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch, CanonicalRecords& canonical,
+        std::vector<Rest> starts)
       : program_(program),
         model_(model),
         ladder_(ladder),
         plan_(plan),
         cuts_(cuts),
+        largest_batch_(largest_batch),
         canonical_(canonical),
         starts_(std::move(starts)) {
     for (std::size_t start = 0; start < starts_.size(); ++start) {
@@ -154,6 +159,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     last_ = last;
     is_over_ = false;
     unfinished_.assign(plan_.replicas(ladder_), {});
+    last_turn_.assign(plan_.replicas(ladder_), no_turn);
     const Rest& from = starts_[start];
     progress_ = {{},          from.stage,    from.extended, from.round, from.local_moves,
                  from.sweeps, from.resampled};
@@ -162,7 +168,8 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
           tokens, plan_.stages[from.extended ? from.stage : from.stage - 1].horizon));
     // One request at a time and the latest first: a rung ends its moves before the next begins, so
     // that more paths meet. No bit depends on it.
-    gpu::Engine engine(model_.model, canonical_.rows(), *this, 1, gpu::WorkOrder::last_come);
+    gpu::Engine engine(model_.model, canonical_.rows(), *this, largest_batch_,
+                       gpu::WorkOrder::last_come);
     gpu::Run run{engine, model_.context, ladder_};
     std::vector<gpu::Task> tasks;
     tasks.push_back(program_(run, plan_, progress_, this));
@@ -263,30 +270,42 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
       key.push_back(progress_.replicas[k].horizon());
       key.push_back(tokens.size());
       key.insert(key.end(), tokens.begin(), tokens.end());
-      key.push_back(unfinished_[k].size());
-      key.insert(key.end(), unfinished_[k].begin(), unfinished_[k].end());
+      key.push_back(last_turn_[k]);
+      for (const auto& [turn, winners] : unfinished_[k]) {
+        key.push_back(turn);
+        key.push_back(winners.size());
+        key.insert(key.end(), winners.begin(), winners.end());
+      }
+      key.push_back(no_turn);
     }
     return key;
   }
 
-  /// Keeps what was decided since each rung's move began. A token of a block extension is in its
-  /// record, and so is what came of a move or swap that has ended.
+  /// Keeps what was decided since each of a rung's moves began, some ahead of others. A token of a
+  /// block extension is in its record, and so is what came of a move or swap that has ended.
   void note(const gpu::DrawAddress& at, std::size_t winner) {
-    std::vector<std::uint64_t>& moves = unfinished_[at.rung];
+    std::map<std::uint64_t, std::vector<std::uint64_t>>& moves = unfinished_[at.rung];
     switch (at.purpose) {
       case gpu::Purpose::extension_token:
         break;
       case gpu::Purpose::restart_position:
-        moves = {at.turn, winner};
+        if (largest_batch_ == 1) {  // the moves before it have ended
+          moves.clear();
+          last_turn_[at.rung] = at.turn;
+        }
+        moves[at.turn] = {winner};
         break;
       case gpu::Purpose::proposal_token:
-        moves.push_back(winner);
+        moves[at.turn].push_back(winner);
         break;
       case gpu::Purpose::accept:
-        moves = {at.turn};
+        last_turn_[at.rung] = at.turn;
+        moves.erase(moves.begin(), moves.upper_bound(at.turn));
+        if (winner == 0) moves.clear();  // it has ended those ahead
         break;
       case gpu::Purpose::swap:
         unfinished_.assign(unfinished_.size(), {});
+        last_turn_.assign(last_turn_.size(), no_turn);
         break;
       case gpu::Purpose::resample:
       case gpu::Purpose::final_particle:
@@ -299,6 +318,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   const gpu::Ladder& ladder_;
   const gpu::Plan& plan_;
   Cuts cuts_;
+  std::size_t largest_batch_;
   CanonicalRecords& canonical_;
   const std::vector<Rest> starts_;
 
@@ -318,13 +338,15 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   std::optional<Way> last_;  // the decision whose destination comes next; none at a start
   bool is_over_ = false;
   gpu::Progress progress_;
-  std::vector<std::vector<std::uint64_t>> unfinished_;  // decisions of each rung's unfinished move
+  /// Of each rung, its unfinished moves and what was decided in them.
+  std::vector<std::map<std::uint64_t, std::vector<std::uint64_t>>> unfinished_;
+  std::vector<std::uint64_t> last_turn_;  // of each rung, the last move seen to begin or end
 };
 
 }  // namespace
 
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
-                           const gpu::Plan& plan, Cuts cuts) {
+                           const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch) {
   CanonicalRecords canonical(model, ladder);
   WalkedProgram walked;
   std::map<Rest, Rational> rests{{Rest{}, Rational(1)}};
@@ -337,7 +359,8 @@ WalkedProgram walk_program(Program program, const EnumerableModel& model, const 
       masses.push_back(rests.begin()->second);
       rests.erase(rests.begin());
     }
-    const Piece piece(program, model, ladder, plan, cuts, canonical, std::move(starts));
+    const Piece piece(program, model, ladder, plan, cuts, largest_batch, canonical,
+                      std::move(starts));
     piece.carry(masses, rests, walked.law, walked.decode_tokens);
     walked.states += piece.states();
     walked.runs += piece.runs();

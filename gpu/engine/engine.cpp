@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "gpu/engine/negative_entropy.hpp"
 
@@ -19,25 +20,32 @@ void Engine::run(std::span<Task> samplers) {
   for (const Task& sampler : samplers) sampler.rethrow();
 }
 
-std::vector<Engine::Request*> Engine::take_batch() {
+void Engine::take_batch() {
   const auto size = static_cast<std::ptrdiff_t>(std::min(largest_batch_, waiting_.size()));
   if (order_ == WorkOrder::last_come) std::reverse(waiting_.begin(), waiting_.end());
-  std::vector<Request*> batch(waiting_.begin(), waiting_.begin() + size);
+  // What is asked ahead of time gets the rows that are left.
+  std::stable_partition(waiting_.begin(), waiting_.end(),
+                        [](const Request* request) { return request->is_needed(); });
+  batch_.assign(waiting_.begin(), waiting_.begin() + size);
   waiting_.erase(waiting_.begin(), waiting_.begin() + size);
-  return batch;
+}
+
+void Engine::take_back(Request* request) {
+  std::erase(waiting_, request);
+  std::replace(batch_.begin(), batch_.end(), request, static_cast<Request*>(nullptr));
 }
 
 void Engine::answer_batch() {
-  const std::vector<Request*> batch = take_batch();
+  take_batch();
   std::vector<Pass> passes;
   std::vector<RowDraw> draws;
-  for (Request* request : batch) {
+  for (Request* request : batch_) {
     if (!request->draw_) continue;
     passes.push_back(request->pass(prefix_chunk_));
     draws.push_back(*request->draw_);
   }
   // Behind the rows that are drawn from: the logits that follow a prefix are not asked for.
-  for (Request* request : batch) {
+  for (Request* request : batch_) {
     if (request->draw_ || request->is_computed()) continue;
     const bool is_shared =
         std::any_of(passes.begin() + static_cast<std::ptrdiff_t>(draws.size()), passes.end(),
@@ -66,7 +74,7 @@ void Engine::answer_batch() {
   }
   if (!draws.empty()) {
     auto token = tokens.begin();
-    for (Request* request : batch)
+    for (Request* request : batch_)
       if (request->draw_) request->token_ = std::move(*token++);
     decode_tokens_ += draws.size();
   }
@@ -74,9 +82,12 @@ void Engine::answer_batch() {
   const auto unfinished = [](const Request* request) {
     return !request->draw_ && !request->is_computed();
   };
-  std::copy_if(batch.begin(), batch.end(), std::back_inserter(waiting_), unfinished);
-  for (Request* request : batch)
-    if (!unfinished(request)) request->waiting_.resume();
+  std::copy_if(batch_.begin(), batch_.end(), std::back_inserter(waiting_), unfinished);
+  std::erase_if(batch_, unfinished);
+  // A sampler that goes on may end others, and with them their requests.
+  for (Request*& place : batch_)
+    if (Request* request = std::exchange(place, nullptr))
+      std::exchange(request->waiting_, {}).resume();
 }
 
 }  // namespace tempera::gpu

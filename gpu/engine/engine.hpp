@@ -51,6 +51,11 @@ class Stopwatch {
 /// Answers the requests of samplers: collects all that wait, runs them through the model in one
 /// forward pass, draws the tokens and lets the samplers go on. A request carries its ladder and its
 /// seed, so those of different prompts, ladders, seeds and samplers share a batch.
+///
+/// A sampler may ask ahead of time for what it may turn out not to need. Such requests take only
+/// the rows of a batch that no other wants, and a sampler that ends while it waits takes its
+/// request back. Neither changes the answer to any request
+/// (tempera_prefetch.prefetch_changes_no_record).
 class Engine {
  public:
   /// The arguments must outlive the engine. Range: largest_batch >= 1.
@@ -70,17 +75,25 @@ class Engine {
       engine_.waiting_.push_back(this);
     }
 
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+
    protected:
     Request(Engine& engine, Cache& cache) : engine_(engine), cache_(cache) {}
+    ~Request() {
+      if (waiting_) engine_.take_back(this);
+    }
     bool is_computed() const { return cache_.length() >= prefix_.size(); }
 
     ScoredToken token_;
     std::vector<TokenId> tokens_;      ///< to be computed before the token that is asked for
     std::span<const TokenId> prefix_;  ///< to be in the cache
     std::optional<RowDraw> draw_;      ///< where a token is asked for
+    const bool* is_needed_ = nullptr;  ///< none: it is
 
    private:
     friend class Engine;
+    bool is_needed() const { return is_needed_ == nullptr || *is_needed_; }
     /// The next tokens to compute: of a prefix at most `chunk`.
     Pass pass(std::size_t chunk) {
       if (draw_) return {&cache_, tokens_};
@@ -89,17 +102,19 @@ class Engine {
     }
     Engine& engine_;
     Cache& cache_;
-    std::coroutine_handle<> waiting_;
+    std::coroutine_handle<> waiting_;  ///< until the answer is there
   };
 
   /// Asks for the token that follows: awaited by a sampler, answered with the token, ℓ_t, and ζ_t
   /// of all rungs.
   class NextToken : public Request {
    public:
-    NextToken(Engine& engine, Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw)
+    NextToken(Engine& engine, Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
+              const bool* is_needed)
         : Request(engine, cache) {
       tokens_ = std::move(tokens);
       draw_ = draw;
+      is_needed_ = is_needed;
     }
     bool await_ready() const { return false; }
     ScoredToken await_resume() { return std::move(token_); }
@@ -117,9 +132,11 @@ class Engine {
   };
 
   /// The token that follows what `cache` holds and then `tokens`. No two that wait may share a
-  /// cache; the powers of `draw` must not change before it is answered.
-  NextToken next_token(Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw) {
-    return {*this, cache, std::move(tokens), draw};
+  /// cache; the powers of `draw` must not change before it is answered. is_needed: looked at when a
+  /// batch is made; while it is false the request is one ahead of time.
+  NextToken next_token(Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
+                       const bool* is_needed = nullptr) {
+    return {*this, cache, std::move(tokens), draw, is_needed};
   }
   /// Computes what `cache`, which holds the beginning of `prefix`, does not hold of it: a prompt,
   /// once for all records that begin with it. The prefix must not change before it is answered.
@@ -146,7 +163,7 @@ class Engine {
   void run(std::span<Task> samplers);
 
   LanguageModel& model() { return model_; }
-  /// Tokens drawn so far: the paper's decode tokens.
+  /// Tokens drawn so far: the paper's decode tokens, and those drawn ahead of time in vain.
   std::uint64_t decode_tokens() const { return decode_tokens_; }
   /// Forward passes so far.
   std::uint64_t batches() const { return batches_; }
@@ -156,7 +173,8 @@ class Engine {
 
  private:
   void answer_batch();
-  std::vector<Request*> take_batch();
+  void take_batch();
+  void take_back(Request* request);
 
   LanguageModel& model_;
   RowLottery& rows_;
@@ -164,6 +182,7 @@ class Engine {
   std::size_t largest_batch_;
   WorkOrder order_;
   std::vector<Request*> waiting_;
+  std::vector<Request*> batch_;  ///< those that are being answered
   DeviceMemory<float> logits_;
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;

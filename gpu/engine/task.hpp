@@ -45,6 +45,10 @@ class [[nodiscard]] Task {
 
   void start() { coroutine_.resume(); }
   bool done() const { return coroutine_.done(); }
+  /// Hands control to `awaiting` when a task that has started ends. Range: not done.
+  void hand_on_to(std::coroutine_handle<> awaiting) {
+    coroutine_.promise().continuation = awaiting;
+  }
   /// @throw whatever the coroutine threw
   void rethrow() const {
     if (coroutine_.promise().exception) std::rethrow_exception(coroutine_.promise().exception);

@@ -34,11 +34,12 @@ class CacheAdmission {
 };
 
 /// The most bytes that the caches of one run take up beside those of its prompt: of each of K
-/// replicas the record and its proposal, which share with the prompt all of its full pages.
+/// replicas the record and `proposals`, which share with the prompt all of its full pages.
 ///
-/// restored: whether the records are computed from the prompt on, each with a prompt of its own.
+/// proposals: of one replica, those that are drawn ahead included. restored: whether the records
+/// are computed from the prompt on, each with a prompt of its own.
 std::size_t cache_bytes_of_run(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
-                               std::size_t replicas, bool restored);
+                               std::size_t replicas, std::size_t proposals, bool restored);
 
 /// "1.5 GiB", for people.
 std::string bytes_text(std::size_t bytes);

@@ -107,10 +107,17 @@ class Assembly {
   std::size_t bytes_of_prompt(std::size_t p) const {
     return model_.cache_bytes(prompts_[p].tokens.size());
   }
+  /// How many proposals of one rung can be ahead: no more than its moves of a round leave.
+  std::size_t most_ahead() const {
+    std::size_t most = 0;
+    for (const Stage& stage : settings_.plan.stages)
+      if (stage.local_moves > 0) most = std::max(most, stage.local_moves - 1);
+    return std::min(most, settings_.prefetch);
+  }
   std::size_t bytes_of_run(std::size_t p, bool restored) const {
-    return cache_bytes_of_run(model_, prompts_[p].tokens.size(),
-                              settings_.plan.stages.back().horizon,
-                              settings_.plan.replicas(settings_.ladder), restored);
+    return cache_bytes_of_run(
+        model_, prompts_[p].tokens.size(), settings_.plan.stages.back().horizon,
+        settings_.plan.replicas(settings_.ladder), 1 + most_ahead(), restored);
   }
   /// Whether the run of a place, whose turn must have come, fits beside those under way.
   bool may_begin(std::size_t place, const PromptUnderWay& prompt, std::size_t bytes) const {
@@ -175,6 +182,7 @@ Task Assembly::draw(std::size_t place, const std::optional<SavedProgress>& saved
           prompt.cache};
   run.early_rejection = settings_.early_rejection;
   run.pilot = settings_.pilot;
+  run.prefetch = settings_.prefetch;
   Teller teller(observer_, place);
   co_await sampler_(run, settings_.plan, progress, &teller);
   observer_.ended(place, progress);

@@ -40,6 +40,9 @@ struct DrawSettings {
   /// The most bytes that caches may take up, by cache_bytes_of_run; 0 for no limit.
   std::size_t cache_memory = 0;
   std::uint8_t pilot = 0;  ///< as Run::pilot
+  /// As Run::prefetch: it changes no answer and no event. The caches of proposals that can be ahead
+  /// count in cache_memory.
+  std::size_t prefetch = 0;
   /// Whether records have a confidence; it changes no answer.
   bool confidence = false;
 };
@@ -87,8 +90,8 @@ class DrawObserver {
 };
 
 struct DrawTotals {
-  std::uint64_t decode_tokens = 0;
-  std::uint64_t batches = 0;  ///< forward passes
+  std::uint64_t decode_tokens = 0;  ///< those that were drawn ahead in vain included
+  std::uint64_t batches = 0;        ///< forward passes
   EngineTimes times;
 };
 

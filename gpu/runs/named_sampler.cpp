@@ -19,22 +19,22 @@ using Powers = NamedSampler::Powers;
 
 const std::array samplers{
     NamedSampler{"ppt", "Parallel Power Tempering, Algorithm 1", parallel_power_tempering,
-                 Powers::ladder, false, true, true, true},
+                 Powers::ladder, false, true, true, true, true},
     NamedSampler{"standard", "tokens of the model itself", tokenwise_sampling, Powers::base},
     NamedSampler{"low-temperature", "tokens at temperature 1/power", tokenwise_sampling,
                  Powers::one},
     NamedSampler{"power-sampling", "Power Sampling as published: proposals cut at the record's end",
                  truncating_power_sampling, Powers::one, false, true},
     NamedSampler{"fixed-horizon", "its correction: Algorithm 1 on one rung",
-                 parallel_power_tempering, Powers::one, false, true},
+                 parallel_power_tempering, Powers::one, false, true, true},
     NamedSampler{"power-smc", "particles, resampled by weight at the end of a block",
                  power_smc<PowerSmcRules>, Powers::one, true},
     NamedSampler{"best-of-n", "the likeliest of independent answers", best_of_n<LikelihoodRules>,
                  Powers::one, true},
     NamedSampler{"uncoupled-ladder", "the ladder without swaps, its rung k*",
-                 uncoupled_ladder<ColdestRung>, Powers::ladder, false, true, false, true},
+                 uncoupled_ladder<ColdestRung>, Powers::ladder, false, true, true, false, true},
     NamedSampler{"uncoupled-ladder-by-likelihood", "the ladder without swaps, its likeliest record",
-                 uncoupled_ladder<LikeliestRung>, Powers::ladder, false, true},
+                 uncoupled_ladder<LikeliestRung>, Powers::ladder, false, true, true},
 };
 
 }  // namespace

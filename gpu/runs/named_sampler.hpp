@@ -19,9 +19,11 @@ struct NamedSampler {
     ladder  ///< a power for each rung
   } powers;
   bool takes_particles = false;  ///< N
-  bool takes_moves = false;      ///< rounds of local moves
-  bool takes_swaps = false;      ///< sweeps and their schedule
-  bool takes_output = false;     ///< the rung k* of the answer
+  bool takes_moves = false;      ///< rounds of moves
+  /// Whether its moves are those of L_k, which can reject early and begin ahead.
+  bool takes_local_moves = false;
+  bool takes_swaps = false;   ///< sweeps and their schedule
+  bool takes_output = false;  ///< the rung k* of the answer
 };
 
 /// What `tempera sample` runs where no sampler is named.

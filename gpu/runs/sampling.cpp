@@ -33,6 +33,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       saved_at_(seconds_now()),
       pause_(layout.checkpoint_seconds) {
   draw_.cache_memory = layout.cache_memory;
+  draw_.prefetch = layout.prefetch;
 }
 
 Sampling::~Sampling() = default;
@@ -262,6 +263,7 @@ nlohmann::ordered_json Sampling::speed() const {
   const auto tokens = static_cast<double>(totals_.decode_tokens);
   return {{"seconds", seconds_},
           {"decode_tokens", totals_.decode_tokens},
+          {"discarded_tokens", totals_.decode_tokens - decode_tokens_},
           {"tokens_per_second", seconds_ > 0.0 ? tokens / seconds_ : 0.0},
           {"forward_passes", totals_.batches},
           {"seconds_forward", totals_.times.forward},

@@ -45,6 +45,7 @@ struct SamplingLayout {
   /// take at most a fortieth of the time; 0: after every round, whatever it takes.
   double checkpoint_seconds = 0.5;
   std::size_t cache_memory = 0;  ///< as DrawSettings::cache_memory
+  std::size_t prefetch = 0;      ///< as DrawSettings::prefetch
 };
 
 using Decode = std::function<std::string(std::span<const TokenId>)>;
@@ -65,8 +66,9 @@ class Sampling final : private DrawObserver {
   /// Of all samples, and of each prompt that has an id; summary.json. A function of the settings
   /// and the model.
   nlohmann::ordered_json summary() const;
-  /// What this process took for it: seconds, tokens/s, forward passes, the time in each part, and
-  /// the most bytes of caches; speed.json.
+  /// What this process took for it: seconds, tokens/s, how many tokens were drawn and how many of
+  /// them ahead in vain, forward passes, the time in each part, and the most bytes of caches;
+  /// speed.json.
   nlohmann::ordered_json speed() const;
 
  private:
@@ -103,7 +105,7 @@ class Sampling final : private DrawObserver {
   nlohmann::ordered_json prompts_ = nlohmann::ordered_json::array();  ///< of those before it
   std::size_t front_ = 0;                                             ///< how many have left
   std::map<std::size_t, UnderWay> under_way_;
-  std::uint64_t decode_tokens_ = 0;
+  std::uint64_t decode_tokens_ = 0;  ///< those of this process's events
   ReportClock report_clock_;
 
   double checkpoint_seconds_;

@@ -1,19 +1,9 @@
 #include "gpu/sampler/parallel_power_tempering.hpp"
 
-#include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/refine.hpp"
 #include "gpu/sampler/truncating_move.hpp"
 
 namespace tempera::gpu {
-namespace {
-
-/// Step 2 for one rung: its n_local moves of one round.
-Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
-            const RestartLaw& law) {
-  for (std::size_t a = 0; a < moves; ++a)
-    co_await local_move(x, Turn(run, k, first + a, Purpose::proposal_token), law);
-}
-
-}  // namespace
 
 Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
   if (progress.replicas.empty()) co_await initialize_replicas(run, progress.replicas);

@@ -55,6 +55,10 @@ struct PaperRules {
     return (sum_y - sum_x) + rest + (count + 16.0) * 0x1p-52 * magnitude;
   }
 
+  /// Whether a local move that has ended leaves another record than the moves begun ahead of it
+  /// have drawn their proposals from: these are of the reject path.
+  static bool outdates_those_ahead(const Event& move) { return move.accepted; }
+
   /// (α_{k+1} − α_k)[log p0(x) − log p0(y)] with x at rung k and y at rung k + 1,
   /// `eq:swap-acceptance-theory`, `eq:stage-swap`.
   static double swap_log_ratio(const Record& x, const Record& y, const Ladder& ladder, Rung k) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -33,6 +34,12 @@ struct Event {
   double effective_sample_size = 0.0;
 };
 
+/// How far a sampler has come with regard to a step that was begun ahead of it.
+struct Reach {
+  bool is_reached = false;               ///< whether the step's turn has come
+  std::coroutine_handle<> waiting = {};  ///< the step, where it can do no more before that
+};
+
 /// The run of one sample: what its sampler needs besides its records.
 ///
 /// Runs of different contexts, ladders and seeds share an engine. Two runs of one engine and seed
@@ -52,6 +59,9 @@ struct Run {
   /// changes no record and no acceptance.
   bool early_rejection = false;
   std::uint8_t pilot = 0;  ///< part of every draw's address: no pilot shares a word with a run
+  /// How many local moves of each rung may begin ahead of the one whose turn it is, so that their
+  /// proposals are drawn in the rows that batches have left. It changes no record and no event.
+  std::size_t prefetch = 0;
 };
 
 /// `count` empty records, whose caches share the prompt.
@@ -66,13 +76,15 @@ inline Task initialize_replicas(Run& run, std::vector<Record>& replicas) {
 class Turn {
  public:
   /// replica: the rung. A run of one power may have many replicas, its particles: all move at that
-  /// power, and their addresses tell them apart.
-  Turn(Run& run, std::size_t replica, std::size_t number, Purpose token)
+  /// power, and their addresses tell them apart. reach: of a turn that may begin before it has
+  /// come.
+  Turn(Run& run, std::size_t replica, std::size_t number, Purpose token, Reach* reach = nullptr)
       : run_(&run),
         rung_(run.ladder.rungs() == 1 ? 0 : replica),
         replica_(replica),
         number_(static_cast<std::uint32_t>(number)),
-        token_(token) {}
+        token_(token),
+        reach_(reach) {}
 
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return run_->ladder; }
@@ -88,9 +100,19 @@ class Turn {
   }
   /// x_t ~ g_{α_k,t}(· | x_<t), `eq:implementation-extension`.
   Engine::NextToken next_token(Record& record) {
-    return run_->engine.next_token(
-        record.cache(), record.uncached_tokens(),
-        {run_->ladder.powers(), rung_, draw_at(record.length(), token_)});
+    return run_->engine.next_token(record.cache(), record.uncached_tokens(),
+                                   {run_->ladder.powers(), rung_, draw_at(record.length(), token_)},
+                                   reach_ == nullptr ? nullptr : &reach_->is_reached);
+  }
+  /// Awaited: waits until this turn has come, where it began before.
+  auto reached() {
+    struct Reached {
+      Reach* reach;
+      bool await_ready() const noexcept { return reach == nullptr || reach->is_reached; }
+      void await_suspend(std::coroutine_handle<> step) noexcept { reach->waiting = step; }
+      void await_resume() const noexcept {}
+    };
+    return Reached{reach_};
   }
   /// True with probability 1 ∧ exp(log_ratio).
   bool accept(double log_ratio, Purpose purpose = Purpose::accept) {
@@ -129,6 +151,7 @@ class Turn {
   std::size_t replica_;  ///< in addresses and events
   std::uint32_t number_;
   Purpose token_;
+  Reach* reach_;
 };
 
 }  // namespace tempera::gpu

@@ -38,6 +38,9 @@ const std::vector<Kernel> kernels{
     {"power_smc<tempera::gpu::PowerSmcRules>(" + run, true},
     {"uncoupled_ladder<tempera::gpu::ColdestRung>(" + run, true},
     {"uncoupled_ladder<tempera::gpu::LikeliestRung>(" + run, true},
+    {"refine<tempera::gpu::PaperRules>(tempera::gpu::Record&, tempera::gpu::Run&, unsigned long, "
+     "unsigned long, unsigned long, tempera::gpu::RestartLaw const&)",
+     true},
 };
 
 /// What nm prints of the files, demangled.

@@ -326,6 +326,41 @@ TEST_CASE("early rejection changes no answer, and draws fewer tokens") {
   CHECK(early["speed"]["decode_tokens"] == early["summary"]["decode_tokens"]);
 }
 
+TEST_CASE("prefetching changes no answer, no summary and no event, and takes fewer steps") {
+  const std::string rest = worked_sum + sum +
+                           "--horizon 24 --rounds 3 --local-moves 6 --powers 3,5,9 --seed 3 "
+                           "--early-rejection --json --summary ";
+  json plain = json::parse(sample(rest).out);
+  json ahead = json::parse(sample(rest + "--prefetch 3").out);
+  CHECK(plain["speed"]["discarded_tokens"] == 0);
+  const json& speed = ahead["speed"];
+  CHECK(speed["discarded_tokens"] > 0);
+  CHECK(speed["forward_passes"] < plain["speed"]["forward_passes"]);
+  CHECK(speed["decode_tokens"] == plain["speed"]["decode_tokens"].get<std::uint64_t>() +
+                                      speed["discarded_tokens"].get<std::uint64_t>());
+  plain.erase("speed");
+  ahead.erase("speed");
+  CHECK(plain == ahead);
+}
+
+TEST_CASE("what a sampler cannot use is refused before anything is written") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const std::string rest = "sample " + toy_models + "four_state.json a --horizon 3 --out " + run;
+  for (const std::string option : {"--early-rejection", "--prefetch 2"})
+    for (const std::string sampler : {"power-sampling", "standard", "power-smc", "best-of-n"})
+      check_refusal(
+          rest + " --sampler " + sampler + " " + option,
+          option.substr(0, option.find(' ')) + ": has no effect on the sampler " + sampler);
+  check_refusal(rest + " --prefetch 2", "--prefetch: has no effect where no round has two local");
+  CHECK(folder.holds_nothing());
+  for (const std::string sampler : {"fixed-horizon", "uncoupled-ladder"})
+    sample(toy_models + "four_state.json a --horizon 3 --local-moves 2 --sampler " + sampler +
+           " --early-rejection --prefetch 2");
+  sample(toy_models + "four_state.json a --horizon 3 --out " + run);
+  check_refusal("sample --resume " + run + " --prefetch 1", "--prefetch: has no effect where");
+}
+
 TEST_CASE("a budget of memory changes no answer, and one that is too small is refused") {
   const std::string rest =
       worked_sum + sum + "--horizon 12 --rounds 1 --samples 5 --json --summary ";

@@ -116,8 +116,9 @@ TEST_CASE("a run that cannot fit is refused before anything is drawn") {
 
 TEST_CASE("what a run needs counts records and proposals, and a restored one its own prompts") {
   CountedModel model;
-  CHECK(cache_bytes_of_run(model, 7, 9, 3, false) == 3 * 2 * (160 - 70 + 10));
-  CHECK(cache_bytes_of_run(model, 7, 9, 3, true) == 3 * (160 + 160 - 70 + 10));
+  CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, false) == 3 * 2 * (160 - 70 + 10));
+  CHECK(cache_bytes_of_run(model, 7, 9, 3, 5, false) == 3 * 6 * (160 - 70 + 10));
+  CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, true) == 3 * (160 + 160 - 70 + 10));
   CHECK(bytes_text(17) == "17 bytes");
   CHECK(bytes_text(3 << 29) == "1.5 GiB");
 }

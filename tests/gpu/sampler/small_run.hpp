@@ -9,6 +9,7 @@
 #include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/sampler/refine.hpp"
 #include "gpu/sampler/score_record.hpp"
 #include "gpu/sampler/truncating_move.hpp"
 #include "gpu/transformer/random_transformer.hpp"
