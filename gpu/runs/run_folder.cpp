@@ -21,9 +21,11 @@ std::string waiting_name(std::size_t sample) {
   return "waiting-" + std::to_string(sample) + ".jsonl";
 }
 
-bool is_waiting_name(const std::string& name) {
-  return name.starts_with("waiting-") && name.ends_with(".jsonl") &&
-         name.find('/') == std::string::npos;
+/// Whether it is the name of a file that is there only once something is written to it.
+bool is_made_when_written(const std::string& name) {
+  return name == "prompt_reports.jsonl" ||
+         (name.starts_with("waiting-") && name.ends_with(".jsonl") &&
+          name.find('/') == std::string::npos);
 }
 
 std::string hexadecimal(const Seal& seal) {
@@ -171,7 +173,7 @@ void RunFolder::read_checkpoint() {
   for (const auto& [name, value] : checkpoint.at("files").items()) {
     const JsonObject written(value, file.string() + ", " + name);
     written.only({"bytes", "seal"});
-    if (name != "events.jsonl" && name != "samples.jsonl" && !is_waiting_name(name))
+    if (name != "events.jsonl" && name != "samples.jsonl" && !is_made_when_written(name))
       throw BadInput(written.where(), "is no file of a run folder", start_elsewhere);
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     files_[name] = {written.whole_number("bytes", 0, most),
@@ -209,7 +211,8 @@ void RunFolder::take_up() {
 
 void RunFolder::remove_strays() {
   for (const std::string& name : names_in(path_))
-    if (is_waiting_name(name) && files_.find(name) == files_.end()) disk_->remove(path_ / name);
+    if (is_made_when_written(name) && files_.find(name) == files_.end())
+      disk_->remove(path_ / name);
 }
 
 nlohmann::json RunFolder::config() const {
@@ -217,18 +220,28 @@ nlohmann::json RunFolder::config() const {
 }
 
 void RunFolder::for_each_sample(const std::function<void(const std::string&)>& take) const {
+  for_each_line("samples.jsonl", take);
+}
+
+void RunFolder::for_each_prompt_report(const std::function<void(const std::string&)>& take) const {
+  for_each_line("prompt_reports.jsonl", take);
+}
+
+void RunFolder::for_each_line(const std::string& name,
+                              const std::function<void(const std::string&)>& take) const {
+  const auto written = files_.find(name);
+  if (written == files_.end()) return;
   std::string line;
-  read_start(path_ / "samples.jsonl", files_.at("samples.jsonl").bytes,
-             [&](std::string_view bytes) {
-               for (const char byte : bytes) {
-                 if (byte != '\n') {
-                   line += byte;
-                   continue;
-                 }
-                 take(line);
-                 line.clear();
-               }
-             });
+  read_start(path_ / name, written->second.bytes, [&](std::string_view bytes) {
+    for (const char byte : bytes) {
+      if (byte != '\n') {
+        line += byte;
+        continue;
+      }
+      take(line);
+      line.clear();
+    }
+  });
 }
 
 void RunFolder::append(const std::string& name, std::string_view lines) {

@@ -20,6 +20,7 @@ inline constexpr const char* start_elsewhere =
     "the folder was changed by another program; start the run again elsewhere";
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
+/// prompt_reports.jsonl (where prompts have ids: what was counted of each that has ended),
 /// summary.json, speed.json and checkpoint; while it runs, also waiting-N.jsonl, the events of
 /// sample N whose turn in events.jsonl has not come. Never overwritten, and held by one process at
 /// a time (a lock on events.jsonl).
@@ -50,10 +51,15 @@ class RunFolder {
   nlohmann::ordered_json summary() const { return nlohmann::ordered_json::parse(*summary_); }
   /// Hands over each line of samples.jsonl, without its end.
   void for_each_sample(const std::function<void(const std::string&)>& take) const;
+  /// Hands over each line of prompt_reports.jsonl, without its end.
+  void for_each_prompt_report(const std::function<void(const std::string&)>& take) const;
 
-  /// Appends one line to events.jsonl or samples.jsonl.
+  /// Appends one line to events.jsonl, samples.jsonl or prompt_reports.jsonl.
   void append_event(const std::string& line) { append("events.jsonl", line + '\n'); }
   void append_sample(const std::string& line) { append("samples.jsonl", line + '\n'); }
+  void append_prompt_report(const std::string& line) {
+    append("prompt_reports.jsonl", line + '\n');
+  }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
   void keep_waiting(std::size_t sample, std::string_view events);
   /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.
@@ -80,6 +86,8 @@ class RunFolder {
   void verify() const;
   void take_up();
   void append(const std::string& name, std::string_view lines);
+  void for_each_line(const std::string& name,
+                     const std::function<void(const std::string&)>& take) const;
   void write_checkpoint();
   void write_summary();
   void remove_strays();

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "gpu/input/bad_input.hpp"
-#include "gpu/input/json_document.hpp"
 #include "gpu/runs/run_lines.hpp"
 
 namespace tempera::gpu {
@@ -66,8 +65,7 @@ void Sampling::restore() {
     at_horizon_ = state.whole_number("at_horizon", 0, front_);
     prompt_.restore(state.at("prompt"));
     prompt_at_horizon_ = state.whole_number("prompt_at_horizon", 0, at_horizon_);
-    // As text, which keeps the order of the keys.
-    prompts_ = nlohmann::ordered_json::parse(state.text("prompts"));
+    restore_prompt_reports(state);
     for (const auto& value : state.array("under_way")) {
       const JsonObject run(value, file);
       run.only({"place", "share", "statistics", "progress", "answer"});
@@ -84,6 +82,16 @@ void Sampling::restore() {
   for_each_answer(*folder_, settings_, [&](const SampledAnswer& answer) {
     if (watcher_.answer) watcher_.answer(answer);
   });
+}
+
+void Sampling::restore_prompt_reports(const JsonObject& state) {
+  folder_->for_each_prompt_report(
+      [this](const std::string& line) { prompts_.push_back(nlohmann::ordered_json::parse(line)); });
+  if (!state.has("prompts")) return;
+  // An older version kept them in the checkpoint, as text, and had no other file.
+  prompts_ = nlohmann::ordered_json::parse(state.text("prompts"));
+  if (folder_->finished()) return;
+  for (const auto& report : prompts_) folder_->append_prompt_report(report.dump());
 }
 
 Sampling::UnderWay& Sampling::under_way(std::size_t place) {
@@ -181,6 +189,7 @@ void Sampling::end_prompt(std::size_t prompt) {
     report["id"] = *id;
     report.update(prompt_.report());
     complete(report, prompt_, settings_.samples, prompt_at_horizon_);
+    if (folder_ != nullptr) folder_->append_prompt_report(report.dump());
   }
   prompt_ = TemperingStatistics(draw_.ladder);
   prompt_at_horizon_ = 0;
@@ -226,7 +235,6 @@ void Sampling::write_checkpoint() {
                          {"at_horizon", at_horizon_},
                          {"prompt", prompt_.state()},
                          {"prompt_at_horizon", prompt_at_horizon_},
-                         {"prompts", prompts_.dump()},
                          {"under_way", nlohmann::json::array()}};
     for (auto& [place, run] : under_way_) {
       if (run.is_news) keep(place, run);

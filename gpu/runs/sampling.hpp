@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "gpu/input/json_document.hpp"
 #include "gpu/runs/run_folder.hpp"
 #include "gpu/runs/sampling_progress.hpp"
 #include "gpu/runs/sampling_settings.hpp"
@@ -84,6 +85,7 @@ class Sampling final : private DrawObserver {
   void drawn(std::size_t place, const Answer& answer) override;
 
   void restore();
+  void restore_prompt_reports(const JsonObject& state);
   UnderWay& under_way(std::size_t place);
   void keep(std::size_t place, UnderWay& run);
   void write_checkpoint();

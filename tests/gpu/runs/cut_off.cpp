@@ -1,7 +1,10 @@
 // A run with several prompts and samples that is cut off, or fails, at every single operation on
 // the disk, and is taken up again.
+#include <algorithm>
 #include <cerrno>
+#include <iomanip>
 #include <set>
+#include <sstream>
 
 #include "tests/gpu/runs/sampling_runs.hpp"
 
@@ -143,6 +146,89 @@ TEST_CASE("a failed operation on the disk is one line, and spoils nothing") {
     REQUIRE(names_of(path) == names_of(work / "whole"));
     std::filesystem::remove_all(path);
   }
+}
+
+namespace {
+
+/// More than a batch of runs: prompts end while others are to begin.
+SamplingSettings many() {
+  SamplingSettings settings = several();
+  for (const char* id : {"c", "d", "e", "f"}) settings.prompts.push_back({id, {2}});
+  settings.samples = 40;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("what was counted of prompts that have ended is written once, in a file of its own") {
+  TableModel model = scattered_table(6, 3);
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = many();
+  begin_run(model, settings, work / "whole");
+  const Left whole(work / "whole");
+  const auto path = work / "run";
+  KilledModel killed(model, 25);
+  CHECK_THROWS_AS(begin_run(killed, settings, path), Killed);
+  const std::string written = read_bytes(path / "prompt_reports.jsonl");
+  const auto lines = std::count(written.begin(), written.end(), '\n');
+  CHECK(lines > 0);
+  CHECK(lines < 6);
+  CHECK(whole.prompt_reports.starts_with(written));
+  CHECK(read_bytes(path / "checkpoint").find("hit_capacity") == std::string::npos);
+  // A file that lost its last line, part of it or all, or is another run's, is refused.
+  const auto refused = [&] {
+    require_bad_input([&] { resume_run(model, path); }, {"prompt_reports.jsonl"});
+  };
+  std::filesystem::remove(path / "prompt_reports.jsonl");
+  refused();
+  for (const std::string& bytes :
+       {written.substr(0, written.size() - 1), written.substr(0, written.size() / 2), std::string(),
+        std::string(written.size(), 'x')}) {
+    std::ofstream(path / "prompt_reports.jsonl", std::ios::binary) << bytes;
+    refused();
+  }
+  // What was appended behind the checkpoint is cut off.
+  std::ofstream(path / "prompt_reports.jsonl", std::ios::binary) << written << "{\"torn";
+  resume_run(model, path);
+  CHECK(Left(path) == whole);
+  nlohmann::json reports;
+  std::istringstream in(whole.prompt_reports);
+  for (std::string line; std::getline(in, line);) reports.push_back(nlohmann::json::parse(line));
+  CHECK(nlohmann::json::parse(whole.summary)["prompts"] == reports);
+}
+
+TEST_CASE("a checkpoint that holds them, as older versions wrote it, is taken up") {
+  TableModel model = scattered_table(6, 3);
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = many();
+  begin_run(model, settings, work / "whole");
+  const auto path = work / "run";
+  KilledModel killed(model, 25);
+  CHECK_THROWS_AS(begin_run(killed, settings, path), Killed);
+  {
+    RunFolder folder = RunFolder::open(path);
+    auto reports = nlohmann::ordered_json::array();
+    folder.for_each_prompt_report(
+        [&](const std::string& line) { reports.push_back(nlohmann::ordered_json::parse(line)); });
+    REQUIRE(!reports.empty());
+    // As if its file had never been: a folder whose checkpoint knows of none.
+    nlohmann::json state = *folder.checkpoint();
+    state["prompts"] = reports.dump();
+    const std::string config = read_bytes(path / "config.json");
+    nlohmann::json checkpoint = nlohmann::json::parse(
+        read_bytes(path / "checkpoint").substr(17));  // behind the seal and its line's end
+    checkpoint["state"] = state;
+    checkpoint["files"].erase("prompt_reports.jsonl");
+    const std::string text = checkpoint.dump();
+    Seal seal;
+    seal.take(config);
+    seal.take(text);
+    std::ostringstream line;
+    line << std::hex << std::setfill('0') << std::setw(16) << seal.value() << '\n';
+    std::ofstream(path / "checkpoint", std::ios::binary) << line.str() << text;
+  }
+  resume_run(model, path);
+  CHECK(Left(path) == Left(work / "whole"));
 }
 
 // Each of n samples is checkpointed while it is under way, and 64 are at a time: the bytes grow

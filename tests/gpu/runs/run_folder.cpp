@@ -146,6 +146,7 @@ TEST_CASE("what has been written cannot be edited unseen") {
     RunFolder folder = RunFolder::create(run, ordered_json{{"seed", 1}});
     folder.append_event("one");
     folder.append_sample("first");
+    folder.append_prompt_report("report");
     folder.keep_waiting(4, "four");
     folder.save_checkpoint(json{{"at", 1}});
     if (finished) {
@@ -153,7 +154,8 @@ TEST_CASE("what has been written cannot be edited unseen") {
       folder.finish(ordered_json{{"n", 1}});
     }
   }
-  std::vector<std::string> names{"config.json", "events.jsonl", "samples.jsonl", "checkpoint"};
+  std::vector<std::string> names{"config.json", "events.jsonl", "samples.jsonl",
+                                 "prompt_reports.jsonl", "checkpoint"};
   names.push_back(finished ? "summary.json" : "waiting-4.jsonl");
   for (const std::string& name : names) {
     const std::string bytes = read_bytes(run / name);
@@ -194,9 +196,11 @@ TEST_CASE("what was appended after the last checkpoint is cut off") {
     folder.save_checkpoint(json{{"at", 1}});
     folder.append_event("two");
     folder.append_sample("second");
+    folder.append_prompt_report("of no checkpoint");
   }
   CHECK(read_bytes(work / "run" / "events.jsonl") == "one\ntwo\n");
   RunFolder folder = RunFolder::open(work / "run");
+  CHECK_FALSE(std::filesystem::exists(work / "run" / "prompt_reports.jsonl"));
   CHECK(folder.checkpoint()->at("at") == 1);
   CHECK(read_bytes(work / "run" / "events.jsonl") == "one\n");
   CHECK(read_bytes(work / "run" / "samples.jsonl") == "first\n");

@@ -85,14 +85,17 @@ inline std::vector<Answer> resume_run(LanguageModel& model, const std::filesyste
 
 /// What a run leaves behind, byte for byte; nothing but these files and the checkpoint is there.
 struct Left {
-  std::string config, events, samples, summary;
+  std::string config, events, samples, summary, prompt_reports;
   friend bool operator==(const Left&, const Left&) = default;
 
   explicit Left(const std::filesystem::path& path)
       : config(read_bytes(path / "config.json")),
         events(read_bytes(path / "events.jsonl")),
         samples(read_bytes(path / "samples.jsonl")),
-        summary(read_bytes(path / "summary.json")) {}
+        summary(read_bytes(path / "summary.json")) {
+    if (std::filesystem::exists(path / "prompt_reports.jsonl"))
+      prompt_reports = read_bytes(path / "prompt_reports.jsonl");
+  }
 };
 
 }  // namespace tempera::gpu
