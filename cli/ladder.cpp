@@ -37,6 +37,7 @@ struct LadderOptions {
   bool horizon_given = false;
   ChatOptions chat;
   std::optional<gpu::Arithmetic> arithmetic;
+  std::optional<gpu::RopeFactors> rope_factors;
   gpu::CalibrationSettings calibration;
 };
 
@@ -75,7 +76,8 @@ void print(const std::vector<gpu::Pilot>& pilots) {
 }
 
 void run_ladder(LadderOptions options) {
-  const gpu::OpenedModel model = lab::open_model(options.model, options.arithmetic);
+  const gpu::OpenedModel model =
+      lab::open_model(options.model, options.arithmetic, options.rope_factors);
   std::vector<gpu::Prompt> prompts;
   const auto lines = gpu::read_prompt_file(options.prompts);
   for (const gpu::PromptLine& line : lines) {
@@ -128,6 +130,7 @@ void add_ladder(CLI::App& app) {
                "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line");
   options->chat.add_to(*command);
   add_arithmetic(*command, options->arithmetic);
+  add_rope_factors(*command, options->rope_factors);
   CLI::Option* from = add_power(*command, "--from", options->from, "The flattest power");
   CLI::Option* to = add_power(*command, "--to", options->to, "The sharpest power");
   CLI::Option* replicas = add_whole_number(*command, "--replicas", options->replicas, {2, 65535},

@@ -214,6 +214,20 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
              });
 }
 
+CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value) {
+  return add(command, "--rope-factors", "short|long",
+             "Of a model with two sets of rotary factors (Phi-3.5's longrope) the one for all "
+             "positions of all texts: short, for texts up to the original length, or long "
+             "(default: short)",
+             [&value](const std::string& text) {
+               for (const auto factors : gpu::rope_factor_sets)
+                 if (text == name_of(factors)) value = factors;
+               if (!value)
+                 throw BadInput("--rope-factors", in_quotes(text) + " is unknown",
+                                "give short or long");
+             });
+}
+
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help) {
   std::string names;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/model/arithmetic.hpp"
+#include "gpu/transformer/architectures/rope_factors.hpp"
 #include "reference/numbers/rational.hpp"
 
 // How every option's value is read, in one place: what it says is what is used, or it is refused by
@@ -72,6 +73,8 @@ CLI::Option* add_bytes(CLI::App& command, const std::string& flag, std::size_t& 
 CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,
                         const std::vector<std::string>& names, const std::string& help);
 
+/// --rope-factors short|long.
+CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value);
 /// --arithmetic float32|tensor-core; `help` says what is the default.
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help = "default: float32");

@@ -118,6 +118,7 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   const auto path = std::filesystem::absolute(gpu::resolve_model(settings.model), error);
   settings.model_path = error ? settings.model : path.lexically_normal().string();
   settings.arithmetic = model.arithmetic();
+  settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
   resolve_sampler(options, settings);
   settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
@@ -159,8 +160,9 @@ void run_sample(SampleOptions options) {
     }
   }
   const bool is_new = options.resume.empty();
-  const gpu::OpenedModel model = open_model(
-      is_new ? options.settings.model : options.settings.model_path, options.settings.arithmetic);
+  const gpu::OpenedModel model =
+      open_model(is_new ? options.settings.model : options.settings.model_path,
+                 options.settings.arithmetic, options.settings.rope_factors);
   if (is_new) resolve(options, model);
   if (is_new && !options.out.empty()) {
     folder = gpu::RunFolder::create(options.out, options.settings.to_json());
@@ -233,6 +235,7 @@ void add_sample(CLI::App& app) {
                "finite model (JSON)");
   options->chat.add_to(*command);
   add_arithmetic(*command, settings.arithmetic);
+  add_rope_factors(*command, settings.rope_factors);
   CLI::Option* powers =
       add_powers(*command, "--powers", settings.powers,
                  "Powers of the rungs, strictly increasing; one power is a single chain (default: "

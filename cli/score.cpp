@@ -26,6 +26,7 @@ struct ScoreOptions {
   std::string device;
   std::vector<double> powers{1.0};
   std::optional<gpu::Arithmetic> arithmetic;
+  std::optional<gpu::RopeFactors> rope_factors;
   bool json = false;
 };
 
@@ -54,7 +55,8 @@ void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
-  const gpu::OpenedModel model = open_model(options.model, options.arithmetic);
+  const gpu::OpenedModel model =
+      open_model(options.model, options.arithmetic, options.rope_factors);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
   const std::span<const gpu::TokenId> scored = options.tokens;
   if (scored.size() > 1)
@@ -87,6 +89,7 @@ void add_score(CLI::App& app) {
   add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic);
+  add_rope_factors(*command, options->rope_factors);
   command->add_flag("--json", options->json,
                     "Print {\"tokens\", \"log_p\", \"log_z\"}: log_p and log_z have one entry for "
                     "each token after the first");

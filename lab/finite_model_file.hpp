@@ -13,11 +13,12 @@ namespace tempera::lab {
 gpu::OpenedModel::Parts open_finite_model(const std::string& path);
 
 /// A model that a user has named: a Hugging Face folder, or the file of a finite model; its
-/// arithmetic as OpenedModel::open says.
+/// arithmetic and rotary factors as OpenedModel::open says.
 /// @throw gpu::BadInput or reference::BadInput naming file, place and remedy
 inline gpu::OpenedModel open_model(const std::string& path,
-                                   std::optional<gpu::Arithmetic> arithmetic = std::nullopt) {
-  return gpu::OpenedModel::open(path, open_finite_model, arithmetic);
+                                   std::optional<gpu::Arithmetic> arithmetic = std::nullopt,
+                                   std::optional<gpu::RopeFactors> rope_factors = std::nullopt) {
+  return gpu::OpenedModel::open(path, open_finite_model, arithmetic, rope_factors);
 }
 
 }  // namespace tempera::lab

@@ -69,7 +69,8 @@ class NumberText final : public TokenText {
 };
 
 /// The model of a folder or a GGUF file; its weights lie in device memory.
-std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmetic arithmetic) {
+std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmetic arithmetic,
+                                              std::optional<RopeFactors> rope_factors) {
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput(
         "--arithmetic " + std::string(name_of(arithmetic)), why,
@@ -77,7 +78,7 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmeti
         "of cmake --preset release, which computes it on the host");
   const auto memory = device_memory_size();
   try {
-    return Transformer::load(path, default_kernels(arithmetic));
+    return Transformer::load(path, default_kernels(arithmetic), rope_factors);
   } catch (const std::bad_alloc&) {
     throw BadInput(path,
                    "its weights do not fit the memory of the device" +
@@ -87,14 +88,16 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmeti
 }
 
 /// A folder or a GGUF file.
-OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic) {
+OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic,
+                                    std::optional<RopeFactors> rope_factors) {
   OpenedModel::Parts parts;
-  auto transformer = load_transformer(path, arithmetic);
+  auto transformer = load_transformer(path, arithmetic, rope_factors);
   parts.terminal.assign(transformer->terminal_tokens().begin(),
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
   parts.arithmetic = arithmetic;
   parts.remark = transformer->remark();
+  parts.rope_factors = transformer->rope_factors();
   if (is_gguf(path) || is_there(std::filesystem::path(path) / "tokenizer.json"))
     parts.text = std::make_unique<TokenizerText>(path);
   else
@@ -111,7 +114,8 @@ std::vector<TokenId> TokenText::encode_chat(std::string_view /*text*/, Thinking 
 }
 
 OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& open_file,
-                              std::optional<Arithmetic> arithmetic) {
+                              std::optional<Arithmetic> arithmetic,
+                              std::optional<RopeFactors> rope_factors) {
   const auto path = resolve_model(name_or_path);
   if (path.empty() || !is_there(path))
     throw BadInput(
@@ -119,7 +123,8 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
         "give a folder with config.json and model.safetensors, a GGUF file, or a finite model");
   std::error_code error;
   if (std::filesystem::is_directory(path, error) || is_gguf(path))
-    return OpenedModel(open_transformer(path, arithmetic.value_or(Arithmetic::float32)));
+    return OpenedModel(
+        open_transformer(path, arithmetic.value_or(Arithmetic::float32), rope_factors));
   if (!open_file)
     throw BadInput(path, "is neither a folder nor a GGUF file",
                    "give a folder with config.json and model.safetensors");
@@ -128,6 +133,9 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
                    "is a finite model, whose logits are given: it has no arithmetic, and " +
                        std::string(name_of(*arithmetic)) + " was asked for",
                    "leave the arithmetic out");
+  if (rope_factors)
+    throw BadInput(path, "is a finite model, which has no rotary factors",
+                   "leave --rope-factors out");
   return OpenedModel(open_file(path));
 }
 
@@ -155,7 +163,10 @@ void OpenedModel::check_prompt(std::span<const TokenId> prompt, std::size_t hori
                    std::to_string(prompt.size()) + " prompt tokens and a horizon of " +
                        std::to_string(horizon) + " exceed the " + std::to_string(parts_.positions) +
                        " positions of the model",
-                   "shorten the prompt or lower the horizon");
+                   parts_.rope_factors == RopeFactors::of_short_texts
+                       ? "shorten the prompt, lower the horizon, or compute with the model's "
+                         "factors for longer texts: --rope-factors long"
+                       : "shorten the prompt or lower the horizon");
 }
 
 std::size_t OpenedModel::horizon_behind(std::size_t prompt, std::size_t most) const {

@@ -11,6 +11,7 @@
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/model/language_model.hpp"
 #include "gpu/text/chat_format.hpp"
+#include "gpu/transformer/architectures/rope_factors.hpp"
 
 namespace tempera::gpu {
 
@@ -41,19 +42,25 @@ class OpenedModel {
     bool ends_for_good = false;            ///< whether it has no law after a terminal token
     std::optional<Arithmetic> arithmetic;  ///< behind its logits; none where they are given
     std::string remark;                    ///< as that of an Architecture
+    /// Of a model that has two sets of rotary factors, the one that it computes with.
+    std::optional<RopeFactors> rope_factors = std::nullopt;
   };
   /// Opens a model that lies in one file; gpu/ knows none of that kind.
   using OpenFile = std::function<Parts(const std::string& path)>;
 
   /// Opens what resolve_model says. A transformer computes in the arithmetic that is asked for,
-  /// float32 where none is. The logits of a model that lies in one file are given, and it has none
-  /// to choose.
+  /// float32 where none is, and of two sets of rotary factors with the one that is asked for, that
+  /// of short texts where none is. The logits of a model that lies in one file are given, and it
+  /// has neither to choose.
   /// @throw BadInput naming file, place and remedy
   static OpenedModel open(const std::string& name_or_path, const OpenFile& open_file = {},
-                          std::optional<Arithmetic> arithmetic = std::nullopt);
+                          std::optional<Arithmetic> arithmetic = std::nullopt,
+                          std::optional<RopeFactors> rope_factors = std::nullopt);
 
   LanguageModel& model() const { return *parts_.model; }
   std::optional<Arithmetic> arithmetic() const { return parts_.arithmetic; }
+  /// Of a model that has two sets of rotary factors, the one that it computes with.
+  std::optional<RopeFactors> rope_factors() const { return parts_.rope_factors; }
   /// What a user has to know of a choice that was made for the model; may be empty.
   const std::string& remark() const { return parts_.remark; }
   const std::vector<TokenId>& terminal() const { return parts_.terminal; }

@@ -64,6 +64,7 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   json["samples"] = samples;
   json["seed"] = seed;
   // Folders that older versions made know none of these.
+  if (rope_factors) json["rope_factors"] = name_of(*rope_factors);
   if (sampler != default_sampler) json["sampler"] = sampler;
   if (particles != 0) json["particles"] = particles;
   if (early_rejection) json["early_rejection"] = true;
@@ -74,10 +75,11 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model",           "model_path",  "arithmetic", "prompt", "prompts",     "terminal",
-               "powers",          "horizon",     "block",      "rounds", "local_moves", "sweeps",
-               "schedule",        "output_rung", "samples",    "seed",   "sampler",     "particles",
-               "early_rejection", "confidence",  "preset"});
+  config.only({"model",       "model_path",  "arithmetic", "prompt",          "prompts",
+               "terminal",    "powers",      "horizon",    "block",           "rounds",
+               "local_moves", "sweeps",      "schedule",   "output_rung",     "samples",
+               "seed",        "sampler",     "particles",  "early_rejection", "confidence",
+               "preset",      "rope_factors"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -97,6 +99,13 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
   settings.output = config.whole_number("output_rung", 1, 65535);
   settings.samples = config.whole_number("samples", 1, addressable_samples);
   settings.seed = config.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+  if (config.has("rope_factors")) {
+    const std::string name = config.text("rope_factors");
+    for (const RopeFactors factors : rope_factor_sets)
+      if (name == name_of(factors)) settings.rope_factors = factors;
+    if (!settings.rope_factors)
+      throw BadInput(file, "key \"rope_factors\" is neither short nor long", "give one of the two");
+  }
   if (config.has("sampler")) settings.sampler = config.text("sampler");
   sampler_named(settings.sampler, file + ", key \"sampler\"");
   if (config.has("particles"))

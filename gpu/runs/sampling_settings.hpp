@@ -8,6 +8,7 @@
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/runs/draw_answers.hpp"
 #include "gpu/runs/named_sampler.hpp"
+#include "gpu/transformer/architectures/rope_factors.hpp"
 
 namespace tempera::gpu {
 
@@ -24,6 +25,8 @@ struct SamplingSettings {
   /// None for a model whose logits are given, and in folders that older versions made: these
   /// computed in float32, and go on in it.
   std::optional<Arithmetic> arithmetic;
+  /// Of a model that has two sets of rotary factors, the one that the run computes with.
+  std::optional<RopeFactors> rope_factors;
   std::string sampler{default_sampler};  ///< by its name, as sampler_named knows it
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;

@@ -82,8 +82,9 @@ Transformer::Transformer(std::unique_ptr<Architecture> architecture)
       step_(architecture_->kernels().make_token_step()) {}
 
 std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
-                                               const Kernels& kernels) {
-  return std::make_unique<Transformer>(load_architecture(folder, kernels));
+                                               const Kernels& kernels,
+                                               std::optional<RopeFactors> rope_factors) {
+  return std::make_unique<Transformer>(load_architecture(folder, kernels, rope_factors));
 }
 
 std::unique_ptr<Cache> Transformer::empty_cache() const {

@@ -25,9 +25,10 @@ class Transformer : public LanguageModel {
   /// The model of a GGUF file, or of a folder in Hugging Face form: config.json,
   /// generation_config.json where it is there, and model.safetensors or
   /// model.safetensors.index.json with its files.
-  /// @throw BadInput naming file, place and remedy.
+  /// @throw BadInput naming file, place and remedy, as load_architecture
   static std::unique_ptr<Transformer> load(const std::filesystem::path& folder,
-                                           const Kernels& kernels = default_kernels());
+                                           const Kernels& kernels = default_kernels(),
+                                           std::optional<RopeFactors> rope_factors = std::nullopt);
   explicit Transformer(std::unique_ptr<Architecture> architecture);
 
   /// The form of the kernels that it computes with.
@@ -36,6 +37,8 @@ class Transformer : public LanguageModel {
   std::span<const TokenId> terminal_tokens() const { return architecture_->terminal_tokens(); }
   /// What a user has to know of a choice that was made for the model; may be empty.
   std::string remark() const { return architecture_->remark(); }
+  /// As that of an Architecture.
+  std::optional<RopeFactors> rope_factors() const { return architecture_->rope_factors(); }
   /// The longest text, in tokens.
   std::size_t max_position() const { return architecture_->max_position(); }
 

@@ -354,6 +354,9 @@ TEST_CASE("what a sampler cannot use is refused before anything is written") {
           option.substr(0, option.find(' ')) + ": has no effect on the sampler " + sampler);
   check_refusal(rest + " --prefetch 2", "--prefetch: has no effect where no round has two local");
   CHECK(folder.holds_nothing());
+  check_refusal(rest + " --rope-factors long", "has no rotary factors");
+  check_refusal(rest + " --rope-factors middling", "--rope-factors: \"middling\" is unknown");
+  CHECK(folder.holds_nothing());
   for (const std::string sampler : {"fixed-horizon", "uncoupled-ladder"})
     sample(toy_models + "four_state.json a --horizon 3 --local-moves 2 --sampler " + sampler +
            " --early-rejection --prefetch 2");

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "gpu/input/bad_input.hpp"
@@ -20,12 +21,32 @@ namespace tempera::gpu {
 
 namespace {
 
+/// The configuration, with the factors that were asked for.
+template <class Model, class Source>
+DecoderConfig configuration_of(const Source& source, const std::string& file,
+                               std::optional<RopeFactors> factors) {
+  DecoderConfig config;
+  if constexpr (std::is_same_v<Model, Phi3>) {
+    config = Phi3::configuration(source, factors.value_or(RopeFactors::of_short_texts));
+  } else {
+    config = Model::configuration(source);
+  }
+  if (factors && !config.rope_choice)
+    throw BadInput(file,
+                   "has one set of rotary factors, and its " + std::string(name_of(*factors)) +
+                       " ones were asked for",
+                   "leave the choice out");
+  return config;
+}
+
 template <class Model>
 std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
-                                          const Kernels& kernels) {
+                                          const Kernels& kernels,
+                                          std::optional<RopeFactors> factors) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
-  auto config = Model::configuration(JsonObject(document, file.string()));
+  auto config =
+      configuration_of<Model>(JsonObject(document, file.string()), file.string(), factors);
   config.eos_token_ids =
       read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
   kernels.require_attention(attention_shape(config), file.string());
@@ -42,7 +63,8 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
 
 /// A text model alone, or the text model of a folder that sees images too.
 std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
-                                           const Kernels& kernels) {
+                                           const Kernels& kernels,
+                                           std::optional<RopeFactors> factors) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
   const JsonObject json(document, file.string());
@@ -50,6 +72,8 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
   config.eos_token_ids =
       read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
+  if (factors)
+    throw BadInput(file.string(), "has one set of rotary factors", "leave the choice out");
   kernels.require_recurrence(file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
@@ -61,14 +85,16 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   return model;
 }
 
-std::unique_ptr<Architecture> refuse_gguf(const GgufFile& file, const Kernels&) {
+std::unique_ptr<Architecture> refuse_gguf(const GgufFile& file, const Kernels&,
+                                          std::optional<RopeFactors>) {
   throw BadInput(file.metadata().file(), "is a Qwen3.5 model as GGUF, which is not read yet",
                  "use the folder of the original model: config.json and model.safetensors");
 }
 
 template <class Model>
-std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& kernels) {
-  const auto config = Model::configuration(file);
+std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& kernels,
+                                        std::optional<RopeFactors> factors) {
+  const auto config = configuration_of<Model>(file, file.metadata().file(), factors);
   GgufTensors tensors(file, Model::gguf_pairs_neighbours, config.head_dim);
   auto model = std::make_unique<Model>(config, tensors, kernels);
   tensors.require_all_used([](const std::string& name) {
@@ -81,8 +107,10 @@ std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& ker
 struct KnownArchitecture {
   const char* model_type;  // of a config.json, and the general.architecture of a GGUF file
   std::unique_ptr<Architecture> (*load_folder)(const std::filesystem::path& folder,
-                                               const Kernels& kernels);
-  std::unique_ptr<Architecture> (*load_gguf)(const GgufFile& file, const Kernels& kernels);
+                                               const Kernels& kernels,
+                                               std::optional<RopeFactors> factors);
+  std::unique_ptr<Architecture> (*load_gguf)(const GgufFile& file, const Kernels& kernels,
+                                             std::optional<RopeFactors> factors);
 };
 
 template <class Model>
@@ -116,16 +144,17 @@ const KnownArchitecture& find_architecture(const std::string& where, const std::
 }  // namespace
 
 std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& path,
-                                                const Kernels& kernels) {
+                                                const Kernels& kernels,
+                                                std::optional<RopeFactors> rope_factors) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {
     const GgufFile file(path);
     const std::string key = "general.architecture";
     return find_architecture(path.string(), key, file.metadata().text(key))
-        .load_gguf(file, kernels);
+        .load_gguf(file, kernels, rope_factors);
   }
   return find_architecture((path / "config.json").string(), "model_type", read_model_type(path))
-      .load_folder(path, kernels);
+      .load_folder(path, kernels, rope_factors);
 }
 
 }  // namespace tempera::gpu

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "gpu/transformer/architectures/rope_factors.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 
 namespace tempera::gpu {
@@ -26,6 +28,8 @@ class Architecture {
   virtual std::span<const std::uint32_t> terminal_tokens() const = 0;
   /// What a user has to know of a choice that was made for the model, as one clause; may be empty.
   virtual std::string remark() const { return {}; }
+  /// The set of rotary factors that was chosen, of a model that has two.
+  virtual std::optional<RopeFactors> rope_factors() const { return std::nullopt; }
 
   /// The length of a page, page_tokens tokens wide, in bytes; its layout is the architecture's own.
   virtual std::size_t page_bytes() const = 0;
@@ -49,8 +53,12 @@ class Architecture {
 
 /// The model of a folder in Hugging Face form, of the architecture that the `model_type` of its
 /// config.json names, or that of a GGUF file, whose `general.architecture` names it.
-/// @throw BadInput naming file, place and remedy; for an unknown architecture, what it may be
-std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& path,
-                                                const Kernels& kernels);
+///
+/// rope_factors: of a model that has two sets; where none is given, those of short texts.
+/// @throw BadInput naming file, place and remedy; for an unknown architecture, what it may be; and
+/// where rope_factors are given for a model that has one set
+std::unique_ptr<Architecture> load_architecture(
+    const std::filesystem::path& path, const Kernels& kernels,
+    std::optional<RopeFactors> rope_factors = std::nullopt);
 
 }  // namespace tempera::gpu

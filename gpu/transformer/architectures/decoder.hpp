@@ -28,6 +28,7 @@ class Decoder : public Architecture {
   std::size_t max_position() const override { return config_.max_position_embeddings; }
   std::span<const std::uint32_t> terminal_tokens() const override { return config_.eos_token_ids; }
   std::string remark() const override { return config_.remark; }
+  std::optional<RopeFactors> rope_factors() const override { return config_.rope_choice; }
   std::size_t page_bytes() const override { return pages_.bytes(); }
   void forward(const TokenRows& batch, const PageMemory& memory) override;
   void logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) override;

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gpu/input/json_document.hpp"
+#include "gpu/transformer/architectures/rope_factors.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/gguf.hpp"
 
@@ -32,6 +34,7 @@ struct DecoderConfig {
   double rope_theta = 10000.0;
   std::vector<double> rope_factors;
   double rope_magnitude = 1.0;
+  std::optional<RopeFactors> rope_choice;  ///< of a model that has two sets of factors
   bool tie_word_embeddings = false;
   /// The tokens that end a text. Ascending, without repetition; may be empty.
   std::vector<std::uint32_t> eos_token_ids;

@@ -22,14 +22,15 @@ double longrope_magnitude(std::size_t longest, std::size_t original) {
   return std::sqrt(1.0 + std::log(static_cast<double>(longest) / length) / std::log(length));
 }
 
-void choose(Phi3::Factors which, std::size_t original, std::vector<double> of_short_texts,
+void choose(RopeFactors which, std::size_t original, std::vector<double> of_short_texts,
             std::vector<double> of_long_texts, DecoderConfig& config) {
-  const bool is_short = which == Phi3::Factors::of_short_texts;
+  const bool is_short = which == RopeFactors::of_short_texts;
+  config.rope_choice = which;
   config.rope_factors = is_short ? std::move(of_short_texts) : std::move(of_long_texts);
   if (is_short) {
     config.max_position_embeddings = std::min(config.max_position_embeddings, original);
   }
-  config.remark = std::string("longrope with its ") + (is_short ? "short" : "long") +
+  config.remark = "longrope with its " + std::string(name_of(which)) +
                   " factors at every position, for texts of at most " +
                   std::to_string(config.max_position_embeddings) + " tokens";
 }
@@ -60,7 +61,7 @@ std::vector<double> factors_of(const JsonObject& scaling, const std::string& key
 
 }  // namespace
 
-DecoderConfig Phi3::configuration(const JsonObject& json, Factors factors) {
+DecoderConfig Phi3::configuration(const JsonObject& json, RopeFactors factors) {
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   require_full_attention(json);
@@ -86,7 +87,7 @@ DecoderConfig Phi3::configuration(const JsonObject& json, Factors factors) {
   return config;
 }
 
-DecoderConfig Phi3::configuration(const GgufFile& file, Factors factors) {
+DecoderConfig Phi3::configuration(const GgufFile& file, RopeFactors factors) {
   auto config = read_decoder_config(file, {"rope.scaling.original_context_length",
                                            "rope.scaling.attn_factor", "attention.sliding_window"});
   const auto& metadata = file.metadata();

@@ -12,22 +12,15 @@ namespace tempera::gpu {
 /// Phi-3 and Phi-3.5-mini (Abdin et al. 2024): token embedding; per layer attention with rotary
 /// positions, then SwiGLU, each after an RMSNorm and added to the stream; final RMSNorm and head.
 /// Queries, keys and values are one stored projection, gate and up another.
-///
-/// Longrope has two sets of factors of the rotary frequencies, one for texts up to
-/// original_max_position_embeddings and one for longer ones. A change of factors within a text
-/// would change what came before it, and p0 would be no law of texts; so a run has one set.
+/// Longrope has two sets of factors; a run has one (RopeFactors).
 class Phi3 final : public Decoder {
  public:
   static constexpr const char* model_type = "phi3";
-  enum class Factors {
-    of_short_texts,  ///< and no text is longer than original_max_position_embeddings
-    of_long_texts,
-  };
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static DecoderConfig configuration(const JsonObject& json,
-                                     Factors factors = Factors::of_short_texts);
+                                     RopeFactors factors = RopeFactors::of_short_texts);
   static DecoderConfig configuration(const GgufFile& file,
-                                     Factors factors = Factors::of_short_texts);
+                                     RopeFactors factors = RopeFactors::of_short_texts);
   /// Tensors of a GGUF file that the configuration reads.
   static constexpr std::array<std::string_view, 2> gguf_factors{"rope_factors_short.weight",
                                                                 "rope_factors_long.weight"};

@@ -307,7 +307,18 @@ TEST_CASE("settings survive config.json, and a config.json that is none is refus
   CHECK(more["preset"] == "qwen3/gsm8k");
   CHECK(SamplingSettings::from_json(more, "c").to_json() == settings.to_json());
   CHECK(SamplingSettings::from_json(more, "c").draw_settings().early_rejection);
+  for (const RopeFactors factors : rope_factor_sets) {
+    settings.rope_factors = factors;
+    const json chosen = json::parse(settings.to_json().dump());
+    CHECK(chosen["rope_factors"] == std::string(name_of(factors)));
+    CHECK(SamplingSettings::from_json(chosen, "c").rope_factors == factors);
+  }
+  CHECK_FALSE(more.contains("rope_factors"));
   json unknown = config;
+  unknown["rope_factors"] = "middling";
+  require_bad_input([&] { SamplingSettings::from_json(unknown, "run/config.json"); },
+                    {"run/config.json: ", "rope_factors"});
+  unknown = config;
   unknown["schedule"] = "other";
   require_bad_input([&] { SamplingSettings::from_json(unknown, "run/config.json"); },
                     {"run/config.json: ", "schedule"});

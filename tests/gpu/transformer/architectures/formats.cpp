@@ -1,4 +1,5 @@
 // The same model from a folder of safetensors and from GGUF, and what either must refuse.
+#include "gpu/runs/opened_model.hpp"
 #include "gpu/transformer/architectures/llama.hpp"
 #include "gpu/transformer/architectures/phi3.hpp"
 #include "gpu/transformer/architectures/qwen2.hpp"
@@ -87,7 +88,8 @@ void add_float32_tensors(GgufBytes& file, const DecoderConfig& config) {
 /// The bits of a model's logits read from a folder and from a GGUF file.
 template <class Model>
 void require_same_logits(const std::string& fixture,
-                         const std::function<void(GgufBytes&)>& add = {}) {
+                         const std::function<void(GgufBytes&)>& add = {},
+                         std::optional<RopeFactors> factors = std::nullopt) {
   INFO(fixture);
   auto config = config_of<Model>(fixture);
   // GGUF has it as a float32.
@@ -105,8 +107,27 @@ void require_same_logits(const std::string& fixture,
   folder.write("model.gguf", gguf.bytes());
   for (const auto arithmetic : arithmetics) {
     const auto& kernels = default_kernels(arithmetic);
-    const auto from_folder = Transformer::load(folder.path(), kernels);
-    const auto from_gguf = Transformer::load(folder.path() / "model.gguf", kernels);
+    const auto from_folder = Transformer::load(folder.path(), kernels, factors);
+    const auto from_gguf = Transformer::load(folder.path() / "model.gguf", kernels, factors);
+    CHECK(from_folder->rope_factors() == from_gguf->rope_factors());
+    if (factors) {
+      CHECK(from_folder->rope_factors() == factors);
+      const auto short_ones = Transformer::load(folder.path(), kernels);
+      CHECK(short_ones->rope_factors() == RopeFactors::of_short_texts);
+      CHECK_FALSE((logits_of(*from_folder) == logits_of(*short_ones)));
+      CHECK(from_folder->max_position() > short_ones->max_position());
+      const auto opened = OpenedModel::open(folder.path(), {}, arithmetic);
+      const std::vector<TokenId> prompt(short_ones->max_position(), 3);
+      require_bad_input([&] { opened.check_prompt(prompt, 1, "prompt"); },
+                        {"prompt: ", "positions of the model", "--rope-factors long"});
+      CHECK_NOTHROW(OpenedModel::open(folder.path(), {}, arithmetic, factors)
+                        .check_prompt(prompt, 1, "prompt"));
+    } else if (!from_folder->rope_factors()) {
+      for (const auto& path : {folder.path(), folder.path() / "model.gguf"})
+        require_bad_input(
+            [&] { Transformer::load(path, kernels, RopeFactors::of_long_texts); },
+            {path.string(), "has one set of rotary factors, and its long ones were asked for"});
+    }
     CHECK((logits_of(*from_folder) == logits_of(*from_gguf)));
     CHECK(from_gguf->max_position() == from_folder->max_position());
     CHECK(from_gguf->remark() == from_folder->remark());
@@ -136,14 +157,24 @@ TEST_CASE("a model has the same bits from a folder and from GGUF", "[architectur
   require_same_logits<Qwen2>("qwen2");
   require_same_logits<Qwen3>("qwen3");
   const auto phi3 = config_of<Phi3>("phi3_short");
-  require_same_logits<Phi3>("phi3_short", [&](GgufBytes& file) {
-    file.add("phi3.rope.scaling.original_context_length", gguf_type::uint32,
-             little_endian(std::uint32_t{512}));
-    file.add("phi3.attention.sliding_window", gguf_type::uint32,
-             little_endian(std::uint32_t{262144}));
-    add_factors(file, "rope_factors_short.weight", phi3.rope_factors);
-    add_factors(file, "rope_factors_long.weight", std::vector<double>(5, 2.0));
-  });
+  const auto longrope = [](const std::vector<double>& of_short,
+                           const std::vector<double>& of_long) {
+    return [=](GgufBytes& file) {
+      file.add("phi3.rope.scaling.original_context_length", gguf_type::uint32,
+               little_endian(std::uint32_t{512}));
+      file.add("phi3.attention.sliding_window", gguf_type::uint32,
+               little_endian(std::uint32_t{262144}));
+      add_factors(file, "rope_factors_short.weight", of_short);
+      add_factors(file, "rope_factors_long.weight", of_long);
+    };
+  };
+  const std::vector<double> others(5, 2.0);
+  require_same_logits<Phi3>("phi3_short", longrope(phi3.rope_factors, others));
+  const auto document = read_json_file(fixtures / "phi3_short" / "config.json");
+  const auto of_long =
+      Phi3::configuration(JsonObject(document, "config.json"), RopeFactors::of_long_texts);
+  require_same_logits<Phi3>("phi3_short", longrope(others, of_long.rope_factors),
+                            RopeFactors::of_long_texts);
 }
 
 TEST_CASE("Llama's scaled frequencies come from the tensor of factors in GGUF",

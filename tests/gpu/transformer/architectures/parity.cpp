@@ -53,7 +53,7 @@ Case case_of(const std::string& name) {
 Case long_phi3() {
   auto result = case_of<Phi3>("phi3_long");
   result.configuration = [](const JsonObject& json) {
-    return Phi3::configuration(json, Phi3::Factors::of_long_texts);
+    return Phi3::configuration(json, RopeFactors::of_long_texts);
   };
   return result;
 }
@@ -158,11 +158,11 @@ std::vector<Defect> defects_of(const std::string& name, const DecoderConfig& con
                          const auto folder = name == "phi3_short" ? "phi3_long" : "phi3_short";
                          const auto document =
                              read_json_file(architecture_fixtures / folder / "config.json");
-                         c.rope_factors = Phi3::configuration(JsonObject(document, "config.json"),
-                                                              name == "phi3_short"
-                                                                  ? Phi3::Factors::of_long_texts
-                                                                  : Phi3::Factors::of_short_texts)
-                                              .rope_factors;
+                         c.rope_factors =
+                             Phi3::configuration(JsonObject(document, "config.json"),
+                                                 name == "phi3_short" ? RopeFactors::of_long_texts
+                                                                      : RopeFactors::of_short_texts)
+                                 .rope_factors;
                        },
                        {}});
   } else {
