@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/disk.hpp"
@@ -11,18 +12,18 @@ namespace tempera::gpu {
 
 namespace {
 
-std::optional<GgufFile> open_gguf(const std::filesystem::path& path) {
+std::shared_ptr<const GgufFile> open_gguf(const std::filesystem::path& path) {
   std::error_code error;
   if (!is_there(path)) {
     throw BadInput(path.empty() ? "model" : path.string(), "does not exist",
                    "give a folder with tokenizer.json, or a GGUF file");
   }
-  if (std::filesystem::is_directory(path, error)) return std::nullopt;
+  if (std::filesystem::is_directory(path, error)) return nullptr;
   if (!is_gguf(path)) {
     throw BadInput(path.string(), "is neither a folder nor a GGUF file",
                    "give a folder with tokenizer.json, or a GGUF file");
   }
-  return std::optional<GgufFile>(std::in_place, path);
+  return std::make_shared<const GgufFile>(path);
 }
 
 }  // namespace
@@ -40,6 +41,9 @@ ModelText::ModelText(const std::filesystem::path& path)
     : path_(path),
       file_(open_gguf(path)),
       tokenizer_(file_ ? Tokenizer::from_gguf(file_->metadata()) : Tokenizer::load(path)) {}
+
+ModelText::ModelText(std::shared_ptr<const GgufFile> file)
+    : file_(std::move(file)), tokenizer_(Tokenizer::from_gguf(file_->metadata())) {}
 
 ChatFormat ModelText::chat_format() const {
   return file_ ? ChatFormat::from_gguf(file_->metadata()) : ChatFormat::load(path_);

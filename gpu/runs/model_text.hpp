@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +20,9 @@ class ModelText {
  public:
   /// @throw BadInput naming file, place and remedy
   explicit ModelText(const std::filesystem::path& path);
+  /// Of a GGUF file that is open.
+  /// @throw BadInput as above
+  explicit ModelText(std::shared_ptr<const GgufFile> file);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
   /// @throw BadInput where the model has no chat template, or one that is not known
@@ -36,7 +39,7 @@ class ModelText {
 
  private:
   std::filesystem::path path_;
-  std::optional<GgufFile> file_;  // where it is one
+  std::shared_ptr<const GgufFile> file_;  // where it is one
   Tokenizer tokenizer_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 class TokenizerText final : public TokenText {
  public:
-  explicit TokenizerText(const std::string& path) : text_(path) {}
+  explicit TokenizerText(ModelText text) : text_(std::move(text)) {}
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
     return text_.encode(text, where);
   }
@@ -68,8 +68,9 @@ class NumberText final : public TokenText {
   std::size_t vocabulary_size_;
 };
 
-/// The model of a folder or a GGUF file; its weights lie in device memory.
-std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmetic arithmetic,
+/// The model of a folder, or of a GGUF file, which is open; its weights lie in device memory.
+std::unique_ptr<Transformer> load_transformer(const std::string& path, const GgufFile* file,
+                                              Arithmetic arithmetic,
                                               std::optional<RopeFactors> rope_factors) {
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput(
@@ -78,7 +79,10 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmeti
         "of cmake --preset release, which computes it on the host");
   const auto memory = device_memory_size();
   try {
-    return Transformer::load(path, default_kernels(arithmetic), rope_factors);
+    const Kernels& kernels = default_kernels(arithmetic);
+    return std::make_unique<Transformer>(file == nullptr
+                                             ? load_architecture(path, kernels, rope_factors)
+                                             : load_architecture(*file, kernels, rope_factors));
   } catch (const std::bad_alloc&) {
     throw BadInput(path,
                    "its weights do not fit the memory of the device" +
@@ -91,15 +95,18 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, Arithmeti
 OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic,
                                     std::optional<RopeFactors> rope_factors) {
   OpenedModel::Parts parts;
-  auto transformer = load_transformer(path, arithmetic, rope_factors);
+  const auto file = is_gguf(path) ? std::make_shared<const GgufFile>(path) : nullptr;
+  auto transformer = load_transformer(path, file.get(), arithmetic, rope_factors);
   parts.terminal.assign(transformer->terminal_tokens().begin(),
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
   parts.arithmetic = arithmetic;
   parts.remark = transformer->remark();
   parts.rope_factors = transformer->rope_factors();
-  if (is_gguf(path) || is_there(std::filesystem::path(path) / "tokenizer.json"))
-    parts.text = std::make_unique<TokenizerText>(path);
+  if (file != nullptr)
+    parts.text = std::make_unique<TokenizerText>(ModelText(file));
+  else if (is_there(std::filesystem::path(path) / "tokenizer.json"))
+    parts.text = std::make_unique<TokenizerText>(ModelText(path));
   else
     parts.text = std::make_unique<NumberText>(path, transformer->vocabulary_size());
   parts.model = std::move(transformer);

@@ -143,16 +143,19 @@ const KnownArchitecture& find_architecture(const std::string& where, const std::
 
 }  // namespace
 
+std::unique_ptr<Architecture> load_architecture(const GgufFile& file, const Kernels& kernels,
+                                                std::optional<RopeFactors> rope_factors) {
+  const std::string key = "general.architecture";
+  return find_architecture(file.metadata().file(), key, file.metadata().text(key))
+      .load_gguf(file, kernels, rope_factors);
+}
+
 std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& path,
                                                 const Kernels& kernels,
                                                 std::optional<RopeFactors> rope_factors) {
   std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) {
-    const GgufFile file(path);
-    const std::string key = "general.architecture";
-    return find_architecture(path.string(), key, file.metadata().text(key))
-        .load_gguf(file, kernels, rope_factors);
-  }
+  if (std::filesystem::is_regular_file(path, error))
+    return load_architecture(GgufFile(path), kernels, rope_factors);
   return find_architecture((path / "config.json").string(), "model_type", read_model_type(path))
       .load_folder(path, kernels, rope_factors);
 }

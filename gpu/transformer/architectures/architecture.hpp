@@ -10,6 +10,7 @@
 
 #include "gpu/transformer/architectures/rope_factors.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/weights/gguf.hpp"
 
 namespace tempera::gpu {
 
@@ -59,6 +60,10 @@ class Architecture {
 /// where rope_factors are given for a model that has one set
 std::unique_ptr<Architecture> load_architecture(
     const std::filesystem::path& path, const Kernels& kernels,
+    std::optional<RopeFactors> rope_factors = std::nullopt);
+/// That of a GGUF file which is open.
+std::unique_ptr<Architecture> load_architecture(
+    const GgufFile& file, const Kernels& kernels,
     std::optional<RopeFactors> rope_factors = std::nullopt);
 
 }  // namespace tempera::gpu
