@@ -281,9 +281,8 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     return key;
   }
 
-  /// Keeps what was decided since each of a rung's moves began, one after the other or ahead of one
-  /// another. A token of a block extension is in its record, and so is what came of a move or swap
-  /// that has ended.
+  /// Keeps what was decided since each of a rung's moves began, some ahead of others. A token of a
+  /// block extension is in its record, and so is what came of a move or swap that has ended.
   void note(const gpu::DrawAddress& at, std::size_t winner) {
     std::map<std::uint64_t, std::vector<std::uint64_t>>& moves = unfinished_[at.rung];
     switch (at.purpose) {
@@ -341,8 +340,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   gpu::Progress progress_;
   /// Of each rung, its unfinished moves and what was decided in them.
   std::vector<std::map<std::uint64_t, std::vector<std::uint64_t>>> unfinished_;
-  std::vector<std::uint64_t>
-      last_turn_;  // of each rung, the last move that was seen to begin or end
+  std::vector<std::uint64_t> last_turn_;  // of each rung, the last move seen to begin or end
 };
 
 }  // namespace

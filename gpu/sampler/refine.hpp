@@ -50,9 +50,11 @@ class StepAhead {
 template <class Rules = PaperRules>
 Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
             const RestartLaw& law) {
+  // At power 1 tickets accept but for their rounding: there is no reject path.
+  const std::size_t ahead = run.ladder.power(k) == 1.0 ? 0 : run.prefetch;
   std::deque<StepAhead> begun;  // the move whose turn it is, and those ahead of it
   for (std::size_t a = 0; a < moves; ++a) {
-    while (begun.size() <= run.prefetch && a + begun.size() < moves) {
+    while (begun.size() <= ahead && a + begun.size() < moves) {
       const std::size_t number = first + a + begun.size();
       StepAhead& move = begun.emplace_back();
       move.begin(

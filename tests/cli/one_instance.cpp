@@ -23,20 +23,15 @@ const std::string run =
     "tempera::gpu::Run&, tempera::gpu::Plan const&, tempera::gpu::Progress&, "
     "tempera::gpu::Observer*)";
 
+const std::string move =
+    "(tempera::gpu::Record&, tempera::gpu::Turn, tempera::gpu::RestartLaw const&)";
+
+const std::string moves =
+    "(tempera::gpu::Record&, tempera::gpu::Run&, unsigned long, unsigned long, unsigned long, "
+    "tempera::gpu::RestartLaw const&)";
+
 const std::vector<Kernel> kernels{
-    {"local_move<tempera::gpu::PaperRules>(tempera::gpu::Record&, tempera::gpu::Turn, "
-     "tempera::gpu::RestartLaw const&)",
-     true},
-    {"refine<tempera::gpu::PaperRules>(tempera::gpu::Record&, tempera::gpu::Run&, unsigned long, "
-     "unsigned long, unsigned long, tempera::gpu::RestartLaw const&)",
-     true},
-    {"local_move<tempera::gpu::RecordRestartRules>(tempera::gpu::Record&, tempera::gpu::Turn, "
-     "tempera::gpu::RestartLaw const&)",
-     true},
-    {"refine<tempera::gpu::RecordRestartRules>(tempera::gpu::Record&, tempera::gpu::Run&, unsigned "
-     "long, "
-     "unsigned long, unsigned long, tempera::gpu::RestartLaw const&)",
-     true},
+    {"local_move<tempera::gpu::PaperRules>" + move, true},
     {"attempt_swap<tempera::gpu::PaperRules>(" + replicas + ", tempera::gpu::Turn)", false},
     {"::sweep(" + replicas + ", tempera::gpu::Run&, tempera::gpu::Schedule, unsigned long)", false},
     {"::extend(tempera::gpu::Record&, tempera::gpu::Turn, unsigned long)", true},
@@ -48,9 +43,9 @@ const std::vector<Kernel> kernels{
     {"power_smc<tempera::gpu::PowerSmcRules>(" + run, true},
     {"uncoupled_ladder<tempera::gpu::ColdestRung>(" + run, true},
     {"uncoupled_ladder<tempera::gpu::LikeliestRung>(" + run, true},
-    {"local_move<tempera::gpu::RecordRestartRules>(tempera::gpu::Record&, tempera::gpu::Turn, "
-     "tempera::gpu::RestartLaw const&)",
-     true},
+    {"refine<tempera::gpu::PaperRules>" + moves, true},
+    {"local_move<tempera::gpu::RecordRestartRules>" + move, true},
+    {"refine<tempera::gpu::RecordRestartRules>" + moves, true},
 };
 
 /// What nm prints of the files, demangled.

@@ -328,7 +328,7 @@ TEST_CASE("early rejection changes no answer, and draws fewer tokens") {
 
 TEST_CASE("prefetching changes no answer, no summary and no event, and takes fewer steps") {
   const std::string rest = worked_sum + sum +
-                           "--horizon 24 --rounds 2 --local-moves 4 --powers 1,3,9 --seed 3 "
+                           "--horizon 24 --rounds 3 --local-moves 6 --powers 3,5,9 --seed 3 "
                            "--early-rejection --json --summary ";
   json plain = json::parse(sample(rest).out);
   json ahead = json::parse(sample(rest + "--prefetch 3").out);

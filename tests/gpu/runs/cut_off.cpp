@@ -148,12 +148,22 @@ TEST_CASE("a failed operation on the disk is one line, and spoils nothing") {
   }
 }
 
+namespace {
+
+/// More than a batch of runs: prompts end while others are to begin.
+SamplingSettings many() {
+  SamplingSettings settings = several();
+  for (const char* id : {"c", "d", "e", "f"}) settings.prompts.push_back({id, {2}});
+  settings.samples = 40;
+  return settings;
+}
+
+}  // namespace
+
 TEST_CASE("what was counted of prompts that have ended is written once, in a file of its own") {
   TableModel model = scattered_table(6, 3);
   const test::TemporaryFolder work;
-  SamplingSettings settings = several();
-  for (const char* id : {"c", "d", "e", "f"}) settings.prompts.push_back({id, {2}});
-  settings.samples = 40;  // more than a batch of runs: prompts end while others are to begin
+  const SamplingSettings settings = many();
   begin_run(model, settings, work / "whole");
   const Left whole(work / "whole");
   const auto path = work / "run";
@@ -190,18 +200,17 @@ TEST_CASE("what was counted of prompts that have ended is written once, in a fil
 TEST_CASE("a checkpoint that holds them, as older versions wrote it, is taken up") {
   TableModel model = scattered_table(6, 3);
   const test::TemporaryFolder work;
-  SamplingSettings settings = several();
-  settings.samples = 70;
+  const SamplingSettings settings = many();
   begin_run(model, settings, work / "whole");
   const auto path = work / "run";
-  KilledModel killed(model, 12);
+  KilledModel killed(model, 25);
   CHECK_THROWS_AS(begin_run(killed, settings, path), Killed);
   {
     RunFolder folder = RunFolder::open(path);
     auto reports = nlohmann::ordered_json::array();
     folder.for_each_prompt_report(
         [&](const std::string& line) { reports.push_back(nlohmann::ordered_json::parse(line)); });
-    REQUIRE(reports.size() == 1);
+    REQUIRE(!reports.empty());
     // As if its file had never been: a folder whose checkpoint knows of none.
     nlohmann::json state = *folder.checkpoint();
     state["prompts"] = reports.dump();

@@ -60,7 +60,7 @@ TEST_CASE("prefetching changes no byte of a run folder but of speed.json") {
 }
 
 TEST_CASE("the caches of proposals that can be ahead count in the budget of memory") {
-  const std::unique_ptr<Transformer> model = random_qwen3(small_config(), 5);
+  std::unique_ptr<Transformer> model = random_qwen3(small_config(), 5);
   const test::TemporaryFolder work;
   run_ahead(*model, work / "plain", 0);
   // A round has four moves at most: beyond three none can be ahead.
@@ -68,6 +68,7 @@ TEST_CASE("the caches of proposals that can be ahead count in the budget of memo
   const std::size_t three = prompt + cache_bytes_of_run(*model, 2, 6, 3, 1 + 3, true);
   for (const std::size_t prefetch : {3, 50}) {
     const auto path = work / std::to_string(prefetch);
+    model = random_qwen3(small_config(), 5);  // that knows of no other run's caches
     const auto speed = run_ahead(*model, path, prefetch, three);
     CHECK(Left(path) == Left(work / "plain"));
     CHECK(speed["cache_bytes"] <= three);
