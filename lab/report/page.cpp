@@ -48,7 +48,11 @@ td small { display: block; color: var(--quiet); font-size: .85rem; }
 .samplers th, .samplers td { padding: .2rem .35rem; white-space: nowrap; }
 .samplers th:first-child { text-align: left; font-weight: normal;
   white-space: normal; }
-@media (max-width: 30rem) { .samplers .wide { display: none; } }
+@media (max-width: 30rem) {
+  .samplers { font-size: .8rem; }
+  .samplers th, .samplers td { padding: .2rem; }
+  .samplers .wide { display: none; }
+}
 .samplers small { display: block; color: var(--quiet); }
 .samplers .signed { padding-left: 38px; position: relative; }
 .sign { position: absolute; left: 4px; top: .45rem; }
