@@ -151,6 +151,8 @@ void add_compare(CLI::App& app) {
          finite ? std::vector<CLI::Option*>{problems, settings, most, device, arithmetic, seed}
                 : of_exact)
       if (option->count() > 0) throw gpu::BadInput(option->get_name(), what, "leave it out");
+    if (exact->ablations && !exact->plot.empty())
+      throw gpu::BadInput("--plot", "has no effect beside --ablations", "leave one of them out");
     if (finite) return run_exact_compare(options->models, *exact, options->json);
     if (options->models.size() > 1)
       throw gpu::BadInput(gpu::one_line(options->models[1]), "is one folder too many",

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/columns.hpp"
+#include "cli/compare_ablations.hpp"
 #include "cli/help.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
@@ -19,9 +20,14 @@
 #include "lab/exact_comparison.hpp"
 
 namespace tempera::cli {
-namespace {
 
 using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json to_json(const std::optional<reference::Rational>& probability) {
+  return probability ? ordered_json(reference::to_string(*probability)) : ordered_json(nullptr);
+}
 
 /// How far curves go, in rounds of ppt for each that the table has.
 constexpr std::size_t curve_multiple = 4;
@@ -43,19 +49,11 @@ void print(const lab::ExactRow& row) {
               row.effort.empty() || row.matched ? "" : "  less");
 }
 
-/// The answers of a model in a row: "w w|g e".
-std::string answers_of(const reference::FiniteModel& model) {
-  std::string list;
-  for (const auto& answer : model.answers()) list += (list.empty() ? "" : "|") + model.text(answer);
-  return list;
-}
-
 void print(const std::string& file, const std::string& answers,
-           const lab::ExactComparison& comparison, const ExactCompareOptions& options) {
+           const lab::ExactComparison& comparison, const std::string& powers) {
   const std::string title = file + ": " + std::to_string(comparison.records) +
                             " records of horizon " + std::to_string(comparison.horizon) +
-                            ", block " + std::to_string(comparison.block) + ", powers " +
-                            options.powers +
+                            ", block " + std::to_string(comparison.block) + ", powers " + powers +
                             (answers.empty() ? "" : "; answers " + gpu::in_quotes(answers));
   std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
   std::printf("  %-31s %-10s %10s %11s %11s%s\n", "sampler", "effort", "tokens", "TV", "E log p0",
@@ -67,49 +65,91 @@ void print(const std::string& file, const std::string& answers,
   flush_output();
 }
 
-ordered_json to_json(const std::optional<reference::Rational>& probability) {
-  return probability ? ordered_json(reference::to_string(*probability)) : ordered_json(nullptr);
-}
-
 ordered_json to_json(const std::string& file, const reference::FiniteModel& model,
-                     const lab::ExactComparison& comparison, const ExactCompareOptions& options) {
+                     const lab::ExactComparison& comparison, const std::string& powers) {
   auto answers = ordered_json::array();
   for (const auto& answer : model.answers()) answers.push_back(model.text(answer));
   ordered_json json{{"model", file},
                     {"horizon", comparison.horizon},
                     {"block", comparison.block},
-                    {"powers", options.powers},
+                    {"powers", powers},
                     {"records", comparison.records},
                     {"answers", answers},
                     {"target_log_likelihood", decimals(comparison.target.log_likelihood, 12)},
                     {"target_answer_probability", to_json(comparison.target.answer_probability)},
                     {"samplers", ordered_json::array()}};
-  for (const lab::ExactRow& row : comparison.rows)
-    json["samplers"].push_back(
-        {{"sampler", row.sampler},
-         {"effort", row.effort},
-         {"matched", row.matched},
-         {"decode_tokens", reference::to_string(row.decode_tokens)},
-         {"decode_tokens_decimal", reference::to_decimal(row.decode_tokens, 12)},
-         {"tv", reference::to_string(row.tv)},
-         {"tv_decimal", reference::to_decimal(row.tv, 12)},
-         {"log_likelihood", decimals(row.log_likelihood, 12)},
-         {"answer_probability", to_json(row.answer_probability)},
-         {"open_probability", reference::to_string(row.open_probability)}});
+  for (const lab::ExactRow& row : comparison.rows) json["samplers"].push_back(row_json(row));
   return json;
+}
+
+using LoadedModels = std::vector<std::pair<std::string, reference::FiniteModel>>;
+
+LoadedModels load(const std::vector<std::string>& models, const std::string& answers) {
+  LoadedModels loaded;
+  for (const std::string& model : models) {
+    if (!names_finite_model(model))
+      throw gpu::BadInput(gpu::one_line(model), "is no finite model (JSON) beside finite models",
+                          "compare a folder by itself");
+    if (std::filesystem::path(model).filename() == "models.json") continue;
+    const auto read = reference::load_finite_model(model);
+    loaded.emplace_back(gpu::one_line(model),
+                        answers.empty() ? read : read.with_answers(answers, "--answers"));
+  }
+  if (loaded.empty())
+    throw gpu::BadInput(gpu::one_line(models.front()),
+                        "is the list of the models, and none of them",
+                        "name the models themselves");
+  return loaded;
+}
+
+lab::ExactComparisonSettings settings_of(const ExactCompareOptions& options,
+                                         const std::string& powers) {
+  return {options.horizon,
+          options.block,
+          reference::parse_ladder(powers, "--powers"),
+          options.rounds,
+          options.local_moves,
+          options.sweeps,
+          options.plot.empty() ? 0 : curve_multiple};
 }
 
 }  // namespace
 
+std::string answers_of(const reference::FiniteModel& model) {
+  std::string list;
+  for (const auto& answer : model.answers()) list += (list.empty() ? "" : "|") + model.text(answer);
+  return list;
+}
+
+nlohmann::ordered_json row_json(const lab::ExactRow& row) {
+  return {{"sampler", row.sampler},
+          {"effort", row.effort},
+          {"matched", row.matched},
+          {"decode_tokens", reference::to_string(row.decode_tokens)},
+          {"decode_tokens_decimal", reference::to_decimal(row.decode_tokens, 12)},
+          {"tv", reference::to_string(row.tv)},
+          {"tv_decimal", reference::to_decimal(row.tv, 12)},
+          {"log_likelihood", decimals(row.log_likelihood, 12)},
+          {"answer_probability", to_json(row.answer_probability)},
+          {"open_probability", reference::to_string(row.open_probability)}};
+}
+
 std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
                                                     ExactCompareOptions& options) {
+  CLI::Option* ablations = command.add_flag(
+      "--ablations", options.ablations,
+      "Of finite models: the paper's ablations instead, one table each: single chain, uncoupled "
+      "ladder, schedule, replicas, refinement, ladder design, truncation");
   return {
+      ablations,
       add_whole_number(command, "--horizon", options.horizon, {1, 128},
                        "Of finite models: horizon T (default: the longest up to 4 that is small)"),
       add_whole_number(command, "--block", options.block, {1, 128},
                        "Of finite models: block width B (default: T/2)"),
-      add_text(command, "--powers", options.powers, "A[,A...]",
-               "Of finite models: powers of the ladder; the last is the target's (default: 1,2,4)"),
+      add_text(
+          command, "--powers", options.powers, "A[,A...]",
+          "Of finite models: powers of the ladder; the last is the target's (default: 1,2,4; of "
+          "ablations 1,3,9)"),
       add_whole_number(command, "--rounds", options.rounds, {0, 64},
                        "Of finite models: PPT's rounds in each stage (default: 1)"),
       add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
@@ -131,28 +171,12 @@ void run_exact_compare(const std::vector<std::string>& models, const ExactCompar
                        bool json) {
   // Now, and not after all comparisons.
   if (!options.plot.empty()) gpu::Disk::real().require_place(options.plot);
-  std::vector<std::pair<std::string, reference::FiniteModel>> loaded;
-  for (const std::string& model : models) {
-    if (!names_finite_model(model))
-      throw gpu::BadInput(gpu::one_line(model), "is no finite model (JSON) beside finite models",
-                          "compare a folder by itself");
-    if (std::filesystem::path(model).filename() == "models.json") continue;
-    const auto read = reference::load_finite_model(model);
-    loaded.emplace_back(
-        gpu::one_line(model),
-        options.answers.empty() ? read : read.with_answers(options.answers, "--answers"));
-  }
-  if (loaded.empty())
-    throw gpu::BadInput(gpu::one_line(models.front()),
-                        "is the list of the models, and none of them",
-                        "name the models themselves");
-  lab::ExactComparisonSettings settings{options.horizon,
-                                        options.block,
-                                        reference::parse_ladder(options.powers, "--powers"),
-                                        options.rounds,
-                                        options.local_moves,
-                                        options.sweeps,
-                                        options.plot.empty() ? 0 : curve_multiple};
+  const std::string powers = !options.powers.empty() ? options.powers
+                             : options.ablations     ? "1,3,9"
+                                                     : "1,2,4";
+  const LoadedModels loaded = load(models, options.answers);
+  const auto settings = settings_of(options, powers);
+  if (options.ablations) return run_ablations(loaded, settings, powers, json);
   std::vector<lab::ExactComparison> comparisons;
   ProgressLine line;
   for (std::size_t i = 0; i < loaded.size(); ++i) {
@@ -169,9 +193,9 @@ void run_exact_compare(const std::vector<std::string>& models, const ExactCompar
   for (std::size_t i = 0; i < loaded.size(); ++i) {
     if (json)
       report["models"].push_back(
-          to_json(loaded[i].first, loaded[i].second, comparisons[i], options));
+          to_json(loaded[i].first, loaded[i].second, comparisons[i], powers));
     else
-      print(loaded[i].first, answers_of(loaded[i].second), comparisons[i], options);
+      print(loaded[i].first, answers_of(loaded[i].second), comparisons[i], powers);
   }
   if (json)
     std::cout << report.dump() << '\n';

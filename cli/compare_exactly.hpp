@@ -1,14 +1,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "lab/contest.hpp"
 
 namespace tempera::cli {
 
 /// What `tempera compare` is asked about finite models.
 struct ExactCompareOptions {
-  std::string powers = "1,2,4";
+  std::string powers;
   std::size_t horizon = 0;
   std::size_t block = 0;
   std::size_t rounds = 1;
@@ -16,6 +19,7 @@ struct ExactCompareOptions {
   std::size_t sweeps = 1;
   std::string answers;
   std::string plot;
+  bool ablations = false;
 };
 
 /// Declares the options that only finite models take, and returns them.
@@ -28,5 +32,10 @@ bool names_finite_model(const std::string& path);
 /// @throw gpu::BadInput or reference::BadInput before anything is printed
 void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
                        bool json);
+
+/// The answers of a model in a row: "w w|g e".
+std::string answers_of(const reference::FiniteModel& model);
+/// Every number of a row, as fractions and decimals.
+nlohmann::ordered_json row_json(const lab::ExactRow& row);
 
 }  // namespace tempera::cli

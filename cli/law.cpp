@@ -11,6 +11,7 @@
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
+#include "cli/law_of_sampler.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/shipped_tree.hpp"
@@ -27,7 +28,9 @@ constexpr const char* law_examples = R"(Examples:
   tempera law toy_models/four_state.json --horizon 2 --power 2
   tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json
   tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 \
-    --schedule deo)";
+    --schedule deo
+  tempera law toy_models/bimodal.json --sampler power-smc --horizon 3 \
+    --power 4 --particles 2)";
 
 struct LawOptions {
   std::string model;
@@ -351,6 +354,8 @@ void add_law(CLI::App& app) {
       add_text(*command, "--restart", options->restart, "P,P...",
                "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
   CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
+  auto sampler = std::make_shared<SamplerLawOptions>();
+  const std::vector<CLI::Option*> of_samplers = add_sampler_law_options(*command, *sampler);
   CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
   CLI::Option* no_matrix =
@@ -358,8 +363,10 @@ void add_law(CLI::App& app) {
   command->footer(law_examples);
   command->callback([=] {
     if (model->count() == 0) {
-      for (const CLI::Option* option :
-           {horizon, power, powers, schedule, restart, restart_range, no_matrix})
+      std::vector<const CLI::Option*> of_models{horizon, power,         powers,   schedule,
+                                                restart, restart_range, no_matrix};
+      of_models.insert(of_models.end(), of_samplers.begin(), of_samplers.end());
+      for (const CLI::Option* option : of_models)
         if (option->count() > 0)
           require(*model, "give the finite model that " + option->get_name() +
                               " is for: tempera law MODEL ...");
@@ -367,6 +374,15 @@ void add_law(CLI::App& app) {
     }
     refuse_beside(*tree, *model, "leave one of the two out");
     refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
+    if (of_samplers.front()->count() > 0)
+      return run_sampler_law(
+          *command,
+          {options->model, options->horizon, options->powers, options->schedule, options->json},
+          *sampler);
+    for (const CLI::Option* option : of_samplers)
+      if (option->count() > 0)
+        require(*of_samplers.front(),
+                "give the sampler that " + option->get_name() + " is for: --sampler NAME");
     refuse_beside(*schedule, *power, "a single rung has no sweeps; give --powers");
     require(*horizon, "give --horizon T");
     if (power->count() == 0) require(*powers, "give --power A or --powers A,B,...");

@@ -23,6 +23,8 @@ struct DefinedSampler {
   Rational decode_tokens;
 };
 using Definition = std::function<DefinedSampler(const reference::FixedHorizonSpace&)>;
+/// The same of a sampler whose answers may end before the horizon without a terminal token.
+using TruncatingDefinition = std::function<DefinedSampler(const reference::ComparisonSpace&)>;
 
 /// The bound on tv_own, and on tokens_own, of a sampler without local moves, with N <= 4 replicas,
 /// records of T <= 4 tokens, |V| <= 4 and at most 3 looks at the weights: 1e-10. To first order,
@@ -53,12 +55,18 @@ struct SamplerReport {
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.
   Real tokens_own;
   Rational decode_tokens;
-  std::size_t stale_records = 0;  ///< must be 0
+  Rational defined_tokens;           ///< the definition's decode tokens, on the rational model
+  std::size_t stale_records = 0;     ///< must be 0
+  std::vector<std::string> records;  ///< of the space of answers, in its order
+  reference::Law answer;             ///< as compiled, on these
+  reference::Law defined;            ///< by the definition on the rational model, on these
 };
 
 /// Walks the sampler on the model, state by state.
 /// @throw as walk_program and own_model
 SamplerReport sampler_law(const SamplerQuestion& question, const reference::FiniteModel& model,
                           const Definition& definition);
+SamplerReport sampler_law(const SamplerQuestion& question, const reference::FiniteModel& model,
+                          const TruncatingDefinition& definition);
 
 }  // namespace tempera::lab

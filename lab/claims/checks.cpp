@@ -17,7 +17,8 @@ std::map<std::string, Check> all_checks() {
         bias_checks(),         round_trip_checks(), ladder_checks(),      four_state_checks(),
         compiled_checks(),     bitwise_checks(),    join_checks(),        method_checks(),
         theory_checks(),       drift_checks(),      design_checks(),      schedule_checks(),
-        construction_checks(), table_checks(),      accuracy_checks(),    diagnostic_checks()})
+        construction_checks(), table_checks(),      accuracy_checks(),    diagnostic_checks(),
+        sampler_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }

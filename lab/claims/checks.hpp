@@ -49,6 +49,7 @@ std::map<std::string, Check> bias_checks();
 std::map<std::string, Check> ladder_checks();
 std::map<std::string, Check> four_state_checks();
 std::map<std::string, Check> compiled_checks();
+std::map<std::string, Check> sampler_checks();
 std::map<std::string, Check> bitwise_checks();
 std::map<std::string, Check> join_checks();
 std::map<std::string, Check> method_checks();

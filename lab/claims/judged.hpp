@@ -11,6 +11,7 @@
 #include "lab/claims/truncated_metropolis.hpp"
 #include "lab/defect_gallery/gallery.hpp"
 #include "lab/law.hpp"
+#include "lab/named_sampler_law.hpp"
 #include "lab/program_law.hpp"
 #include "lab/shipped_laws.hpp"
 #include "reference/analysis/convergence_bound.hpp"
@@ -215,6 +216,7 @@ struct Judged {
       [](const EnumerableModel& model, const LawQuestion& question) {
         return lab::compiled_law(model, nullptr, question);
       };
+  decltype(std::function(lab::program_named)) sampler_program = lab::program_named;
   decltype(std::function(lab::check_kernels)) check_kernels = lab::check_kernels;
   decltype(std::function(lab::defect_gallery)) defect_gallery = lab::defect_gallery;
   decltype(std::function(lab::bits_of_run)) bits_of_run = lab::bits_of_run;

@@ -12,22 +12,20 @@ std::string cell(const std::string& number) { return "<td>" + number + "</td>"; 
 
 std::string cells_of(const ExactRow& row, bool is_target) {
   return cell(is_target ? "" : reference::to_decimal(row.decode_tokens, 1)) +
-         cell(is_target ? "" : reference::to_decimal(row.tv, 4)) + "<td class=\"wide\">" +
-         row.log_likelihood.str(3, std::ios::fixed) + "</td>" +
+         cell(is_target ? "" : reference::to_decimal(row.tv, 4)) +
          cell(row.answer_probability ? reference::to_decimal(*row.answer_probability, 4) : "");
 }
 
 std::string table_of(const ExactComparison& comparison) {
   std::string table =
       "<table class=\"samplers\"><thead><tr><th>sampler</th><th>tokens</th><th>TV</th>"
-      "<th class=\"wide\">E log p0</th><th>answer</th></tr></thead><tbody>\n<tr><th>the "
-      "target</th>" +
+      "<th>answer</th></tr></thead><tbody>\n<tr><th>the target</th>" +
       cells_of(comparison.target, true) + "</tr>\n";
   for (std::size_t k = 0; k < comparison.rows.size(); ++k) {
     const ExactRow& row = comparison.rows[k];
     const bool takes_less = !row.effort.empty() && !row.matched;
-    table += "<tr><th><span class=\"sign\">" + sampler_sign(row.sampler, k, page_inks()) +
-             "</span> " + gpu::escaped(row.sampler) +
+    table += "<tr><th class=\"signed\"><span class=\"sign\">" +
+             sampler_sign(row.sampler, k, page_inks()) + "</span>" + gpu::escaped(row.sampler) +
              element("small", "", row.effort + (takes_less ? ", fewer tokens" : "")) + "</th>" +
              cells_of(row, false) + "</tr>\n";
   }

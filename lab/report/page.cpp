@@ -48,9 +48,15 @@ td small { display: block; color: var(--quiet); font-size: .85rem; }
 .samplers th, .samplers td { padding: .2rem .35rem; white-space: nowrap; }
 .samplers th:first-child { text-align: left; font-weight: normal;
   white-space: normal; }
-@media (max-width: 30rem) { .samplers .wide { display: none; } }
-.samplers small { display: block; color: var(--quiet); padding-left: 34px; }
-.sign svg { display: inline-block; max-width: none; margin-right: 4px; }
+@media (max-width: 30rem) {
+  .samplers { font-size: .8rem; }
+  .samplers th, .samplers td { padding: .2rem; }
+  .samplers .wide { display: none; }
+}
+.samplers small { display: block; color: var(--quiet); }
+.samplers .signed { padding-left: 38px; position: relative; }
+.sign { position: absolute; left: 4px; top: .45rem; }
+.sign svg { max-width: none; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr));
   gap: 1rem; }
 .card { background: var(--card); border-radius: .5rem; padding: .9rem 1.1rem; min-width: 0;
@@ -85,8 +91,10 @@ std::string count_of(const std::string& kind, std::size_t number, const std::str
 
 std::string report_page(const Report& report) {
   const auto& decisions = report.decisions;
-  const std::vector<Section> sections{claims_section(decisions), curves_section(),
+  const std::vector<Section> sections{claims_section(decisions),
+                                      curves_section(),
                                       comparison_section(compared_for_report(report.uses)),
+                                      ablations_section(ablated_for_report(report.uses)),
                                       ladders_section(report.uses),
                                       gallery_section(report.defects)};
   const auto caught = static_cast<std::size_t>(

@@ -19,9 +19,9 @@ struct Report {
 
 /// One HTML page, whole in itself: no file beside it, no script, light or dark as the reader's
 /// system is. It holds the counts, the four-state example's total variations, the samplers at
-/// matched compute on the uses' models that name answers, the exact acceptances of the uses'
-/// ladders, every claim by its verdict, and the defects with their counterexamples drawn. What is
-/// drawn or printed as a fraction is computed in rationals here.
+/// matched compute on the uses' models that name answers and the ablations there, the exact
+/// acceptances of the uses' ladders, every claim by its verdict, and the defects with their
+/// counterexamples drawn. What is drawn or printed as a fraction is computed in rationals here.
 std::string report_page(const Report& report);
 
 }  // namespace tempera::lab

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/runs/picture.hpp"
+#include "lab/ablations.hpp"
 #include "lab/exact_comparison.hpp"
 #include "lab/report/report.hpp"
 
@@ -32,6 +33,19 @@ std::vector<ExactComparison> compared_for_report(const std::vector<ShippedUse>& 
 /// Each comparison as a picture of its curves, and as a table with the same signs. Range:
 /// comparisons with curves.
 Section comparison_section(const std::vector<ExactComparison>& comparisons);
+
+/// A model's name and its ablations.
+struct ModelAblations {
+  std::string model;
+  std::vector<Ablation> ablations;
+};
+
+/// What ablations_section shows: each of the uses' models that names answers, once, at powers 1, 3,
+/// 9 and one round a stage.
+std::vector<ModelAblations> ablated_for_report(const std::vector<ShippedUse>& uses);
+
+/// The ablations of each model, a table each.
+Section ablations_section(const std::vector<ModelAblations>& all);
 
 /// Every claim with its place, nature, kind, verdict, the verdict's ground and what ran: those that
 /// were refuted first, then by verdict.

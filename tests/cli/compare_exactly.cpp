@@ -89,6 +89,28 @@ TEST_CASE("compare draws its curves where it is asked to, whole or not at all") 
   check_refusal("compare " + drawn + (folder / "no/curves.svg").string(), "no/curves.svg");
 }
 
+TEST_CASE("compare prints the paper's ablations, and every number as a fraction") {
+  const auto result =
+      run_command("compare " + models + "four_state.json --horizon 2 --ablations --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out)["models"][0];
+  CHECK(report["powers"] == "1,3,9");
+  REQUIRE(report["ablations"].size() == 7);
+  CHECK(report["ablations"][3]["ablation"] == "replicas");
+  CHECK(report["ablations"][3]["rows"].size() == 5);
+  CHECK(report["ablations"][2]["label"] == "tab:deo-adj");
+  const auto table =
+      run_command("compare " + models + "unequal_lengths.json --horizon 3 --ablations");
+  CHECK(table.exit_code == 0);
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 100);
+  }
+  CHECK_THAT(table.out, Catch::Contains("equi-accepting") && Catch::Contains("mean of 7"));
+}
+
 TEST_CASE("the exact table fits a terminal, and what is no comparison is refused") {
   const auto table =
       run_command("compare " + models + "ties.json --powers 1,3 --horizon 3 --block 1 --rounds 2");
@@ -108,6 +130,9 @@ TEST_CASE("the exact table fits a terminal, and what is no comparison is refused
       {models + "worked_sum --horizon 3", "--horizon: is for finite models"},
       {models + "ties.json --powers 2,1", "--powers"},
       {models + "ties.json --powers 1,3/2 --horizon 3", "rational"},
+      {models + "ties.json --powers 3 --ablations", "--powers: do not span a range"},
+      {models + "ties.json --ablations --plot a.svg", "--plot: has no effect beside --ablations"},
+      {models + "worked_sum --ablations", "--ablations: is for finite models"},
       {models + "ties.json --answers z", "--answers: the answer \"z\" has the unknown token"},
       {models + "worked_sum --answers z", "--answers: is for finite models"},
   };

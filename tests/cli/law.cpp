@@ -189,6 +189,51 @@ TEST_CASE("law takes a step of the even-odd schedule") {
   CHECK(deo["matrix"] != adj["matrix"]);
 }
 
+TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
+  const json standard = answer("four_state.json --sampler standard --horizon 2");
+  CHECK(standard["records"] == json{"a a", "a e", "e"});
+  CHECK(standard["defined"] == json{"1/4", "1/4", "1/2"});
+  CHECK(standard["decode_tokens_defined"] == "3/2");
+  for (const char* run :
+       {"low-temperature --power 2", "power-sampling --power 2 --rounds 2",
+        "fixed-horizon --power 2 --local-moves 2", "power-smc --power 2 --particles 3 --block 1",
+        "best-of-n --power 1 --particles 3", "uncoupled-ladder --powers 1,2 --output-rung 1",
+        "uncoupled-ladder-by-likelihood --powers 1,2", "ppt --powers 1,2 --sweeps 2",
+        "ppt --powers 1,2 --schedule deo"}) {
+    CAPTURE(run);
+    const json report = answer("several_terminals.json --horizon 2 --sampler " + std::string(run));
+    Rational compiled = 0, defined = 0;
+    for (const json& probability : report["compiled"]) compiled += rational(probability);
+    for (const json& probability : report["defined"]) defined += rational(probability);
+    CHECK(compiled == 1);
+    CHECK(defined == 1);
+    CHECK(report["holds"] == true);
+    CHECK(number(report["tv_to_definition"]) < tempera::lab::target_bound);
+  }
+  const auto table = run_command(
+      "law " + toy_models + "bimodal.json --sampler best-of-n --horizon 2 --power 1 --particles 2");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("the compiled sampler best-of-n") &&
+                            Catch::Contains("within the bound"));
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 100);
+  const std::string four = toy_models + "four_state.json --horizon 2 ";
+  const Refusal refusals[] = {
+      {four + "--sampler stanard", "did you mean standard?"},
+      {four + "--sampler standard --power 2", "--power: standard does not take it"},
+      {four + "--sampler ppt --powers 1,2 --particles 2", "--particles: ppt does not take it"},
+      {four + "--sampler ppt", "--powers: is missing"},
+      {four + "--sampler power-smc --power 2", "--particles: is missing"},
+      {four + "--sampler fixed-horizon --power 1.5", "the power 1.5 is not whole"},
+      {four + "--sampler ppt --powers 1,2 --output-rung 3", "--output-rung: there is no rung 3"},
+      {four + "--sampler ppt --powers 1,2 --restart 1/2,1/2", "--restart: ppt does not take it"},
+      {four + "--sampler power-smc --power 2 --particles 9", "more than 256 joint states"},
+      {four + "--power 2 --block 1", "--sampler: is missing"},
+      {"--sampler ppt", "MODEL: is missing"},
+  };
+  for (const auto& [arguments, message] : refusals) check_refusal("law " + arguments, message);
+}
+
 TEST_CASE("the table of laws fits 100 columns and holds no line twice") {
   const auto table = run_command("law");
   CAPTURE(table.out);

@@ -115,7 +115,7 @@ std::vector<test::Planted> all_planted() {
        {test::planted_in_records(), test::planted_in_kernels(), test::planted_in_bounds(),
         test::planted_in_drift(), test::planted_in_four_states(), test::planted_in_ladders(),
         test::planted_in_compiled(), test::planted_in_method(), test::planted_in_design(),
-        test::planted_in_constructions(), test::planted_in_tables()})
+        test::planted_in_constructions(), test::planted_in_tables(), test::planted_in_samplers()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -26,5 +26,6 @@ std::vector<Planted> planted_in_method();
 std::vector<Planted> planted_in_design();
 std::vector<Planted> planted_in_constructions();
 std::vector<Planted> planted_in_tables();
+std::vector<Planted> planted_in_samplers();
 
 }  // namespace tempera::test

@@ -1,0 +1,44 @@
+// Whether the samplers that the paper compares are, as compiled, what they are defined to be.
+#include <algorithm>
+
+#include "lab/claims/checks.hpp"
+
+namespace tempera::lab {
+namespace {
+
+/// Walks these samplers on the uses' models; each must have its definition's law and decode tokens.
+Finding walked(const Evidence& evidence, const std::vector<std::string>& samplers) {
+  Count count;
+  Real worst = 0;
+  for (const ShippedSampler& one :
+       shipped_samplers(evidence.uses, samplers, evidence.judged.sampler_program)) {
+    count.expect(one.holds(), one.run.sampler + " on " + one.model + ": TV " +
+                                  to_scientific(one.report.tv_own) + " from its definition");
+    // A law of one record alone would say little.
+    count.expect(one.report.outcomes > 1, one.run.sampler + " on " + one.model + ": one answer");
+    worst = std::max(worst, one.report.tv_own);
+  }
+  Finding finding = count.finding("laws and answers");
+  if (finding.confirms) finding.detail += ", largest TV " + to_scientific(worst);
+  return finding;
+}
+
+Check check_of(std::vector<std::string> samplers) {
+  return [samplers = std::move(samplers)](const Evidence& evidence) {
+    return walked(evidence, samplers);
+  };
+}
+
+}  // namespace
+
+std::map<std::string, Check> sampler_checks() {
+  return {{"sampler_tokenwise", check_of({"standard", "low-temperature"})},
+          {"sampler_best_of_n", check_of({"best-of-n"})},
+          {"sampler_power_smc", check_of({"power-smc"})},
+          {"sampler_truncating", check_of({"power-sampling"})},
+          {"sampler_fixed_horizon", check_of({"fixed-horizon"})},
+          {"sampler_uncoupled", check_of({"uncoupled-ladder", "uncoupled-ladder-by-likelihood"})},
+          {"sampler_ppt", check_of({"ppt"})}};
+}
+
+}  // namespace tempera::lab
