@@ -24,7 +24,7 @@ void print_line(const std::string& first, const std::string& effort, const std::
               tv.c_str(), likelihood.c_str(), answer.c_str(), open.c_str());
 }
 
-void print(const lab::ExactRow& row) {
+void print_ablation(const lab::ExactRow& row) {
   print_line("  " + row.sampler, row.effort, reference::to_decimal(row.decode_tokens, 2),
              reference::to_decimal(row.tv, 7), row.log_likelihood.str(5, std::ios::fixed),
              row.answer_probability ? reference::to_decimal(*row.answer_probability, 6) : "",
@@ -70,7 +70,7 @@ void run_ablations(const std::vector<Loaded>& models, const lab::ExactComparison
           {{"ablation", ablation.name}, {"label", ablation.label}, {"rows", rows}});
       if (json) continue;
       std::printf("  %s (%s)\n", ablation.name.c_str(), ablation.label.c_str());
-      for (const lab::ExactRow& row : ablation.rows) print(row);
+      for (const lab::ExactRow& row : ablation.rows) print_ablation(row);
     }
     report["models"].push_back(std::move(of_model));
   }

@@ -38,7 +38,7 @@ void check_options(const CLI::App& command, const NamedSampler& sampler) {
   refuse(sampler.takes_particles, {"--particles"});
   refuse(sampler.powers == NamedSampler::Powers::ladder, {"--powers"});
   refuse(sampler.powers == NamedSampler::Powers::one, {"--power"});
-  refuse(false, {"--restart"});
+  refuse(false, {"--restart", "--restart-range", "--no-matrix"});
   require(*command.get_option("--horizon"), "give --horizon T");
   if (sampler.takes_particles)
     require(*command.get_option("--particles"), "give the number of particles, --particles N");
