@@ -25,7 +25,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json to_json(const std::optional<reference::Rational>& probability) {
+ordered_json probability_to_json(const std::optional<reference::Rational>& probability) {
   return probability ? ordered_json(reference::to_string(*probability)) : ordered_json(nullptr);
 }
 
@@ -69,15 +69,16 @@ ordered_json to_json(const std::string& file, const reference::FiniteModel& mode
                      const lab::ExactComparison& comparison, const std::string& powers) {
   auto answers = ordered_json::array();
   for (const auto& answer : model.answers()) answers.push_back(model.text(answer));
-  ordered_json json{{"model", file},
-                    {"horizon", comparison.horizon},
-                    {"block", comparison.block},
-                    {"powers", powers},
-                    {"records", comparison.records},
-                    {"answers", answers},
-                    {"target_log_likelihood", decimals(comparison.target.log_likelihood, 12)},
-                    {"target_answer_probability", to_json(comparison.target.answer_probability)},
-                    {"samplers", ordered_json::array()}};
+  ordered_json json{
+      {"model", file},
+      {"horizon", comparison.horizon},
+      {"block", comparison.block},
+      {"powers", powers},
+      {"records", comparison.records},
+      {"answers", answers},
+      {"target_log_likelihood", decimals(comparison.target.log_likelihood, 12)},
+      {"target_answer_probability", probability_to_json(comparison.target.answer_probability)},
+      {"samplers", ordered_json::array()}};
   for (const lab::ExactRow& row : comparison.rows) json["samplers"].push_back(row_json(row));
   return json;
 }
@@ -130,7 +131,7 @@ nlohmann::ordered_json row_json(const lab::ExactRow& row) {
           {"tv", reference::to_string(row.tv)},
           {"tv_decimal", reference::to_decimal(row.tv, 12)},
           {"log_likelihood", decimals(row.log_likelihood, 12)},
-          {"answer_probability", to_json(row.answer_probability)},
+          {"answer_probability", probability_to_json(row.answer_probability)},
           {"open_probability", reference::to_string(row.open_probability)}};
 }
 

@@ -10,7 +10,7 @@ namespace {
 using reference::Rational;
 
 /// "1.2500"
-std::string decimal(const Rational& value) { return reference::to_decimal(value, 4); }
+std::string four_decimals(const Rational& value) { return reference::to_decimal(value, 4); }
 
 std::string ladder_card(const std::string& title, const ShippedUse& use) {
   const auto diagnosis = reference::diagnose_ladder(use.space(), use.ladder());
@@ -19,14 +19,14 @@ std::string ladder_card(const std::string& title, const ShippedUse& use) {
     const Rational& accepted = diagnosis.acceptances[k];
     card += "<div class=\"edge\"><span>" + std::to_string(use.powers[k]) + " and " +
             std::to_string(use.powers[k + 1]) + "</span><span class=\"bar\"><span style=\"width:" +
-            reference::to_decimal(100 * accepted, 2) + "%\"></span></span><b>" + decimal(accepted) +
-            "</b>" + element("code", "", readable(accepted)) + "</div>\n";
+            reference::to_decimal(100 * accepted, 2) + "%\"></span></span><b>" +
+            four_decimals(accepted) + "</b>" + element("code", "", readable(accepted)) + "</div>\n";
   }
   const Rational sweeps = reference::ordered_round_trip_formula(diagnosis.acceptances).total();
   const Rational layers = reference::even_odd_round_trip_formula(diagnosis.acceptances);
-  return card + "<p class=\"quiet\">R = " + decimal(diagnosis.rejection) + ": a round trip takes " +
-         decimal(sweeps) + " ordered sweeps, or " + decimal(layers) +
-         " even-odd layers</p></article>\n";
+  return card + "<p class=\"quiet\">R = " + four_decimals(diagnosis.rejection) +
+         ": a round trip takes " + four_decimals(sweeps) + " ordered sweeps, or " +
+         four_decimals(layers) + " even-odd layers</p></article>\n";
 }
 
 }  // namespace

@@ -65,16 +65,16 @@ std::vector<double> power_target(double power) {
   return law;
 }
 
-struct Reach {
+struct Detectable {
   double distance = 1.0;  ///< the smallest total variation that was seen every time
   int trials = 20;
 };
 
 /// The smallest total variation distance that n draws show in all of 20 trials, among mixtures
 /// (1 − ε) π + ε π' with π' = π on a pseudo-random half of the states; 1 where they show none.
-Reach smallest_detectable(const std::vector<double>& law, std::size_t n, double bound) {
+Detectable smallest_detectable(const std::vector<double>& law, std::size_t n, double bound) {
   std::mt19937_64 random(5);
-  Reach reach;
+  Detectable reach;
   std::vector<double> half = law;
   double kept = 0.0;
   for (std::uint32_t s = 0; s < half.size(); ++s) {
@@ -168,7 +168,7 @@ Finding law_of_ten_thousand_states() {
   for (Rung k = 0; k < 2; ++k) {
     const double bound = pearson_bound(laws[k], n, false_alarm);
     const double statistic = pearson(counts[k], laws[k], n);
-    const Reach reach = smallest_detectable(laws[k], n, bound);
+    const Detectable reach = smallest_detectable(laws[k], n, bound);
     if (!(statistic <= bound)) finding.verdict = Finding::Verdict::fails;
     finding.numbers["rungs"].push_back({{"power", ladder.powers()[k]},
                                         {"statistic", statistic},

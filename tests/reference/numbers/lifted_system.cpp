@@ -9,7 +9,7 @@ using namespace tempera::reference;
 
 namespace {
 
-Integer drawn(int words) {
+Integer drawn_words(int words) {
   Integer value = random::between(0, 3);
   for (int i = random::between(0, words); i-- > 0;)
     value = (value << 62U) + Integer(random::between<std::uint64_t>(0, (1ULL << 62U) - 1));
@@ -33,10 +33,10 @@ TEST_CASE("lifted solutions are those of rational elimination") {
     IntegerMatrix a(n, std::vector<Integer>(n));
     std::vector<Integer> b(n);
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) a[i][j] = drawn(words);
+      for (std::size_t j = 0; j < n; ++j) a[i][j] = drawn_words(words);
       // No leading minor is 0.
-      a[i][i] = (Integer(1) << static_cast<unsigned>(62 * words + 8)) + drawn(words);
-      b[i] = drawn(random::between(0, 8));
+      a[i][i] = (Integer(1) << static_cast<unsigned>(62 * words + 8)) + drawn_words(words);
+      b[i] = drawn_words(random::between(0, 8));
     }
     RC_ASSERT(in_lowest_terms(lifted_solution(a, b)) == eliminated(a, b).value());
   });

@@ -25,12 +25,12 @@ struct Place {
 std::vector<Rational> followed(const ParallelTempering& chain, Schedule schedule,
                                std::size_t rounds) {
   const Shape& shape = chain.shape();
-  const std::size_t rungs = shape.size();
+  const std::size_t rung_count = shape.size();
   const Matrix local = chain.local_sweep().matrix();
   const Law target = chain.target();
   std::map<Place, Rational> law;
   for (std::size_t state = 0; state < target.size(); ++state)
-    law[{coordinates(shape, state), rungs - 1, false}] = target[state];
+    law[{coordinates(shape, state), rung_count - 1, false}] = target[state];
   std::vector<Rational> curve{0};
   for (std::size_t n = 0; n < rounds; ++n) {
     std::map<Place, Rational> next;
@@ -38,7 +38,7 @@ std::vector<Rational> followed(const ParallelTempering& chain, Schedule schedule
       for (std::size_t to = 0; to < target.size(); ++to)
         next[{coordinates(shape, to), place.rung, place.was_at_bottom}] +=
             mass * local(joint_state(shape, place.records), to);
-    for (std::size_t k = schedule == Schedule::ordered ? 0 : n % 2; k + 1 < rungs;
+    for (std::size_t k = schedule == Schedule::ordered ? 0 : n % 2; k + 1 < rung_count;
          k += schedule == Schedule::ordered ? 1 : 2) {
       const Matrix acceptance = swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1));
       law = std::move(next);
@@ -58,7 +58,7 @@ std::vector<Rational> followed(const ParallelTempering& chain, Schedule schedule
     for (const auto& [reached, mass] : next) {
       Place place = reached;
       if (place.rung == 0) place.was_at_bottom = true;
-      if (place.rung == rungs - 1 && place.was_at_bottom) {
+      if (place.rung == rung_count - 1 && place.was_at_bottom) {
         place.was_at_bottom = false;
         curve.back() += mass;
       }
@@ -79,7 +79,7 @@ TEST_CASE("round trips are those of every path of records and tag") {
     const ParallelTempering dense(FixedHorizonSpace(model, horizon), ladder,
                                   RestartLaw::uniform(horizon));
     const Schedule schedule = random::between(0, 1) == 0 ? Schedule::ordered : Schedule::even_odd;
-    const auto report = report_round_trips(model, ladder, schedule, {horizon, {}, {}}, 4);
+    const auto report = report_round_trips(model, ladder, schedule, {.horizon = horizon}, 4);
     RC_ASSERT(report.expected == followed(dense, schedule, 4));
   });
 
@@ -87,7 +87,7 @@ TEST_CASE("round trips are those of every path of records and tag") {
   const Ladder ladder = parse_ladder("1,2,4", "ladder");
   const ParallelTempering dense(FixedHorizonSpace(model, 2), ladder, RestartLaw::uniform(2));
   for (const Schedule schedule : {Schedule::ordered, Schedule::even_odd}) {
-    const auto report = report_round_trips(model, ladder, schedule, {2, {}, {}}, 7);
+    const auto report = report_round_trips(model, ladder, schedule, {.horizon = 2}, 7);
     CHECK(report.expected == followed(dense, schedule, 7));
     CHECK(report.expected.back() > 0);
     const auto acceptances = diagnose_ladder(FixedHorizonSpace(model, 2), ladder).acceptances;
@@ -103,11 +103,11 @@ TEST_CASE("where every swap is accepted, one round trip of three rungs takes thr
           "default": {"a": "1/2", "b": "1/2"}})",
       "fair");
   const Ladder ladder = parse_ladder("1,2,4", "ladder");
-  const auto sweeps = report_round_trips(fair, ladder, Schedule::ordered, {3, {}, {}}, 7);
+  const auto sweeps = report_round_trips(fair, ladder, Schedule::ordered, {.horizon = 3}, 7);
   CHECK(sweeps.expected == std::vector<Rational>{0, 0, 0, 1, 1, 1, 2, 2});
   CHECK(sweeps.formula == 3);
-  CHECK(report_round_trips(fair, ladder, Schedule::even_odd, {3, {}, {}}, 1).formula == 6);
+  CHECK(report_round_trips(fair, ladder, Schedule::even_odd, {.horizon = 3}, 1).formula == 6);
   CHECK_THROWS_AS(
-      report_round_trips(fair, parse_ladder("2", "ladder"), Schedule::ordered, {3, {}, {}}, 1),
+      report_round_trips(fair, parse_ladder("2", "ladder"), Schedule::ordered, {.horizon = 3}, 1),
       BadInput);
 }
