@@ -92,7 +92,7 @@ TEST_CASE(
     SamplingSettings restarted = settings_of(named);
     restarted.restart_weights = {4, 0, 1};
     restarted.restart_range = RestartRange::record;
-    if (!named.takes_restart) {
+    if (!named.takes_local_moves) {
       require_bad_input([&] { restarted.plan(); }, {"restart weights", std::string(named.name)});
       continue;
     }

@@ -79,7 +79,7 @@ TEST_CASE("round trips are those of every path of records and tag") {
     const ParallelTempering dense(FixedHorizonSpace(model, horizon), ladder,
                                   RestartLaw::uniform(horizon));
     const Schedule schedule = random::between(0, 1) == 0 ? Schedule::ordered : Schedule::even_odd;
-    const auto report = report_round_trips(model, ladder, schedule, {.horizon = horizon}, 4);
+    const auto report = report_round_trips(model, ladder, schedule, {horizon, {}, {}, {}}, 4);
     RC_ASSERT(report.expected == followed(dense, schedule, 4));
   });
 
@@ -87,7 +87,7 @@ TEST_CASE("round trips are those of every path of records and tag") {
   const Ladder ladder = parse_ladder("1,2,4", "ladder");
   const ParallelTempering dense(FixedHorizonSpace(model, 2), ladder, RestartLaw::uniform(2));
   for (const Schedule schedule : {Schedule::ordered, Schedule::even_odd}) {
-    const auto report = report_round_trips(model, ladder, schedule, {.horizon = 2}, 7);
+    const auto report = report_round_trips(model, ladder, schedule, {2, {}, {}, {}}, 7);
     CHECK(report.expected == followed(dense, schedule, 7));
     CHECK(report.expected.back() > 0);
     const auto acceptances = diagnose_ladder(FixedHorizonSpace(model, 2), ladder).acceptances;
@@ -103,11 +103,11 @@ TEST_CASE("where every swap is accepted, one round trip of three rungs takes thr
           "default": {"a": "1/2", "b": "1/2"}})",
       "fair");
   const Ladder ladder = parse_ladder("1,2,4", "ladder");
-  const auto sweeps = report_round_trips(fair, ladder, Schedule::ordered, {.horizon = 3}, 7);
+  const auto sweeps = report_round_trips(fair, ladder, Schedule::ordered, {3, {}, {}, {}}, 7);
   CHECK(sweeps.expected == std::vector<Rational>{0, 0, 0, 1, 1, 1, 2, 2});
   CHECK(sweeps.formula == 3);
-  CHECK(report_round_trips(fair, ladder, Schedule::even_odd, {.horizon = 3}, 1).formula == 6);
+  CHECK(report_round_trips(fair, ladder, Schedule::even_odd, {3, {}, {}, {}}, 1).formula == 6);
   CHECK_THROWS_AS(
-      report_round_trips(fair, parse_ladder("2", "ladder"), Schedule::ordered, {.horizon = 3}, 1),
+      report_round_trips(fair, parse_ladder("2", "ladder"), Schedule::ordered, {3, {}, {}, {}}, 1),
       BadInput);
 }
