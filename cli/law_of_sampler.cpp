@@ -19,6 +19,9 @@
 namespace tempera::cli {
 namespace {
 
+/// Joint states of all replicas whose program is walked in seconds.
+constexpr std::size_t most_walked_states = 256;
+
 using gpu::NamedSampler;
 
 void refuse_given(const CLI::App& command, const std::string& flag, const NamedSampler& sampler) {
@@ -77,11 +80,11 @@ void check_size(const lab::NamedRun& run, const reference::FiniteModel& model) {
   const std::size_t records = reference::FixedHorizonSpace(model, run.horizon).size();
   const std::size_t replicas = std::max(run.powers.size(), run.particles);
   std::size_t states = 1;
-  for (std::size_t k = 0; k < replicas && states <= lab::law_limit; ++k) states *= records;
-  if (states > lab::law_limit)
+  for (std::size_t k = 0; k < replicas && states <= most_walked_states; ++k) states *= records;
+  if (states > most_walked_states)
     throw gpu::BadInput("--horizon",
                         std::to_string(replicas) + " replicas have more than " +
-                            std::to_string(lab::law_limit) + " joint states",
+                            std::to_string(most_walked_states) + " joint states",
                         "take a shorter horizon, fewer powers or fewer particles");
 }
 
