@@ -94,12 +94,11 @@ TEMPERA_ON_DEVICE inline float upper_bfloat16(std::uint32_t pair) {
 
 /// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, where there are
 /// gates times sigmoid(gate) and rounded once more, for the query heads first_head … first_head +
-/// heads − 1. By the whole block. query_key_value: of the row.
+/// heads − 1. By the whole block. gates: [heads, head_dim], or null.
 TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
                                              const AttentionScratch& scratch, unsigned row,
                                              unsigned first_head, unsigned heads, unsigned splits,
-                                             const float* query_key_value,
-                                             std::uint16_t* attended) {
+                                             const float* gates, std::uint16_t* attended) {
   const auto size = static_cast<unsigned>(shape.head_dim);
   for (unsigned e = simt::thread(); e < heads * size; e += attention_threads) {
     const unsigned d = e % size;
@@ -120,10 +119,7 @@ TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
           simt::load_shared_by_blocks(scratch.outputs + (begin + j) * size + d), weight, output);
     }
     std::uint16_t result = to_bfloat16(output * (1.0f / sum));
-    if (shape.gate_begin != 0) {
-      const float gate = query_key_value[shape.gate_begin + first_head * size + e];
-      result = to_bfloat16(from_bfloat16(result) * sigmoid(gate));
-    }
+    if (gates != nullptr) result = to_bfloat16(from_bfloat16(result) * sigmoid(gates[e]));
     attended[head * size + d] = result;
   }
 }
@@ -277,8 +273,10 @@ attend_split(const AttentionShape shape, float scale, const float* query_key_val
   simt::barrier();
   if (*arrived != splits) return;
   simt::fence();
-  combine_splits(shape, scratch, row, first_head, heads, splits,
-                 query_key_value + row * shape.row_floats, attended);
+  const float* const gates = shape.gate_begin == 0 ? nullptr
+                                                   : query_key_value + row * shape.row_floats +
+                                                         shape.gate_begin + first_head * size;
+  combine_splits(shape, scratch, row, first_head, heads, splits, gates, attended);
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM
