@@ -18,7 +18,7 @@ struct alignas(64) ItemProducts {
 /// them share the same few places of the first-level cache.
 struct alignas(64) RunInputs {
   static constexpr std::size_t stride = run_length + 16;
-  float values[tile_rows * stride];
+  float values[float32_tile_rows * stride];
 };
 
 /// The weights of a run for the blocks of an item, [item_blocks, run_length, lanes].
@@ -45,7 +45,7 @@ inline void add_run(const float* inputs, const float* weights, std::size_t count
 }
 
 /// add_run for as many rows as there are, at most `Rows`.
-template <std::size_t Rows = tile_rows>
+template <std::size_t Rows = float32_tile_rows>
 inline void add_run_of(std::size_t rows, const float* inputs, const float* weights,
                        std::size_t count, float* totals) {
   if constexpr (Rows > 1) {
@@ -83,7 +83,7 @@ inline void products_by_run(const ProductItem& item, const float* inputs, std::s
   for (std::size_t row = 0; row < item.rows; ++row) {
     for (float& total : products.of_row[row]) total = 0.0f;
   }
-  const std::size_t tiles = (item.rows + tile_rows - 1) / tile_rows;
+  const std::size_t tiles = (item.rows + float32_tile_rows - 1) / float32_tile_rows;
   for (std::size_t begin = 0; begin < in; begin += run_length) {
     const std::size_t end = begin + run_length < in ? begin + run_length : in;
     for (std::size_t block = 0; block < item.blocks(); ++block) {

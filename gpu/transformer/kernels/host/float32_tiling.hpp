@@ -11,7 +11,7 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Rows whose sums for a block stay in registers: 16 of AVX-512's 32, 12 and 8 of the others' 16.
-constexpr std::size_t tile_rows = register_lanes == 16 ? 16 : register_lanes == 8 ? 6 : 2;
+constexpr std::size_t float32_tile_rows = register_lanes == 16 ? 16 : register_lanes == 8 ? 6 : 2;
 
 /// Rows that share weights that were made floats, and the inputs of a run in the second-level
 /// cache.
