@@ -63,9 +63,9 @@ TEST_CASE("bench host prints what the host can do and what of it decoding takes"
   const json report = json::parse(result.out);
   CHECK(report["model"] == "shape tiny");
   CHECK(report["arithmetic"] == "float32");
-  for (const char* rate : {"read_bytes_per_second", "multiply_adds_per_second",
-                           "alone_tokens_per_second", "full_tokens_per_second",
-                           "full_of_4_tokens_per_second", "prompt_tokens_per_second"})
+  for (const char* rate :
+       {"read_bytes_per_second", "multiply_adds_per_second", "alone_tokens_per_second",
+        "full_tokens_per_second", "full_of_4_tokens_per_second", "prompt_tokens_per_second"})
     CHECK(report[rate] > 0.0);
   const json& figures = report["figures"];
   REQUIRE(figures.size() == 5);
