@@ -92,9 +92,8 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
     refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
     refuse_with(flags.restart_range, "--restart-range",
                 "--kernel truncating, whose range is the record's");
+    if (flags.gap) refuse_with("given", "--gap", "--kernel truncating, which is not reversible");
   }
-  if (flags.gap && kernel == "truncating")
-    refuse_with("given", "--gap", "--kernel truncating, which is not reversible");
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
   if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {

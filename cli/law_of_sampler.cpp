@@ -13,8 +13,8 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/in_quotes.hpp"
 #include "gpu/runs/named_sampler.hpp"
-#include "lab/law.hpp"
 #include "lab/named_sampler_law.hpp"
+#include "reference/kernels/joint_states.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -79,9 +79,7 @@ lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& opti
 void check_size(const lab::NamedRun& run, const reference::FiniteModel& model) {
   const std::size_t records = reference::FixedHorizonSpace(model, run.horizon).size();
   const std::size_t replicas = std::max(run.powers.size(), run.particles);
-  std::size_t states = 1;
-  for (std::size_t k = 0; k < replicas && states <= most_walked_states; ++k) states *= records;
-  if (states > most_walked_states)
+  if (reference::joint_states_up_to(most_walked_states, records, replicas) > most_walked_states)
     throw gpu::BadInput("--horizon",
                         std::to_string(replicas) + " replicas have more than " +
                             std::to_string(most_walked_states) + " joint states",

@@ -6,6 +6,7 @@
 #include "reference/analysis/ladder_design.hpp"
 #include "reference/analysis/swap_rate.hpp"
 #include "reference/bad_input.hpp"
+#include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/power_target.hpp"
 
 namespace tempera::lab {
@@ -17,7 +18,6 @@ using reference::Rational;
 using reference::Schedule;
 
 constexpr std::size_t most_rungs = 5;
-constexpr std::size_t most_joint_states = 4096;
 constexpr std::size_t most_whole_powers = 64;
 
 std::string powers_text(const Ladder& ladder) {
@@ -93,10 +93,10 @@ class Bench {
   }
   std::vector<ExactRow> replicas() const {
     std::vector<ExactRow> rows{tempering(Ladder({candidates_.back()}), "K = 1")};
-    std::size_t states = contest_.space().size();
     for (std::size_t k = 2; k <= std::min(most_rungs, candidates_.size()); ++k) {
-      states *= contest_.space().size();
-      if (states > most_joint_states) break;
+      if (reference::joint_states_up_to(reference::joint_limit, contest_.space().size(), k) >
+          reference::joint_limit)
+        break;
       rows.push_back(tempering(maximin_ladder(candidates_, k, acceptance_).ladder,
                                "K = " + std::to_string(k)));
     }
@@ -108,7 +108,7 @@ class Bench {
       const std::size_t rounds = factor * settings_.rounds;
       rows.push_back(
           named(contest_.tempering(settings_.ladder, rounds, settings_.sweeps, Schedule::ordered),
-                "ppt", std::to_string(rounds) + (rounds == 1 ? " round" : " rounds")));
+                "ppt", rounds_text(rounds)));
     }
     return rows;
   }
@@ -135,8 +135,7 @@ class Bench {
     return rows;
   }
   std::vector<ExactRow> truncation() const {
-    const std::string rounds =
-        std::to_string(settings_.rounds) + (settings_.rounds == 1 ? " round" : " rounds");
+    const std::string rounds = rounds_text(settings_.rounds);
     std::vector<ExactRow> rows{
         named(contest_.truncating(settings_.rounds), "power-sampling", rounds),
         named(contest_.single_chain(settings_.rounds), "fixed-horizon", rounds)};

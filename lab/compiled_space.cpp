@@ -126,16 +126,13 @@ std::vector<Real> power_of(const std::vector<Real>& weights, double power) {
 
 std::size_t joint_states(const CompiledSpace& space, std::size_t rungs, std::size_t limit,
                          const std::string& what) {
-  std::size_t states = 1;
-  for (std::size_t k = 0; k < rungs; ++k) {
-    states *= space.size();
-    if (states > limit)
-      throw reference::BadInput(
-          "horizon " + std::to_string(space.horizon()),
-          std::to_string(space.size()) + " records on " + std::to_string(rungs) +
-              " rungs are more than " + std::to_string(limit) + " joint states, the most " + what,
-          "lower the horizon, take fewer rungs, or use `tempera exact` for the reference alone");
-  }
+  const std::size_t states = reference::joint_states_up_to(limit, space.size(), rungs);
+  if (states > limit)
+    throw reference::BadInput(
+        "horizon " + std::to_string(space.horizon()),
+        std::to_string(space.size()) + " records on " + std::to_string(rungs) +
+            " rungs are more than " + std::to_string(limit) + " joint states, the most " + what,
+        "lower the horizon, take fewer rungs, or use `tempera exact` for the reference alone");
   return states;
 }
 

@@ -18,18 +18,11 @@ constexpr std::size_t most_particle_states = 20'000;
 constexpr std::size_t longest_chosen_horizon = 4;
 constexpr std::size_t most_chosen_states = 2048;
 
-std::size_t particle_states(std::size_t records, std::size_t coordinates) {
-  std::size_t states = 1;
-  for (std::size_t k = 0; k < coordinates; ++k) {
-    if (states > most_particle_states) return states;
-    states *= records;
-  }
-  return states;
-}
-
 std::size_t most_particles(std::size_t records) {
   std::size_t most = 1;
-  while (most < most_effort && particle_states(records, most + 1) <= most_particle_states) ++most;
+  while (most < most_effort && reference::joint_states_up_to(most_particle_states, records,
+                                                             most + 1) <= most_particle_states)
+    ++most;
   return most;
 }
 
@@ -38,7 +31,8 @@ std::size_t chosen_horizon(const reference::FiniteModel& model, std::size_t rung
     try {
       const reference::Integer records = count_fixed_horizon_records(model, horizon);
       return records <= reference::record_limit &&
-             particle_states(static_cast<std::size_t>(records), rungs) <= most_chosen_states;
+             reference::joint_states_up_to(most_chosen_states, static_cast<std::size_t>(records),
+                                           rungs) <= most_chosen_states;
     } catch (const reference::BadInput&) {
       return false;  // the model has no rows for records that long
     }
@@ -46,10 +40,6 @@ std::size_t chosen_horizon(const reference::FiniteModel& model, std::size_t rung
   std::size_t horizon = 1;
   while (horizon < longest_chosen_horizon && is_small(horizon + 1)) ++horizon;
   return horizon;
-}
-
-std::string rounds_text(std::size_t rounds) {
-  return std::to_string(rounds) + (rounds == 1 ? " round" : " rounds");
 }
 
 std::string particles_text(std::size_t count) { return "N = " + std::to_string(count); }
@@ -144,6 +134,10 @@ ExactCurve followed(Contender& contender, std::size_t rounds, const Rational& bu
 }
 
 }  // namespace
+
+std::string rounds_text(std::size_t rounds) {
+  return std::to_string(rounds) + (rounds == 1 ? " round" : " rounds");
+}
 
 ExactComparisonSettings chosen(const reference::FiniteModel& model,
                                const ExactComparisonSettings& settings) {

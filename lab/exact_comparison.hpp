@@ -22,6 +22,9 @@ struct ExactComparisonSettings {
   std::size_t curve_multiple = 0;
 };
 
+/// "1 round", "2 rounds": an effort.
+std::string rounds_text(std::size_t rounds);
+
 /// One sampler at efforts that grow.
 struct ExactCurve {
   std::string sampler;

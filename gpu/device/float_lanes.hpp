@@ -25,6 +25,7 @@ typedef std::uint16_t HalfRegister __attribute__((vector_size(2 * register_lanes
 // As they lie in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time, and
 // through the stack.)
 typedef FloatRegister FloatsInMemory __attribute__((aligned(4), may_alias));
+typedef BitsRegister WordsInMemory __attribute__((aligned(4), may_alias));
 typedef HalfRegister HalvesInMemory __attribute__((aligned(2), may_alias));
 
 /// `Size` floats side by side, in as few registers as the instruction set allows.

@@ -4,24 +4,11 @@
 #include <chrono>
 #include <vector>
 
+#include "gpu/device/for_instruction_set.hpp"
+
 namespace tempera::gpu {
 
 namespace {
-
-LimitLoops limit_loops(InstructionSet set) {
-  switch (set) {
-#if defined(TEMPERA_HAS_AVX512)
-    case InstructionSet::avx512:
-      return limit_loops_for<InstructionSet::avx512>();
-#endif
-#if defined(TEMPERA_HAS_AVX2)
-    case InstructionSet::avx2:
-      return limit_loops_for<InstructionSet::avx2>();
-#endif
-    default:
-      return limit_loops_for<InstructionSet::plain>();
-  }
-}
 
 template <class Work>
 double least_seconds(const Work& work) {
@@ -38,7 +25,8 @@ double least_seconds(const Work& work) {
 }  // namespace
 
 HostLimits measure_host_limits() {
-  const LimitLoops loops = limit_loops(chosen_instruction_set());
+  const LimitLoops loops = for_instruction_set(
+      chosen_instruction_set(), []<InstructionSet Set> { return limit_loops_for<Set>(); });
   HostLimits limits;
   {
     constexpr std::size_t pieces = 512;

@@ -38,7 +38,6 @@ struct Read {
   std::uint32_t* sums;
 
   void operator()(std::size_t item) const {
-    typedef BitsRegister WordsInMemory __attribute__((aligned(4), may_alias));
     constexpr std::size_t side_by_side = 4;
     const std::uint32_t* const piece = words + item * piece_words;
     BitsRegister parts[side_by_side] = {};

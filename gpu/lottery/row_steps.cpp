@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "gpu/device/for_instruction_set.hpp"
+
 namespace tempera::gpu {
 
 RowSteps::~RowSteps() = default;
@@ -11,18 +13,8 @@ const RowSteps& host_row_steps(InstructionSet set) {
   if (const auto why = why_missing(set); !why.empty()) {
     throw std::invalid_argument("no row lottery for " + std::string(name_of(set)) + ": " + why);
   }
-  switch (set) {
-#if defined(TEMPERA_HAS_AVX512)
-    case InstructionSet::avx512:
-      return host_row_steps_for<InstructionSet::avx512>();
-#endif
-#if defined(TEMPERA_HAS_AVX2)
-    case InstructionSet::avx2:
-      return host_row_steps_for<InstructionSet::avx2>();
-#endif
-    default:
-      return host_row_steps_for<InstructionSet::plain>();
-  }
+  return for_instruction_set(
+      set, []<InstructionSet Set>() -> const RowSteps& { return host_row_steps_for<Set>(); });
 }
 
 }  // namespace tempera::gpu

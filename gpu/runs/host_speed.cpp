@@ -7,14 +7,15 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::size_t full_batch = 64;
+constexpr std::size_t prompt_tokens = 64;
 
-/// Records grow to their horizon by one move of each rung and stage: `decode_tokens` a problem.
+/// Records of two stages, with `moves` moves of each rung in each.
 MeasuredRuntime run(Transformer& model, std::vector<double> powers, std::size_t problems,
                     std::size_t moves) {
   PaperSettings settings;
   settings.horizon = 32;
   settings.block = 16;
-  settings.prompt = 64;
+  settings.prompt = prompt_tokens;
   PaperRuntime row;
   const std::size_t rungs = powers.size();
   row.powers = std::move(powers);
@@ -37,7 +38,8 @@ HostSpeed measure_host_speed(Transformer& model) {
   const MeasuredRuntime four = run(model, {1.0, 1.25, 1.6, 2.0}, full_batch / 4, 1);
   speed.full_tokens_per_second = one.tokens_per_second();
   speed.full_of_4_tokens_per_second = four.tokens_per_second();
-  speed.prompt_tokens_per_second = static_cast<double>(full_batch * 64) / one.prompt_seconds;
+  speed.prompt_tokens_per_second =
+      static_cast<double>(full_batch * prompt_tokens) / one.prompt_seconds;
   const double steps = four.times.forward + four.times.draw;
   speed.draw_of_a_step = four.times.draw / steps;
   speed.rest_of_a_run = 1.0 - steps / four.seconds;

@@ -1,5 +1,3 @@
-#include <set>
-
 #include "lab/report/sections.hpp"
 
 namespace tempera::lab {
@@ -32,11 +30,9 @@ std::string card_of(const std::string& model, const std::vector<Ablation>& of_mo
 
 std::vector<ModelAblations> ablated_for_report(const std::vector<ShippedUse>& uses) {
   std::vector<ModelAblations> all;
-  std::set<std::string> names;
-  for (const ShippedUse& use : uses)
-    if (!use.model.answers().empty() && names.insert(use.name).second)
-      all.push_back({use.model.name(),
-                     ablations(use.model, {0, 0, reference::parse_ladder("1,3,9", "powers")})});
+  for (const ShippedUse* use : uses_with_answers(uses))
+    all.push_back({use->model.name(),
+                   ablations(use->model, {0, 0, reference::parse_ladder("1,3,9", "powers")})});
   return all;
 }
 

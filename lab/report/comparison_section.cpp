@@ -34,13 +34,19 @@ std::string table_of(const ExactComparison& comparison) {
 
 }  // namespace
 
-std::vector<ExactComparison> compared_for_report(const std::vector<ShippedUse>& uses) {
-  std::vector<ExactComparison> comparisons;
+std::vector<const ShippedUse*> uses_with_answers(const std::vector<ShippedUse>& uses) {
+  std::vector<const ShippedUse*> first;
   std::set<std::string> names;
   for (const ShippedUse& use : uses)
-    if (!use.model.answers().empty() && names.insert(use.name).second)
-      comparisons.push_back(compare_exactly(
-          use.model, {0, 0, reference::parse_ladder("1,2,4", "powers"), 1, 1, 1, 4}));
+    if (!use.model.answers().empty() && names.insert(use.name).second) first.push_back(&use);
+  return first;
+}
+
+std::vector<ExactComparison> compared_for_report(const std::vector<ShippedUse>& uses) {
+  std::vector<ExactComparison> comparisons;
+  for (const ShippedUse* use : uses_with_answers(uses))
+    comparisons.push_back(compare_exactly(
+        use->model, {0, 0, reference::parse_ladder("1,2,4", "powers"), 1, 1, 1, 4}));
   return comparisons;
 }
 

@@ -26,6 +26,9 @@ Section curves_section();
 /// expected round trips by formula. A ladder that comes twice is shown once.
 Section ladders_section(const std::vector<ShippedUse>& uses);
 
+/// The first of the uses of each model that names answers: what a sampler is compared by.
+std::vector<const ShippedUse*> uses_with_answers(const std::vector<ShippedUse>& uses);
+
 /// What comparison_section shows: each of the uses' models that names answers, once, at powers 1,
 /// 2, 4 and one round a stage, with curves.
 std::vector<ExactComparison> compared_for_report(const std::vector<ShippedUse>& uses);

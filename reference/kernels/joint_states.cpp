@@ -7,6 +7,15 @@
 
 namespace tempera::reference {
 
+std::size_t joint_states_up_to(std::size_t limit, std::size_t records, std::size_t rungs) {
+  std::size_t states = 1;
+  for (std::size_t k = 0; k < rungs; ++k) {
+    if (records > limit / states) return limit + 1;
+    states *= records;
+  }
+  return states;
+}
+
 std::size_t joint_size(const Shape& shape) {
   Integer size = 1;
   for (const std::size_t states : shape) size *= states;

@@ -19,13 +19,11 @@ namespace {
 using Element = PrimeField::Element;
 using Numbers = TriangularFactors::Numbers;
 
-std::size_t bits(const Integer& value) { return value == 0 ? 0 : msb(abs(value)) + 1; }
-
 std::size_t longest(const IntegerMatrix& a, const std::vector<Integer>& b) {
   std::size_t most = 0;
   for (const auto& row : a)
-    for (const Integer& entry : row) most = std::max(most, bits(entry));
-  for (const Integer& entry : b) most = std::max(most, bits(entry));
+    for (const Integer& entry : row) most = std::max(most, length_in_bits(entry));
+  for (const Integer& entry : b) most = std::max(most, length_in_bits(entry));
   return most;
 }
 
@@ -36,16 +34,16 @@ std::size_t bits_of_determinants(const IntegerMatrix& a, const std::vector<Integ
   std::vector<std::size_t> of_columns(n, 0);
   std::size_t of_b = 0, by_rows = 0, by_columns = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::size_t of_row = bits(b[i]);
+    std::size_t of_row = length_in_bits(b[i]);
     of_b = std::max(of_b, of_row);
     for (std::size_t j = 0; j < n; ++j) {
-      of_row = std::max(of_row, bits(a[i][j]));
-      of_columns[j] = std::max(of_columns[j], bits(a[i][j]));
+      of_row = std::max(of_row, length_in_bits(a[i][j]));
+      of_columns[j] = std::max(of_columns[j], length_in_bits(a[i][j]));
     }
     by_rows += of_row;
   }
   for (const std::size_t of_column : of_columns) by_columns += of_column;
-  return std::min(by_rows, by_columns + of_b) + n * bits(Integer(n + 1));
+  return std::min(by_rows, by_columns + of_b) + n * length_in_bits(Integer(n + 1));
 }
 
 // The primes of one base, and what carries numbers from it to a field of another.
@@ -95,8 +93,8 @@ class Lifting {
       : n_(a.size()), factors_(std::move(factors)), digits_in_(fields_of(factors_)) {
     const std::size_t k = digits_in_.size();
     // |r| <= |b| / X + n k 2^entry_bits, kept below 2^-11 of the base's product.
-    residue_base_.emplace(
-        prime_fields(entry_bits + bits(Integer(2 * n_ * k)) + 12, [&](std::uint64_t prime) {
+    residue_base_.emplace(prime_fields(
+        entry_bits + length_in_bits(Integer(2 * n_ * k)) + 12, [&](std::uint64_t prime) {
           return std::none_of(
               factors_.begin(), factors_.end(),
               [&](const TriangularFactors& known) { return known.field().prime() == prime; });
@@ -275,7 +273,8 @@ std::optional<OverCommonDenominator> solution_of(const Lifting& lifting,
   const Integer modulus = powers.power(count);
   const auto fraction_of = [&](const Integer& residue) -> std::optional<Fraction> {
     Fraction fraction = shortest_fraction(residue, modulus);
-    if (bits(fraction.numerator) + bits(fraction.denominator) + spare_bits > bits(modulus))
+    if (length_in_bits(fraction.numerator) + length_in_bits(fraction.denominator) + spare_bits >
+        length_in_bits(modulus))
       return std::nullopt;
     return fraction;
   };
@@ -289,10 +288,11 @@ std::optional<OverCommonDenominator> solution_of(const Lifting& lifting,
 
   // With the denominator known, the numerators need half the digits. A N - D b has entries of at
   // most `beyond` bits more than the longest of N and D.
-  const std::size_t beyond = entry_bits + bits(Integer(n + 1));
+  const std::size_t beyond = entry_bits + length_in_bits(Integer(n + 1));
   const std::size_t wanted =
-      std::max(bits(first->numerator), bits(first->denominator)) + beyond + 2 * spare_bits;
-  std::size_t digits = std::min(count, wanted / (bits(lifting.base()) - 1) + 1);
+      std::max(length_in_bits(first->numerator), length_in_bits(first->denominator)) + beyond +
+      2 * spare_bits;
+  std::size_t digits = std::min(count, wanted / (length_in_bits(lifting.base()) - 1) + 1);
   Integer smaller = powers.power(digits);
   OverCommonDenominator x{std::vector<Integer>(n), first->denominator};
   std::vector<char> fits(n, 0);
@@ -300,7 +300,7 @@ std::optional<OverCommonDenominator> solution_of(const Lifting& lifting,
     on_all_cores(n, [&](std::size_t j) {
       if (fits[j]) return;
       x.numerators[j] = nearest_zero(unknown(j, digits) * x.denominator, smaller);
-      fits[j] = bits(x.numerators[j]) + beyond + spare_bits / 2 < bits(smaller);
+      fits[j] = length_in_bits(x.numerators[j]) + beyond + spare_bits / 2 < length_in_bits(smaller);
     });
     const auto j = static_cast<std::size_t>(std::find(fits.begin(), fits.end(), 0) - fits.begin());
     if (j == n) break;
@@ -319,10 +319,10 @@ std::optional<OverCommonDenominator> solution_of(const Lifting& lifting,
     for (std::size_t i = 0; i < n; ++i)
       if (fits[i]) x.numerators[i] *= rest->denominator;
   }
-  std::size_t most = bits(x.denominator);
-  for (const Integer& numerator : x.numerators) most = std::max(most, bits(numerator));
+  std::size_t most = length_in_bits(x.denominator);
+  for (const Integer& numerator : x.numerators) most = std::max(most, length_in_bits(numerator));
   // |A N - D b| < 2^(most + beyond) <= the modulus: it is 0, being 0 modulo that.
-  if (most + beyond >= bits(smaller)) return std::nullopt;
+  if (most + beyond >= length_in_bits(smaller)) return std::nullopt;
   return x;
 }
 
@@ -359,9 +359,11 @@ OverCommonDenominator lifted_solution(const IntegerMatrix& a, const std::vector<
   const std::size_t determinant_bits = bits_of_determinants(a, b);
   Lifting lifting(a, b, entry_bits,
                   factors_of(a, primes_of_digit(n, entry_bits, determinant_bits)));
-  const std::size_t digit_bits = bits(lifting.base()) - 1;
+  const std::size_t digit_bits = length_in_bits(lifting.base()) - 1;
   const std::size_t enough =
-      (2 * determinant_bits + entry_bits + bits(Integer(n)) + 8 * spare_bits) / digit_bits + 2;
+      (2 * determinant_bits + entry_bits + length_in_bits(Integer(n)) + 8 * spare_bits) /
+          digit_bits +
+      2;
   std::vector<Integer> combined;
   for (std::size_t attempt = 2; combined.size() <= enough;) {
     lifting.add_digit();

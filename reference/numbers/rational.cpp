@@ -57,6 +57,8 @@ Rational parse_rational(std::string_view text, const std::string& where) {
   return negative ? Rational(-value) : value;
 }
 
+std::size_t length_in_bits(const Integer& value) { return value == 0 ? 0 : msb(abs(value)) + 1; }
+
 std::string to_string(const Rational& value) { return value.str(); }
 
 Rational integer_power(const Rational& base, unsigned exponent) {

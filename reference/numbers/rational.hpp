@@ -18,6 +18,9 @@ using Rational = boost::multiprecision::number<boost::multiprecision::gmp_ration
 /// @throw BadInput if it is anything else, has a zero denominator or more than 1000 characters
 Rational parse_rational(std::string_view text, const std::string& where);
 
+/// Digits of |value| to the base 2; of 0, none.
+std::size_t length_in_bits(const Integer& value);
+
 /// Lowest terms: "3/8", "0", "1".
 std::string to_string(const Rational& value);
 

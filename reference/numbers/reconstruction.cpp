@@ -9,8 +9,6 @@ namespace {
 // Below this many bits Euclid's algorithm goes step by step.
 constexpr std::size_t small_bits = 2048;
 
-std::size_t length_in_bits(const Integer& value) { return value == 0 ? 0 : msb(value) + 1; }
-
 // Rows of whole numbers with determinant 1 or -1.
 struct Steps {
   Integer aa = 1, ab = 0, ba = 0, bb = 1;
