@@ -7,6 +7,7 @@
 
 #include "gpu/model/table_model.hpp"
 #include "reference/bad_input.hpp"
+#include "reference/kernels/joint_states.hpp"
 
 namespace tempera::lab {
 namespace {
