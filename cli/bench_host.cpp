@@ -33,8 +33,8 @@ std::vector<Figure> figures_of(const gpu::HostSpeed& speed, std::optional<double
         {"of_read_bandwidth", "one record: weight bytes read, of the bandwidth", ">= 0.85",
          speed.alone_tokens_per_second * 2.0 * *step_weights / speed.limits.read_bytes_per_second});
     figures.push_back(
-        {"of_multiply_adds", "64 records: weights multiplied, of the peak", ">= 0.6",
-         speed.full_tokens_per_second * *step_weights / speed.limits.multiply_adds_per_second});
+        {"of_multiply_adds", "64 records: weights multiplied in passes, of the peak", ">= 0.6",
+         speed.pass_tokens_per_second * *step_weights / speed.limits.multiply_adds_per_second});
   }
   figures.push_back({"k4_of_k1", "K = 4, a full batch: time a decode token, of K = 1", "<= 1.1",
                      speed.full_tokens_per_second / speed.full_of_4_tokens_per_second});
@@ -78,6 +78,7 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
         {"multiply_adds_per_second", speed.limits.multiply_adds_per_second},
         {"alone_tokens_per_second", speed.alone_tokens_per_second},
         {"full_tokens_per_second", speed.full_tokens_per_second},
+        {"pass_tokens_per_second", speed.pass_tokens_per_second},
         {"full_of_4_tokens_per_second", speed.full_of_4_tokens_per_second},
         {"prompt_tokens_per_second", speed.prompt_tokens_per_second}};
     for (const Figure& figure : figures)
@@ -96,6 +97,8 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
   std::printf("%-52s %12.1f\n", "one record, K = 1: tokens a second",
               speed.alone_tokens_per_second);
   std::printf("%-52s %12.1f\n", "64 records, K = 1: tokens a second", speed.full_tokens_per_second);
+  std::printf("%-52s %12.1f\n", "64 records, all extended: tokens a second of passes",
+              speed.pass_tokens_per_second);
   std::printf("%-52s %12.1f\n", "64 replicas, K = 4: tokens a second",
               speed.full_of_4_tokens_per_second);
   std::printf("%-52s %12.1f\n\n", "64 prompts: tokens a second", speed.prompt_tokens_per_second);

@@ -62,7 +62,12 @@ inline FloatRegister load_register(const float* memory) {
 
 /// As above, of bfloat16s: the upper halves of float32s, so the result is exact.
 inline FloatRegister load_register(const std::uint16_t* memory) {
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX512F__)
+  const auto halves = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(memory));
+  // As _mm512_cvtepu16_epi32, in which GCC 12 finds something uninitialised.
+  const auto words = reinterpret_cast<BitsRegister>(_mm512_maskz_cvtepu16_epi32(0xFFFF, halves));
+  return reinterpret_cast<FloatRegister>(words << 16);
+#elif defined(__AVX2__)
   const auto halves = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(memory));
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 #else

@@ -22,6 +22,24 @@ struct OnHostThreads : Float32Form {
   static void run(std::size_t items, const Kernel& kernel) {
     on_host_threads(items, kernel);
   }
+  template <class Weights, class Finish>
+  static void run(std::size_t items, gpu::Multiply<Weights, Finish> product) {
+    run_product<Weights>(items, product);
+  }
+  template <class Weights>
+  static void run(std::size_t items, gpu::MultiplyGated<Weights> product) {
+    run_product<Weights>(items, product);
+  }
+  template <class Weights, class Product>
+  static void run_product(std::size_t items, Product& product) {
+    const auto& [rows, in, out] = product.tiling;
+    if (rows > direct_rows<Weights>) {
+      float* const packed = host_scratch(PackedInputs::floats(rows, in));
+      on_host_threads(rows, PackInputs{product.inputs, rows, in, packed});
+      product.packed = packed;
+    }
+    on_host_threads(items, product);
+  }
   using Attend = gpu::Attend;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;
   using Tiling = gpu::Float32Tiling;

@@ -10,15 +10,19 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// Rows whose sums for a block stay in registers: 16 of AVX-512's 32, 12 and 8 of the others' 16.
-constexpr std::size_t float32_tile_rows = register_lanes == 16 ? 16 : register_lanes == 8 ? 6 : 2;
+/// Rows and blocks whose sums stay in registers: 28 of AVX-512's 32, 12 and 8 of the others' 16.
+/// An input is loaded once for all blocks and a weight once for all rows, so that tiles that are
+/// about square need the fewest loads.
+constexpr std::size_t float32_tile_rows = register_lanes == 16 ? 14 : register_lanes == 8 ? 6 : 2;
+constexpr std::size_t tile_blocks = register_lanes == 16 ? 2 : 1;
 
-/// Rows that share weights that were made floats, and the inputs of a run in the second-level
-/// cache.
+/// Rows that share weights that were made floats.
 constexpr std::size_t item_rows = 64;
-/// Blocks of outputs that share these inputs.
-constexpr std::size_t item_blocks = 4;
-constexpr std::size_t item_outputs = item_blocks * lanes;
+/// Blocks of outputs of an item. Of few rows four go side by side; of many, two, so that threads
+/// end at about the same time.
+constexpr std::size_t most_item_blocks = 4;
+constexpr std::size_t most_item_outputs = most_item_blocks * lanes;
+constexpr std::size_t few_rows = 8;
 
 /// What one item computes: some rows of some outputs.
 struct ProductItem {
@@ -37,12 +41,13 @@ struct Float32Tiling {
   std::size_t out;
 
   std::size_t row_parts() const { return (rows + item_rows - 1) / item_rows; }
-  std::size_t items() const { return row_parts() * ((out + item_outputs - 1) / item_outputs); }
+  std::size_t item_outputs() const { return (rows <= few_rows ? most_item_blocks : 2) * lanes; }
+  std::size_t items() const { return row_parts() * ((out + item_outputs() - 1) / item_outputs()); }
   ProductItem item(std::size_t index) const {
     const std::size_t row = index % row_parts() * item_rows;
-    const std::size_t output = index / row_parts() * item_outputs;
+    const std::size_t output = index / row_parts() * item_outputs();
     return {row, rows - row < item_rows ? rows - row : item_rows, output,
-            out - output < item_outputs ? out - output : item_outputs};
+            out - output < item_outputs() ? out - output : item_outputs()};
   }
 };
 

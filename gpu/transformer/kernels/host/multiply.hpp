@@ -14,11 +14,12 @@ struct Multiply {
   const float* inputs;  // [rows, in]
   float* outputs;       // [rows, out]
   Finish finish;
+  const float* packed = nullptr;  // the inputs, as PackedInputs
 
   void operator()(std::size_t index) const {
     const ProductItem item = tiling.item(index);
     ItemProducts products;
-    products_of_item(item, inputs, tiling.in, weights, products);
+    products_of_item(item, tiling, inputs, packed, weights, products);
     for (std::size_t row = 0; row < item.rows; ++row) {
       float* output = outputs + (item.first_row + row) * tiling.out + item.first_output;
       for (std::size_t o = 0; o < item.outputs; ++o) {
@@ -33,18 +34,19 @@ struct MultiplyGated {
   Float32Tiling tiling;
   Weights gate;
   Weights up;
-  const float* inputs;  // [rows, in]
-  float* gated;         // [rows, out]
+  const float* inputs;            // [rows, in]
+  float* gated;                   // [rows, out]
+  const float* packed = nullptr;  // the inputs, as PackedInputs
 
   void operator()(std::size_t index) const {
     const ProductItem item = tiling.item(index);
     ItemProducts gates;
     ItemProducts ups;
-    products_of_item(item, inputs, tiling.in, gate, gates);
-    products_of_item(item, inputs, tiling.in, up, ups);
+    products_of_item(item, tiling, inputs, packed, gate, gates);
+    products_of_item(item, tiling, inputs, packed, up, ups);
     for (std::size_t row = 0; row < item.rows; ++row) {
       float* output = gated + (item.first_row + row) * tiling.out + item.first_output;
-      float values[item_outputs];
+      float values[most_item_outputs];
       // All lanes, so that a vector of them is one instruction.
       for (std::size_t o = 0; o < item.blocks() * lanes; ++o) {
         const float g = gates.of_row[row][o];

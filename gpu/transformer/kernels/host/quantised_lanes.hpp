@@ -256,6 +256,31 @@ struct ReadFloats {
   }
 };
 
+/// Where the weights of a block of outputs begin for an input at which a stored block begins.
+template <class Stored>
+inline const std::byte* stored_inputs(const StoredWeights<Stored>& weights, std::size_t output,
+                                      std::size_t input) {
+  return reinterpret_cast<const std::byte*>(weights.weights + output * weights.in + input * lanes);
+}
+inline const std::byte* stored_inputs(const QuantisedWeights& weights, std::size_t output,
+                                      std::size_t input) {
+  const std::uint64_t block = weights.blocks[output / lanes];
+  const PackedLayout layout = packed_layout(packing_of(block));
+  return weights.bytes + begin_of(block) + input / layout.inputs * layout.bytes;
+}
+
+/// The bytes of so many inputs there.
+template <class Stored>
+inline std::size_t bytes_of_inputs(const StoredWeights<Stored>& /*weights*/, std::size_t /*output*/,
+                                   std::size_t inputs) {
+  return inputs * lanes * sizeof(Stored);
+}
+inline std::size_t bytes_of_inputs(const QuantisedWeights& weights, std::size_t output,
+                                   std::size_t inputs) {
+  const PackedLayout layout = packed_layout(packing_of(weights.blocks[output / lanes]));
+  return inputs / layout.inputs * layout.bytes;
+}
+
 /// Whether `Blocks` blocks of outputs, from `output` on, are stored in one type.
 template <std::size_t Blocks, class Stored>
 inline bool are_of_one_type(const StoredWeights<Stored>& /*weights*/, std::size_t /*output*/) {

@@ -1,0 +1,182 @@
+#pragma once
+
+#include "gpu/transformer/kernels/dot_product.hpp"
+#include "gpu/transformer/kernels/host/float32_tiling.hpp"
+#include "gpu/transformer/kernels/host/quantised_lanes.hpp"
+
+// Dot products of many rows with blocks of outputs, run by run: the weights of a run are made
+// floats once and then serve all rows of an item. Vectors run across outputs, never along a sum:
+// lane l of a block carries output l.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// The products of an item, aligned so that no vector of them lies in two lines of a cache.
+struct alignas(64) ItemProducts {
+  float of_row[item_rows][most_item_outputs];
+};
+
+/// The inputs of a product, run by run: [runs, rows, stride], the last run of a row filled up. Rows
+/// lie a line further apart than a run is long, lest those of a tile share the same few places of
+/// the first-level cache.
+struct PackedInputs {
+  static constexpr std::size_t stride = run_length + 16;
+
+  const float* values;
+  std::size_t rows;
+
+  static std::size_t floats(std::size_t rows, std::size_t in) {
+    return (in + run_length - 1) / run_length * rows * stride;
+  }
+  /// Of a run that begins at an input, from a row on.
+  const float* run(std::size_t begin, std::size_t row) const {
+    return values + (begin / run_length * rows + row) * stride;
+  }
+};
+
+/// Packs inputs; an item is a row.
+struct PackInputs {
+  const float* inputs;  // [rows, in]
+  std::size_t rows;
+  std::size_t in;
+  float* values;
+
+  void operator()(std::size_t row) const {
+    for (std::size_t begin = 0; begin < in; begin += run_length) {
+      memcpy(values + (begin / run_length * rows + row) * PackedInputs::stride,
+             inputs + row * in + begin,
+             (in - begin < run_length ? in - begin : run_length) * sizeof(float));
+    }
+  }
+};
+
+/// The weights of a run for the blocks of an item, [most_item_blocks, run_length, lanes].
+struct alignas(64) RunWeights {
+  float of_block[most_item_blocks][run_length * lanes];
+};
+
+/// Inputs that one turn of a tile's loop takes: the loop's own instructions would otherwise have a
+/// tenth of the units that multiply and add. Where registers are few they would spill.
+constexpr int inputs_together = register_lanes == 16 ? 4 : 1;
+
+/// Adds the sums of one run to the totals of `Rows` rows and `Blocks` blocks. With every fourth
+/// input it asks for a line of memory from `ahead` on, which comes meanwhile. inputs: [Rows,
+/// PackedInputs::stride]; weights: [Blocks] of [count, lanes]; totals: [Rows, most_item_outputs].
+template <std::size_t Rows, std::size_t Blocks>
+inline void add_run(const float* inputs, const float* const* weights, std::size_t count,
+                    const std::byte* ahead, float* totals) {
+  using Lanes = FloatLanes<Blocks * lanes>;
+  Lanes run[Rows];
+  for (auto& sum : run) sum = broadcast<Blocks * lanes>(0.0f);
+#pragma GCC unroll inputs_together
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 4 == 0) __builtin_prefetch(ahead + i * 16, 0, 2);
+    Lanes weight;
+    for (std::size_t part = 0; part < Lanes::registers; ++part) {
+      weight.parts[part] = load_register(weights[part / block_registers] + i * lanes +
+                                         part % block_registers * register_lanes);
+    }
+    for (std::size_t row = 0; row < Rows; ++row) {
+      run[row] = fused_multiply_add(
+          broadcast<Blocks * lanes>(inputs[row * PackedInputs::stride + i]), weight, run[row]);
+    }
+  }
+  for (std::size_t row = 0; row < Rows; ++row) {
+    float* const total = totals + row * most_item_outputs;
+    store(load<Blocks * lanes>(total) + run[row], total);
+  }
+}
+
+/// add_run for as many rows as there are, at most `Rows`.
+template <std::size_t Blocks, std::size_t Rows = float32_tile_rows>
+inline void add_run_of(std::size_t rows, const float* inputs, const float* const* weights,
+                       std::size_t count, const std::byte* ahead, float* totals) {
+  if constexpr (Rows > 1) {
+    if (rows < Rows) {
+      return add_run_of<Blocks, Rows - 1>(rows, inputs, weights, count, ahead, totals);
+    }
+  }
+  add_run<Rows, Blocks>(inputs, weights, count, ahead, totals);
+}
+
+/// The floats of the inputs begin .. end - 1 of one block: where they are stored, if they are
+/// floats, or in `room`.
+inline const float* weights_of_run(const StoredWeights<float>& weights, std::size_t output,
+                                   std::size_t begin, std::size_t /*end*/, float* /*room*/) {
+  return weights.weights + output * weights.in + begin * lanes;
+}
+template <class Weights>
+inline const float* weights_of_run(const Weights& weights, std::size_t output, std::size_t begin,
+                                   std::size_t end, float* room) {
+  with_block_reader<1>(weights, output, [&](const auto& reader) {
+    reader(begin, end, [&](std::size_t i, const FloatLanes<lanes>& weight) {
+      store(weight, room + (i - begin) * lanes);
+    });
+  });
+  return room;
+}
+
+/// The weights of the next item, which is likely to be this thread's next: asked for while this one
+/// is computed, a part with each tile of each run.
+struct WeightsAhead {
+  const std::byte* begin;
+  std::size_t bytes;
+
+  template <class Weights>
+  static WeightsAhead of(const ProductItem& item, const Float32Tiling& tiling,
+                         const Weights& weights) {
+    const std::size_t output = item.first_output + item.outputs;
+    const std::size_t left = tiling.out - output;
+    if (left == 0) return {nullptr, 0};
+    const std::size_t outputs = left < item.outputs ? left : item.outputs;
+    return {stored_inputs(weights, output, 0),
+            bytes_of_inputs(weights, output, tiling.in) * ((outputs + lanes - 1) / lanes)};
+  }
+  /// From where on, after lines have been asked for with so many inputs; `near`, which is there
+  /// already, when all have been.
+  const std::byte* after(std::size_t inputs, const std::byte* near) const {
+    const std::size_t asked = inputs / 4 * 64;
+    return asked < bytes ? begin + asked : near;
+  }
+};
+
+/// The products of an item, run by run.
+template <class Weights>
+inline void products_by_run(const ProductItem& item, const Float32Tiling& tiling,
+                            const float* packed, const Weights& weights, ItemProducts& products) {
+  const PackedInputs inputs{packed, tiling.rows};
+  const std::size_t in = tiling.in;
+  const auto next = WeightsAhead::of(item, tiling, weights);
+  RunWeights room;
+  const float* run[most_item_blocks];
+  for (std::size_t row = 0; row < item.rows; ++row) {
+    for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
+  }
+  const std::size_t tiles = (item.rows + float32_tile_rows - 1) / float32_tile_rows;
+  for (std::size_t begin = 0; begin < in; begin += run_length) {
+    const std::size_t end = begin + run_length < in ? begin + run_length : in;
+    for (std::size_t block = 0; block < item.blocks(); ++block) {
+      run[block] = weights_of_run(weights, item.first_output + block * lanes, begin, end,
+                                  room.of_block[block]);
+    }
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      // Tiles of as equal sizes as there are: one of a single row would wait for each sum.
+      const std::size_t first = item.rows * tile / tiles;
+      const std::size_t rows = item.rows * (tile + 1) / tiles - first;
+      const float* const tile_inputs = inputs.run(begin, item.first_row + first);
+      const auto* const near = reinterpret_cast<const std::byte*>(tile_inputs);
+      std::size_t block = 0;
+      for (; block + tile_blocks <= item.blocks(); block += tile_blocks) {
+        add_run_of<tile_blocks>(
+            rows, tile_inputs, run + block, end - begin,
+            block == 0 ? next.after(begin * tiles + tile * (end - begin), near) : near,
+            products.of_row[first] + block * lanes);
+      }
+      for (; block < item.blocks(); ++block) {
+        add_run_of<1>(rows, tile_inputs, run + block, end - begin, near,
+                      products.of_row[first] + block * lanes);
+      }
+    }
+  }
+}
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET
