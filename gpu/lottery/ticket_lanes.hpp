@@ -44,10 +44,13 @@ struct WordChains {
   WordRegister parts[chains];
 };
 
-/// 2^power · e^x before it is rounded, as the bits of a double: what rounded_exponential begins
+/// 2^Power · e^x before it is rounded, as the bits of a double: what rounded_exponential begins
 /// with. Range: as there.
-inline WordChains scaled_exponential_bits(const DoubleChains& x, std::uint64_t power) {
-  const DoubleRegister to_integer = broadcast_double(0x1.8p+52);
+template <std::uint64_t Power>
+inline WordChains scaled_exponential_bits(const DoubleChains& x) {
+  // An even power may join the number that rounds to an integer: ties go the same way.
+  constexpr std::uint64_t joined = Power % 2 == 0 ? Power : 0;
+  const DoubleRegister to_integer = broadcast_double(0x1.8p+52 + static_cast<double>(joined));
   DoubleRegister shifted[chains];
   DoubleRegister r[chains];
   DoubleRegister p[chains];
@@ -68,7 +71,7 @@ inline WordChains scaled_exponential_bits(const DoubleChains& x, std::uint64_t p
   for (std::size_t i = 0; i < chains; ++i) {
     // Of n only the last twelve bits reach the exponent, and they are those of `shifted`.
     bits.parts[i] = reinterpret_cast<WordRegister>(p[i]) +
-                    ((reinterpret_cast<WordRegister>(shifted[i]) + power) << 52);
+                    ((reinterpret_cast<WordRegister>(shifted[i]) + (Power - joined)) << 52);
   }
   return bits;
 }
@@ -116,33 +119,35 @@ inline bool has_at_least(const DoubleChains& x, double least) {
   return any != 0;
 }
 
-/// 1 in every lane that is not forbidden.
-inline WordRegister one_ticket(DoubleRegister distances) {
-  return reinterpret_cast<WordRegister>(distances >= -1.7976931348623157e308) & 1;
+/// Whether a lane is not forbidden: all its bits, or none.
+inline WordRegister is_allowed(DoubleRegister distances) {
+  return reinterpret_cast<WordRegister>(distances >= -1.7976931348623157e308);
 }
+
+/// log 2^-44: a token has one ticket there and everywhere below.
+constexpr double one_ticket = -0x1.e7f9c1e980fa9p+4;
 
 /// tickets_at of every lane, added to the lanes of a sum.
 inline void add_tickets(const DoubleChains& distances, double power, WordRegister& sum) {
   DoubleChains x;
   for (std::size_t i = 0; i < chains; ++i)
     x.parts[i] = distances.parts[i] * broadcast_double(power);
-  if (!has_at_least(x, one_ticket_below)) {
-    for (const auto& part : distances.parts) sum += one_ticket(part);
+  if (!has_at_least(x, one_ticket)) {
+    for (const auto& part : distances.parts) sum += is_allowed(part) & 1;
     return;
   }
-  const WordChains bits = scaled_exponential_bits(at_least(x, one_ticket_below), 44);
+  const WordChains bits = scaled_exponential_bits<44>(at_least(x, one_ticket));
   for (std::size_t i = 0; i < chains; ++i) {
     // At most 2^44 tickets: none is beyond 2^52.
-    const WordRegister rounded = round_below_2_52(bits.parts[i]);
-    const WordRegister tickets = rounded == 0 ? rounded + 1 : rounded;
-    sum += one_ticket(distances.parts[i]) == 0 ? WordRegister{} : tickets;
+    const WordRegister tickets = round_below_2_52(bits.parts[i]);
+    sum += is_allowed(distances.parts[i]) ? tickets : WordRegister{};
   }
 }
 
 /// grains_at of every lane, added to the lanes of a sum.
 inline void add_grains(const DoubleChains& distances, GrainLanes& sum) {
   if (!has_at_least(distances, no_grain_below)) return;
-  const WordChains all_bits = scaled_exponential_bits(at_least(distances, no_grain_below), 63);
+  const WordChains all_bits = scaled_exponential_bits<63>(at_least(distances, no_grain_below));
   for (const WordRegister bits : all_bits.parts) {
     const WordRegister exponent = bits >> 52;
     const WordRegister whole = ((bits & fraction_bits) | (fraction_bits + 1))
@@ -165,6 +170,9 @@ inline DoubleChains distances_of(const float* logits, float largest) {
 
 /// As SumTickets.
 struct SumTicketsByLanes {
+  /// Rungs that share the distances of a turn.
+  static constexpr std::uint64_t rungs_together = 8;
+
   RowBatch batch;
 
   void operator()(std::uint64_t item) const {
@@ -178,19 +186,25 @@ struct SumTicketsByLanes {
     const float* logits = batch.logits + row * batch.vocabulary + batch.begin_of(c);
     const std::uint64_t tokens = batch.end_of(c) - batch.begin_of(c);
     const std::uint64_t in_lanes = tokens / turn_tokens * turn_tokens;
-    for (std::uint64_t k = 0; k < request.rungs; ++k) {
-      WordRegister sums{};
-      for (std::uint64_t v = 0; v < in_lanes; v += turn_tokens)
-        add_tickets(distances_of(logits + v, largest), powers[k], sums);
-      std::uint64_t sum = 0;
-      for (std::size_t lane = 0; lane < double_lanes; ++lane) sum += sums[lane];
-      for (std::uint64_t v = in_lanes; v < tokens; ++v)
-        sum += tickets_of(logits[v], largest, powers[k]);
-      ticket_sums[k] = sum;
-    }
     GrainLanes lane_sums;
-    for (std::uint64_t v = 0; v < in_lanes; v += turn_tokens)
-      add_grains(distances_of(logits + v, largest), lane_sums);
+    for (std::uint64_t first = 0; first == 0 || first < request.rungs; first += rungs_together) {
+      const std::uint64_t left = request.rungs - first;
+      const std::uint64_t rungs = left < rungs_together ? left : rungs_together;
+      WordRegister sums[rungs_together] = {};
+      for (std::uint64_t v = 0; v < in_lanes; v += turn_tokens) {
+        const DoubleChains distances = distances_of(logits + v, largest);
+        if (first == 0) add_grains(distances, lane_sums);
+        for (std::uint64_t k = 0; k < rungs; ++k)
+          add_tickets(distances, powers[first + k], sums[k]);
+      }
+      for (std::uint64_t k = 0; k < rungs; ++k) {
+        std::uint64_t sum = 0;
+        for (std::size_t lane = 0; lane < double_lanes; ++lane) sum += sums[k][lane];
+        for (std::uint64_t v = in_lanes; v < tokens; ++v)
+          sum += tickets_of(logits[v], largest, powers[first + k]);
+        ticket_sums[first + k] = sum;
+      }
+    }
     GrainSum grains = lane_sums.sum();
     for (std::uint64_t v = in_lanes; v < tokens; ++v)
       grains = grains + grains_of(logits[v], largest);
