@@ -33,6 +33,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       pause_(layout.checkpoint_seconds) {
   draw_.cache_memory = layout.cache_memory;
   draw_.prefetch = layout.prefetch;
+  draw_.largest_batch = layout.largest_batch;
 }
 
 Sampling::~Sampling() = default;
