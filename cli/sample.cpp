@@ -15,6 +15,7 @@
 #include "cli/option_values.hpp"
 #include "cli/presets.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/input/bad_input.hpp"
 #include "gpu/runs/named_model.hpp"
 #include "gpu/runs/prompt_file.hpp"
@@ -25,6 +26,8 @@ namespace {
 
 // What a draw's address tells apart (gpu/lottery/draw_address.hpp).
 constexpr std::size_t most_rungs = 65535;
+// More than any run has under way: 64 answers of a few rungs and their proposals.
+constexpr std::size_t most_at_once = 4096;
 
 constexpr const char* sample_examples = R"(Examples:
   tempera sample '4+7+9+3?' --model toy_models/worked_sum --horizon 28
@@ -42,6 +45,7 @@ struct SampleOptions {
   std::string out;
   std::string device;
   std::string resume;
+  std::size_t threads = 0;  ///< 0: as many as there are
   bool prompt_given = false;
   bool horizon_given = false;
   bool preset_given = false;
@@ -145,6 +149,8 @@ void refuse_idle_prefetch(const SampleOptions& options) {
 }
 
 void run_sample(SampleOptions options) {
+  std::optional<gpu::ThreadLimit> limit;
+  if (options.threads > 0) limit.emplace(options.threads);
   end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
   ProgressLine line;
   AnswerPrinter printer(options.settings, options.json, options.summary, line);
@@ -301,12 +307,20 @@ void add_sample(CLI::App& app) {
       "Local moves of each rung that may begin ahead of the one under way, of the same round, as "
       "if it were rejected (default: 0): fewer steps where a batch has rows left, tokens in vain "
       "where a move is accepted. It changes no answer and no event");
+  CLI::Option* threads =
+      add_whole_number(*command, "--threads", options->threads, {1, most_at_once},
+                       "The most threads of this machine to take (default: one for each of its "
+                       "processors). It changes no answer");
+  CLI::Option* batch = add_whole_number(
+      *command, "--batch", options->layout.largest_batch, {1, most_at_once},
+      "The most records of one forward pass (default: 64): fewer make a pass short, more draw more "
+      "tokens a second. It changes no answer");
   CLI::Option* device = add_device(*command, options->device);
   CLI::Option* resume = add_text(
       *command, "--resume", options->resume, "FOLDER",
       "Run folder of a run that was cut short: goes on to the same bits; its config.json "
       "decides everything; what changes no answer goes with it: --device, --json, --summary, "
-      "--checkpoint-seconds, --cache-memory, --prefetch");
+      "--checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -317,7 +331,8 @@ void add_sample(CLI::App& app) {
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
       if (option != resume && option != device && option != json && option != summary &&
-          option != checkpoint_seconds && option != cache_memory && option != prefetch)
+          option != checkpoint_seconds && option != cache_memory && option != prefetch &&
+          option != batch && option != threads)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
@@ -326,6 +341,10 @@ void add_sample(CLI::App& app) {
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     gpu::require_device(options->device);
+    if (threads->count() > 0 && !gpu::runs_on_host_threads())
+      throw gpu::BadInput("--threads",
+                          "has no effect in this build, which computes by " + gpu::device_system(),
+                          "leave it out, or use the build of cmake --preset release");
     for (const CLI::Option* option : {checkpoint_seconds, confidence})
       if (resume->count() == 0 && option->count() > 0 && out->count() == 0)
         throw gpu::BadInput(option->get_name(), "has no effect without --out",

@@ -64,6 +64,27 @@ std::string proposals_table(const nlohmann::ordered_json& rungs) {
   return table;
 }
 
+/// Of each rung's records after the rounds of the last stage.
+std::string records_table(const nlohmann::ordered_json& rungs) {
+  const bool has_confidence = rungs.front().contains("mean_confidence");
+  char line[200];
+  std::snprintf(line, sizeof line, "%6s %13s%s\n", "rung", "log p0: mean",
+                has_confidence ? " confidence: mean" : "");
+  std::string table = line;
+  for (std::size_t k = rungs.size(); k-- > 0;) {
+    const auto& rung = rungs.at(k);
+    if (!rung.contains("mean_log_p0")) return "";
+    std::snprintf(line, sizeof line, "%6zu %13.4g", k + 1, number_at(rung, "mean_log_p0"));
+    table += line;
+    if (has_confidence) {
+      std::snprintf(line, sizeof line, " %16.4g", number_at(rung, "mean_confidence"));
+      table += line;
+    }
+    table += '\n';
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string speed_lines(const nlohmann::ordered_json& speed) {
@@ -124,7 +145,7 @@ std::string summary_table(const nlohmann::ordered_json& summary) {
     text.erase(text.find_last_not_of(' ') + 1);
     table += text + '\n';
   }
-  return table + proposals_table(rungs);
+  return table + proposals_table(rungs) + records_table(rungs);
 }
 
 }  // namespace tempera::cli

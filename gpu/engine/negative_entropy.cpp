@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "gpu/device/host_threads.hpp"
 #include "gpu/lottery/exponential.hpp"
 
 namespace tempera::gpu {
@@ -26,9 +27,11 @@ double negative_entropy(std::span<const float> row) {
 
 std::vector<double> negative_entropies(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                        std::size_t rows) {
-  std::vector<double> entropies;
-  for (std::size_t row = 0; row < rows; ++row)
-    entropies.push_back(negative_entropy(logits.download(row * vocabulary, vocabulary)));
+  const std::vector<float> all = logits.download(0, rows * vocabulary);
+  std::vector<double> entropies(rows);
+  on_host_threads(rows, [&](std::size_t row) {
+    entropies[row] = negative_entropy(std::span(all).subspan(row * vocabulary, vocabulary));
+  });
   return entropies;
 }
 

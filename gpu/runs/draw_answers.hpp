@@ -33,7 +33,7 @@ struct DrawSettings {
   /// prompt and horizon, so this bounds the memory; more than largest_batch / K of them keep the
   /// batches full.
   std::size_t in_flight = 64;
-  std::size_t largest_batch = 64;
+  std::size_t largest_batch = 64;  ///< the most texts of a forward pass
   WorkOrder order = WorkOrder::first_come;
   /// Whether proposals end as soon as their rejection is certain; it changes no answer.
   bool early_rejection = false;

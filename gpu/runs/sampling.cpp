@@ -33,6 +33,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       pause_(layout.checkpoint_seconds) {
   draw_.cache_memory = layout.cache_memory;
   draw_.prefetch = layout.prefetch;
+  draw_.largest_batch = layout.largest_batch;
 }
 
 Sampling::~Sampling() = default;
@@ -124,9 +125,12 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
   run.statistics.count(events);
   for (const Event& event : events) decode_tokens_ += event.tokens;
   if (progress.stage + 1 == draw_.plan.stages.size() && progress.round > 0) {
-    std::vector<double> log_p0;
-    for (const Record& record : progress.replicas) log_p0.push_back(record.log_p0());
-    run.statistics.count_log_p0(log_p0);
+    std::vector<double> log_p0, confidence;
+    for (const Record& record : progress.replicas) {
+      log_p0.push_back(record.log_p0());
+      if (settings_.confidence) confidence.push_back(record.confidence());
+    }
+    run.statistics.count_round(log_p0, confidence);
   }
   run.share = share_done(draw_.plan, progress);
   if (folder_ != nullptr) {

@@ -45,8 +45,9 @@ struct SamplingLayout {
   /// The least time between two checkpoints. Where they are slow they are made so seldom that they
   /// take at most a fortieth of the time; 0: after every round, whatever it takes.
   double checkpoint_seconds = 0.5;
-  std::size_t cache_memory = 0;  ///< as DrawSettings::cache_memory
-  std::size_t prefetch = 0;      ///< as DrawSettings::prefetch
+  std::size_t cache_memory = 0;    ///< as DrawSettings::cache_memory
+  std::size_t prefetch = 0;        ///< as DrawSettings::prefetch
+  std::size_t largest_batch = 64;  ///< as DrawSettings::largest_batch
 };
 
 using Decode = std::function<std::string(std::span<const TokenId>)>;

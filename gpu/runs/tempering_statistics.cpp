@@ -89,9 +89,17 @@ void TemperingStatistics::visit_endpoints() {
   if (at_top == 1) at_top = 2;
 }
 
-void TemperingStatistics::count_log_p0(std::span<const double> log_p0) {
+void TemperingStatistics::count_round(std::span<const double> log_p0,
+                                      std::span<const double> confidence) {
   for (std::size_t k = 0; k < edges_.size(); ++k)
     add_terms(edges_[k], (powers_[k + 1] - powers_[k]) * log_p0[k], 1.0, 1);
+  is_confidence_measured_ = is_confidence_measured_ || !confidence.empty();
+  for (std::size_t i = 0; i < log_p0.size(); ++i) {
+    RungCounts& rung = rungs_[rungs_.size() == 1 ? 0 : i];
+    ++rung.records;
+    rung.log_p0 += log_p0[i];
+    if (!confidence.empty()) rung.confidence += confidence[i];
+  }
 }
 
 void TemperingStatistics::add(const TemperingStatistics& other) {
@@ -108,7 +116,11 @@ void TemperingStatistics::add(const TemperingStatistics& other) {
       rungs_[k].deciles[d].proposed += other.rungs_[k].deciles[d].proposed;
       rungs_[k].deciles[d].accepted += other.rungs_[k].deciles[d].accepted;
     }
+    rungs_[k].records += other.rungs_[k].records;
+    rungs_[k].log_p0 += other.rungs_[k].log_p0;
+    rungs_[k].confidence += other.rungs_[k].confidence;
   }
+  is_confidence_measured_ = is_confidence_measured_ || other.is_confidence_measured_;
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     edges_[k].attempts += other.edges_[k].attempts;
     edges_[k].accepted += other.edges_[k].accepted;
@@ -147,6 +159,11 @@ nlohmann::ordered_json TemperingStatistics::report() const {
                      {"kept_tokens", rungs_[k].kept_tokens},
                      {"rejected_early", rungs_[k].early},
                      {"saved_tokens_at_most", rungs_[k].unspent}});
+    if (rungs_[k].records > 0) {
+      const auto records = static_cast<double>(rungs_[k].records);
+      rungs.back()["mean_log_p0"] = rungs_[k].log_p0 / records;
+      if (is_confidence_measured_) rungs.back()["mean_confidence"] = rungs_[k].confidence / records;
+    }
     auto& deciles = rungs.back()["restart_deciles"] = nlohmann::ordered_json::array();
     for (const DecileCounts& decile : rungs_[k].deciles)
       deciles.push_back({{"proposed", decile.proposed}, {"accepted", decile.accepted}});
@@ -168,7 +185,8 @@ nlohmann::json TemperingStatistics::state() const {
   nlohmann::json json;
   for (const RungCounts& rung : rungs_) {
     json["rungs"].push_back({rung.moves, rung.proposed, rung.accepted, rung.tokens,
-                             rung.proposal_tokens, rung.kept_tokens, rung.early, rung.unspent});
+                             rung.proposal_tokens, rung.kept_tokens, rung.early, rung.unspent,
+                             rung.records, to_bits(rung.log_p0), to_bits(rung.confidence)});
     for (const DecileCounts& decile : rung.deciles)
       json["deciles"].push_back({decile.proposed, decile.accepted});
   }
@@ -179,6 +197,7 @@ nlohmann::json TemperingStatistics::state() const {
   json["replica_at"] = replica_at_;
   json["direction"] = direction_;
   json["round_trips"] = round_trips_;
+  json["confidence"] = is_confidence_measured_;
   return json;
 }
 
@@ -187,6 +206,9 @@ void TemperingStatistics::restore(const nlohmann::json& state) {
     const auto& rung = state.at("rungs").at(k);
     rungs_[k] = {rung.at(0), rung.at(1), rung.at(2), rung.at(3),
                  rung.at(4), rung.at(5), rung.at(6), rung.at(7)};
+    rungs_[k].records = rung.at(8);
+    rungs_[k].log_p0 = from_bits(rung.at(9));
+    rungs_[k].confidence = from_bits(rung.at(10));
     const std::size_t count = rungs_[k].deciles.size();
     for (std::size_t d = 0; d < count; ++d) {
       const auto& decile = state.at("deciles").at(count * k + d);
@@ -202,6 +224,7 @@ void TemperingStatistics::restore(const nlohmann::json& state) {
     state.at("direction").at(k).get_to(direction_[k]);
   }
   state.at("round_trips").get_to(round_trips_);
+  state.at("confidence").get_to(is_confidence_measured_);
 }
 
 }  // namespace tempera::gpu

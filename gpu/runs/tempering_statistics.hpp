@@ -32,6 +32,9 @@ struct RungCounts {
   std::uint64_t unspent = 0;  ///< tokens between those and the horizon: the most that were saved
   /// By decile floor(10 (r − 1) / T_m) of the restart position.
   std::array<DecileCounts, 10> deciles = {};
+  std::uint64_t records = 0;  ///< those that rounds of the last stage have left
+  double log_p0 = 0.0;        ///< the sum of their log p0(x), in the order of the rounds
+  double confidence = 0.0;    ///< and of their confidence C(x), where it is measured
 };
 
 /// What is counted of a run at one edge, between rung k and k + 1.
@@ -60,8 +63,10 @@ class TemperingStatistics {
 
   /// Counts what happened, in the order of the events.
   void count(std::span<const Event> events);
-  /// Takes log p0(x^(k)) of every rung after a round of the last stage into the estimates of log Z.
-  void count_log_p0(std::span<const double> log_p0);
+  /// Takes log p0(x^(k)) of every rung after a round of the last stage into its mean and into the
+  /// estimates of log Z, and C(x^(k)), where it is measured, into its own mean. Of a run of one
+  /// power there may be several records, its particles.
+  void count_round(std::span<const double> log_p0, std::span<const double> confidence = {});
   /// Adds another run's counts; the index process stays this run's.
   void add(const TemperingStatistics& other);
 
@@ -92,6 +97,7 @@ class TemperingStatistics {
   /// Per replica: 0 before it has been at rung 1, 1 on its way up, 2 on its way down.
   std::vector<int> direction_;
   std::uint64_t round_trips_ = 0;
+  bool is_confidence_measured_ = false;
 };
 
 }  // namespace tempera::gpu

@@ -1,9 +1,7 @@
 #include <bit>
 #include <map>
-#ifdef TEMPERA_DEVICE_TBB
-#include <tbb/global_control.h>
-#endif
 
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/runs/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/small_transformer.hpp"
@@ -100,11 +98,7 @@ ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed) {
 
 std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
                                        std::size_t threads) {
-#ifdef TEMPERA_DEVICE_TBB
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-#else
-  static_cast<void>(threads);  // the other device systems' threads are compared in the tests
-#endif
+  const gpu::ThreadLimit limit(threads);
   const auto model = small_transformer(19, 3);
   gpu::DrawSettings settings{gpu::Ladder({1.0, 1.7, 3.0}),
                              {gpu::make_stages(20, 5, {3}, {2}, {1}), gpu::Schedule::adj, 2},

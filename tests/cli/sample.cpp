@@ -377,6 +377,26 @@ TEST_CASE("a budget of memory changes no answer, and one that is too small is re
                 "cache memory: 97.7 KiB cannot hold one sample of prompt 1, which needs ");
 }
 
+TEST_CASE("neither the size of a batch nor the number of threads changes an answer or an event") {
+  const TemporaryFolder folder;
+  const std::string rest = worked_sum + sum + "--horizon 12 --rounds 2 --samples 3 --summary ";
+  const json free = json::parse(sample(rest + "--json --out " + (folder / "free").string()).out);
+  const json one = json::parse(
+      sample(rest + "--json --batch 1 --threads 1 --out " + (folder / "one").string()).out);
+  CHECK(one["answers"] == free["answers"]);
+  CHECK(one["speed"]["decode_tokens"] == free["speed"]["decode_tokens"]);
+  // A pass of one record draws one token, and the prompt has a pass of its own.
+  CHECK(one["speed"]["forward_passes"] > one["speed"]["decode_tokens"]);
+  CHECK(one["speed"]["forward_passes"] > 4 * free["speed"]["forward_passes"].get<std::uint64_t>());
+  for (const char* file : {"config.json", "events.jsonl", "samples.jsonl", "summary.json"})
+    CHECK(bytes_of((folder / "one" / file).string()) ==
+          bytes_of((folder / "free" / file).string()));
+  check_refusal("sample " + rest + "--batch 0", "--batch: \"0\" is out of range");
+  check_refusal("sample " + rest + "--threads 0", "--threads: \"0\" is out of range");
+  CHECK(run_command("sample --resume " + (folder / "free").string() + " --batch 2 --threads 2")
+            .exit_code == 0);
+}
+
 TEST_CASE("a preset gives the paper's values, and an option given beside it its own") {
   const std::string rest = toy_models + "four_state.json a --json --rounds 1 ";
   const json all =

@@ -38,6 +38,21 @@ TEST_CASE("sample --summary prints what --json holds, after the answers") {
   };
   CHECK(bars(sharpest) == 2);
   CHECK(bars(lowest) == 1);
+  CHECK_THAT(table.out, Catch::Contains("  rung  log p0: mean\n     2 "));
+}
+
+TEST_CASE("the confidence of the records is shown where it is measured") {
+  const TemporaryFolder folder;
+  const auto shown =
+      run_command(sampling + "--summary --confidence --out " + (folder / "run").string());
+  REQUIRE(shown.exit_code == 0);
+  const auto summary = nlohmann::json::parse(bytes_of((folder / "run/summary.json").string()));
+  char line[80];
+  std::snprintf(line, sizeof line, "\n     1 %13.4g %16.4g\n",
+                summary["rungs"][0]["mean_log_p0"].get<double>(),
+                summary["rungs"][0]["mean_confidence"].get<double>());
+  CHECK_THAT(shown.out, Catch::Contains("log p0: mean confidence: mean\n     2 "));
+  CHECK_THAT(shown.out, Catch::Contains(line));
 }
 
 TEST_CASE("a ladder without sweeps has no swaps, and one rung no edge") {

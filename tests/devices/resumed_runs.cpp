@@ -2,6 +2,7 @@
 // folder that is left half-way is held, byte for byte, against what the host's form leaves: where
 // it is the same, taking up a device's run on a host is taking up the host's own.
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,10 +21,12 @@ namespace {
 /// The plug was pulled.
 struct Killed {};
 
-/// A model whose run is cut short at its n-th forward pass.
-class KilledModel final : public LanguageModel {
+/// A model whose run is cut short at its n-th forward pass, and whose draws go the way of a form:
+/// on fibers by rows of CUDA's kernels, which a run would have on a device alone.
+class CutModel final : public LanguageModel {
  public:
-  KilledModel(LanguageModel& model, std::size_t passes) : model_(model), left_(passes) {}
+  CutModel(LanguageModel& model, const TensorCoreForm& form, std::size_t passes = SIZE_MAX)
+      : model_(model), rows_(form.steps != nullptr ? form.make_rows() : nullptr), left_(passes) {}
   std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override { return model_.empty_cache(); }
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
@@ -31,13 +34,13 @@ class KilledModel final : public LanguageModel {
     model_.next_logits(passes, rows);
   }
   bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override {
-    return model_.draws_behind_head(rows, lottery);
+    return model_.draws_behind_head(rows_ ? *rows_ : rows, lottery);
   }
   std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
                                        RowLottery& rows, Lottery& lottery,
                                        DeviceMemory<float>& logits) override {
     pass();
-    return model_.next_tokens(passes, draws, rows, lottery, logits);
+    return model_.next_tokens(passes, draws, rows_ ? *rows_ : rows, lottery, logits);
   }
 
  private:
@@ -46,6 +49,7 @@ class KilledModel final : public LanguageModel {
   }
 
   LanguageModel& model_;
+  std::unique_ptr<RowLottery> rows_;
   std::size_t left_;
 };
 
@@ -79,6 +83,19 @@ SamplingSettings settings_of_recurrent_runs() {
   return settings;
 }
 
+/// The same, but one prompt, whose records pass a page and a checkpoint at once: small enough for
+/// fibers, thread by thread.
+SamplingSettings settings_of_short_recurrent_runs() {
+  SamplingSettings settings = settings_of_recurrent_runs();
+  settings.prompts = {{"short", recurrent::text_of(61)}};
+  settings.powers = {1.0, 2.0};
+  settings.output = 2;
+  settings.samples = 1;
+  settings.horizon = 6;
+  settings.block = 3;
+  return settings;
+}
+
 std::unique_ptr<Transformer> model_of(const Kernels& kernels) {
   Qwen3Config config;
   config.vocab_size = 11;
@@ -99,14 +116,6 @@ void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settin
     return text;
   };
   Sampling(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
-}
-
-/// Those that differ here: a run draws by the device's rows, which on a host queue no step.
-std::vector<TensorCoreForm> forms_of_runs() {
-  std::vector<TensorCoreForm> forms;
-  for (const TensorCoreForm& form : tensor_core_forms())
-    if (!form.on_fibers || form.steps == nullptr) forms.push_back(form);
-  return forms;
 }
 
 /// Of every file in the folder but that of times, its name and its bytes.
@@ -140,28 +149,38 @@ struct ResumedRun {
   bool on_fibers;  // whether it is small enough for them
 };
 
-/// Killed at each of its passes and taken up on each form, it leaves what is recorded.
+std::uint64_t steps_of(const TensorCoreForm& form) {
+  return form.steps == nullptr ? 0 : form.steps->steps();
+}
+
+/// Killed at each of its passes and taken up on another form, it leaves what is recorded. Of more
+/// than two forms each is taken up on the one behind it, for they all leave the same.
 void require_recorded(const ResumedRun& resumed) {
   std::vector<TensorCoreForm> forms;
-  for (const TensorCoreForm& form : forms_of_runs())
+  for (const TensorCoreForm& form : tensor_core_forms())
     if (resumed.on_fibers || !form.on_fibers) forms.push_back(form);
   const SamplingSettings& settings = resumed.settings;
-  for (const TensorCoreForm& begun : forms) {
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const TensorCoreForm& begun = forms[i];
+    const std::vector<TensorCoreForm> next{forms[(i + 1) % forms.size()]};
+    const std::uint64_t steps = steps_of(begun);
     const auto model = resumed.make(begun.kernels);
     const tempera::test::TemporaryFolder work;
+    INFO("begun on: " << begun.words());
     {
       RunFolder folder = RunFolder::create(work / "whole", settings.to_json());
-      run(*model, folder, settings);
+      CutModel whole(*model, begun);
+      run(whole, folder, settings);
     }
-    INFO("begun on: " << begun.kernels.name());
     CHECK(fingerprint_of_folder(work / "whole") == resumed.whole);
+    CHECK((steps_of(begun) > steps) == (begun.steps != nullptr));
     for (const auto& [passes, half_way] : resumed.kills) {
-      for (const TensorCoreForm& ended : forms) {
-        INFO("killed at pass " << passes << ", taken up on: " << ended.kernels.name());
-        const auto path = work / (std::to_string(passes) + ended.kernels.name());
+      for (const TensorCoreForm& ended : forms.size() > 2 ? next : forms) {
+        INFO("killed at pass " << passes << ", taken up on: " << ended.words());
+        const auto path = work / (std::to_string(passes) + ended.words());
         {
           RunFolder folder = RunFolder::create(path, settings.to_json());
-          KilledModel killed(*model, passes);
+          CutModel killed(*model, begun, passes);
           REQUIRE_THROWS_AS(run(killed, folder, settings), Killed);
         }
         CHECK(fingerprint_of_folder(path) == half_way);
@@ -169,7 +188,8 @@ void require_recorded(const ResumedRun& resumed) {
           RunFolder folder = RunFolder::open(path);
           CHECK(folder.checkpoint());
           const auto other = resumed.make(ended.kernels);
-          run(*other, folder, settings);
+          CutModel whole(*other, ended);
+          run(whole, folder, settings);
         }
         CHECK(fingerprint_of_folder(path) == resumed.whole);
       }
@@ -182,15 +202,23 @@ void require_recorded(const ResumedRun& resumed) {
 TEST_CASE("a run that is killed and taken up, on any form of tensor-core, has the recorded bytes") {
   require_recorded({settings_of_runs(),
                     model_of,
-                    {{8, "717f4e3a62fc3044"}, {13, "2a4920100c4b82b8"}, {19, "b09216458a479f04"}},
-                    "baf30d982e27b179",
+                    {{8, "f04a852674ef2e5b"}, {13, "343d3692a25f5ada"}, {19, "3eedbcaa7fd5c290"}},
+                    "87159169c6a1a0e1",
                     true});
 }
 
 TEST_CASE("a recurrent model's run that is killed and taken up has the recorded bytes") {
   require_recorded({settings_of_recurrent_runs(),
                     recurrent::model,
-                    {{6, "4b3edb51c0da0628"}, {11, "66e89669a21c0bc1"}, {17, "f0751383c9322911"}},
-                    "ea8f545bcb05bc7c",
+                    {{6, "5273ad0b65f5ae38"}, {11, "d54e301e36c491de"}, {17, "39e2b14297fae8d0"}},
+                    "57d2921a60c3ae88",
                     false});
+}
+
+TEST_CASE("such a run on fibers, step by step, has the recorded bytes") {
+  require_recorded({settings_of_short_recurrent_runs(),
+                    recurrent::model,
+                    {{5, "9195d6c95ac4194f"}, {9, "416c5282d5e75564"}},
+                    "d88001ecd7dde6ca",
+                    true});
 }

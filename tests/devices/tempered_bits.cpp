@@ -49,6 +49,10 @@ std::string fingerprint_of(const std::vector<std::uint64_t>& words) {
   return text;
 }
 
+std::string TensorCoreForm::words() const {
+  return std::string(kernels.name()) + (steps == nullptr ? ", row by row" : ", by steps");
+}
+
 std::unique_ptr<RowLottery> TensorCoreForm::make_rows() const {
   return steps != nullptr ? make_cuda_row_lottery() : make_device_row_lottery();
 }

@@ -37,6 +37,8 @@ struct TensorCoreForm {
   const CudaKernels* steps;  ///< these kernels, where a token is a whole step of theirs; else null
   StepForm step_form;        ///< how these steps are queued
 
+  /// "host, avx512, row by row".
+  std::string words() const;
   /// The rows that make the engine take this way.
   std::unique_ptr<RowLottery> make_rows() const;
 };

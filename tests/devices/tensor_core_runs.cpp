@@ -20,10 +20,6 @@ constexpr Layout layouts[] = {{1, WorkOrder::first_come},
                               {64, WorkOrder::first_come},
                               {64, WorkOrder::last_come}};
 
-std::string words_for(const TensorCoreForm& form) {
-  return std::string(form.kernels.name()) + (form.steps == nullptr ? ", row by row" : ", by steps");
-}
-
 void require_recorded(LanguageModel& model, const TensorCoreForm& form, const TemperedCase& runs,
                       const std::string& recorded, std::span<const Layout> in) {
   const auto rows = form.make_rows();
@@ -76,7 +72,7 @@ TEST_CASE("whole runs of PPT on worked_sum under tensor-core have the recorded b
                           11};
   for (const TensorCoreForm& form : tensor_core_forms()) {
     if (form.on_fibers) continue;  // the shapes below are small enough for them
-    INFO("kernels: " << words_for(form));
+    INFO("kernels: " << form.words());
     const auto model = Transformer::load("toy_models/worked_sum", form.kernels);
     require_recorded(*model, form, runs, "1caa6c532133b477", layouts);
   }
@@ -96,7 +92,7 @@ TEST_CASE("whole runs of PPT on random models under tensor-core have the recorde
     config.tie_word_embeddings = shape.tied;
     for (const TensorCoreForm& form : tensor_core_forms()) {
       if (form.on_fibers && &shape != &shapes[0]) continue;
-      INFO(shape.name << "; kernels: " << words_for(form));
+      INFO(shape.name << "; kernels: " << form.words());
       const auto model = random_qwen3(config, 29, form.kernels);
       require_recorded(*model, form, random_case(), shape.recorded,
                        form.on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
@@ -115,7 +111,7 @@ TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the rec
   std::string recorded = "ba6ab35dd26f1e6e";
   for (const TensorCoreForm& form : tensor_core_forms()) {
     if (form.on_fibers && (form.steps == nullptr || form.step_form != StepForm::graph)) continue;
-    INFO("kernels: " << words_for(form));
+    INFO("kernels: " << form.words());
     const auto model = recurrent::model(form.kernels);
     require_recorded(*model, form, runs, recorded,
                      form.on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
@@ -128,7 +124,7 @@ TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the rec
   recorded = "d8173dd54fa198ab";
   for (const TensorCoreForm& form : tensor_core_forms()) {
     if (form.on_fibers) continue;
-    INFO("kernels: " << words_for(form));
+    INFO("kernels: " << form.words());
     const auto model = recurrent::model(form.kernels);
     require_recorded(*model, form, runs, recorded, layouts);
   }

@@ -359,7 +359,9 @@ struct Totals {
         attempts(powers.size() - 1),
         exchanged(powers.size() - 1),
         terms(powers.size() - 1),
-        mean(powers.size() - 1) {}
+        mean(powers.size() - 1),
+        log_p0(powers.size()),
+        confidence(powers.size()) {}
 
   void add(const Run& run) {
     // The rungs that each replica holds in turn, B for the first and T for the last.
@@ -400,11 +402,15 @@ struct Totals {
           deciles[event.rung][d].second += event.accepted ? 1 : 0;
         }
       }
-      if (moment.stage + 1 == run.asked.horizons.size() && moment.round > 0)
-        for (std::size_t k = 0; k + 1 < powers.size(); ++k) {
-          ++terms[k];
-          mean[k] += exp(Real((powers[k + 1] - powers[k]) * moment.log_p0[k]));
-        }
+      if (moment.stage + 1 != run.asked.horizons.size() || moment.round == 0) continue;
+      ++records;
+      for (std::size_t k = 0; k < powers.size(); ++k) {
+        log_p0[k] += moment.log_p0[k];
+        confidence[k] += moment.confidences[k];
+        if (k + 1 == powers.size()) continue;
+        ++terms[k];
+        mean[k] += exp(Real((powers[k + 1] - powers[k]) * moment.log_p0[k]));
+      }
     }
     for (const std::string& visited : visits) {
       // B … T … B is one trip, and its last B begins the next.
@@ -429,6 +435,8 @@ struct Totals {
   std::vector<std::array<std::pair<std::uint64_t, std::uint64_t>, 10>> deciles;
   std::vector<std::uint64_t> attempts, exchanged, terms;  ///< per edge
   std::vector<Real> mean;                                 ///< sum of the terms
+  std::vector<Real> log_p0, confidence;  ///< per rung, sums over the last stage's rounds
+  std::uint64_t records = 0;             ///< and how many these are
   std::uint64_t round_trips = 0;
   std::uint64_t decode_tokens = 0;
 };

@@ -412,20 +412,30 @@ void check_report(const json& summary, const SamplingSettings& settings,
   CHECK(is_near(summary["round_trips_expected"], rungs * naive::Real(sweeps) / each));
   REQUIRE(summary["rungs"].size() == settings.powers.size());
   for (std::size_t k = 0; k < settings.powers.size(); ++k) {
+    json found = summary["rungs"][k];
+    // A mean of sums in the order of the rounds, each below 2^6 and one rounding of 2^-53 of it.
+    const double bound = (static_cast<double>(totals.records) + 1.0) * 0x1p-47;
+    CHECK(abs(found["mean_log_p0"].get<double>() - totals.log_p0[k] / totals.records) < bound);
+    found.erase("mean_log_p0");
+    if (settings.confidence) {
+      CHECK(abs(found["mean_confidence"].get<double>() - totals.confidence[k] / totals.records) <
+            bound + 0x1p-44);
+      found.erase("mean_confidence");
+    }
     json deciles = json::array();
     for (const auto& [proposed, accepted] : totals.deciles[k])
       deciles.push_back({{"proposed", proposed}, {"accepted", accepted}});
-    CHECK(summary["rungs"][k] == json{{"power", settings.powers[k]},
-                                      {"local_moves", totals.moves[k]},
-                                      {"proposed", totals.proposed[k]},
-                                      {"accepted", totals.accepted[k]},
-                                      {"acceptance", share(totals.accepted[k], totals.proposed[k])},
-                                      {"decode_tokens", totals.tokens[k]},
-                                      {"proposal_tokens", totals.proposal_tokens[k]},
-                                      {"kept_tokens", totals.kept_tokens[k]},
-                                      {"rejected_early", totals.early[k]},
-                                      {"saved_tokens_at_most", totals.unspent[k]},
-                                      {"restart_deciles", deciles}});
+    CHECK(found == json{{"power", settings.powers[k]},
+                        {"local_moves", totals.moves[k]},
+                        {"proposed", totals.proposed[k]},
+                        {"accepted", totals.accepted[k]},
+                        {"acceptance", share(totals.accepted[k], totals.proposed[k])},
+                        {"decode_tokens", totals.tokens[k]},
+                        {"proposal_tokens", totals.proposal_tokens[k]},
+                        {"kept_tokens", totals.kept_tokens[k]},
+                        {"rejected_early", totals.early[k]},
+                        {"saved_tokens_at_most", totals.unspent[k]},
+                        {"restart_deciles", deciles}});
   }
   REQUIRE(summary["edges"].size() + 1 == settings.powers.size());
   for (std::size_t k = 0; k + 1 < settings.powers.size(); ++k) {
@@ -516,6 +526,7 @@ TEST_CASE("the confidence of every record after every round is the replay's, aft
     }
   }
   CHECK(told == moments.size());
+  check_summary(json::parse(Left(work / "run").summary), settings, runs);
 }
 
 TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's events and summary") {

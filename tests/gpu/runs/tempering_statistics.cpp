@@ -73,7 +73,7 @@ TEST_CASE("round trips follow the replicas, not the records") {
 TEST_CASE("with one rung there are no edges and no trips") {
   TemperingStatistics statistics{Ladder({2.0})};
   statistics.count(std::vector<Event>{extension(0, 1), local(0, 1, true)});
-  statistics.count_log_p0(std::vector<double>{-1.0});
+  statistics.count_round(std::vector<double>{-1.0});
   CHECK(statistics.edges().empty());
   CHECK(statistics.log_z_ratios().empty());
   CHECK(statistics.round_trips() == 0);
@@ -85,7 +85,7 @@ TEST_CASE("with one rung there are no edges and no trips") {
 TEST_CASE("log Z is exact where the likelihood is constant, however far away") {
   for (const double c : {-0.5, -3.0, -2000.0}) {
     TemperingStatistics statistics{Ladder({1.0, 1.5, 4.0})};
-    for (int i = 0; i < 7; ++i) statistics.count_log_p0(std::vector<double>{c, c, c});
+    for (int i = 0; i < 7; ++i) statistics.count_round(std::vector<double>{c, c, c});
     CHECK(statistics.log_z_ratios() == std::vector<double>{0.5 * c, 2.5 * c});
   }
 }
@@ -93,9 +93,9 @@ TEST_CASE("log Z is exact where the likelihood is constant, however far away") {
 TEST_CASE("terms may come in any order and from several runs") {
   const Ladder ladder({1.0, 2.0});
   TemperingStatistics one(ladder), other(ladder), sum(ladder);
-  one.count_log_p0(std::vector<double>{-700.0, 0.0});
-  one.count_log_p0(std::vector<double>{-1.0, 0.0});
-  other.count_log_p0(std::vector<double>{-2.0, 0.0});
+  one.count_round(std::vector<double>{-700.0, 0.0});
+  one.count_round(std::vector<double>{-1.0, 0.0});
+  other.count_round(std::vector<double>{-2.0, 0.0});
   other.count(std::vector<Event>{swap_of(0, true), swap_of(0, true)});
   sum.add(one);
   sum.add(other);
@@ -107,18 +107,40 @@ TEST_CASE("terms may come in any order and from several runs") {
   CHECK(sum.index_process() == std::vector<std::size_t>{0, 1});
 }
 
+TEST_CASE("the means of log p0 and of confidence are over all rounds of all runs") {
+  const Ladder ladder({1.0, 2.0});
+  TemperingStatistics one(ladder), other(ladder), sum(ladder);
+  CHECK_FALSE(one.report()["rungs"][0].contains("mean_log_p0"));
+  one.count_round(std::vector<double>{-4.0, -1.0});
+  CHECK(one.report()["rungs"][0]["mean_log_p0"] == -4.0);
+  CHECK_FALSE(one.report()["rungs"][0].contains("mean_confidence"));
+  other.count_round(std::vector<double>{-1.0, -0.5}, std::vector<double>{-2.0, -1.0});
+  other.count_round(std::vector<double>{-1.0, 0.0}, std::vector<double>{-1.0, -0.5});
+  sum.add(other);
+  CHECK(sum.report()["rungs"][0]["mean_confidence"] == -1.5);
+  CHECK(sum.report()["rungs"][1]["mean_confidence"] == -0.75);
+  sum.add(one);
+  CHECK(sum.report()["rungs"][0]["mean_log_p0"] == -2.0);
+  CHECK(sum.report()["rungs"][1]["mean_log_p0"] == -0.5);
+  // The particles of one power are together.
+  TemperingStatistics particles{Ladder({4.0})};
+  particles.count_round(std::vector<double>{-1.0, -2.0, -6.0});
+  CHECK(particles.report()["rungs"][0]["mean_log_p0"] == -3.0);
+}
+
 TEST_CASE("a checkpoint gives back the same bits") {
   const Ladder ladder({1.0, 2.0, 3.0});
   TemperingStatistics statistics(ladder);
   statistics.count(std::vector<Event>{extension(1, 3), local(2, 2, true), swap_of(1, true)});
-  statistics.count_log_p0(std::vector<double>{-1.1, -2.3, -0.7});
-  statistics.count_log_p0(std::vector<double>{-0.9, -7.3, -0.1});
+  statistics.count_round(std::vector<double>{-1.1, -2.3, -0.7});
+  statistics.count_round(std::vector<double>{-0.9, -7.3, -0.1},
+                         std::vector<double>{-0.1, -0.7, -0.3});
   TemperingStatistics restored(ladder);
   restored.restore(nlohmann::json::parse(statistics.state().dump()));
   const std::vector<Event> more{swap_of(0, true), swap_of(1, true)};
   for (TemperingStatistics* each : {&statistics, &restored}) {
     each->count(more);
-    each->count_log_p0(std::vector<double>{-0.3, -0.2, -0.1});
+    each->count_round(std::vector<double>{-0.3, -0.2, -0.1});
   }
   CHECK(restored.state() == statistics.state());
   CHECK(restored.report() == statistics.report());

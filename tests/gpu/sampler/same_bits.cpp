@@ -3,13 +3,9 @@
 #include <bit>
 
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
-#if defined(TEMPERA_DEVICE_TBB)
-#include <tbb/global_control.h>
-#elif defined(TEMPERA_DEVICE_OMP)
-#include <omp.h>
-#endif
 
 namespace tempera::gpu {
 namespace {
@@ -112,20 +108,11 @@ TEST_CASE("the records of a run do not depend on how its work is laid out") {
 
 TEST_CASE("the records of a run do not depend on the number of threads") {
   const Pinned expected = GENERATE(from_range(pinned));
-  for (const int threads : {1, 2, 5}) {
+  for (const std::size_t threads : {1, 2, 5}) {
     CAPTURE(threads, name_of(expected.arithmetic));
-#if defined(TEMPERA_DEVICE_TBB)
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                    static_cast<std::size_t>(threads));
-#elif defined(TEMPERA_DEVICE_OMP)
-    const int before = omp_get_max_threads();
-    omp_set_num_threads(threads);
-#endif
+    const ThreadLimit limit(threads);
     const auto model = random_qwen3(small_config(), 5, default_kernels(expected.arithmetic));
     CHECK(digests(*model, {}) == expected.digests);
-#if defined(TEMPERA_DEVICE_OMP)
-    omp_set_num_threads(before);
-#endif
   }
 }
 

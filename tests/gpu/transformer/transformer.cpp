@@ -6,14 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
-#if defined(TEMPERA_DEVICE_TBB)
-#include <tbb/global_control.h>
-#endif
 
 namespace tempera::gpu {
 
@@ -239,18 +237,16 @@ TEST_CASE("random weights and the arithmetic have the same bits everywhere", "[t
   }
 }
 
-#if defined(TEMPERA_DEVICE_TBB)
 TEST_CASE("a row does not depend on the number of threads", "[transformer]") {
   const auto transformer = random_qwen3(odd_config(), 8, kernels_of_each_arithmetic());
   Text text;
   for (TokenId i = 0; i < 60; ++i) text.push_back(i * i % 5);
   const auto row = fresh(*transformer, text);
   for (const std::size_t threads : {1, 2, 3, 8}) {
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    const ThreadLimit limit(threads);
     CHECK(fresh(*transformer, text) == row);
   }
 }
-#endif
 
 TEST_CASE("a text that the model cannot take is refused before anything is computed",
           "[transformer]") {

@@ -10,6 +10,7 @@
 #include "gpu/transformer/transformer.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/architectures/parity_table.hpp"
 
 namespace tempera::gpu {
 
@@ -223,13 +224,17 @@ TEST_CASE("every architecture has the logits of Hugging Face transformers to flo
     const double tolerance = expected.tolerance(config);
     INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);
     CHECK(distance <= tolerance);
+    ParityRow row{each.name, Arithmetic::float32, distance, tolerance};
     for (const auto& defect : defects_of(each.name, config)) {
       auto wrong = config;
       if (defect.configuration) defect.configuration(wrong);
       const auto rows = each.rows(wrong, defect.weights, expected.tokens);
       INFO(defect.what);
-      CHECK(expected.distance(rows).largest > 10.0 * tolerance);
+      const double of_defect = expected.distance(rows).largest;
+      CHECK(of_defect > 10.0 * tolerance);
+      row.nearest_defect = std::min(row.nearest_defect, of_defect);
     }
+    write_parity(row, expected);
   }
 }
 
@@ -245,6 +250,7 @@ TEST_CASE("under tensor-core every architecture has those logits to bfloat16 rou
     INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);
     CHECK(distance <= tolerance);
     CHECK(distance > 0.02 * tolerance);  // it is another arithmetic
+    write_parity({each.name, Arithmetic::tensor_core, distance, tolerance}, expected);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "gpu/transformer/architectures/qwen3_5.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
+#include "tests/gpu/transformer/architectures/parity_table.hpp"
 #include "tests/gpu/transformer/architectures/plain_recurrent.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
@@ -52,10 +53,12 @@ TEST_CASE("Qwen3.5 has the logits of Hugging Face transformers to float32 roundi
   REQUIRE(expected.tokens.size() >= 400);
   REQUIRE(expected.logits.size() == expected.positions.size() * config.vocab_size);
   const double tolerance = expected.tolerance(config);
+  ParityRow table{"qwen3_5", Arithmetic::float32, 0.0, tolerance};
   for (const Kernels* kernels : forms_of_the_kernels()) {
     const double distance = expected.distance(produced(config, expected.tokens, *kernels)).largest;
     INFO(kernels->name() << ": distance " << distance << ", tolerance " << tolerance);
     CHECK(distance <= tolerance);
+    table.distance = std::max(table.distance, distance);
   }
   CHECK(expected.distance(recomputed(config, expected.tokens, RecurrentDefect::none)).largest <=
         tolerance);
@@ -64,7 +67,9 @@ TEST_CASE("Qwen3.5 has the logits of Hugging Face transformers to float32 roundi
     const double distance = expected.distance(rows).largest;
     INFO("defect " << defect << ": distance " << distance << ", tolerance " << tolerance);
     CHECK(distance > 10.0 * tolerance);
+    table.nearest_defect = std::min(table.nearest_defect, distance);
   }
+  write_parity(table, expected);
 }
 
 // The chain that the other architectures' tolerance follows is no bound here: a delta rule writes
@@ -87,12 +92,16 @@ TEST_CASE("under tensor-core Qwen3.5 has those logits to bfloat16 rounding",
   INFO("distance " << distance << ", of the roundings alone " << of_roundings);
   CHECK(distance <= 2.0 * of_roundings);
   CHECK(of_roundings <= 2.0 * distance);  // it is another arithmetic
+  ParityRow table{"qwen3_5", Arithmetic::tensor_core, distance, 2.0 * of_roundings};
   for (const auto defect :
        {RecurrentDefect::output_gate_dropped, RecurrentDefect::decay_dropped,
         RecurrentDefect::value_written_whole, RecurrentDefect::memory_lost_at_checkpoints}) {
     INFO("defect " << static_cast<int>(defect));
-    CHECK(expected.distance(recomputed(config, expected.tokens, defect)).mean > 2.0 * of_roundings);
+    const double of_defect = expected.distance(recomputed(config, expected.tokens, defect)).mean;
+    CHECK(of_defect > 2.0 * of_roundings);
+    table.nearest_defect = std::min(table.nearest_defect, of_defect);
   }
+  write_parity(table, expected);
 }
 
 }  // namespace tempera::gpu
