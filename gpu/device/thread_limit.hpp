@@ -5,18 +5,22 @@
 
 namespace tempera::gpu {
 
-/// Whether this build's kernels run on several threads of the host: neither CUDA's nor plain C++.
+/// Whether this build's kernels run on threads of the host: all but CUDA's do.
 bool runs_on_host_threads();
 
-/// While it lives, what runs on the host's threads takes no more than this many of them. It changes
-/// no bit.
+/// While it lives, on_host_threads takes no more than this many threads, nor does Thrust where its
+/// device system has any. It changes no bit. Not to be made or ended within on_host_threads.
 class ThreadLimit {
  public:
-  /// Range: threads >= 1. TBB takes no more than there are processors.
+  /// Range: threads >= 1.
   explicit ThreadLimit(std::size_t threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
 
  private:
-  std::shared_ptr<void> limit_;  ///< what takes it back
+  std::size_t before_;
+  std::shared_ptr<void> of_thrust_;  ///< what takes it back
 };
 
 }  // namespace tempera::gpu

@@ -5,23 +5,12 @@
 #include <thread>
 #include <vector>
 
+#include "gpu/device/thread_limit.hpp"
 #include "tests/catch.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {
 namespace {
-
-/// Sets the number of threads, and sets it back.
-class Limited {
- public:
-  explicit Limited(std::size_t threads) : before_(limit_host_threads(threads)) {}
-  ~Limited() { limit_host_threads(before_); }
-  Limited(const Limited&) = delete;
-  Limited& operator=(const Limited&) = delete;
-
- private:
-  std::size_t before_;
-};
 
 /// How often each item was done in one call.
 std::vector<int> counts_of(std::size_t items) {
@@ -36,7 +25,7 @@ TEST_CASE("every item is done once, on however many threads", "[device]") {
   law("every item is done once", [] {
     const auto items = *rc::gen::inRange<std::size_t>(0, 5000);
     const auto threads = *rc::gen::inRange<std::size_t>(1, 9);
-    const Limited limited(threads);
+    const ThreadLimit limit(threads);
     RC_ASSERT(counts_of(items) == std::vector<int>(items, 1));
   });
 }
@@ -44,7 +33,7 @@ TEST_CASE("every item is done once, on however many threads", "[device]") {
 // A thread that comes late to a call meets the next: what it then does must be of that one.
 TEST_CASE("calls that follow at once do not mix", "[device]") {
   for (const std::size_t threads : {2, 3, 7}) {
-    const Limited limited(threads);
+    const ThreadLimit limit(threads);
     for (std::size_t call = 0; call < 20'000; ++call) {
       const std::size_t items = 1 + call % 7;
       std::vector<std::size_t> done(items, 0);
@@ -57,7 +46,7 @@ TEST_CASE("calls that follow at once do not mix", "[device]") {
 }
 
 TEST_CASE("a call from within a call, and one beside another, are whole", "[device]") {
-  const Limited limited(3);
+  const ThreadLimit limit(3);
   std::atomic<std::size_t> inner = 0;
   on_host_threads(
       10, [&](std::size_t) { on_host_threads(20, [&](std::size_t item) { inner += item; }); });
@@ -78,7 +67,7 @@ TEST_CASE("a call from within a call, and one beside another, are whole", "[devi
 
 TEST_CASE("what an item throws reaches the caller, and the next call works", "[device]") {
   for (const std::size_t threads : {1, 4}) {
-    const Limited limited(threads);
+    const ThreadLimit limit(threads);
     const auto failing = [](std::size_t item) {
       if (item == 37) throw std::domain_error("item 37");
     };
@@ -89,7 +78,7 @@ TEST_CASE("what an item throws reaches the caller, and the next call works", "[d
 
 TEST_CASE("a limit keeps to so many threads", "[device]") {
   for (const std::size_t threads : {1, 2, 4}) {
-    const Limited limited(threads);
+    const ThreadLimit limit(threads);
     std::atomic<std::size_t> at_once = 0;
     std::atomic<std::size_t> most = 0;
     on_host_threads(200, [&](std::size_t) {
