@@ -12,6 +12,7 @@
 #include "bench/seconds_of.hpp"
 #include "gpu/runs/draw_answers.hpp"
 #include "gpu/runs/opened_model.hpp"
+#include "gpu/runs/presets.hpp"
 #include "gpu/runs/prompt_file.hpp"
 
 using namespace tempera;
@@ -92,16 +93,19 @@ int main(int count, char** arguments) {
   for (const auto& prompts : groups)
     for (const gpu::Prompt& prompt : prompts)
       horizon = model.horizon_behind(prompt.tokens.size(), horizon);
-  // Of a named model the paper's ladders; their rows have one local move a round, here four.
+  // Of a named model the ladder and the rounds of the paper's preset for GSM8K, all presets having
+  // one local move a round; four shorter stages.
+  const gpu::Preset& preset = *gpu::find_preset("qwen3/gsm8k");
   const std::vector<std::vector<double>> ladders =
-      is_named ? std::vector<std::vector<double>>{{1.5, 2.0, 3.0}}
+      is_named ? std::vector<std::vector<double>>{preset.powers}
                : std::vector<std::vector<double>>{{1, 2, 4}, {2, 3, 4}, {2, 4, 8}};
-  std::printf("%-10s %7s  %-26s %8s %6s %8s %6s %6s\n", "powers", "horizon", "with", "tokens",
+  std::printf("%-20s %7s  %-18s %8s %6s %8s %6s %6s\n", "powers", "horizon", "with", "tokens",
               "ratio", "passes", "ratio", "time");
   for (const std::vector<double>& powers : ladders) {
     gpu::DrawSettings settings{
         gpu::Ladder(powers),
-        {gpu::make_stages(horizon, (horizon + 3) / 4, {2}, {4}, {1}), gpu::Schedule::adj, 2},
+        {gpu::make_stages(horizon, (horizon + 3) / 4, {preset.rounds}, {1}, {1}),
+         gpu::Schedule::adj, powers.size() - 1},
         model.terminal()};
     settings.seed = 1;
     settings.samples = is_named ? 1 : 4;
@@ -118,7 +122,7 @@ int main(int count, char** arguments) {
         std::printf("the answers differ\n");
         return EXIT_FAILURE;
       }
-      std::printf("%-10s %7zu  %-26s %8llu %6.3f %8llu %6.3f %6.3f\n", text_of(powers).c_str(),
+      std::printf("%-20s %7zu  %-18s %8llu %6.3f %8llu %6.3f %6.3f\n", text_of(powers).c_str(),
                   horizon, form.name, static_cast<unsigned long long>(form.tokens),
                   ratio(form.tokens, neither.tokens), static_cast<unsigned long long>(form.passes),
                   ratio(form.passes, neither.passes),

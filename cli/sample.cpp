@@ -143,9 +143,15 @@ void refuse_idle_prefetch(const SampleOptions& options) {
   if (!gpu::sampler_named(settings.sampler, "--sampler").takes_local_moves)
     throw gpu::BadInput("--prefetch", "has no effect on the sampler " + settings.sampler,
                         "leave it out, or name another with --sampler");
-  if (*std::max_element(settings.local_moves.begin(), settings.local_moves.end()) < 2)
-    throw gpu::BadInput("--prefetch", "has no effect where no round has two local moves in a row",
-                        "leave it out, or give --local-moves 2 or more");
+  const auto of_stage = [](const std::vector<std::size_t>& counts, std::size_t m) {
+    if (counts.size() == 1) return counts.front();
+    return m < counts.size() ? counts[m] : 0;  // what does not fit the stages is refused there
+  };
+  const std::size_t counted = std::max(settings.rounds.size(), settings.local_moves.size());
+  for (std::size_t m = 0; m < counted; ++m)
+    if (of_stage(settings.rounds, m) * of_stage(settings.local_moves, m) > 1) return;
+  throw gpu::BadInput("--prefetch", "has no effect where no stage has two local moves of a rung",
+                      "leave it out, or give --rounds 2 or more");
 }
 
 void run_sample(SampleOptions options) {
@@ -304,9 +310,10 @@ void add_sample(CLI::App& app) {
       "way as fit (default: 64 at once, whatever they need). It changes no answer");
   CLI::Option* prefetch = add_whole_number(
       *command, "--prefetch", options->layout.prefetch, {0, gpu::addressable_turns - 1},
-      "Local moves of each rung that may begin ahead of the one under way, of the same round, as "
-      "if it were rejected (default: 0): fewer steps where a batch has rows left, tokens in vain "
-      "where a move is accepted. It changes no answer and no event");
+      "Local moves of each rung that may begin ahead of the one under way, those of the stage's "
+      "later rounds too, as if no move or swap before them changed the record (default: 0): fewer "
+      "steps where a batch has rows left, tokens in vain where one does. It changes no answer and "
+      "no event");
   CLI::Option* threads =
       add_whole_number(*command, "--threads", options->threads, {1, most_at_once},
                        "The most threads of this machine to take (default: one for each of its "

@@ -160,6 +160,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     is_over_ = false;
     unfinished_.assign(plan_.replicas(ladder_), {});
     last_turn_.assign(plan_.replicas(ladder_), no_turn);
+    seen_.assign(plan_.replicas(ladder_), {});
     const Rest& from = starts_[start];
     progress_ = {{},          from.stage,    from.extended, from.round, from.local_moves,
                  from.sweeps, from.resampled};
@@ -186,6 +187,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
 
   std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw& draw) override {
     if (is_over_) throw Stop{};
+    if (largest_batch_ > 1) forget_ended();
     if (steps_ == path_.size())
       meet(tickets, draw);
     else if (steps_ + 1 == path_.size())
@@ -281,12 +283,24 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     return key;
   }
 
+  /// Another record has ended the moves that were ahead of it.
+  void forget_ended() {
+    for (std::size_t k = 0; k < progress_.replicas.size(); ++k) {
+      auto tokens = progress_.replicas[k].token_ids();
+      if (tokens == seen_[k]) continue;
+      seen_[k] = std::move(tokens);
+      unfinished_[k].clear();
+    }
+  }
+
   /// Keeps what was decided since each of a rung's moves began, some ahead of others. A token of a
-  /// block extension is in its record, and so is what came of a move or swap that has ended.
+  /// block extension is in its record when its batch is over, and so is what came of a move or swap
+  /// that has ended.
   void note(const gpu::DrawAddress& at, std::size_t winner) {
     std::map<std::uint64_t, std::vector<std::uint64_t>>& moves = unfinished_[at.rung];
     switch (at.purpose) {
       case gpu::Purpose::extension_token:
+        if (largest_batch_ > 1) moves[at.turn] = {winner};
         break;
       case gpu::Purpose::restart_position:
         if (largest_batch_ == 1) {  // the moves before it have ended
@@ -301,10 +315,9 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
       case gpu::Purpose::accept:
         last_turn_[at.rung] = at.turn;
         moves.erase(moves.begin(), moves.upper_bound(at.turn));
-        if (winner == 0) moves.clear();  // it has ended those ahead
         break;
       case gpu::Purpose::swap:
-        unfinished_.assign(unfinished_.size(), {});
+        if (largest_batch_ == 1) unfinished_.assign(unfinished_.size(), {});
         last_turn_.assign(last_turn_.size(), no_turn);
         break;
       case gpu::Purpose::resample:
@@ -341,6 +354,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   /// Of each rung, its unfinished moves and what was decided in them.
   std::vector<std::map<std::uint64_t, std::vector<std::uint64_t>>> unfinished_;
   std::vector<std::uint64_t> last_turn_;  // of each rung, the last move seen to begin or end
+  Records seen_;                          // of each rung, at the last draw
 };
 
 }  // namespace

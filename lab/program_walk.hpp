@@ -43,11 +43,11 @@ enum class Cuts {
 ///
 /// Its state at a draw is the draw's address, the records of all rungs or particles with the
 /// horizon at which these were last resampled, and of each rung what was decided in its unfinished
-/// move. Every decision of every state that can be reached is taken once, by running the program
+/// moves. Every decision of every state that can be reached is taken once, by running the program
 /// along one path to the state and one decision further; probabilities are then carried from state
-/// to state, exactly. largest_batch: of the engine; with 1 no move begins ahead of its turn has
-/// room. Two paths that meet in a state go on alike because their records are the same bit for bit,
-/// which is looked at each time they meet, as are the tickets of the draw.
+/// to state, exactly. largest_batch: of the engine; with 1 no move that begins ahead of its turn
+/// has room. Two paths that meet in a state go on alike because their records are the same bit for
+/// bit, which is looked at each time they meet, as are the tickets of the draw.
 /// @throw std::logic_error if paths that meet in a state are shown different tickets
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts = Cuts::at_every_round,

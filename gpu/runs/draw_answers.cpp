@@ -107,12 +107,12 @@ class Assembly {
   std::size_t bytes_of_prompt(std::size_t p) const {
     return model_.cache_bytes(prompts_[p].tokens.size());
   }
-  /// How many proposals of one rung can be ahead: no more than its moves of a round leave.
+  /// How many proposals of one rung can be ahead: no more than its moves of a stage leave.
   std::size_t most_ahead() const {
-    std::size_t most = 0;
+    std::size_t most = 1;
     for (const Stage& stage : settings_.plan.stages)
-      if (stage.local_moves > 0) most = std::max(most, stage.local_moves - 1);
-    return std::min(most, settings_.prefetch);
+      most = std::max(most, stage.rounds * stage.local_moves);
+    return std::min(most - 1, settings_.prefetch);
   }
   std::size_t bytes_of_run(std::size_t p, bool restored) const {
     return cache_bytes_of_run(

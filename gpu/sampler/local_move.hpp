@@ -5,14 +5,6 @@
 
 namespace tempera::gpu {
 
-/// Whether the tokens of x and y differ at or behind position r.
-inline bool differ_from(std::size_t r, const Record& x, const Record& y) {
-  if (x.length() != y.length()) return true;
-  for (std::size_t t = r; t <= x.length(); ++t)
-    if (x.tokens().token(t) != y.tokens().token(t)) return true;
-  return false;
-}
-
 /// Step 2 of Algorithm 1, one local update of rung k: L_k = Σ_r ω(r) L_{k,r}.
 ///
 /// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`,

@@ -7,11 +7,11 @@ namespace tempera::gpu {
 namespace {
 
 /// Step 2 for one rung, restarting where the plan says.
-Task refine(Record& x, Run& run, const Plan& plan, Rung k, std::size_t first, std::size_t moves,
-            const RestartLaw& law) {
+Task refine(Record& x, Run& run, const Plan& plan, Rung k, MoveNumbers numbers,
+            const RestartLaw& law, MovesAhead& begun) {
   return plan.restart_range == RestartRange::record
-             ? refine<RecordRestartRules>(x, run, k, first, moves, law)
-             : refine<PaperRules>(x, run, k, first, moves, law);
+             ? refine<RecordRestartRules>(x, run, k, numbers, law, begun)
+             : refine<PaperRules>(x, run, k, numbers, law, begun);
 }
 
 }  // namespace
@@ -22,15 +22,17 @@ Task parallel_power_tempering(Run& run, const Plan& plan, Progress& progress, Ob
     const Stage& stage = plan.stages[progress.stage];
     const RestartLaw law = RestartLaw::in_parts(plan.restart_weights, stage.horizon);
     co_await begin_stage(run, progress, stage.horizon, observer);
+    std::vector<MovesAhead> begun(progress.replicas.size());  // of each rung, on its record
     while (progress.round < stage.rounds) {
+      const MoveNumbers numbers = moves_of_round(progress, stage);
       std::vector<Task> refinements;
       for (Rung k = 0; k < progress.replicas.size(); ++k)
-        refinements.push_back(refine(progress.replicas[k], run, plan, k, progress.local_moves,
-                                     stage.local_moves, law));
+        refinements.push_back(refine(progress.replicas[k], run, plan, k, numbers, law, begun[k]));
       co_await all(std::move(refinements));
-      progress.local_moves += stage.local_moves;
+      progress.local_moves = numbers.round_end;
       for (std::size_t b = 0; b < stage.sweeps; ++b)
         sweep(progress.replicas, run, plan.schedule, progress.sweeps++);
+      end_outdated(begun, run.events);
       ++progress.round;
       report(run, progress, observer);
     }

@@ -26,6 +26,20 @@ struct Progress {
   std::optional<std::size_t> answer = std::nullopt;
 };
 
+/// Local moves of each rung, by their numbers as Progress::local_moves counts.
+struct MoveNumbers {
+  std::size_t first = 0;      ///< of the round
+  std::size_t round_end = 0;  ///< behind the last of the round
+  std::size_t stage_end = 0;  ///< behind the last of the stage
+};
+
+/// Of the round that comes next.
+inline MoveNumbers moves_of_round(const Progress& progress, const Stage& stage) {
+  const std::size_t first = progress.local_moves;
+  const std::size_t moves = stage.local_moves;
+  return {first, first + moves, first + (stage.rounds - progress.round) * moves};
+}
+
 /// Is told of every block extension and every round as it ends: the moments at which a run can be
 /// cut and taken up again.
 class Observer {

@@ -76,4 +76,11 @@ void Record::append(const ScoredToken& token) {
   terminated_ = context_->is_terminal(token.id);
 }
 
+bool differ_from(std::size_t r, const Record& x, const Record& y) {
+  if (x.length() != y.length()) return true;
+  for (std::size_t t = r; t <= x.length(); ++t)
+    if (x.tokens().token(t) != y.tokens().token(t)) return true;
+  return false;
+}
+
 }  // namespace tempera::gpu

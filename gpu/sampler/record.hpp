@@ -79,4 +79,7 @@ class Record {
   bool terminated_ = false;
 };
 
+/// Whether the tokens of x and y differ at or behind position r.
+bool differ_from(std::size_t r, const Record& x, const Record& y);
+
 }  // namespace tempera::gpu

@@ -2,9 +2,9 @@
 
 namespace tempera::gpu {
 
-template Task refine<PaperRules>(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
-                                 const RestartLaw& law);
-template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, std::size_t first,
-                                         std::size_t moves, const RestartLaw& law);
+template Task refine<PaperRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+                                 const RestartLaw& law, MovesAhead& begun);
+template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+                                         const RestartLaw& law, MovesAhead& begun);
 
 }  // namespace tempera::gpu

@@ -3,14 +3,17 @@
 #include <deque>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "gpu/sampler/local_move.hpp"
+#include "gpu/sampler/progress.hpp"
 
 namespace tempera::gpu {
 
 /// A step of a sampler that may begin before its turn. It waits at Turn::reached, and before it no
 /// longer than for rows that a batch has left; awaited, its turn has come, and it goes on to its
-/// end. Ended before, it leaves nothing behind.
+/// end. Ended before, it leaves nothing behind, nor an exception: what it throws is thrown when its
+/// turn has come. But a batch throws for all its rows: NaN is an error in those drawn ahead too.
 class StepAhead {
  public:
   StepAhead() = default;
@@ -41,35 +44,60 @@ class StepAhead {
   std::optional<Task> step_;
 };
 
+/// The local moves of one rung that have begun and not ended, in the order of their turns: one
+/// after the other from the move whose turn comes next.
+using MovesAhead = std::deque<StepAhead>;
+
 /// Step 2 of Algorithm 1 for one rung: its n_local moves of one round, the kernel L_k^{n_local}.
 ///
-/// Prefetching: up to run.prefetch moves begin ahead of the one whose turn it is, each at its own
-/// addresses, as if all before it rejected. Where that is so their proposals are the very ones that
-/// their turns would have drawn; an acceptance ends them, and the moves that come begin again from
-/// the new record. So the law is the program's without it (sampler_prefetch.prefetched_law).
+/// Prefetching: up to run.prefetch moves begin ahead of the one whose turn it is, those of the
+/// stage's later rounds among them, each at its own addresses, as if all before it rejected and no
+/// swap between them took the record away. Where that is so their proposals are the very ones that
+/// their turns would have drawn; a step that leaves another record ends them, and the moves that
+/// come begin again from that. So the law is the program's without it
+/// (sampler_prefetch.prefetched_law).
+///
+/// begun: what earlier rounds of the stage have begun, all of it on x as it is now, and what this
+/// one leaves to those that come. x, run and law must stay where they are while it holds any.
 template <class Rules = PaperRules>
-Task refine(Record& x, Run& run, Rung k, std::size_t first, std::size_t moves,
-            const RestartLaw& law) {
+Task refine(Record& x, Run& run, Rung k, MoveNumbers numbers, const RestartLaw& law,
+            MovesAhead& begun) {
   // At power 1 tickets accept but for their rounding: there is no reject path.
   const std::size_t ahead = run.ladder.power(k) == 1.0 ? 0 : run.prefetch;
-  std::deque<StepAhead> begun;  // the move whose turn it is, and those ahead of it
-  for (std::size_t a = 0; a < moves; ++a) {
-    while (begun.size() <= ahead && a + begun.size() < moves) {
-      const std::size_t number = first + a + begun.size();
+  std::size_t next = numbers.first;
+  const auto begin_until = [&](std::size_t count) {
+    while (begun.size() < count && next + begun.size() < numbers.stage_end) {
+      const std::size_t number = next + begun.size();
       StepAhead& move = begun.emplace_back();
       move.begin(
           local_move<Rules>(x, Turn(run, k, number, Purpose::proposal_token, move.reach()), law));
     }
+  };
+  while (next < numbers.round_end) {
+    begin_until(1 + ahead);
     co_await begun.front();
     begun.pop_front();
+    ++next;
     if (Rules::outdates_those_ahead(run.events.back())) begun.clear();
+  }
+  begin_until(ahead);  // while other rungs have moves of the round before them
+}
+
+/// Ends the moves ahead of rungs whose records the sweeps of a round have taken away.
+/// events: of the round.
+template <class Rules = PaperRules>
+void end_outdated(std::vector<MovesAhead>& begun, const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (event.kind != Event::Kind::swap || !Rules::outdates_those_ahead(event)) continue;
+    begun[event.rung].clear();
+    begun[event.rung + 1].clear();
   }
 }
 
 /// Both are compiled once, in refine.cpp: what lab/ enumerates is what runs.
-extern template Task refine<PaperRules>(Record& x, Run& run, Rung k, std::size_t first,
-                                        std::size_t moves, const RestartLaw& law);
-extern template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, std::size_t first,
-                                                std::size_t moves, const RestartLaw& law);
+extern template Task refine<PaperRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+                                        const RestartLaw& law, MovesAhead& begun);
+extern template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+                                                const RestartLaw& law, MovesAhead& begun);
 
 }  // namespace tempera::gpu

@@ -56,9 +56,10 @@ struct PaperRules {
     return (sum_y - sum_x) + rest + (count + 16.0) * 0x1p-52 * magnitude;
   }
 
-  /// Whether a local move that has ended leaves another record than the moves begun ahead of it
-  /// have drawn their proposals from: these are of the reject path.
-  static bool outdates_those_ahead(const Event& move) { return move.accepted; }
+  /// Whether a local move or a swap that has ended leaves another record than the moves begun ahead
+  /// of it have drawn their proposals from: these are of the reject path. An equal record is as
+  /// good as the same one: scores and caches are functions of its tokens.
+  static bool outdates_those_ahead(const Event& step) { return step.changed; }
 
   /// log ω(r | y) − log ω(r | x) for records of these lengths: nothing, since ω sees no record.
   static double restart_log_factor(const RestartLaw&, std::size_t, std::size_t) { return 0.0; }

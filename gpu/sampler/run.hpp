@@ -25,7 +25,7 @@ struct Event {
   std::size_t tokens = 0;   ///< tokens that were drawn
   bool proposed = false;    ///< false where r > τ(x): the proposal is x itself
   bool accepted = false;
-  bool changed = false;  ///< of a local move: accepted, and another record than before
+  bool changed = false;  ///< of a local move or swap: accepted, and other records than before
   double log_ratio = 0.0;
   /// Of a local move whose rejection was certain before its proposal was complete: then log_ratio
   /// is an upper bound of the ratio.
@@ -60,8 +60,9 @@ struct Run {
   /// changes no record and no acceptance.
   bool early_rejection = false;
   std::uint8_t pilot = 0;  ///< part of every draw's address: no pilot shares a word with a run
-  /// How many local moves of each rung may begin ahead of the one whose turn it is, so that their
-  /// proposals are drawn in the rows that batches have left. It changes no record and no event.
+  /// How many local moves of each rung may begin ahead of the one whose turn it is, also those of
+  /// later rounds of the stage, so that their proposals are drawn in the rows that batches have
+  /// left. It changes no record and no event.
   std::size_t prefetch = 0;
 };
 

@@ -15,6 +15,7 @@ void attempt_swap(std::vector<Record>& replicas, Turn turn) {
   Event event{.kind = Event::Kind::swap, .proposed = true};
   event.log_ratio = Rules::swap_log_ratio(replicas[k], replicas[k + 1], turn.ladder(), k);
   event.accepted = turn.accept(event.log_ratio, Purpose::swap);
+  event.changed = event.accepted && differ_from(1, replicas[k], replicas[k + 1]);
   if (event.accepted) Rules::exchange(replicas[k], replicas[k + 1]);
   turn.note(event);
 }

@@ -26,9 +26,13 @@ const std::string run =
 const std::string move =
     "(tempera::gpu::Record&, tempera::gpu::Turn, tempera::gpu::RestartLaw const&)";
 
+const std::string moves_ahead =
+    "std::deque<tempera::gpu::StepAhead, std::allocator<tempera::gpu::StepAhead> >";
+
 const std::string moves =
-    "(tempera::gpu::Record&, tempera::gpu::Run&, unsigned long, unsigned long, unsigned long, "
-    "tempera::gpu::RestartLaw const&)";
+    "(tempera::gpu::Record&, tempera::gpu::Run&, unsigned long, tempera::gpu::MoveNumbers, "
+    "tempera::gpu::RestartLaw const&, " +
+    moves_ahead + "&)";
 
 const std::vector<Kernel> kernels{
     {"local_move<tempera::gpu::PaperRules>" + move, true},

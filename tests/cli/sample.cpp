@@ -327,9 +327,11 @@ TEST_CASE("early rejection changes no answer, and draws fewer tokens") {
 }
 
 TEST_CASE("prefetching changes no answer, no summary and no event, and takes fewer steps") {
-  const std::string rest = worked_sum + sum +
-                           "--horizon 24 --rounds 3 --local-moves 6 --powers 3,5,9 --seed 3 "
-                           "--early-rejection --json --summary ";
+  const std::string rest =
+      worked_sum + sum +
+      "--horizon 24 --powers 3,5,9 --seed 3 --early-rejection --json "
+      "--summary " +
+      GENERATE(as<std::string>{}, "--rounds 3 --local-moves 6 ", "--rounds 12 ");
   json plain = json::parse(sample(rest).out);
   json ahead = json::parse(sample(rest + "--prefetch 3").out);
   CHECK(plain["speed"]["discarded_tokens"] == 0);
@@ -352,7 +354,8 @@ TEST_CASE("what a sampler cannot use is refused before anything is written") {
       check_refusal(
           rest + " --sampler " + sampler + " " + option,
           option.substr(0, option.find(' ')) + ": has no effect on the sampler " + sampler);
-  check_refusal(rest + " --prefetch 2", "--prefetch: has no effect where no round has two local");
+  check_refusal(rest + " --prefetch 2 --rounds 1,0,1",
+                "--prefetch: has no effect where no stage has two local moves of a rung");
   CHECK(folder.holds_nothing());
   check_refusal(rest + " --rope-factors long", "has no rotary factors");
   check_refusal(rest + " --rope-factors middling", "--rope-factors: \"middling\" is unknown");
@@ -360,7 +363,7 @@ TEST_CASE("what a sampler cannot use is refused before anything is written") {
   for (const std::string sampler : {"fixed-horizon", "uncoupled-ladder"})
     sample(toy_models + "four_state.json a --horizon 3 --local-moves 2 --sampler " + sampler +
            " --early-rejection --prefetch 2");
-  sample(toy_models + "four_state.json a --horizon 3 --out " + run);
+  sample(toy_models + "four_state.json a --horizon 3 --rounds 1 --out " + run);
   check_refusal("sample --resume " + run + " --prefetch 1", "--prefetch: has no effect where");
 }
 

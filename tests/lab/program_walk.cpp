@@ -65,12 +65,14 @@ TEST_CASE("the walk by states, cut at every round or in one piece, is the law of
   const auto paths = lab::walk_every_path(program, model, ladder, one.plan());
   const auto piece = lab::walk_program(program, model, ladder, one.plan(), Cuts::none);
   const auto cut = lab::walk_program(program, model, ladder, one.plan());
+  const auto rows = lab::walk_program(program, model, ladder, one.plan(), Cuts::none, 4);
   CHECK(total(paths.law) == Rational(1));
   CHECK(paths.law.size() > 1);
   CHECK(piece.law == paths.law);
   CHECK(cut.law == paths.law);
+  CHECK(rows.law == paths.law);  // of several rungs in a batch
   CHECK(piece.runs < paths.runs);
-  CHECK(paths.stale_records + piece.stale_records + cut.stale_records == 0);
+  CHECK(paths.stale_records + piece.stale_records + cut.stale_records + rows.stale_records == 0);
 }
 
 TEST_CASE("the walk by states is the law of every path of the truncating sampler") {
@@ -107,6 +109,7 @@ TEST_CASE("a transformer's caches and pages are walked as a table's are") {
   const auto program = gpu::parallel_power_tempering;
   const auto paths = lab::walk_every_path(program, model, ladder, one.plan());
   const auto cut = lab::walk_program(program, model, ladder, one.plan());
+  const auto rows = lab::walk_program(program, model, ladder, one.plan(), Cuts::none, 4);
   CHECK(cut.law == paths.law);
   CHECK(cut.stale_records + paths.stale_records == 0);
 }

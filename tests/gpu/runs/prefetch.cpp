@@ -5,26 +5,37 @@
 namespace tempera::gpu {
 namespace {
 
-SamplingSettings prefetched_settings() {
+using Counts = std::vector<std::size_t>;
+
+/// Two stages with these counts of rounds, and of local moves in each of them.
+SamplingSettings prefetched_settings(const Counts& rounds, const Counts& local_moves) {
   SamplingSettings settings = small_settings();
   settings.prompts = {{"a", {2, 4}}, {"b", {5}}};
   settings.samples = 2;
   settings.horizon = 6;
   settings.block = 4;
   settings.powers = {1.0, 1.5, 3.0};
-  settings.local_moves = {2, 4};
+  settings.rounds = rounds;
+  settings.local_moves = local_moves;
   settings.output = 3;
   settings.early_rejection = true;
   return settings;
 }
 
+struct AheadLayout {
+  std::size_t prefetch = 0;
+  std::size_t cache_memory = 0;
+  std::function<bool()> stop = {};
+};
+
+/// Begins the run, or takes it up where the folder is there.
 nlohmann::ordered_json run_ahead(LanguageModel& model, const std::filesystem::path& path,
-                                 std::size_t prefetch, std::size_t cache_memory = 0) {
-  RunFolder folder = std::filesystem::exists(path)
-                         ? RunFolder::open(path)
-                         : RunFolder::create(path, prefetched_settings().to_json());
+                                 const SamplingSettings& asked, const AheadLayout& layout) {
+  RunFolder folder = std::filesystem::exists(path) ? RunFolder::open(path)
+                                                   : RunFolder::create(path, asked.to_json());
   const auto settings = SamplingSettings::from_json(folder.config(), "config.json");
-  Sampling sampling(model, settings, numbers_of, &folder, {}, {0.0, cache_memory, prefetch});
+  Sampling sampling(model, settings, numbers_of, &folder, {{}, {}, layout.stop},
+                    {0.0, layout.cache_memory, layout.prefetch});
   sampling.run();
   return sampling.speed();
 }
@@ -32,10 +43,15 @@ nlohmann::ordered_json run_ahead(LanguageModel& model, const std::filesystem::pa
 }  // namespace
 
 TEST_CASE("prefetching changes no byte of a run folder but of speed.json") {
+  // Moves in a row, and one a round.
+  const auto [rounds, local_moves] =
+      GENERATE(table<Counts, Counts>({{{2, 1}, {2, 4}}, {{4, 3}, {1}}}));
+  CAPTURE(rounds);
+  const SamplingSettings settings = prefetched_settings(rounds, local_moves);
   const std::unique_ptr<Transformer> model = random_qwen3(small_config(), 5);
   const test::TemporaryFolder work;
-  const auto plain = run_ahead(*model, work / "plain", 0);
-  const auto ahead = run_ahead(*model, work / "ahead", 3);
+  const auto plain = run_ahead(*model, work / "plain", settings, {0});
+  const auto ahead = run_ahead(*model, work / "ahead", settings, {3});
   const Left whole(work / "plain");
   CHECK(Left(work / "ahead") == whole);
   CHECK(plain["discarded_tokens"] == 0);
@@ -45,36 +61,50 @@ TEST_CASE("prefetching changes no byte of a run folder but of speed.json") {
   CHECK(ahead["decode_tokens"] ==
         drawn.get<std::uint64_t>() + ahead["discarded_tokens"].get<std::uint64_t>());
   CHECK(ahead["forward_passes"] < plain["forward_passes"]);
-  // Killed with moves under way ahead, and taken up with more, fewer or none of them.
+  // Killed or asked to stop with moves under way ahead, and taken up with more, fewer or none.
   for (const std::size_t passes : {3, 9, 14, 22}) {
     CAPTURE(passes);
-    const auto path = work / "killed";
+    const auto path = work / "cut";
+    std::size_t left = passes;
     KilledModel killed(*model, passes);
-    CHECK_THROWS_AS(run_ahead(killed, path, 3), Killed);
+    if (passes % 2 == 1)
+      CHECK_THROWS_AS(run_ahead(killed, path, settings, {3}), Killed);
+    else
+      CHECK_THROWS_AS(run_ahead(*model, path, settings, {3, 0, [&] { return left-- == 0; }}),
+                      RunStopped);
     KilledModel again(*model, passes / 2);
-    CHECK_THROWS_AS(run_ahead(again, path, 1), Killed);
-    run_ahead(*model, path, passes % 3);
+    CHECK_THROWS_AS(run_ahead(again, path, settings, {1}), Killed);
+    const auto rest = run_ahead(*model, path, settings, {passes % 3});
     CHECK(Left(path) == whole);
+    // What was ahead at the cut is drawn again, and counts where it is used.
+    CHECK(rest["discarded_tokens"] <= rest["decode_tokens"]);
+    if (passes % 3 == 0) CHECK(rest["discarded_tokens"] == 0);
     std::filesystem::remove_all(path);
   }
 }
 
 TEST_CASE("the caches of proposals that can be ahead count in the budget of memory") {
+  // A stage has four moves at most: beyond three none can be ahead.
+  const auto [rounds, local_moves] =
+      GENERATE(table<Counts, Counts>({{{2, 1}, {2, 4}}, {{4, 3}, {1}}}));
+  const SamplingSettings settings = prefetched_settings(rounds, local_moves);
   std::unique_ptr<Transformer> model = random_qwen3(small_config(), 5);
   const test::TemporaryFolder work;
-  run_ahead(*model, work / "plain", 0);
-  // A round has four moves at most: beyond three none can be ahead.
+  run_ahead(*model, work / "plain", settings, {0});
   const std::size_t prompt = model->cache_bytes(2);
   const std::size_t three = prompt + cache_bytes_of_run(*model, 2, 6, 3, 1 + 3, true);
   for (const std::size_t prefetch : {3, 50}) {
     const auto path = work / std::to_string(prefetch);
     model = random_qwen3(small_config(), 5);  // that knows of no other run's caches
-    const auto speed = run_ahead(*model, path, prefetch, three);
+    const auto speed = run_ahead(*model, path, settings, {prefetch, three});
     CHECK(Left(path) == Left(work / "plain"));
     CHECK(speed["cache_bytes"] <= three);
   }
-  require_bad_input([&] { run_ahead(*model, work / "small", 3, three - 1); },
-                    {"cache memory: ", "cannot hold one sample of prompt 1"});
+  require_bad_input(
+      [&] {
+        run_ahead(*model, work / "small", settings, {3, three - 1});
+      },
+      {"cache memory: ", "cannot hold one sample of prompt 1"});
 }
 
 }  // namespace tempera::gpu

@@ -1,4 +1,7 @@
 // Moves that begin ahead of their turns leave every record, event and bit of a run as it is.
+#include <algorithm>
+#include <cmath>
+
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
@@ -31,10 +34,30 @@ struct Prefetched {
 const std::vector<Context> prefetch_contexts{
     {{2, 3, 4}, {0, 1}}, {recurrent::text_of(58), {0, 1}}, {{5}, {}}};
 
-/// K = 3 with swaps, two stages with three and five moves in a row, ended and unended records.
-Prefetched tempered(LanguageModel& model, const PrefetchLayout& layout) {
-  static const Ladder ladder({1.0, 1.75, 4.0});
-  const Plan plan{make_stages(13, 7, {2, 3}, {3, 5}, {1, 2}), Schedule::adj, 2};
+/// What is run: a ladder, and how many moves follow each other, in a round and beyond it.
+struct PrefetchedPlan {
+  std::vector<double> powers;
+  Plan plan;
+};
+
+/// Two stages each; ended and unended records.
+std::vector<PrefetchedPlan> prefetched_plans() {
+  const std::vector<double> three{1.0, 1.75, 4.0};
+  const auto stages = [](const std::vector<std::size_t>& rounds,
+                         const std::vector<std::size_t>& local_moves,
+                         const std::vector<std::size_t>& sweeps) {
+    return make_stages(13, 7, rounds, local_moves, sweeps);
+  };
+  return {{three, {stages({2, 3}, {3, 5}, {1, 2}), Schedule::adj, 2}},
+          {three, {stages({7, 9}, {1}, {1}), Schedule::adj, 2}},  // the paper's rounds
+          {{1.5, 2.0, 3.0},
+           {stages({5, 4}, {1, 2}, {1, 2}), Schedule::deo, 2, 0, {}, RestartRange::record}},
+          {{2.5}, {stages({9}, {1}, {0}), Schedule::adj, 0}}};
+}
+
+Prefetched tempered(LanguageModel& model, const PrefetchedPlan& planned,
+                    const PrefetchLayout& layout) {
+  const Ladder ladder(planned.powers);
   const auto rows = make_device_row_lottery();
   PhiloxLottery lottery;
   Engine engine(model, *rows, lottery, layout.largest_batch, layout.order);
@@ -49,7 +72,8 @@ Prefetched tempered(LanguageModel& model, const PrefetchLayout& layout) {
     runs.push_back({engine, prefetch_contexts[i], ladder, 4, static_cast<std::uint32_t>(i)});
     runs[i].prefetch = layout.prefetch;
     runs[i].early_rejection = layout.early;
-    tasks.push_back(parallel_power_tempering(runs[i], plan, left.progress[i], &left.kept[i]));
+    tasks.push_back(
+        parallel_power_tempering(runs[i], planned.plan, left.progress[i], &left.kept[i]));
   }
   engine.run(tasks);
   left.decode_tokens = engine.decode_tokens();
@@ -60,7 +84,8 @@ Prefetched tempered(LanguageModel& model, const PrefetchLayout& layout) {
 bool same_event(const Event& a, const Event& b) {
   return a.kind == b.kind && a.rung == b.rung && a.turn == b.turn && a.restart == b.restart &&
          a.tokens == b.tokens && a.proposed == b.proposed && a.accepted == b.accepted &&
-         a.log_ratio == b.log_ratio && a.early == b.early && a.horizon == b.horizon;
+         a.changed == b.changed && a.log_ratio == b.log_ratio && a.early == b.early &&
+         a.horizon == b.horizon;
 }
 
 bool same_runs(const Prefetched& a, const Prefetched& b) {
@@ -93,34 +118,36 @@ TEST_CASE("prefetching leaves every record and event of a run as it is, bit for 
   for (LanguageModel* model :
        {static_cast<LanguageModel*>(attending.get()), static_cast<LanguageModel*>(hybrid.get()),
         static_cast<LanguageModel*>(&table)}) {
-    for (const bool early : {false, true}) {
-      const Prefetched plain = tempered(*model, {0, early});
-      CHECK(plain.decode_tokens == tokens_of_events(plain));
-      std::size_t accepted = 0, rejected = 0, unproposed = 0;
-      for (const EventKeeper& kept : plain.kept)
-        for (const Event& event : kept.events) {
-          if (event.kind != Event::Kind::local_move) continue;
-          ++(event.accepted ? accepted : event.proposed ? rejected : unproposed);
+    std::size_t accepted = 0, rejected = 0, unproposed = 0, swapped = 0, unswapped = 0;
+    for (const PrefetchedPlan& planned : prefetched_plans()) {
+      for (const bool early : {false, true}) {
+        const Prefetched plain = tempered(*model, planned, {0, early});
+        CHECK(plain.decode_tokens == tokens_of_events(plain));
+        for (const EventKeeper& kept : plain.kept)
+          for (const Event& event : kept.events) {
+            if (event.kind == Event::Kind::swap) ++(event.accepted ? swapped : unswapped);
+            if (event.kind != Event::Kind::local_move) continue;
+            ++(event.accepted ? accepted : event.proposed ? rejected : unproposed);
+          }
+        for (const PrefetchLayout layout :
+             {PrefetchLayout{1, early}, PrefetchLayout{3, early, 7, WorkOrder::last_come},
+              PrefetchLayout{100, early}}) {
+          CAPTURE(planned.powers, early, layout.prefetch, layout.largest_batch);
+          const Prefetched ahead = tempered(*model, planned, layout);
+          CHECK(same_runs(plain, ahead));
+          CHECK(ahead.decode_tokens > plain.decode_tokens);
+          for (const Progress& progress : ahead.progress)
+            for (const Record& record : progress.replicas) CHECK(owns_its_cache(*model, record));
+          if (layout.largest_batch == 64) CHECK(ahead.batches < plain.batches);
         }
-      CHECK(accepted > 10);
-      CHECK(rejected > 10);
-      CHECK(unproposed > 5);
-      for (const PrefetchLayout layout :
-           {PrefetchLayout{1, early}, PrefetchLayout{4, early, 7, WorkOrder::last_come},
-            PrefetchLayout{100, early}}) {
-        CAPTURE(early, layout.prefetch, layout.largest_batch);
-        const Prefetched ahead = tempered(*model, layout);
-        CHECK(same_runs(plain, ahead));
-        CHECK(ahead.decode_tokens > plain.decode_tokens);
-        for (const Progress& progress : ahead.progress)
-          for (const Record& record : progress.replicas) CHECK(owns_its_cache(*model, record));
-        if (layout.largest_batch == 64) CHECK(ahead.batches < plain.batches);
+        // Where every batch is full of what is needed there is no room ahead.
+        const Prefetched full = tempered(*model, planned, {100, early, 1});
+        CHECK(same_runs(plain, full));
+        CHECK(full.decode_tokens == plain.decode_tokens);
       }
-      // Where every batch is full of what is needed there is no room ahead.
-      const Prefetched full = tempered(*model, {100, early, 1});
-      CHECK(same_runs(plain, full));
-      CHECK(full.decode_tokens == plain.decode_tokens);
     }
+    for (const std::size_t seen : {accepted, rejected, unproposed, swapped, unswapped})
+      CHECK(seen > 10);
   }
 }
 
@@ -131,6 +158,7 @@ struct KeepsOutdated : PaperRules {
   static bool outdates_those_ahead(const Event&) { return false; }
 };
 
+/// What five moves leave, in rounds of two, two and one.
 template <class Rules>
 Record refined(LanguageModel& model, std::uint64_t seed, std::size_t prefetch) {
   PhiloxLottery lottery;
@@ -138,7 +166,12 @@ Record refined(LanguageModel& model, std::uint64_t seed, std::size_t prefetch) {
   small.run.prefetch = prefetch;
   Record x = small.scored(4, {2, 3, 2, 2});
   const RestartLaw law = RestartLaw::uniform(4);
-  small.finish(refine<Rules>(x, small.run, 0, 7, 5, law));
+  MovesAhead begun;
+  for (const std::size_t first : {7, 9, 11}) {
+    const std::size_t end = std::min<std::size_t>(first + 2, 12);
+    small.finish(refine<Rules>(x, small.run, 0, {first, end, 12}, law, begun));
+    CHECK(begun.size() == std::min<std::size_t>(prefetch, 12 - end));
+  }
   CHECK(small.run.events.size() == 5);
   return x;
 }
@@ -155,6 +188,74 @@ TEST_CASE("a proposal that is used after an acceptance which it was drawn ahead 
     if (!same_record(plain, refined<KeepsOutdated>(table, seed, 4))) ++caught;
   }
   CHECK(caught > 5);
+}
+
+namespace {
+
+/// A step that is at fault before its turn.
+Task failing(Turn turn) {
+  turn.accept(std::nan(""));
+  co_await turn.reached();
+}
+
+/// Two tokens to go on with, and a third behind which the rows are not numbers: never drawn behind
+/// the second, so that it is the record which decides whether it is met.
+TableModel table_with_a_hole() {
+  return TableModel(4, [](std::span<const TokenId> prefix) {
+    const auto has = [&](TokenId token) {
+      return std::find(prefix.begin(), prefix.end(), token) != prefix.end();
+    };
+    return has(3) ? std::vector<float>(4, std::nanf(""))
+                  : std::vector<float>{-9.0F, 1.0F, 0.5F, has(2) ? -99.0F : -0.5F};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("what a step ahead throws is thrown when its turn has come") {
+  TableModel table = scattered_table(6, 6);
+  PhiloxLottery lottery;
+  SmallRun small(table, prefetch_contexts[2], {2.0}, lottery);
+  const auto begin = [&](StepAhead& step) {
+    step.begin(failing(Turn(small.run, 0, 1, Purpose::proposal_token, step.reach())));
+  };
+  const auto awaited = [&]() -> Task {
+    StepAhead step;
+    begin(step);
+    co_await step;
+  };
+  CHECK_THROWS_AS(small.finish(awaited()), std::domain_error);
+  StepAhead ended;
+  begin(ended);
+}
+
+TEST_CASE("a row that is not a number ends the run, whether it was needed or asked ahead") {
+  const Context context{{}, {0}};
+  const auto left_by = [&](std::uint64_t seed, std::size_t prefetch) {
+    TableModel table = table_with_a_hole();
+    PhiloxLottery lottery;
+    SmallRun small(table, context, {2.0, 3.0}, lottery, seed);
+    small.run.prefetch = prefetch;
+    const Plan plan{{{4, 3, 1, 1}}, Schedule::adj, 1};
+    Progress progress;
+    try {
+      small.finish(parallel_power_tempering(small.run, plan, progress));
+    } catch (const std::domain_error&) {
+      return std::vector<TokenId>{};
+    }
+    return progress.replicas.back().token_ids();
+  };
+  std::size_t both = 0, neither = 0, only_ahead = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto plain = left_by(seed, 0);
+    const auto ahead = left_by(seed, 3);
+    if (plain.empty()) CHECK(ahead.empty());
+    if (!ahead.empty()) CHECK(ahead == plain);
+    ++(plain.empty() ? both : ahead.empty() ? only_ahead : neither);
+  }
+  CHECK(both > 5);
+  CHECK(neither > 5);
+  CHECK(only_ahead > 0);
 }
 
 TEST_CASE("what is asked ahead of time gets only the rows that are left") {

@@ -39,12 +39,29 @@ TEST_CASE("an accepted exchange moves complete records, caches included") {
   CHECK(small.engine.batches() == 0);
   CHECK(model->tokens_computed() == computed);
   CHECK(small.run.events.at(0).accepted);
+  CHECK(small.run.events.at(0).changed);
   CHECK(same_record(replicas[0], small.scored(3, at_1)));
   CHECK(same_record(replicas[1], small.scored(3, at_0)));
   for (const Record& record : replicas) CHECK(owns_its_cache(*model, record));
   // The caches of another record would have been seen.
   replicas[0].exchange_cache(replicas[1]);
   for (const Record& record : replicas) CHECK_FALSE(owns_its_cache(*model, record));
+}
+
+TEST_CASE("an accepted exchange of equal records changes none, and that of unequal ones does") {
+  TableModel model = scattered_table(5, 4);
+  TapeLottery tape({0, 0, 0});
+  SmallRun small(model, context, {1.0, 1.5, 2.0, 4.0}, tape);
+  std::vector<Record> replicas;
+  for (const auto& tokens : std::vector<std::vector<TokenId>>{{2, 3}, {2, 3}, {4, 3}, {2}})
+    replicas.push_back(small.scored(2, tokens));
+  sweep(replicas, small.run, Schedule::adj, 0);
+  std::vector<bool> changed;
+  for (const Event& event : small.run.events) {
+    CHECK(event.accepted);
+    changed.push_back(event.changed);
+  }
+  CHECK(changed == std::vector<bool>{false, true, true});
 }
 
 TEST_CASE("a swap's ratio is the paper's, and a rejected one changes nothing") {
@@ -65,6 +82,7 @@ TEST_CASE("a swap's ratio is the paper's, and a rejected one changes nothing") {
   CHECK(event.log_ratio == (2.5 - 1.0) * (replicas[0].log_p0() - replicas[1].log_p0()));
   CHECK(event.log_ratio < 0.0);
   CHECK_FALSE(event.accepted);
+  CHECK_FALSE(event.changed);
   CHECK(same_record(replicas[0], small.scored(3, unlikelier)));
   CHECK(same_record(replicas[1], small.scored(3, likelier)));
 }
