@@ -155,4 +155,56 @@ inline const PlantedRecurrence planted_recurrences[] = {
 
 }  // namespace tempera::gpu
 ")
+
+set(packed gpu/transformer/kernels/cuda/packed_weights.cuh)
+set(planted_defects)
+tempera_plant(${packed} none "" "")
+tempera_plant(${packed} scale_of_the_neighbour
+  "finite_float16(number<std::uint16_t>(begin))" "finite_float16(number<std::uint16_t>(begin + (output < 15 ? 2 : 0)))")
+tempera_plant(${packed} halves_of_a_step_swapped "put(i / 2, i % 2, four_bit_weights(" "put(i / 2, 1 - i % 2, four_bit_weights(")
+tempera_plant(${packed} outputs_and_halves_swapped "registers[step][row + 2 * half]" "registers[step][half + 2 * row]")
+tempera_plant(${packed} cut_not_rounded "simt::round_to_bfloat16s(first, second)"
+  "__builtin_bit_cast(std::uint32_t, first) >> 16 | (__builtin_bit_cast(std::uint32_t, second) & 0xFFFF0000U)")
+tempera_plant(${packed} inputs_of_the_neighbouring_lane "(47 - 8 * t) % 32" "(47 - 8 * (t ^ 1)) % 32")
+tempera_plant(${packed} one_not_taken_off "float_of(second) - 1.0f" "float_of(second)")
+tempera_plant(${packed} minimum_added "-(reader.float16(32)" "(reader.float16(32)")
+tempera_plant(${packed} sign_lost "bits_of_one ^ 0x00400000U" "bits_of_one")
+tempera_plant(${packed} scale_of_the_other_step "32 + step * tile_outputs" "32 + (1 - step) * tile_outputs")
+tempera_plant(${packed} high_bits_of_the_other_half "4 * reader.t + 16 * half" "4 * reader.t + 16 * (1 - half)")
+tempera_plant(${packed} scales_of_the_first_run "2 * run + lane - 4" "lane - 4")
+tempera_plant(${packed} low_bits_of_the_first_run "16 * runs + lane - 4" "lane - 4")
+tempera_plant(${packed} last_bytes_not_copied "if (lane < 28)" "if (lane < 27)")
+tempera_plant(${packed} every_tile_the_first "blocks[tile]" "blocks[tile < 99 ? 0 : tile]")
+tempera_plant(${packed} no_barrier_of_the_warp "across_lanes = true" "across_lanes = false")
+set(includes)
+set(rows)
+foreach(defect IN LISTS planted_defects)
+  string(APPEND includes "#include \"planted/packed_weights_${defect}.hpp\"\n")
+  string(APPEND rows "    {\"${defect}\", launch_planted_product<planted::${defect}::PackedWeights>},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${planted_folder}/packed_defects.hpp @ONLY CONTENT "#pragma once
+
+#include \"gpu/transformer/kernels/cuda/product.cuh\"
+#include \"gpu/transformer/kernels/cuda/product_epilogues.cuh\"
+@includes@
+namespace tempera::gpu {
+
+/// Of at most eight rows.
+template <class Weights>
+void launch_planted_product(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                            const StoreProduct& epilogue) {
+  simt::launch({.blocks = {plan.blocks}, .threads = product_threads, .shared_bytes = plan.shared_bytes}, stream,
+               product<1, 1, StoreProduct, Weights>, plan, operands, epilogue);
+}
+
+struct PlantedPackedWeights {
+  const char* defect;
+  void (*launch)(simt::Stream&, const ProductPlan&, const ProductOperands&, const StoreProduct&);
+};
+
+inline const PlantedPackedWeights planted_packed_weights[] = {
+@rows@};
+
+}  // namespace tempera::gpu
+")
 target_include_directories(test_simt PRIVATE ${CMAKE_CURRENT_BINARY_DIR})

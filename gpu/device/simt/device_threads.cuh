@@ -98,6 +98,13 @@ __device__ inline Vector16 load_matrices(const void* shared_row) {
   return d;
 }
 
+/// to_bfloat16 of both, the first in the lower half; not of NaN.
+__device__ inline std::uint32_t round_to_bfloat16s(float first, float second) {
+  std::uint32_t both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+}
+
 __device__ inline void wait_for_inputs() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

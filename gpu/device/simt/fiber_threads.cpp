@@ -385,6 +385,10 @@ Vector16 load_matrices(const void* shared_row, Where where) {
   return self.words;
 }
 
+std::uint32_t round_to_bfloat16s(float first, float second) {
+  return to_bfloat16(first) | static_cast<std::uint32_t>(to_bfloat16(second)) << 16;
+}
+
 void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<void()>& kernel) {
   if (machine != nullptr) throw LaunchFailure("a kernel launches a kernel");
   if (shape.threads == 0 || shape.threads % warp_lanes != 0 || shape.threads > 1024) {

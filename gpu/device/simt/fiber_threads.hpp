@@ -147,6 +147,9 @@ void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::u
 /// Lane l's words of four matrices: lanes 8 m … 8 m + 7 give the rows of matrix m, 16 bytes each.
 Vector16 load_matrices(const void* shared_row, Where where = {__builtin_LINE()});
 
+/// to_bfloat16 of both, the first in the lower half; not of NaN.
+std::uint32_t round_to_bfloat16s(float first, float second);
+
 inline void wait_for_inputs() {}
 inline void let_next_begin() {}
 

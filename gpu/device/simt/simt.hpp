@@ -22,6 +22,7 @@
 // load_shared_by_blocks                        of what other blocks of the launch have written
 // copy_async, commit_copies, wait_copies<N>    asynchronous 16-byte copies global -> shared
 // tensor_core_step                             mma.sync m16n8k16, bfloat16 into float32
+// round_to_bfloat16s                           two numbers, into the halves of a word
 // load_matrices                                ldmatrix.x4: four 8 x 8 matrices of 16-bit elements
 // wait_for_inputs, let_next_begin              programmatic dependent launch, where a device has it
 // launch(shape, stream, kernel, arguments...)  queues the kernel behind those before it

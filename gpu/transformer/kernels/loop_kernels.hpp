@@ -14,11 +14,10 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 ///   run(items, kernel)                  calls kernel(item) for every item < items, in any order
 ///   Stored, stored(inputs)              how and where its arithmetic stores ProductInputs
 ///   with_weights(matrix, call)          call(weights), as its products take those of a matrix
-///   up_weights(gate_up, tiling, weights)   those of the second half of the outputs
-/// and the steps themselves, aggregates that are called with an item: Embed<Weights>, Normalize,
+/// and the steps themselves, aggregates that are called with an item: Normalize,
 /// NormalizeIntoPages, RotateIntoPages, Attend, GatherFromPages, ApplyDeltaRule, and, over items of
-/// a Tiling, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
-/// MultiplyGated<Weights>.
+/// a Tiling<Weights>, Multiply<Weights, Finish> with Store, StoreWithBias and Add, and
+/// MultiplyGated<Weights>. Weights give one by (output, input), and those from(output) on.
 template <class Form>
 class LoopKernels final : public Kernels {
  public:
@@ -27,8 +26,7 @@ class LoopKernels final : public Kernels {
 
   void embed(const MatrixView& embedding, const TokenRows& batch, float* states) const override {
     Form::with_weights(embedding, [&]<class Weights>(const Weights& weights) {
-      Form::run(batch.rows, typename Form::template Embed<Weights>{weights, batch.tokens,
-                                                                   embedding.in, states});
+      Form::run(batch.rows, Embed<Weights>{weights, batch.tokens, embedding.in, states});
     });
   }
 
@@ -61,10 +59,10 @@ class LoopKernels final : public Kernels {
 
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
                       std::size_t out, const ProductInputs& gated) const override {
-    const typename Form::Tiling tiling{rows, gate_up.in, out};
     Form::with_weights(gate_up, [&]<class Weights>(const Weights& weights) {
+      const typename Form::template Tiling<Weights> tiling{rows, gate_up.in, out};
       Form::run(tiling.items(), typename Form::template MultiplyGated<Weights>{
-                                    tiling, weights, Form::up_weights(gate_up, tiling, weights),
+                                    tiling, weights, weights.from(gate_up.out / 2),
                                     Form::stored(inputs), Form::stored(gated)});
     });
   }
@@ -120,8 +118,8 @@ class LoopKernels final : public Kernels {
   template <class Finish>
   static void run_multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                            std::size_t out, float* outputs, const Finish& finish) {
-    const typename Form::Tiling tiling{rows, matrix.in, out};
     Form::with_weights(matrix, [&]<class Weights>(const Weights& weights) {
+      const typename Form::template Tiling<Weights> tiling{rows, matrix.in, out};
       Form::run(tiling.items(), typename Form::template Multiply<Weights, Finish>{
                                     tiling, weights, Form::stored(inputs), outputs, finish});
     });
@@ -131,8 +129,6 @@ class LoopKernels final : public Kernels {
 /// What the forms of `float32` share.
 struct Float32Form {
   static constexpr Arithmetic arithmetic = Arithmetic::float32;
-  template <class Weights>
-  using Embed = gpu::Embed<Weights>;
   using Normalize = gpu::Normalize;
   using NormalizeIntoPages = gpu::NormalizeIntoPages;
   using RotateIntoPages = gpu::RotateIntoPages;
@@ -143,10 +139,6 @@ struct Float32Form {
   template <class Call>
   static void with_weights(const MatrixView& matrix, const Call& call) {
     gpu::with_weights(matrix, call);
-  }
-  template <class Tiling, class Weights>
-  static Weights up_weights(const MatrixView& gate_up, const Tiling&, const Weights& weights) {
-    return weights.from(gate_up.out / 2);
   }
 };
 

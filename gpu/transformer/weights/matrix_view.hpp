@@ -12,11 +12,13 @@ constexpr std::size_t lanes = 16;
 /// null; `blocks` goes with `quantised`.
 ///
 /// Under `float32`, as they are stored: packed [out / lanes, in, lanes], the weight of (output o,
-/// input i) at ((o / lanes) * in + i) * lanes + o % lanes; or in blocks of quantised weights, see
-/// quantised_block.hpp.
+/// input i) at ((o / lanes) * in + i) * lanes + o % lanes.
 ///
 /// Under `tensor-core`, rounded to bfloat16, as fragments: [out / 16, steps, 32, 4], steps being
 /// ceil(in / 16); see fragment_place.
+///
+/// Under both, where any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
+/// multiple of 32.
 struct MatrixView {
   std::size_t in;
   std::size_t out;  // with the padding: a multiple of lanes

@@ -38,9 +38,22 @@ bool is_finite(float value) {
   return (~bits & 0x7F800000U) != 0;
 }
 
+bool has_quants(Packing packing) {
+  return packing != Packing::float32 && packing != Packing::bfloat16 && packing != Packing::float16;
+}
+
+/// How the blocks of a matrix are stored beside quantised ones: under `tensor-core` one that is not
+/// quantised itself is rounded once, here.
+Packing packing_beside(const StoredTensor& matrix, Arithmetic arithmetic) {
+  const Packing packing = packing_of(matrix);
+  return arithmetic == Arithmetic::tensor_core && !has_quants(packing) ? Packing::bfloat16
+                                                                       : packing;
+}
+
 /// Up to `lanes` outputs of a matrix, and where they begin in the packed one.
 struct Block {
   const StoredTensor* matrix;
+  Packing packing;  // of blocks of quantised weights
   std::size_t first_output;
   std::size_t outputs;
   std::size_t begin;  // in bytes
@@ -111,9 +124,18 @@ Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> pa
     return true;
   });
 }
+/// Quantised weights as they are: none is too large for bfloat16, since none reaches 2^30 (see
+/// pack_block). Others as they are, or rounded.
 Fault pack_lanes(const Block& block, std::size_t in, std::span<std::byte> packed) {
-  const auto fault = pack_block(packing_of(*block.matrix), block.stored(), in, packed);
-  return fault ? Fault{Fault::Kind::not_finite, *fault} : Fault{};
+  if (block.packing == packing_of(*block.matrix)) {
+    const auto fault = pack_block(block.packing, block.stored(), in, packed);
+    return fault ? Fault{Fault::Kind::not_finite, *fault} : Fault{};
+  }
+  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
+    const std::uint16_t rounded = to_bfloat16(value);
+    std::memcpy(&packed[(i * lanes + output) * sizeof rounded], &rounded, sizeof rounded);
+    return is_finite(from_bfloat16(rounded));
+  });
 }
 
 /// Packs the blocks, which follow one another, on all cores, so many at a time as `upload_bytes`.
@@ -142,17 +164,18 @@ DeviceMemory<Stored> pack(const std::vector<Block>& blocks, std::size_t in) {
   return result;
 }
 
-/// The blocks of stacked matrices; bytes_of(matrix) gives the bytes of one of its blocks.
+/// The blocks of stacked matrices; bytes_of(packing) gives the bytes of one that is stored so.
 template <class BytesOf>
-std::vector<Block> blocks_of(std::span<const StoredTensor* const> matrices,
+std::vector<Block> blocks_of(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic,
                              const BytesOf& bytes_of) {
   std::vector<Block> blocks;
   std::size_t begin = 0;
   for (const auto* matrix : matrices) {
     const auto out = static_cast<std::size_t>(matrix->shape[0]);
-    const std::size_t bytes = bytes_of(*matrix);
+    const Packing packing = packing_beside(*matrix, arithmetic);
+    const std::size_t bytes = bytes_of(packing);
     for (std::size_t first = 0; first < out; first += lanes) {
-      blocks.push_back({matrix, first, std::min(lanes, out - first), begin, bytes});
+      blocks.push_back({matrix, packing, first, std::min(lanes, out - first), begin, bytes});
       begin += bytes;
     }
   }
@@ -180,16 +203,18 @@ PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithm
   const std::size_t in = result.in;
   bool all_bfloat16 = true;
   bool all_plain = true;
+  bool any_quantised = false;
   for (const auto* matrix : matrices) {
     const Packing packing = packing_of(*matrix);
     all_bfloat16 = all_bfloat16 && packing == Packing::bfloat16;
     all_plain = all_plain && (packing == Packing::bfloat16 || packing == Packing::float32);
+    any_quantised = any_quantised || has_quants(packing);
     result.out += padded(static_cast<std::size_t>(matrix->shape[0]));
   }
   const auto of_one_size = [&](std::size_t bytes) {
-    return blocks_of(matrices, [bytes](const StoredTensor&) { return bytes; });
+    return blocks_of(matrices, arithmetic, [bytes](Packing) { return bytes; });
   };
-  if (arithmetic == Arithmetic::tensor_core) {
+  if (arithmetic == Arithmetic::tensor_core && !any_quantised) {
     result.weights =
         pack<std::uint32_t>(of_one_size(steps_of(in) * fragment_words * sizeof(std::uint32_t)), in);
   } else if (all_bfloat16) {
@@ -197,13 +222,13 @@ PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithm
   } else if (all_plain) {
     result.weights = pack<float>(of_one_size(in * lanes * sizeof(float)), in);
   } else {
-    const auto blocks = blocks_of(matrices, [in](const StoredTensor& matrix) {
-      const auto layout = packed_layout(packing_of(matrix));
+    const auto blocks = blocks_of(matrices, arithmetic, [in](Packing packing) {
+      const auto layout = packed_layout(packing);
       return in / layout.inputs * layout.bytes;
     });
     std::vector<std::uint64_t> entries;
     for (const auto& block : blocks) {
-      entries.push_back(block_entry(block.begin, packing_of(*block.matrix)));
+      entries.push_back(block_entry(block.begin, block.packing));
     }
     result.blocks = DeviceMemory<std::uint64_t>(std::span<const std::uint64_t>(entries));
     result.weights = pack<std::byte>(blocks, in);
@@ -217,7 +242,7 @@ std::vector<float> read_vector(const StoredTensor& tensor) {
   dequantise(tensor.dtype, tensor.bytes, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!is_finite(values[i])) {
-      refuse({&tensor, 0, 1, 0, 0}, {Fault::Kind::not_finite, i}, values.size());
+      refuse({&tensor, Packing::float32, 0, 1, 0, 0}, {Fault::Kind::not_finite, i}, values.size());
     }
   }
   return values;

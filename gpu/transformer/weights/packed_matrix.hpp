@@ -16,10 +16,11 @@ namespace tempera::gpu {
 /// The least multiple of `lanes` that is at least `size`.
 constexpr std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
 
-/// The weights of a linear map R^in -> R^out in device memory, packed as MatrixView says: under
-/// `float32` in the dtype of the file, neighbouring outputs being neighbours in memory, so that a
-/// vector register or a warp carries one output per lane and each output keeps its own order of
-/// summation; under `tensor-core` as fragments. Missing outputs of the last block have weight 0.
+/// The weights of a linear map R^in -> R^out in device memory, packed as MatrixView says: in the
+/// dtype of the file, neighbouring outputs being neighbours in memory, so that a vector register or
+/// a warp carries one output per lane and each output keeps its own order of summation; or, under
+/// `tensor-core`, those that are not quantised as fragments. Missing outputs of the last block have
+/// weight 0.
 struct PackedMatrix {
   std::size_t in = 0;
   std::size_t out = 0;  // with the padding
@@ -35,8 +36,9 @@ struct PackedMatrix {
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
 /// `float32` the result is bfloat16 where all of them are, float32 where all are one of the two (a
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
-/// is stored; under `tensor-core` every weight is rounded to bfloat16. All cores pack; besides the
-/// result there is only a small part of it in memory.
+/// is stored. Under `tensor-core` it is fragments, rounded to bfloat16, where none of them is
+/// quantised, and otherwise in such blocks: quantised ones as they are stored, the others rounded
+/// to bfloat16. All cores pack; besides the result there is only a small part of it in memory.
 ///
 /// @throw BadInput naming file and tensor for a dtype that stored_block does not know, for a NaN or
 /// infinite weight, and for one that bfloat16 cannot hold

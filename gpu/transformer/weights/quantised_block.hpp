@@ -13,6 +13,7 @@
 // side: first what they are scaled by, then words of 32 bits that hold the quants of one output for
 // consecutive inputs, the first in the lowest bits. The bits are those of the file (Q4_K's scales
 // and minima take eight bits instead of six), and weight_of_block gives what dequantise gives.
+// Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
 
 namespace tempera::gpu {
 

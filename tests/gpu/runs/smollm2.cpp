@@ -1,5 +1,6 @@
 // The real model of the examples, where `tempera models get smollm2` has put it.
 #include <cmath>
+#include <cstring>
 #include <iostream>
 
 #include "gpu/runs/named_model.hpp"
@@ -32,6 +33,25 @@ TEST_CASE("SmolLM2's GGUF gives the log-probabilities of Hugging Face transforme
     CAPTURE(i, tolerance);
     CHECK(std::abs(scores.log_p[i] - expected[i]) <= tolerance);
   }
+}
+
+TEST_CASE("SmolLM2's packed weights give the bits that their rounded values gave", "[smollm2]") {
+  if (!is_obtained(*find_named_model("smollm2"))) {
+    std::cout << "SKIPPED: smollm2 is not there: run tempera models get smollm2\n";
+    return;
+  }
+  const auto model = OpenedModel::open("smollm2", {}, Arithmetic::tensor_core);
+  const std::vector<TokenId> tokens{504,  3575, 282, 4649, 314, 7042, 30, 378,
+                                    7042, 314,  260, 2240, 282, 4649, 30};
+  const std::vector<double> powers{1.0};
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const double log_p : score_tokens(model.model(), tokens, powers).log_p) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &log_p, sizeof bits);
+    hash = (hash ^ bits) * 0x100000001B3ULL;
+  }
+  // Recorded when `tensor-core` still packed fragments of rounded weights.
+  CHECK(hash == 0xECA59A00BF646838ULL);
 }
 
 }  // namespace tempera::gpu

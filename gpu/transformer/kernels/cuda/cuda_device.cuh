@@ -28,7 +28,7 @@ struct CudaKernels::Device {
     counters.ensure_size(plan.counters());
     launch_product(stream, plan,
                    {reinterpret_cast<const simt::Vector16*>(matrix.fragments), inputs.bfloat16,
-                    scratch.data(), counters.data()},
+                    scratch.data(), counters.data(), matrix.quantised, matrix.blocks},
                    epilogue);
   }
 };

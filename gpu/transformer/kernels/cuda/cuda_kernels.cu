@@ -86,8 +86,14 @@ void CudaKernels::require_attention(const AttentionShape& shape, const std::stri
 }
 
 void CudaKernels::embed(const MatrixView& embedding, const TokenRows& batch, float* states) const {
-  simt::launch({.blocks = {as_unsigned(batch.rows)}, .threads = row_threads}, device_->stream,
-               embed_rows, embedding.fragments, batch, as_unsigned(embedding.in), states);
+  const simt::LaunchShape shape{.blocks = {as_unsigned(batch.rows)}, .threads = row_threads};
+  const unsigned size = as_unsigned(embedding.in);
+  if (embedding.quantised != nullptr) {
+    simt::launch(shape, device_->stream, embed_quantised_rows,
+                 QuantisedWeights{embedding.quantised, embedding.blocks}, batch, size, states);
+  } else {
+    simt::launch(shape, device_->stream, embed_rows, embedding.fragments, batch, size, states);
+  }
 }
 
 void CudaKernels::normalize(const float* states, const float* weight, std::size_t rows,

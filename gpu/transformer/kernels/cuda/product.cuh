@@ -4,143 +4,20 @@
 
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
+#include "gpu/transformer/kernels/cuda/weight_stream.cuh"
 
 // y = W x for every batch size, by one contract (docs/arithmetic.md): segments of 512 inputs, each
 // a chain of ascending steps of the tensor core from 0, the segments added in order.
 //
 // The weights are the M operand. They stream through a ring of asynchronous copies that waits for
-// nothing else: each lane copies its own registers' 16 bytes and reads back only those, and the
-// ring runs on across units, windows and jobs. The inputs of a window of segments lie in shared
-// memory for all warps. Which block or warp computes a segment changes nothing in it, and segments
-// are added in ascending order by whoever adds them: in shared memory where a job has all of them,
-// else in scratch memory, by the block that comes last.
+// nothing else and runs on across units, windows and jobs: as fragments, of which each lane copies
+// its own registers' 16 bytes and reads back only those, or as quantised blocks, which a warp
+// copies and makes fragments of when it uses them (packed_weights.cuh). The inputs of a window of
+// segments lie in shared memory for all warps. Which block or warp computes a segment changes
+// nothing in it, and segments are added in ascending order by whoever adds them: in shared memory
+// where a job has all of them, else in scratch memory, by the block that comes last.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
-
-/// The operands of a product.
-struct ProductOperands {
-  const simt::Vector16* fragments;  // [tiles, steps, 32]
-  const std::uint16_t* inputs;      // [rows, in], bfloat16
-  float* scratch;                   // [segments, rows, units, unit tiles, 16] where parts > 1
-  std::uint32_t* counters;          // [ranges, chunks] where parts > 1
-};
-
-/// A job: some neighbouring units of outputs, some segments, a chunk of the tokens. Chunks lie
-/// innermost, so that blocks that read the same weights do so at about the same time.
-struct ProductJob {
-  unsigned chunk;
-  unsigned range;
-  unsigned first_unit;
-  unsigned units;
-  unsigned segment_begin;
-  unsigned segment_end;
-
-  TEMPERA_ON_DEVICE static ProductJob at(const ProductPlan& plan, unsigned job) {
-    ProductJob result;
-    result.chunk = job % plan.chunks;
-    const unsigned part = job / plan.chunks % plan.parts;
-    result.range = job / plan.chunks / plan.parts;
-    result.first_unit = result.range * plan.job_units;
-    const unsigned left = plan.units - result.first_unit;
-    result.units = left < plan.job_units ? left : plan.job_units;
-    result.segment_begin = part * plan.part_segments;
-    const unsigned end = result.segment_begin + plan.part_segments;
-    result.segment_end = end < plan.segments ? end : plan.segments;
-    return result;
-  }
-
-  /// Units of outputs times segments of the window that begins there.
-  TEMPERA_ON_DEVICE unsigned window_work(const ProductPlan& plan, unsigned window_begin) const {
-    const unsigned left = segment_end - window_begin;
-    return (left < plan.window ? left : plan.window) * units;
-  }
-};
-
-TEMPERA_ON_DEVICE inline unsigned product_steps(const ProductPlan& plan) {
-  return (plan.in + step_inputs - 1) / step_inputs;
-}
-
-/// Steps that the segment has.
-TEMPERA_ON_DEVICE inline unsigned steps_of_segment(const ProductPlan& plan, unsigned segment) {
-  const unsigned left = product_steps(plan) - segment * segment_steps;
-  return left < segment_steps ? left : segment_steps;
-}
-
-/// The weights that one warp will need, stage by stage, from where it is on.
-template <unsigned UnitTiles, bool Gated>
-struct WeightCursor {
-  /// A stage holds four fragments: four steps of one tile, or two of two.
-  static constexpr unsigned stage_steps = 4 / UnitTiles;
-
-  const ProductPlan& plan;
-  unsigned job_number;
-  ProductJob job{};
-  unsigned window_begin = 0;
-  unsigned work = 0;  // of the window, segment-major; this warp has every eighth
-  unsigned step = 0;  // within the segment
-
-  TEMPERA_ON_DEVICE WeightCursor(const ProductPlan& product)
-      : plan(product), job_number(simt::block().x) {
-    if (ended()) return;
-    job = ProductJob::at(plan, job_number);
-    window_begin = job.segment_begin;
-    work = simt::warp();
-    step = 0;
-    skip_finished();
-  }
-
-  TEMPERA_ON_DEVICE bool ended() const { return job_number >= plan.jobs(); }
-
-  TEMPERA_ON_DEVICE void skip_finished() {
-    while (work >= job.window_work(plan, window_begin)) {
-      work = simt::warp();
-      window_begin += plan.window;
-      if (window_begin < job.segment_end) continue;
-      job_number += simt::blocks().x;
-      if (ended()) return;
-      job = ProductJob::at(plan, job_number);
-      window_begin = job.segment_begin;
-    }
-  }
-
-  /// Asks for the next stage, and for nothing where there is none; one group of copies either way.
-  TEMPERA_ON_DEVICE void fetch(const simt::Vector16* fragments, simt::Vector16* stage) {
-    if (!ended()) {
-      const unsigned segment = window_begin + work / job.units;
-      const unsigned unit = job.first_unit + work % job.units;
-      const unsigned steps = product_steps(plan);
-      const unsigned segment_length = steps_of_segment(plan, segment);
-      TEMPERA_UNROLL
-      for (unsigned tile = 0; tile < UnitTiles; ++tile) {
-        const simt::Vector16* source =
-            fragments +
-            (std::size_t{tile_of(unit, tile)} * steps + segment * segment_steps + step) * 32 +
-            simt::lane();
-        TEMPERA_UNROLL
-        for (unsigned s = 0; s < stage_steps; ++s) {
-          if (step + s < segment_length) {
-            simt::copy_stream_async(stage + (s * UnitTiles + tile) * 32, source + s * 32);
-          }
-        }
-      }
-      step += stage_steps;
-      if (step >= segment_length) {
-        step = 0;
-        work += product_warps;
-        skip_finished();
-      }
-    }
-    simt::commit_copies();
-  }
-
-  /// Gate and up where the product is gated, else neighbours; the last tile twice where they are
-  /// odd.
-  TEMPERA_ON_DEVICE unsigned tile_of(unsigned unit, unsigned tile) const {
-    if constexpr (Gated) return unit + tile * (plan.tiles / 2);
-    const unsigned neighbour = unit * UnitTiles + tile;
-    return neighbour < plan.tiles ? neighbour : plan.tiles - 1;
-  }
-};
 
 /// Brings the inputs of the window into shared memory: zeros for tokens and inputs that are not
 /// there. By plain loads, so that the ring of weights goes on meanwhile.
@@ -180,46 +57,30 @@ TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const std::u
   }
 }
 
-/// Waits for the oldest stage of a ring that is full but for one; how many groups of copies may
-/// still be in flight is part of the instruction.
-TEMPERA_ON_DEVICE inline void wait_for_stage(unsigned stages) {
-  static_assert(sizeof ring_depths == 4 * sizeof(unsigned) && ring_depths[0] == 8 &&
-                ring_depths[1] == 5 && ring_depths[2] == 4 && ring_depths[3] == 3);
-  switch (stages) {
-    case 8:
-      return simt::wait_copies<6>();
-    case 5:
-      return simt::wait_copies<3>();
-    case 4:
-      return simt::wait_copies<2>();
-    default:
-      return simt::wait_copies<1>();
-  }
-}
-
 /// One block's jobs. Grid: plan.blocks; threads: product_threads; shared memory: plan.shared_bytes.
-template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue>
+template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue, class Weights>
 TEMPERA_KERNEL(product_threads, 1)
 product(const ProductPlan plan, const ProductOperands operands, const Epilogue epilogue) {
   using Layout = ProductLayout<TokenTiles>;
-  using Cursor = WeightCursor<UnitTiles, Epilogue::gated>;
+  using Cursor = WeightCursor<UnitTiles, Epilogue::gated, Weights>;
   constexpr unsigned stage_vectors = Layout::stage_fragments * 32;
   constexpr unsigned result_floats = UnitTiles * tile_outputs;
   static_assert(!Epilogue::gated || UnitTiles == 2);
 
   const unsigned lane = simt::lane();
   const unsigned ring_vectors = plan.stages * stage_vectors;
-  auto* const ring = simt::shared_memory<simt::Vector16>() + simt::warp() * ring_vectors + lane;
+  auto* const ring = simt::shared_memory<simt::Vector16>() + simt::warp() * ring_vectors;
   const std::size_t inputs_begin = Layout::ring_bytes(plan.stages);
   auto* const inputs = simt::shared_memory<std::uint16_t>(inputs_begin);
   auto* const total = simt::shared_memory<float>(inputs_begin + Layout::inputs_bytes(plan.window));
   const bool whole = plan.parts == 1;
 
   simt::let_next_begin();
-  Cursor ahead(plan);
+  const Weights matrix = Weights::of(operands);
+  Cursor ahead(plan, matrix);
   unsigned fetched = 0;  // where in the ring the next stage goes
   for (; fetched < ring_vectors - stage_vectors; fetched += stage_vectors) {
-    ahead.fetch(operands.fragments, ring + fetched);
+    ahead.fetch(ring + fetched);
   }
   simt::wait_for_inputs();  // the weights were there before; all else is the launches' before this
 
@@ -241,6 +102,12 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
         const unsigned segment = window_begin + slot;
         const unsigned unit = work % job.units;
         const unsigned steps = steps_of_segment(plan, segment);
+        typename Weights::Tile tiles[UnitTiles];
+        TEMPERA_UNROLL
+        for (unsigned tile = 0; tile < UnitTiles; ++tile) {
+          tiles[tile] =
+              matrix.tile(Cursor::tile_of(plan, job.first_unit + unit, tile), product_steps(plan));
+        }
         float sums[UnitTiles][TokenTiles][4] = {};
         // Lane l gives row l % 8 of matrix l / 8: eight tokens, eight inputs each.
         const std::uint16_t* rows =
@@ -248,17 +115,19 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
         TEMPERA_NO_UNROLL
         for (unsigned step = 0; step < steps; step += Cursor::stage_steps) {
           wait_for_stage(plan.stages);
+          // All of the warp's copies are there, and all of it have read the stage before, into
+          // whose place the next copies go.
+          if constexpr (Weights::across_lanes) simt::warp_barrier();
           const simt::Vector16* stage = ring + used;
           used = used + stage_vectors == ring_vectors ? 0 : used + stage_vectors;
           TEMPERA_UNROLL
           for (unsigned s = 0; s < Cursor::stage_steps; s += 2) {
             if (step + s >= steps) break;
             const bool second = step + s + 1 < steps;
-            simt::Vector16 weights[2][UnitTiles];
+            simt::Vector16 weights[UnitTiles][2];
             TEMPERA_UNROLL
             for (unsigned tile = 0; tile < UnitTiles; ++tile) {
-              weights[0][tile] = stage[(s * UnitTiles + tile) * 32];
-              weights[1][tile] = stage[((s + 1) * UnitTiles + tile) * 32];
+              Weights::take(tiles[tile], stage + Cursor::pair_of(s, tile), weights[tile]);
             }
             TEMPERA_UNROLL
             for (unsigned tokens = 0; tokens < TokenTiles; ++tokens) {
@@ -266,14 +135,14 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
                   rows + tokens * 8 * Layout::input_pitch + (step + s) * step_inputs);
               TEMPERA_UNROLL
               for (unsigned tile = 0; tile < UnitTiles; ++tile) {
-                simt::tensor_core_step(sums[tile][tokens], weights[0][tile], both.x, both.y);
+                simt::tensor_core_step(sums[tile][tokens], weights[tile][0], both.x, both.y);
                 if (second) {
-                  simt::tensor_core_step(sums[tile][tokens], weights[1][tile], both.z, both.w);
+                  simt::tensor_core_step(sums[tile][tokens], weights[tile][1], both.z, both.w);
                 }
               }
             }
           }
-          ahead.fetch(operands.fragments, ring + fetched);
+          ahead.fetch(ring + fetched);
           fetched = fetched + stage_vectors == ring_vectors ? 0 : fetched + stage_vectors;
         }
         // Lane 4 g + t holds outputs g and g + 8 of tokens 2 t and 2 t + 1 of every eight.

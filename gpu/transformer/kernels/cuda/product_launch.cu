@@ -8,9 +8,15 @@ template <unsigned TokenTiles, class Epilogue>
 void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                 const Epilogue& epilogue) {
   constexpr unsigned unit_tiles = unit_tiles_for(TokenTiles, Epilogue::gated);
-  simt::launch(
-      {.blocks = {plan.blocks}, .threads = product_threads, .shared_bytes = plan.shared_bytes},
-      stream, product<TokenTiles, unit_tiles, Epilogue>, plan, operands, epilogue);
+  const simt::LaunchShape shape{
+      .blocks = {plan.blocks}, .threads = product_threads, .shared_bytes = plan.shared_bytes};
+  if (operands.quantised != nullptr) {
+    simt::launch(shape, stream, product<TokenTiles, unit_tiles, Epilogue, PackedWeights>, plan,
+                 operands, epilogue);
+  } else {
+    simt::launch(shape, stream, product<TokenTiles, unit_tiles, Epilogue, FragmentWeights>, plan,
+                 operands, epilogue);
+  }
 }
 
 template <class Epilogue>

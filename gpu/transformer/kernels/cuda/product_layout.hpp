@@ -11,7 +11,8 @@ constexpr unsigned product_warps = 8;
 constexpr unsigned product_threads = product_warps * 32;
 
 /// Where things lie in the shared memory of a block of the product, for 8 · TokenTiles tokens:
-///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way
+///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way, two
+///           fragments' room for a pair of steps that is packed
 ///   inputs  [window, tokens, input_pitch] bfloat16
 ///   total   [job units, unit tiles, tokens, sum_pitch] float32: the segments added so far
 ///   slots   [window] times the same: the segments of a window of several, not yet added

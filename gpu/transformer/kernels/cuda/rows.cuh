@@ -7,6 +7,7 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
+#include "gpu/transformer/weights/weight_reader.hpp"
 
 // The steps that go over one row each: a block of 256 threads per row. Kernels that are no
 // templates: one source includes this file.
@@ -33,6 +34,19 @@ embed_rows(const std::uint32_t* fragments, const TokenRows batch, unsigned size,
     const std::uint32_t pair = tile[(i / 16 * 32 + lane) * 4 + word];
     states[std::size_t{row} * size + i] =
         from_bfloat16(static_cast<std::uint16_t>(i % 2 == 0 ? pair & 0xFFFFU : pair >> 16));
+  }
+}
+
+/// As embed_rows, of quantised weights.
+TEMPERA_KERNEL(row_threads)
+embed_quantised_rows(const QuantisedWeights embedding, const TokenRows batch, unsigned size,
+                     float* states) {
+  simt::let_next_begin();
+  simt::wait_for_inputs();
+  const unsigned row = simt::block().x;
+  const unsigned token = batch.tokens[row];
+  for (unsigned i = simt::thread(); i < size; i += row_threads) {
+    states[std::size_t{row} * size + i] = from_bfloat16(to_bfloat16(embedding(token, i)));
   }
 }
 

@@ -42,6 +42,7 @@ struct OnHostThreads : Float32Form {
   }
   using Attend = gpu::Attend;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;
+  template <class>
   using Tiling = gpu::Float32Tiling;
   using Store = gpu::Store;
   using StoreWithBias = gpu::StoreWithBias;

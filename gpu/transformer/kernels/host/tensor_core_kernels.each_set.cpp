@@ -28,28 +28,27 @@ struct OnHostThreads {
   static std::uint16_t* stored(const ProductInputs& inputs) { return inputs.bfloat16; }
   template <class Call>
   static void with_weights(const MatrixView& matrix, const Call& call) {
-    call(matrix.fragments);
+    if (matrix.quantised != nullptr) {
+      call(QuantisedTiles{{matrix.quantised, matrix.blocks}});
+    } else {
+      call(FragmentTiles{matrix.fragments, matrix.in});
+    }
   }
-  static const std::uint32_t* up_weights(const MatrixView& gate_up, const TensorCoreTiling& tiling,
-                                         const std::uint32_t* fragments) {
-    return fragments + tile_begin(tiling, gate_up.out / 2);
-  }
-  template <class>
-  using Embed = TensorCoreEmbed;
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
   using RotateIntoPages = TensorCoreRotateIntoPages;
   using Attend = TensorCoreAttend;
   using GatherFromPages = TensorCoreGatherFromPages;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;
-  using Tiling = TensorCoreTiling;
+  template <class Weights>
+  using Tiling = TensorCoreTiling<Weights::item_rows>;
   using Store = gpu::Store;
   using StoreWithBias = gpu::StoreWithBias;
   using Add = gpu::Add;
-  template <class, class Finish>
-  using Multiply = TensorCoreMultiply<Finish>;
-  template <class>
-  using MultiplyGated = TensorCoreMultiplyGated;
+  template <class Weights, class Finish>
+  using Multiply = TensorCoreMultiply<Weights, Finish>;
+  template <class Weights>
+  using MultiplyGated = TensorCoreMultiplyGated<Weights>;
 };
 
 }  // namespace

@@ -1,110 +1,125 @@
 #pragma once
 
 #include "gpu/transformer/kernels/float32_exponential.hpp"
-#include "gpu/transformer/kernels/host/tensor_core_step.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_tiling.hpp"
+#include "gpu/transformer/kernels/host/tensor_core_weights.hpp"
 
 // Matrix products of the `tensor-core` arithmetic: a lane is an output, as in multiply.hpp.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// Steps whose chain begins at 0: segments of 512 inputs.
-constexpr std::size_t segment_steps = 32;
-
-/// The products of `Rows` rows with the first `outputs` outputs of a tile.
-/// inputs: [Rows, in]; tile: its first fragment; products: [Rows, tile_outputs].
-template <std::size_t Rows>
-inline void tile_products(const std::uint16_t* inputs, std::size_t in, const std::uint32_t* tile,
-                          std::size_t outputs, float (&products)[Rows][tile_outputs]) {
-  std::uint32_t live = 0;
-  for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
-    if (output_of_lane(lane) < outputs) live |= 1U << lane;
-  }
-  const std::size_t steps = steps_of(in);
-  TileSums totals[Rows];
-  for (auto& total : totals) total = broadcast<tile_outputs>(0.0f);
-  for (std::size_t begin = 0; begin < steps; begin += segment_steps) {
-    const std::size_t end = begin + segment_steps < steps ? begin + segment_steps : steps;
-    TileSums sums[Rows];
-    for (auto& sum : sums) sum = broadcast<tile_outputs>(0.0f);
-    for (std::size_t index = begin; index < end; ++index) {
-      const std::uint32_t* step = tile + index * fragment_words;
-      const TileStep weights(step);
-      const std::size_t first = index * step_products;
-      for (std::size_t row = 0; row < Rows; ++row) {
-        const std::uint16_t* row_inputs = inputs + row * in + first;
-        std::uint16_t filled_up[step_products] = {};
-        if (first + step_products > in) {
-          for (std::size_t i = 0; first + i < in; ++i) filled_up[i] = row_inputs[i];
-          row_inputs = filled_up;
-        }
-        add_step(weights, step, RowStep(row_inputs), row_inputs, live, sums[row]);
-      }
-    }
+/// Adds the sums of a segment to the totals of `Rows` rows, or makes them the totals.
+/// inputs: [Rows, in], from the first of the segment on; steps: of one tile, `inputs_left` inputs
+/// and at most 32 steps; live: the lanes that have an output; totals: [Rows, lanes].
+template <std::size_t Rows, class Order>
+inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::uint32_t* steps,
+                        std::size_t inputs_left, std::uint32_t live, bool is_first,
+                        float (*totals)[tile_outputs]) {
+  TileSums sums[Rows];
+  for (auto& sum : sums) sum = broadcast<tile_outputs>(0.0f);
+  const std::size_t end =
+      inputs_left < segment_steps * step_products ? steps_of(inputs_left) : segment_steps;
+  for (std::size_t index = 0; index < end; ++index) {
+    const std::uint32_t* step = steps + index * fragment_words;
+    const TileStep weights(step, Order());
+    const std::size_t first = index * step_products;
     for (std::size_t row = 0; row < Rows; ++row) {
-      totals[row] = begin == 0 ? sums[row] : totals[row] + sums[row];
+      const std::uint16_t* row_inputs = inputs + row * in + first;
+      std::uint16_t filled_up[step_products] = {};
+      if (first + step_products > inputs_left) {
+        for (std::size_t i = 0; first + i < inputs_left; ++i) filled_up[i] = row_inputs[i];
+        row_inputs = filled_up;
+      }
+      add_step<Order>(weights, step, RowStep(row_inputs), row_inputs, live, sums[row]);
     }
   }
   for (std::size_t row = 0; row < Rows; ++row) {
-    float values[tile_outputs];
-    store(totals[row], values);
-    for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
-      products[row][output_of_lane(lane)] = values[lane];
-    }
+    store(is_first ? sums[row] : load<tile_outputs>(totals[row]) + sums[row], totals[row]);
   }
 }
 
-/// Where the fragments of a tile begin.
-inline std::size_t tile_begin(const TensorCoreTiling& tiling, std::size_t first_output) {
-  return first_output / tile_outputs * steps_of(tiling.in) * fragment_words;
+/// add_segment for as many rows as there are, at most `Rows`.
+template <class Order, std::size_t Rows = tile_rows>
+inline void add_segment_of(std::size_t rows, const std::uint16_t* inputs, std::size_t in,
+                           const std::uint32_t* steps, std::size_t inputs_left, std::uint32_t live,
+                           bool is_first, float (*totals)[tile_outputs]) {
+  if constexpr (Rows > 1) {
+    if (rows < Rows) {
+      return add_segment_of<Order, Rows - 1>(rows, inputs, in, steps, inputs_left, live, is_first,
+                                             totals);
+    }
+  }
+  add_segment<Rows, Order>(inputs, in, steps, inputs_left, live, is_first, totals);
 }
 
-template <class Finish>
+/// The products of the rows and outputs of an item, by lanes of Weights::Order.
+template <class Weights>
+struct TileProducts {
+  using Order = typename Weights::Order;
+  alignas(64) float of_row[Weights::item_rows][tile_outputs];
+
+  /// inputs: [rows of all items, in].
+  TileProducts(const TensorCoreItem& item, const std::uint16_t* inputs, std::size_t in,
+               const Weights& weights) {
+    SegmentRoom room;
+    std::uint32_t live = 0;
+    for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
+      if (Order::output_of_lane(lane) < item.outputs) live |= 1U << lane;
+    }
+    const std::size_t steps = steps_of(in);
+    for (std::size_t begin = 0; begin < steps; begin += segment_steps) {
+      const std::size_t end = begin + segment_steps < steps ? begin + segment_steps : steps;
+      const std::uint32_t* const segment = weights.segment(item.first_output, begin, end, room);
+      const std::size_t first_input = begin * step_products;
+      for (std::size_t row = 0; row < item.rows; row += tile_rows) {
+        const std::size_t rows = item.rows - row < tile_rows ? item.rows - row : tile_rows;
+        add_segment_of<Order>(rows, inputs + (item.first_row + row) * in + first_input, in, segment,
+                              in - first_input, live, begin == 0, of_row + row);
+      }
+    }
+  }
+  float operator()(std::size_t row, std::size_t output) const {
+    return of_row[row][Order::lane_of_output(output)];
+  }
+};
+
+template <class Weights, class Finish>
 struct TensorCoreMultiply {
-  TensorCoreTiling tiling;
-  const std::uint32_t* fragments;
+  TensorCoreTiling<Weights::item_rows> tiling;
+  Weights weights;
   const std::uint16_t* inputs;  // [rows, in]
   float* outputs;               // [rows, out]
   Finish finish;
 
-  void operator()(std::size_t item) const { run_tile(*this, item); }
-
-  template <std::size_t Rows>
-  void tile(std::size_t first_row, std::size_t first_output) const {
-    const std::size_t count = tiling.outputs_from(first_output);
-    float products[Rows][tile_outputs];
-    tile_products<Rows>(inputs + first_row * tiling.in, tiling.in,
-                        fragments + tile_begin(tiling, first_output), count, products);
-    for (std::size_t row = 0; row < Rows; ++row) {
-      float* output = outputs + (first_row + row) * tiling.out + first_output;
-      for (std::size_t o = 0; o < count; ++o) finish(output[o], products[row][o], first_output + o);
+  void operator()(std::size_t index) const {
+    const TensorCoreItem item = tiling.item(index);
+    const TileProducts<Weights> products(item, inputs, tiling.in, weights);
+    for (std::size_t row = 0; row < item.rows; ++row) {
+      float* output = outputs + (item.first_row + row) * tiling.out + item.first_output;
+      for (std::size_t o = 0; o < item.outputs; ++o) {
+        finish(output[o], products(row, o), item.first_output + o);
+      }
     }
   }
 };
 
+template <class Weights>
 struct TensorCoreMultiplyGated {
-  TensorCoreTiling tiling;
-  const std::uint32_t* gate;    // fragments
-  const std::uint32_t* up;      // fragments
+  TensorCoreTiling<Weights::item_rows> tiling;
+  Weights gate;
+  Weights up;
   const std::uint16_t* inputs;  // [rows, in]
   std::uint16_t* gated;         // [rows, out]
 
-  void operator()(std::size_t item) const { run_tile(*this, item); }
-
-  template <std::size_t Rows>
-  void tile(std::size_t first_row, std::size_t first_output) const {
-    const std::size_t count = tiling.outputs_from(first_output);
-    const std::uint16_t* rows = inputs + first_row * tiling.in;
-    const std::size_t begin = tile_begin(tiling, first_output);
-    float gates[Rows][tile_outputs];
-    float ups[Rows][tile_outputs];
-    tile_products<Rows>(rows, tiling.in, gate + begin, count, gates);
-    tile_products<Rows>(rows, tiling.in, up + begin, count, ups);
-    for (std::size_t row = 0; row < Rows; ++row) {
-      std::uint16_t* output = gated + (first_row + row) * tiling.out + first_output;
-      for (std::size_t o = 0; o < count; ++o) {
-        const float g = gates[row][o];
-        output[o] = to_bfloat16(g / (1.0f + float32_exponential(-g)) * ups[row][o]);
+  void operator()(std::size_t index) const {
+    const TensorCoreItem item = tiling.item(index);
+    const TileProducts<Weights> gates(item, inputs, tiling.in, gate);
+    const TileProducts<Weights> ups(item, inputs, tiling.in, up);
+    for (std::size_t row = 0; row < item.rows; ++row) {
+      std::uint16_t* output = gated + (item.first_row + row) * tiling.out + item.first_output;
+      for (std::size_t o = 0; o < item.outputs; ++o) {
+        const float g = gates(row, o);
+        output[o] = to_bfloat16(g / (1.0f + float32_exponential(-g)) * ups(row, o));
       }
     }
   }

@@ -6,7 +6,6 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/row_kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
-#include "gpu/transformer/weights/fragments.hpp"
 
 // The steps of the `tensor-core` arithmetic that are one loop over a row: call operator()(item) for
 // every item.
@@ -16,21 +15,6 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Partial sums of the squares of a row, and of a head: one for each thread of a block, of a warp.
 constexpr std::size_t row_sums = 256;
 constexpr std::size_t head_sums = 32;
-
-/// An item is a row.
-struct TensorCoreEmbed {
-  const std::uint32_t* fragments;  // of the embedding
-  const std::uint32_t* tokens;     // [rows]
-  std::size_t size;
-  float* states;  // [rows, size]
-
-  void operator()(std::size_t row) const {
-    for (std::size_t i = 0; i < size; ++i) {
-      states[row * size + i] =
-          from_bfloat16(weight_at(fragments, fragment_place(size, tokens[row], i)));
-    }
-  }
-};
 
 /// normed_i = bf16(weight_i · (x_i · factor)).
 inline void normalize_row(const float* states, const float* weight, std::size_t size, float epsilon,

@@ -29,37 +29,54 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// The sums of a tile's outputs; lane l is output l / 2 + 8 (l % 2), the order in which they lie in
-/// a fragment.
+/// The sums of a tile's outputs, one in each lane; which one, the order of its weights says.
 using TileSums = FloatLanes<tile_outputs>;
 
-constexpr std::size_t output_of_lane(std::size_t lane) { return lane / 2 + 8 * (lane % 2); }
-
-/// The weights of an output in one step of a tile.
-inline void weights_of_output(const std::uint32_t* step, std::size_t output,
-                              std::uint16_t (&weights)[step_products]) {
-  for (std::size_t input = 0; input < step_products; input += 2) {
-    const std::uint32_t word = step[fragment_word(output, input)];
-    weights[input] = static_cast<std::uint16_t>(word);
-    weights[input + 1] = static_cast<std::uint16_t>(word >> 16);
+/// Weights of a step as MatrixView's fragments.
+struct InFragments {
+  static constexpr std::size_t output_of_lane(std::size_t lane) {
+    return lane / 2 + 8 * (lane % 2);
   }
-}
+  static constexpr std::size_t lane_of_output(std::size_t output) {
+    return output % 8 * 2 + output / 8;
+  }
+  /// The word of a step with the inputs 2 pair and 2 pair + 1 of a lane.
+  static constexpr std::size_t word(std::size_t lane, std::size_t pair) {
+    return fragment_word(output_of_lane(lane), 2 * pair);
+  }
+};
+
+/// Weights of a step with outputs side by side: [8 pairs of inputs, 16 outputs] words of two
+/// bfloat16s.
+struct InPairs {
+  static constexpr std::size_t output_of_lane(std::size_t lane) { return lane; }
+  static constexpr std::size_t lane_of_output(std::size_t output) { return output; }
+  static constexpr std::size_t word(std::size_t lane, std::size_t pair) {
+    return pair * tile_outputs + lane;
+  }
+};
 
 /// sum = hopper_step for one lane.
+template <class Order>
 inline void step_of_lane(const std::uint32_t* step, const std::uint16_t* inputs, std::size_t lane,
                          float& sum) {
   std::uint16_t weights[step_products];
-  weights_of_output(step, output_of_lane(lane), weights);
+  for (std::size_t pair = 0; pair < step_products / 2; ++pair) {
+    const std::uint32_t word = step[Order::word(lane, pair)];
+    weights[2 * pair] = static_cast<std::uint16_t>(word);
+    weights[2 * pair + 1] = static_cast<std::uint16_t>(word >> 16);
+  }
   sum = hopper_step(weights, inputs, sum);
 }
 
 /// As above for every lane whose bit is set.
+template <class Order>
 inline void step_of_lanes(const std::uint32_t* step, const std::uint16_t* inputs,
                           std::uint32_t which, TileSums& sums) {
   float values[tile_outputs];
   store(sums, values);
   for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
-    if ((which >> lane & 1U) != 0) step_of_lane(step, inputs, lane, values[lane]);
+    if ((which >> lane & 1U) != 0) step_of_lane<Order>(step, inputs, lane, values[lane]);
   }
   sums = load<tile_outputs>(values);
 }
@@ -113,7 +130,10 @@ struct TileStep {
   __m512 values[step_products];  // by input
   __m512i exponents[pairs];      // by pair of inputs, two of 16 bits, biased
 
-  explicit TileStep(const std::uint32_t* step) {
+  TileStep(const std::uint32_t* step, InPairs) {
+    for (int p = 0; p < pairs; ++p) take_pair(_mm512_loadu_si512(step + 16 * p), p);
+  }
+  TileStep(const std::uint32_t* step, InFragments) {
     // Row g of 8 words of 64 bits: output g and g + 8 of the pairs 0, 4, 1, 5, 2, 6, 3, 7.
     __m512i row[8];
     for (int g = 0; g < 8; ++g) row[g] = _mm512_loadu_si512(step + 16 * g);
@@ -149,9 +169,10 @@ struct TileStep {
 };
 
 /// sums = hopper_step in the lanes that `live` names; the others are nobody's.
+template <class Order>
 inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowStep& row,
                      const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
-  if (!row.takes_shortcut) return step_of_lanes(step, inputs, live, sums);
+  if (!row.takes_shortcut) return step_of_lanes<Order>(step, inputs, live, sums);
   const __m512 c = sums.parts[0];
   __m512i both = _mm512_set1_epi16(exponent_of_zero);
   for (int p = 0; p < pairs; ++p) {
@@ -192,7 +213,7 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
     return;
   }
   sums.parts[0] = _mm512_mask_mul_ps(c, static_cast<__mmask16>(~others), cut, back);
-  step_of_lanes(step, inputs, others, sums);
+  step_of_lanes<Order>(step, inputs, others, sums);
 }
 
 #if !defined(__clang__)
@@ -207,7 +228,15 @@ struct TileStep {
   __m256 values[halves][step_products];  // by input
   __m256i exponents[halves][pairs];      // by pair of inputs, two of 16 bits, biased
 
-  explicit TileStep(const std::uint32_t* step) {
+  TileStep(const std::uint32_t* step, InPairs) {
+    for (int p = 0; p < pairs; ++p) {
+      for (int half = 0; half < halves; ++half) {
+        take_pair(_mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(step + 16 * p + 8 * half)),
+                  half, p);
+      }
+    }
+  }
+  TileStep(const std::uint32_t* step, InFragments) {
     for (int half = 0; half < halves; ++half) {
       for (int part = 0; part < 2; ++part) {
         // Row g of 4 words of 64 bits: output g and g + 8 of the pairs p, p + 4, p + 1, p + 5.
@@ -288,9 +317,10 @@ inline std::uint32_t add_half_step(const TileStep& tile, int half, const RowStep
 }
 
 /// sums = hopper_step in the lanes that `live` names; the others are nobody's.
+template <class Order>
 inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowStep& row,
                      const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
-  if (!row.takes_shortcut) return step_of_lanes(step, inputs, live, sums);
+  if (!row.takes_shortcut) return step_of_lanes<Order>(step, inputs, live, sums);
   std::uint32_t others = 0;
   for (int half = 0; half < TileStep::halves; ++half) {
     __m256 part = sums.parts[half];
@@ -298,22 +328,24 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
     sums.parts[half] = part;
   }
   others &= live;
-  if (others != 0) step_of_lanes(step, inputs, others, sums);
+  if (others != 0) step_of_lanes<Order>(step, inputs, others, sums);
 }
 
 #else
 
 struct TileStep {
-  explicit TileStep(const std::uint32_t* /*step*/) {}
+  template <class Order>
+  TileStep(const std::uint32_t* /*step*/, Order) {}
 };
 struct RowStep {
   explicit RowStep(const std::uint16_t* /*inputs*/) {}
 };
 
 /// sums = hopper_step in the lanes that `live` names; the others are nobody's.
+template <class Order>
 inline void add_step(const TileStep& /*tile*/, const std::uint32_t* step, const RowStep& /*row*/,
                      const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
-  step_of_lanes(step, inputs, live, sums);
+  step_of_lanes<Order>(step, inputs, live, sums);
 }
 
 #endif

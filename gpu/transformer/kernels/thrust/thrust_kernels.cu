@@ -17,6 +17,7 @@ struct OnThrust : Float32Form {
   }
   using Attend = readable::Attend;
   using ApplyDeltaRule = readable::ApplyDeltaRule;
+  template <class>
   using Tiling = readable::Tiling;
   using Store = readable::Store;
   using StoreWithBias = readable::StoreWithBias;

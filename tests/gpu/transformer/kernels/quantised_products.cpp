@@ -1,11 +1,15 @@
 // Products over quantised weights are, bit for bit, products over the float32 values that they
 // dequantise to.
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/weights/packed_matrix.hpp"
+#include "gpu/transformer/weights/quantised_block.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
@@ -165,18 +169,129 @@ TEST_CASE("embedding, bias, sum and gate take quantised weights too, of several 
   }
 }
 
-TEST_CASE("under tensor-core quantised weights are their values, rounded", "[quantised]") {
-  for (const auto& type : quantised_types()) {
-    Stack stack{256, {}, {}, {}, {}};
-    stack.add(type.dtype, 21, 3);
-    const auto fragments = [&](const PackedMatrix& matrix) {
-      const auto& words = std::get<DeviceMemory<std::uint32_t>>(matrix.weights);
-      return words.download(0, words.size());
-    };
-    CAPTURE(type.dtype);
-    CHECK((fragments(stack.packed(Arithmetic::tensor_core)) ==
-           fragments(stack.as_float32(Arithmetic::tensor_core))));
+namespace {
+
+/// A weight by `tensor-core`: what it dequantises to, rounded.
+std::vector<std::uint16_t> rounded(const std::vector<float>& values) {
+  std::vector<std::uint16_t> result;
+  for (const float value : values) result.push_back(to_bfloat16(value));
+  return result;
+}
+
+/// Segments of 512 inputs, each a chain of steps from 0, added in order.
+float tensor_core_product(const std::uint16_t* weights, const std::uint16_t* inputs,
+                          std::size_t in) {
+  float total = 0.0f;
+  for (std::size_t begin = 0; begin < in; begin += 512) {
+    float sum = 0.0f;
+    for (std::size_t first = begin; first < std::min(in, begin + 512); first += 16) {
+      sum = hopper_step(weights + first, inputs + first, sum);
+    }
+    total = begin == 0 ? sum : total + sum;
   }
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor-core product over quantised weights has the bits of one over rounded values",
+          "[kernels][quantised]") {
+  constexpr std::size_t out = 37;  // three blocks, the last one of five outputs
+  constexpr std::size_t tensor_core_rows[] = {1, 7, 8, 9, 65};
+  for (const auto& type : quantised_types()) {
+    if (std::string(type.dtype) == "F16") continue;  // which alone is packed as fragments
+    for (const std::size_t in : {256U, 768U, 1280U}) {
+      Stack stack{in, {}, {}, {}, {}};
+      stack.add(type.dtype, out, 5);
+      const auto inputs = rounded(inputs_of(65 * in));
+      const auto weights = rounded(stack.values[0]);
+      std::vector<float> expected;
+      for (std::size_t row = 0; row < 65; ++row) {
+        for (std::size_t o = 0; o < out; ++o) {
+          expected.push_back(tensor_core_product(&weights[o * in], &inputs[row * in], in));
+        }
+      }
+      const auto matrix = stack.packed(Arithmetic::tensor_core);
+      REQUIRE(matrix.view().quantised != nullptr);
+      DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
+      for (const auto* form : forms_of_the_kernels(Arithmetic::tensor_core)) {
+        for (const std::size_t count : tensor_core_rows) {
+          CAPTURE(type.dtype, in, form->name(), count);
+          DeviceMemory<float> outputs(count * out);
+          form->multiply(matrix.view(), {nullptr, given.data()}, count, out, outputs.data());
+          const std::vector<float> first(
+              expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count * out));
+          CHECK((bits_of(outputs.download(0, count * out)) == bits_of(first)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("under tensor-core a stack of several types has the bits of its values as fragments",
+          "[kernels][quantised]") {
+  constexpr std::size_t in = 768;
+  Stack stack{in, {}, {}, {}, {}};
+  for (const auto& type : quantised_types()) stack.add(type.dtype, 20, 11);
+  stack.add("F16", 20, 12);
+  stack.add("Q6_K", 20, 13);
+  const std::size_t out = 8 * padded(20);
+  const auto packed = stack.packed(Arithmetic::tensor_core);
+  const auto fragments = stack.as_float32(Arithmetic::tensor_core);
+  REQUIRE(packed.view().quantised != nullptr);
+  REQUIRE(fragments.view().fragments != nullptr);
+  const auto inputs = rounded(inputs_of(rows * in));
+  DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
+  const std::vector<std::uint32_t> tokens{0, 19, 33, 50, 64, 83, 99, 115, 128, 147, 230};
+  const DeviceMemory<std::uint32_t> device_tokens{std::span<const std::uint32_t>(tokens)};
+  const auto before = inputs_of(rows * out);
+  const DeviceMemory<float> bias{std::span<const float>(before).first(out)};
+  for (const auto* form : forms_of_the_kernels(Arithmetic::tensor_core)) {
+    const auto results = [&](const PackedMatrix& matrix) {
+      std::vector<std::uint32_t> all;
+      const auto keep = [&](const DeviceMemory<float>& memory) {
+        const auto bits = bits_of(memory.download(0, memory.size()));
+        all.insert(all.end(), bits.begin(), bits.end());
+      };
+      DeviceMemory<float> states(rows * in);
+      form->embed(matrix.view(), {rows, 0, device_tokens.data(), nullptr, nullptr, nullptr},
+                  states.data());
+      keep(states);
+      DeviceMemory<float> outputs{std::span<const float>(before)};
+      const ProductInputs view{nullptr, given.data()};
+      form->multiply_and_add(matrix.view(), view, rows, out, outputs.data());
+      keep(outputs);
+      form->multiply_with_bias(matrix.view(), view, bias.data(), rows, out, outputs.data());
+      keep(outputs);
+      DeviceMemory<std::uint16_t> gated(rows * out / 2);
+      form->multiply_gated(matrix.view(), view, rows, out / 2, {nullptr, gated.data()});
+      for (const auto value : gated.download(0, gated.size())) all.push_back(value);
+      return all;
+    };
+    CAPTURE(form->name());
+    CHECK((results(packed) == results(fragments)));
+  }
+}
+
+TEST_CASE("beside quantised weights others are rounded once, and what bfloat16 cannot hold refused",
+          "[quantised]") {
+  std::vector<float> plain(16 * 256, 0x1.018p0f);
+  const auto quants = quantised_bytes(quantised_type("Q4_0"), 16 * 256, 1);
+  const auto pack = [&] {
+    const StoredTensor first{"first", "Q4_0", {16, 256}, quants, "f"};
+    const StoredTensor second{
+        "second", "F32", {16, 256}, std::as_bytes(std::span<const float>(plain)), "f"};
+    const std::array<const StoredTensor*, 2> pointers{&first, &second};
+    return pack_matrices(pointers, Arithmetic::tensor_core);
+  };
+  const auto matrix = pack();
+  CHECK(std::get<DeviceMemory<std::byte>>(matrix.weights).size() ==
+        quants.size() + 2 * plain.size());
+  CHECK(packing_of(matrix.blocks.download(1, 1)[0]) == Packing::bfloat16);
+  plain[2 * 256 + 3] = 3.4e38f;
+  require_bad_input(pack, {"f, tensor \"second\"", "element 515", "too large for bfloat16"});
+  plain[2 * 256 + 3] = INFINITY;
+  require_bad_input(pack, {"f, tensor \"second\"", "element 515", "is NaN or infinite"});
 }
 
 TEST_CASE("quantised weights take no more memory than in their file, Q4_K a thirty-sixth more",
@@ -184,10 +299,13 @@ TEST_CASE("quantised weights take no more memory than in their file, Q4_K a thir
   for (const auto& type : quantised_types()) {
     Stack stack{512, {}, {}, {}, {}};
     stack.add(type.dtype, 32, 3);
-    const auto matrix = stack.packed();
-    const auto bytes = std::get<DeviceMemory<std::byte>>(matrix.weights).size();
-    CAPTURE(type.dtype);
-    CHECK(bytes == stack.bytes[0].size() * (std::string(type.dtype) == "Q4_K" ? 37 : 36) / 36);
+    for (const auto arithmetic : arithmetics) {
+      if (arithmetic == Arithmetic::tensor_core && std::string(type.dtype) == "F16") continue;
+      const auto matrix = stack.packed(arithmetic);
+      const auto bytes = std::get<DeviceMemory<std::byte>>(matrix.weights).size();
+      CAPTURE(type.dtype);
+      CHECK(bytes == stack.bytes[0].size() * (std::string(type.dtype) == "Q4_K" ? 37 : 36) / 36);
+    }
   }
 }
 

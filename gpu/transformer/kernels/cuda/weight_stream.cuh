@@ -1,0 +1,191 @@
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/device/simt/simt.hpp"
+#include "gpu/transformer/kernels/cuda/packed_weights.cuh"
+#include "gpu/transformer/kernels/cuda/product_layout.hpp"
+
+// The jobs of a product, and the ring through which each warp's weights come.
+
+namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
+
+/// The operands of a product.
+struct ProductOperands {
+  const simt::Vector16* fragments;  // [tiles, steps, 32]
+  const std::uint16_t* inputs;      // [rows, in], bfloat16
+  float* scratch;                   // [segments, rows, units, unit tiles, 16] where parts > 1
+  std::uint32_t* counters;          // [ranges, chunks] where parts > 1
+  // In place of fragments, as MatrixView has them.
+  const std::byte* quantised = nullptr;
+  const std::uint64_t* blocks = nullptr;
+};
+
+/// How a product takes weights as fragments.
+struct FragmentWeights {
+  static constexpr bool across_lanes = false;
+
+  const simt::Vector16* fragments;
+
+  TEMPERA_ON_DEVICE static FragmentWeights of(const ProductOperands& operands) {
+    return {operands.fragments};
+  }
+  struct Tile {
+    const simt::Vector16* begin;
+  };
+  TEMPERA_ON_DEVICE Tile tile(unsigned tile, unsigned steps) const {
+    return {fragments + std::size_t{tile} * steps * simt::warp_lanes + simt::lane()};
+  }
+  TEMPERA_ON_DEVICE static void fetch(const Tile& tile, unsigned step, bool has_second,
+                                      simt::Vector16* slot) {
+    const simt::Vector16* const source = tile.begin + step * simt::warp_lanes;
+    simt::Vector16* const target = slot + simt::lane();
+    simt::copy_stream_async(target, source);
+    if (has_second) {
+      simt::copy_stream_async(target + simt::warp_lanes, source + simt::warp_lanes);
+    }
+  }
+  TEMPERA_ON_DEVICE static void take(const Tile& /*tile*/, const simt::Vector16* slot,
+                                     simt::Vector16 (&weights)[2]) {
+    weights[0] = slot[simt::lane()];
+    weights[1] = slot[simt::warp_lanes + simt::lane()];
+  }
+};
+
+/// A job: some neighbouring units of outputs, some segments, a chunk of the tokens. Chunks lie
+/// innermost, so that blocks that read the same weights do so at about the same time.
+struct ProductJob {
+  unsigned chunk;
+  unsigned range;
+  unsigned first_unit;
+  unsigned units;
+  unsigned segment_begin;
+  unsigned segment_end;
+
+  TEMPERA_ON_DEVICE static ProductJob at(const ProductPlan& plan, unsigned job) {
+    ProductJob result;
+    result.chunk = job % plan.chunks;
+    const unsigned part = job / plan.chunks % plan.parts;
+    result.range = job / plan.chunks / plan.parts;
+    result.first_unit = result.range * plan.job_units;
+    const unsigned left = plan.units - result.first_unit;
+    result.units = left < plan.job_units ? left : plan.job_units;
+    result.segment_begin = part * plan.part_segments;
+    const unsigned end = result.segment_begin + plan.part_segments;
+    result.segment_end = end < plan.segments ? end : plan.segments;
+    return result;
+  }
+
+  /// Units of outputs times segments of the window that begins there.
+  TEMPERA_ON_DEVICE unsigned window_work(const ProductPlan& plan, unsigned window_begin) const {
+    const unsigned left = segment_end - window_begin;
+    return (left < plan.window ? left : plan.window) * units;
+  }
+};
+
+TEMPERA_ON_DEVICE inline unsigned product_steps(const ProductPlan& plan) {
+  return (plan.in + step_inputs - 1) / step_inputs;
+}
+
+/// Steps that the segment has.
+TEMPERA_ON_DEVICE inline unsigned steps_of_segment(const ProductPlan& plan, unsigned segment) {
+  const unsigned left = product_steps(plan) - segment * segment_steps;
+  return left < segment_steps ? left : segment_steps;
+}
+
+/// The weights that one warp will need, stage by stage, from where it is on.
+template <unsigned UnitTiles, bool Gated, class Weights>
+struct WeightCursor {
+  /// A stage holds two pairs of steps, 1 KiB each: of one tile, or of two.
+  static constexpr unsigned stage_steps = 4 / UnitTiles;
+
+  const ProductPlan& plan;
+  const Weights weights;
+  unsigned job_number;
+  ProductJob job{};
+  unsigned window_begin = 0;
+  unsigned work = 0;  // of the window, segment-major; this warp has every eighth
+  unsigned step = 0;  // within the segment
+
+  TEMPERA_ON_DEVICE WeightCursor(const ProductPlan& product, const Weights& of_product)
+      : plan(product), weights(of_product), job_number(simt::block().x) {
+    if (ended()) return;
+    job = ProductJob::at(plan, job_number);
+    window_begin = job.segment_begin;
+    work = simt::warp();
+    step = 0;
+    skip_finished();
+  }
+
+  TEMPERA_ON_DEVICE bool ended() const { return job_number >= plan.jobs(); }
+
+  TEMPERA_ON_DEVICE void skip_finished() {
+    while (work >= job.window_work(plan, window_begin)) {
+      work = simt::warp();
+      window_begin += plan.window;
+      if (window_begin < job.segment_end) continue;
+      job_number += simt::blocks().x;
+      if (ended()) return;
+      job = ProductJob::at(plan, job_number);
+      window_begin = job.segment_begin;
+    }
+  }
+
+  /// Asks for the next stage, and for nothing where there is none; one group of copies either way.
+  TEMPERA_ON_DEVICE void fetch(simt::Vector16* stage) {
+    if (!ended()) {
+      const unsigned segment = window_begin + work / job.units;
+      const unsigned unit = job.first_unit + work % job.units;
+      const unsigned segment_length = steps_of_segment(plan, segment);
+      TEMPERA_UNROLL
+      for (unsigned tile = 0; tile < UnitTiles; ++tile) {
+        const auto source = weights.tile(tile_of(plan, unit, tile), product_steps(plan));
+        TEMPERA_UNROLL
+        for (unsigned s = 0; s < stage_steps; s += 2) {
+          if (step + s < segment_length) {
+            Weights::fetch(source, segment * segment_steps + step + s,
+                           step + s + 1 < segment_length, stage + pair_of(s, tile));
+          }
+        }
+      }
+      step += stage_steps;
+      if (step >= segment_length) {
+        step = 0;
+        work += product_warps;
+        skip_finished();
+      }
+    }
+    simt::commit_copies();
+  }
+
+  /// Gate and up where the product is gated, else neighbours; the last tile twice where they are
+  /// odd.
+  TEMPERA_ON_DEVICE static unsigned tile_of(const ProductPlan& plan, unsigned unit, unsigned tile) {
+    if constexpr (Gated) return unit + tile * (plan.tiles / 2);
+    const unsigned neighbour = unit * UnitTiles + tile;
+    return neighbour < plan.tiles ? neighbour : plan.tiles - 1;
+  }
+  /// Where in a stage the steps s and s + 1 of a unit's tile are.
+  TEMPERA_ON_DEVICE static constexpr unsigned pair_of(unsigned s, unsigned tile) {
+    return (s / 2 * UnitTiles + tile) * pair_vectors;
+  }
+};
+
+/// Waits for the oldest stage of a ring that is full but for one; how many groups of copies may
+/// still be in flight is part of the instruction.
+TEMPERA_ON_DEVICE inline void wait_for_stage(unsigned stages) {
+  static_assert(sizeof ring_depths == 4 * sizeof(unsigned) && ring_depths[0] == 8 &&
+                ring_depths[1] == 5 && ring_depths[2] == 4 && ring_depths[3] == 3);
+  switch (stages) {
+    case 8:
+      return simt::wait_copies<6>();
+    case 5:
+      return simt::wait_copies<3>();
+    case 4:
+      return simt::wait_copies<2>();
+    default:
+      return simt::wait_copies<1>();
+  }
+}
+
+}  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM
