@@ -28,6 +28,7 @@ struct CompareOptions {
   std::uint64_t seed = 1;
   std::string device;
   std::optional<gpu::Arithmetic> arithmetic;
+  std::optional<gpu::RopeFactors> rope_factors;
   bool json = false;
 };
 
@@ -67,7 +68,8 @@ void run_compare(CompareOptions options) {
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
   const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
   const gpu::OpenedModel model =
-      open_model(options.model, options.arithmetic ? options.arithmetic : settings.arithmetic);
+      open_model(options.model, options.arithmetic ? options.arithmetic : settings.arithmetic,
+                 options.rope_factors);
   auto problems = gpu::read_problems(options.problems);
   if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
   gpu::check_problems(model, problems, settings.horizon, options.problems);
@@ -102,6 +104,7 @@ void run_compare(CompareOptions options) {
     for (const gpu::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
     json["seed"] = options.seed;
     if (model.arithmetic()) json["arithmetic"] = name_of(*model.arithmetic());
+    if (model.rope_factors()) json["rope_factors"] = name_of(*model.rope_factors());
     std::cout << json.dump() << '\n';
   } else {
     std::printf("  tokens: decode tokens per problem; open: answers without a terminal token\n");
@@ -130,6 +133,7 @@ void add_compare(CLI::App& app) {
   CLI::Option* device = add_device(*command, options->device);
   CLI::Option* arithmetic = add_arithmetic(*command, options->arithmetic,
                                            "default: what the settings name, else float32");
+  CLI::Option* rope_factors = add_rope_factors(*command, options->rope_factors);
   CLI::Option* seed = add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
   const std::vector<CLI::Option*> of_exact = add_exact_compare_options(*command, *exact);
   command->add_flag("--json", options->json, "Print the table as JSON");
@@ -148,7 +152,8 @@ void add_compare(CLI::App& app) {
     const bool finite = names_finite_model(options->models.front());
     const std::string what = finite ? "is for a folder with problems" : "is for finite models";
     for (const CLI::Option* option :
-         finite ? std::vector<CLI::Option*>{problems, settings, most, device, arithmetic, seed}
+         finite ? std::vector<CLI::Option*>{problems, settings, most, device, arithmetic,
+                                            rope_factors, seed}
                 : of_exact)
       if (option->count() > 0) throw gpu::BadInput(option->get_name(), what, "leave it out");
     if (exact->ablations && !exact->plot.empty())

@@ -225,6 +225,15 @@ std::vector<std::uint64_t> GgufMetadata::whole_numbers(std::string_view key, std
   return numbers;
 }
 
+std::vector<bool> GgufMetadata::booleans(std::string_view key) const {
+  const auto& value = at(key);
+  if (value.type != array_type || value.element != boolean_type)
+    refuse(key, "an array of truth values");
+  std::vector<bool> truths;
+  for (const auto byte : value.bytes) truths.push_back(byte == std::byte{1});
+  return truths;
+}
+
 std::vector<double> GgufMetadata::finite_numbers(std::string_view key) const {
   const auto& value = at(key);
   if (value.type != array_type || (value.element != float32_type && value.element != float64_type))

@@ -67,6 +67,7 @@ class GgufMetadata {
   std::vector<std::uint64_t> whole_numbers(std::string_view key, std::uint64_t least,
                                            std::uint64_t greatest) const;
   std::vector<double> finite_numbers(std::string_view key) const;
+  std::vector<bool> booleans(std::string_view key) const;
 
   /// The file and the key, for errors about what a value means.
   std::string where(std::string_view key) const;

@@ -1,8 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "gpu/transformer/architectures/phi3.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
+#include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 
 using nlohmann::json;
 using namespace tempera::test;
@@ -53,6 +55,42 @@ TEST_CASE("compare prints one row for each sampler, the same for the same seed")
     CAPTURE(line);
     CHECK(line.size() <= 100);
   }
+}
+
+TEST_CASE("compare takes the rotary factors that it is told to") {
+  const tempera::gpu::ModelFolder folder("untied_float32");
+  const std::string config =
+      bytes_of(TEMPERA_SOURCE_DIR "/tests/fixtures/architectures/phi3_short/config.json");
+  folder.write("config.json", config);
+  {
+    const json document = json::parse(config);
+    tempera::gpu::FormulaTensors tensors;
+    const tempera::gpu::Phi3 model(
+        tempera::gpu::Phi3::configuration(tempera::gpu::JsonObject(document, "config.json")),
+        tensors, tempera::gpu::default_kernels(tempera::gpu::Arithmetic::float32));
+    tempera::gpu::write_safetensors(folder.path(), tensors.made());
+  }
+  // A prompt that just fits the 512 positions of the short factors, and answers beyond them.
+  std::string prompt = "3";
+  for (int i = 1; i < 509; ++i) prompt += " " + std::to_string(i % 50);
+  const TemporaryFile problems(json{{"prompt", prompt}, {"answer", "1"}}.dump());
+  const TemporaryFile quick(
+      R"({"horizon": 6, "block": 3, "powers": [1, 4], "rounds": 1, "local_moves": 1, "sweeps": 1,
+          "truncating_rounds": 1, "matched_rounds": 2})");
+  const std::string arguments = "compare " + folder.path().string() + " --settings " +
+                                quick.path() + " --problems " + problems.path() + " --json";
+  check_refusal(arguments + " --rope-factors middling", "--rope-factors: \"middling\" is unknown");
+  const auto of_short = run_command(arguments);
+  CHECK(of_short.exit_code == 2);
+  CHECK_THAT(of_short.err, Catch::Contains("exceed the 512 positions"));
+  CHECK_THAT(of_short.err, Catch::Contains("--rope-factors long"));
+  const auto of_long = run_command(arguments + " --rope-factors long");
+  CAPTURE(of_long.err);
+  REQUIRE(of_long.exit_code == 0);
+  CHECK_THAT(of_long.err, Catch::Contains("longrope with its long factors"));
+  CHECK(json::parse(of_long.out)["rope_factors"] == "long");
+  check_refusal("compare " TEMPERA_SOURCE_DIR "/toy_models/bimodal.json --rope-factors long",
+                "--rope-factors: is for a folder with problems");
 }
 
 TEST_CASE("what cannot be compared ends in one line and exit code 2") {

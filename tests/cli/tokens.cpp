@@ -105,6 +105,21 @@ TEST_CASE("tokens reads a GGUF file and writes its conversations") {
   CHECK(chat["ids"][0] == 0);
 }
 
+TEST_CASE("tokens of a Qwen3.5 file are those of its folder") {
+  const std::string folder = source + "/tests/fixtures/gguf/qwen3_5";
+  const std::string of_file = "--model " + folder + "/float32.gguf ";
+  const std::string of_folder = "--model " + folder + " ";
+  for (const std::string text : {"'the man and the aunt, 2012!'", "'<|im_start|>he <think>the'",
+                                 // An accent that NFC joins with its letter.
+                                 "\"$(printf 'e\\314\\201a the\\n\\n a')\""}) {
+    const json tokens = answer(of_file + text);
+    CHECK(tokens == answer(of_folder + text));
+    CHECK(tokens["ids"].size() < tokens["text"].get<std::string>().size());
+  }
+  check_refusal("tokens " + of_file + "'[PAD40]'", "has no token");
+  check_refusal("tokens " + of_file + "--chat Hi", "tokenizer.chat_template\": is missing");
+}
+
 TEST_CASE("what has no tokens ends in one line and exit code 2") {
   const TemporaryFile silent(small_gguf(""));
   const TemporaryFile strange(small_gguf("{{ messages }}"));

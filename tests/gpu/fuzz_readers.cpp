@@ -224,7 +224,7 @@ TEST_CASE("every GGUF file is read or refused, and its weights and values too", 
                [&] { metadata.text(key); }, [&] { metadata.texts(key); },
                [&] { metadata.whole_number(key, 0, 9); }, [&] { metadata.finite_number(key); },
                [&] { metadata.whole_numbers(key, 0, 9); }, [&] { metadata.boolean(key); },
-               [&] { metadata.finite_numbers(key); }}) {
+               [&] { metadata.booleans(key); }, [&] { metadata.finite_numbers(key); }}) {
         try {
           read();
         } catch (const BadInput&) {

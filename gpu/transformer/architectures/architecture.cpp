@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,15 @@ namespace tempera::gpu {
 
 namespace {
 
+/// Refuses a choice of factors for a model that has one set.
+void require_no_choice(const std::string& file, std::optional<RopeFactors> factors) {
+  if (!factors) return;
+  throw BadInput(file,
+                 "has one set of rotary factors, and its " + std::string(name_of(*factors)) +
+                     " ones were asked for",
+                 "leave the choice out");
+}
+
 /// The configuration, with the factors that were asked for.
 template <class Model, class Source>
 DecoderConfig configuration_of(const Source& source, const std::string& file,
@@ -31,11 +41,7 @@ DecoderConfig configuration_of(const Source& source, const std::string& file,
   } else {
     config = Model::configuration(source);
   }
-  if (factors && !config.rope_choice)
-    throw BadInput(file,
-                   "has one set of rotary factors, and its " + std::string(name_of(*factors)) +
-                       " ones were asked for",
-                   "leave the choice out");
+  if (!config.rope_choice) require_no_choice(file, factors);
   return config;
 }
 
@@ -72,8 +78,7 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   auto config = is_outer ? Qwen3_5::outer_configuration(json) : Qwen3_5::configuration(json);
   config.eos_token_ids =
       read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
-  if (factors)
-    throw BadInput(file.string(), "has one set of rotary factors", "leave the choice out");
+  require_no_choice(file.string(), factors);
   Qwen3_5::require_kernels(config, kernels, file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
@@ -85,17 +90,31 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   return model;
 }
 
-std::unique_ptr<Architecture> refuse_gguf(const GgufFile& file, const Kernels&,
-                                          std::optional<RopeFactors>) {
-  throw BadInput(file.metadata().file(), "is a Qwen3.5 model as GGUF, which is not read yet",
-                 "use the folder of the original model: config.json and model.safetensors");
+std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kernels& kernels,
+                                                std::optional<RopeFactors> factors) {
+  const auto& where = file.metadata().file();
+  require_no_choice(where, factors);
+  const auto config = Qwen3_5::configuration(file);
+  Qwen3_5::require_kernels(config, kernels, where);
+  GgufTensors tensors(file, Qwen3_5::gguf_order(config));
+  auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
+  // The blocks behind the model's own, which it has counted.
+  std::set<std::string> left_out;
+  for (std::size_t block = config.num_hidden_layers; block < config.num_blocks; ++block) {
+    left_out.insert("blk." + std::to_string(block) + ".");
+  }
+  tensors.require_all_used([&](const std::string& name) {
+    const std::size_t dot = name.find('.', 4);
+    return dot != std::string::npos && left_out.contains(name.substr(0, dot + 1));
+  });
+  return model;
 }
 
 template <class Model>
 std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& kernels,
                                         std::optional<RopeFactors> factors) {
   const auto config = configuration_of<Model>(file, file.metadata().file(), factors);
-  GgufTensors tensors(file, Model::gguf_pairs_neighbours, config.head_dim);
+  GgufTensors tensors(file, {Model::gguf_pairs_neighbours, config.head_dim, std::nullopt});
   auto model = std::make_unique<Model>(config, tensors, kernels);
   tensors.require_all_used([](const std::string& name) {
     const auto& read = Model::gguf_factors;
@@ -105,7 +124,8 @@ std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& ker
 }
 
 struct KnownArchitecture {
-  const char* model_type;  // of a config.json, and the general.architecture of a GGUF file
+  const char* model_type;  // of a config.json
+  const char* gguf;        // the general.architecture of a GGUF file; null where it has none
   std::unique_ptr<Architecture> (*load_folder)(const std::filesystem::path& folder,
                                                const Kernels& kernels,
                                                std::optional<RopeFactors> factors);
@@ -114,31 +134,32 @@ struct KnownArchitecture {
 };
 
 template <class Model>
-constexpr KnownArchitecture known_as{Model::model_type, load_folder<Model>, load_gguf<Model>};
+constexpr KnownArchitecture known_as{Model::model_type, Model::model_type, load_folder<Model>,
+                                     load_gguf<Model>};
 
 constexpr std::array known_architectures{
     known_as<Llama>,
     known_as<Phi3>,
     known_as<Qwen2>,
     known_as<Qwen3>,
-    KnownArchitecture{Qwen3_5::model_type, load_qwen3_5, refuse_gguf},
-    KnownArchitecture{Qwen3_5::outer_model_type, load_qwen3_5, refuse_gguf}};
+    KnownArchitecture{Qwen3_5::model_type, Qwen3_5::gguf_architecture, load_qwen3_5,
+                      load_qwen3_5_gguf},
+    KnownArchitecture{Qwen3_5::outer_model_type, nullptr, load_qwen3_5, nullptr}};
 
+/// `name_in` is the architecture's name in this form of a model.
 /// @throw BadInput naming `where`, which calls its architecture `key`
 const KnownArchitecture& find_architecture(const std::string& where, const std::string& key,
-                                           std::string_view model_type) {
-  const auto* found = std::find_if(
-      known_architectures.begin(), known_architectures.end(),
-      [&](const KnownArchitecture& architecture) { return architecture.model_type == model_type; });
-  if (found == known_architectures.end()) {
-    std::string names;
-    for (const auto& architecture : known_architectures) {
-      names += (names.empty() ? "" : ", ") + in_quotes(architecture.model_type);
-    }
-    throw BadInput(where, in_quotes(key) + " is " + in_quotes(model_type),
-                   "choose a model of an architecture that is computed here: " + names);
+                                           std::string_view name,
+                                           const char* KnownArchitecture::*name_in) {
+  std::string names;
+  for (const auto& architecture : known_architectures) {
+    const char* known = architecture.*name_in;
+    if (known == nullptr) continue;
+    if (known == name) return architecture;
+    names += (names.empty() ? "" : ", ") + in_quotes(known);
   }
-  return *found;
+  throw BadInput(where, in_quotes(key) + " is " + in_quotes(name),
+                 "choose a model of an architecture that is computed here: " + names);
 }
 
 }  // namespace
@@ -146,7 +167,8 @@ const KnownArchitecture& find_architecture(const std::string& where, const std::
 std::unique_ptr<Architecture> load_architecture(const GgufFile& file, const Kernels& kernels,
                                                 std::optional<RopeFactors> rope_factors) {
   const std::string key = "general.architecture";
-  return find_architecture(file.metadata().file(), key, file.metadata().text(key))
+  return find_architecture(file.metadata().file(), key, file.metadata().text(key),
+                           &KnownArchitecture::gguf)
       .load_gguf(file, kernels, rope_factors);
 }
 
@@ -156,7 +178,8 @@ std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& pat
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error))
     return load_architecture(GgufFile(path), kernels, rope_factors);
-  return find_architecture((path / "config.json").string(), "model_type", read_model_type(path))
+  return find_architecture((path / "config.json").string(), "model_type", read_model_type(path),
+                           &KnownArchitecture::model_type)
       .load_folder(path, kernels, rope_factors);
 }
 

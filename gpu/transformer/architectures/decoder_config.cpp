@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
 constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
-constexpr std::uint64_t most_layers = 1024;
-constexpr std::uint64_t most_heads = 1024;
-constexpr std::uint64_t largest_head = 1024;
 
 /// What every architecture's metadata may say, behind its prefix.
 constexpr std::array<std::string_view, 12> common_keys{"block_count",
@@ -132,7 +129,10 @@ DecoderConfig read_decoder_config(const GgufFile& file,
                         ? number("attention.key_length", largest_head)
                         : config.hidden_size / config.num_attention_heads;
   require_only(metadata, prefix + "attention.value_length", config.head_dim);
-  require_only(metadata, prefix + "rope.dimension_count", config.head_dim);
+  const std::string_view rotary = "rope.dimension_count";
+  if (std::find(others.begin(), others.end(), rotary) == others.end()) {
+    require_only(metadata, prefix + std::string(rotary), config.head_dim);
+  }
   require_only(metadata, prefix + "vocab_size", config.vocab_size);
   config.max_position_embeddings = number("context_length", largest_position);
   config.rms_norm_eps = positive(metadata, prefix + "attention.layer_norm_rms_epsilon");

@@ -17,6 +17,10 @@ namespace tempera::gpu {
 
 /// The longest text that a file may speak of, in tokens.
 inline constexpr std::uint64_t largest_position = std::uint64_t{1} << 24;
+/// What it may say of layers, of heads of one kind, and of the elements of a head.
+inline constexpr std::uint64_t most_layers = 1024;
+inline constexpr std::uint64_t most_heads = 1024;
+inline constexpr std::uint64_t largest_head = 1024;
 
 /// The shape of a decoder of any of the architectures, named as in Hugging Face's config.json.
 struct DecoderConfig {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "gpu/transformer/architectures/decoder.hpp"
 #include "gpu/transformer/cache/state_shape.hpp"
+#include "gpu/transformer/weights/gguf_tensors.hpp"
 
 namespace tempera::gpu {
 
@@ -19,7 +21,19 @@ struct Qwen3_5Config : DecoderConfig {
   std::size_t linear_key_head_dim = 0;
   std::size_t linear_value_head_dim = 0;
   std::size_t linear_conv_kernel_dim = 0;
+  /// Of a GGUF file: the layers, and behind them what predicts several tokens.
+  std::size_t num_blocks = 0;
+  /// Whether the tensors hold what is multiplied with, as llama.cpp's files do: 1 + w for a norm's
+  /// w, and -exp(A_log) for A_log.
+  bool stores_factors = false;
+  /// The layers whose out_proj has its inputs in the order of TiledHeads.
+  std::set<std::size_t> tiled_outputs;
 };
+
+/// What has no place in the sizes alone: heads that share keys evenly, a head that gated attention
+/// can compute, a type for every layer and a recurrent one among them.
+/// @throw BadInput naming `where`
+void require_gated_delta_net(const Qwen3_5Config& config, const std::string& where);
 
 /// Qwen3.5 (Qwen Team 2026), the dense text model: three of four layers are a gated DeltaNet (Yang
 /// et al. 2024), the fourth is grouped-query attention with RMSNorm on every head's query and key,
@@ -42,6 +56,11 @@ class Qwen3_5 final : public Decoder {
   static Qwen3_5Config configuration(const JsonObject& json);
   /// json: that of a folder that sees images too; the text model's stands in its `text_config`.
   static Qwen3_5Config outer_configuration(const JsonObject& json);
+  /// That of a GGUF file, without the blocks that predict several tokens.
+  static Qwen3_5Config configuration(const GgufFile& file);
+  static constexpr const char* gguf_architecture = "qwen35";
+  /// How such a file orders rows and inputs.
+  static GgufOrder gguf_order(const Qwen3_5Config& config);
 
   /// Refuses a model that these kernels cannot compute; `where` names its configuration.
   /// @throw BadInput
@@ -67,6 +86,7 @@ class Qwen3_5 final : public Decoder {
     DeviceMemory<float> biases;       // [value_heads]
     DeviceMemory<float> norm;         // [value_dim]
     PackedMatrix output;              // value_heads · value_dim -> hidden_size
+    bool tiles_answers;               // for `output`
   };
   struct Layer {
     DeviceMemory<float> input_norm;  // [hidden_size]
@@ -77,6 +97,8 @@ class Qwen3_5 final : public Decoder {
     PackedMatrix down;                        // intermediate_size -> hidden_size
   };
   Layer read_layer(const std::string& prefix, bool full_attention, TensorSource& tensors) const;
+  DeviceMemory<float> read_norm(const std::string& name, std::size_t size,
+                                TensorSource& tensors) const;
   Attention read_attention(const std::string& prefix, TensorSource& tensors) const;
   DeltaNet read_delta_net(const std::string& prefix, TensorSource& tensors) const;
 
@@ -88,6 +110,7 @@ class Qwen3_5 final : public Decoder {
 
   const RecurrentShape recurrent_;
   const StateShape states_;
+  const bool stores_factors_;
   std::vector<Layer> layers_;
 
   // Kept between calls, for the rows of the largest launch so far.

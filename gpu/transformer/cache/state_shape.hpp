@@ -18,7 +18,8 @@ constexpr std::size_t state_lanes = 16;
 /// How the recurrent layers of one architecture take up a row of projected inputs: queries and keys
 /// [key_heads, key_dim] each and values [value_heads, value_dim], which the convolution sees, from
 /// 0 on; gates [value_heads, value_dim], and one write strength and one decay for each value head.
-/// value_heads / key_heads neighbours share a query and a key.
+/// value_heads / key_heads neighbours share a query and a key. Answers are [value_heads,
+/// value_dim], in the same order or at their places of weights/tiled_place.hpp.
 struct RecurrentShape {
   std::size_t key_heads;
   std::size_t value_heads;  // a multiple of key_heads
@@ -29,6 +30,7 @@ struct RecurrentShape {
   std::size_t strength_begin;
   std::size_t decay_begin;
   std::size_t row_floats;
+  bool tiles_answers = false;
 };
 
 /// The layout of a recurrent state, float32: for every recurrent layer the latest inputs of the

@@ -7,6 +7,7 @@
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
+#include "gpu/transformer/weights/tiled_place.hpp"
 
 // The steps of recurrent layers (gated DeltaNet) and of gated attention, written once for every
 // form: call operator()(item) for every item. All is float32, whatever the arithmetic, but for what
@@ -29,6 +30,11 @@ TEMPERA_HOST_DEVICE inline void write_input(float x, std::uint16_t& stored) {
 
 TEMPERA_HOST_DEVICE inline std::size_t channels_of(const RecurrentShape& shape) {
   return 2 * shape.key_heads * shape.key_dim + shape.value_heads * shape.value_dim;
+}
+
+/// The place of a head among the answers.
+TEMPERA_HOST_DEVICE inline std::size_t answer_place(const RecurrentShape& shape, std::size_t head) {
+  return shape.tiles_answers ? tiled_place(shape.key_heads, shape.value_heads, head) : head;
 }
 
 /// Where a token of a record finds the state before it, null where it is zero, and leaves that
@@ -126,7 +132,7 @@ struct NormalizeGated {
   const float* weight;  // [value_dim]
   float epsilon;
   const float* projected;  // [rows, shape.row_floats], outputs in the place of the values
-  Stored* normed;          // [rows, value_heads, value_dim]
+  Stored* normed;          // [rows, value_heads, value_dim], heads by answer_place
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
     const float* buffer = projected + row * shape.row_floats;
@@ -137,7 +143,8 @@ struct NormalizeGated {
       const float mean =
           sum_of_squares<16>(output, shape.value_dim) / static_cast<float>(shape.value_dim);
       const float factor = 1.0f / sqrtf(mean + epsilon);
-      Stored* target = normed + row * shape.value_heads * shape.value_dim + begin;
+      Stored* target =
+          normed + (row * shape.value_heads + answer_place(shape, head)) * shape.value_dim;
       for (std::size_t d = 0; d < shape.value_dim; ++d) {
         write_input(weight[d] * (output[d] * factor) * silu(gate[d]), target[d]);
       }

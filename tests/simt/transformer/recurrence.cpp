@@ -25,9 +25,11 @@ TEST_CASE("recurrent layers of 1 to 64 records have the host's bits, forked, in 
 }
 
 TEST_CASE("recurrent layers of any shape have the host's bits across checkpoints") {
-  // Shared keys, one head, more columns than threads, whole vectors, and one tap behind the own.
-  const auto shape = GENERATE(shape_of(2, 4, 5, 19, 4), shape_of(1, 1, 3, 7, 2),
-                              shape_of(1, 2, 4, 144, 3), shape_of(2, 2, 16, 32, 8));
+  // Shared keys, one head, more columns than threads, whole vectors, one tap behind the own, and
+  // tiled answers.
+  const auto shape =
+      GENERATE(shape_of(2, 4, 5, 19, 4), shape_of(1, 1, 3, 7, 2), shape_of(1, 2, 4, 144, 3),
+               shape_of(2, 2, 16, 32, 8), tiled(shape_of(2, 6, 3, 7, 4)));
   const LayerProblem problem(shape, stretches, 11);
   const auto expected = problem.by_host();
   for (const std::uint64_t seed : {1U, 2U, 3U}) {

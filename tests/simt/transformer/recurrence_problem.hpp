@@ -27,6 +27,11 @@ inline gpu::RecurrentShape shape_of(std::size_t key_heads, std::size_t value_hea
   return shape;
 }
 
+inline gpu::RecurrentShape tiled(gpu::RecurrentShape shape) {
+  shape.tiles_answers = true;
+  return shape;
+}
+
 /// Where a record stands before its rows, and how many they are.
 struct Stretch {
   std::uint32_t begin;

@@ -235,8 +235,8 @@ TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const Tok
 /// The delta rule of one head over the rows of one record, in order, and the gated norm of what it
 /// answers. The block keeps the head's memory, and its share of the convolution's inputs.
 /// Grid: (value heads, records). Shared memory: as HeadLayout::of(shape, group).
-/// projected, convolved: as convolve_heads leaves them; answers: [rows, value_heads · value_dim],
-/// bfloat16.
+/// projected, convolved: as convolve_heads leaves them; answers: [rows, value_heads, value_dim],
+/// bfloat16, heads by answer_place.
 TEMPERA_KERNEL(walking_threads)
 walk_head(const RecurrentShape shape, const RecurrentWeights weights, const TokenRows batch,
           const RecurrentStates states, const float* projected, const float* convolved,
@@ -258,6 +258,7 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
   const std::size_t key_floats = shape.key_heads * key_dim;
   const std::size_t key_begin = head / (shape.value_heads / shape.key_heads) * key_dim;
   const std::size_t memory_begin = std::size_t{head} * key_dim * layout.columns;
+  const std::size_t answer_head = answer_place(shape, head);
 
   const StatePlaces begin = state_places(records, record, batch.positions[first], states.memories);
   const float* const before = (begin.before == nullptr ? begin.after : begin.before) + memory_begin;
@@ -294,7 +295,7 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
       const float factor = 1.0f / sqrtf(mean + weights.epsilon);
       const float* const gate = token + 2 * key_dim + value_dim;
       std::uint16_t* const answer =
-          answers + ((row + t) * shape.value_heads + head) * shape.value_dim;
+          answers + ((row + t) * shape.value_heads + answer_head) * shape.value_dim;
       for (unsigned d = simt::thread(); d < value_dim; d += walking_threads) {
         answer[d] = to_bfloat16(weights.norm[d] * (output[d] * factor) * silu(gate[d]));
       }

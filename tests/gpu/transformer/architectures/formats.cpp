@@ -93,7 +93,7 @@ template <class Model>
 void add_float32_tensors(GgufBytes& file, const DecoderConfig& config) {
   for (const auto& [name, made] : tensors_of<Model>(config)) {
     add_gguf_tensor(
-        file, gguf_name(name), made.shape, 0,
+        file, gguf_name(name, Model::model_type), made.shape, 0,
         bytes_of_values(in_gguf_order(name, made, Model::gguf_pairs_neighbours, config.head_dim)));
   }
 }
@@ -223,7 +223,7 @@ TEST_CASE("quantised weights of a GGUF file are the values that they dequantise 
   auto plain = quantised;
   std::uint32_t seed = 0;
   for (const auto& [name, made] : tensors_of<Llama>(config)) {
-    const auto gguf = gguf_name(name);
+    const auto gguf = gguf_name(name, "llama");
     std::string dtype;
     for (const auto& [part, type] : types) {
       if (name.find(part) != std::string::npos) dtype = type;
@@ -255,21 +255,32 @@ TEST_CASE("quantised weights of a GGUF file are the values that they dequantise 
 }
 
 TEST_CASE("tensors have llama.cpp's names in GGUF", "[gguf]") {
-  CHECK(gguf_name("model.embed_tokens.weight") == "token_embd.weight");
-  CHECK(gguf_name("model.norm.weight") == "output_norm.weight");
-  CHECK(gguf_name("lm_head.weight") == "output.weight");
-  CHECK(gguf_name("model.layers.12.self_attn.qkv_proj.weight") == "blk.12.attn_qkv.weight");
-  CHECK(gguf_name("model.layers.0.self_attn.q_proj.bias") == "blk.0.attn_q.bias");
-  CHECK(gguf_name("model.layers.3.self_attn.o_proj.weight") == "blk.3.attn_output.weight");
-  CHECK(gguf_name("model.layers.3.self_attn.k_norm.weight") == "blk.3.attn_k_norm.weight");
-  CHECK(gguf_name("model.layers.3.mlp.gate_up_proj.weight") == "blk.3.ffn_up.weight");
-  CHECK(gguf_name("model.layers.3.mlp.gate_proj.weight") == "blk.3.ffn_gate.weight");
-  CHECK(gguf_name("model.layers.3.mlp.down_proj.weight") == "blk.3.ffn_down.weight");
-  CHECK(gguf_name("model.layers.3.input_layernorm.weight") == "blk.3.attn_norm.weight");
-  CHECK(gguf_name("model.layers.3.post_attention_layernorm.weight") == "blk.3.ffn_norm.weight");
+  const auto name = [](const std::string& of) { return gguf_name(of, "llama"); };
+  CHECK(name("model.embed_tokens.weight") == "token_embd.weight");
+  CHECK(name("model.norm.weight") == "output_norm.weight");
+  CHECK(name("lm_head.weight") == "output.weight");
+  CHECK(name("model.layers.12.self_attn.qkv_proj.weight") == "blk.12.attn_qkv.weight");
+  CHECK(name("model.layers.0.self_attn.q_proj.bias") == "blk.0.attn_q.bias");
+  CHECK(name("model.layers.3.self_attn.o_proj.weight") == "blk.3.attn_output.weight");
+  CHECK(name("model.layers.3.self_attn.k_norm.weight") == "blk.3.attn_k_norm.weight");
+  CHECK(name("model.layers.3.mlp.gate_up_proj.weight") == "blk.3.ffn_up.weight");
+  CHECK(name("model.layers.3.mlp.gate_proj.weight") == "blk.3.ffn_gate.weight");
+  CHECK(name("model.layers.3.mlp.down_proj.weight") == "blk.3.ffn_down.weight");
+  CHECK(name("model.layers.3.input_layernorm.weight") == "blk.3.attn_norm.weight");
+  CHECK(name("model.layers.3.post_attention_layernorm.weight") == "blk.3.ffn_norm.weight");
+  CHECK(name("model.layers.3.linear_attn.out_proj.weight").empty());
+  const auto of_qwen35 = [](const std::string& of) {
+    return gguf_name("model.layers.7." + of, "qwen35");
+  };
+  CHECK(of_qwen35("self_attn.q_proj.weight") == "blk.7.attn_q.weight");
+  CHECK(of_qwen35("post_attention_layernorm.weight") == "blk.7.post_attention_norm.weight");
+  CHECK(of_qwen35("linear_attn.A_log") == "blk.7.ssm_a");
+  CHECK(of_qwen35("linear_attn.dt_bias") == "blk.7.ssm_dt.bias");
+  CHECK(of_qwen35("linear_attn.in_proj_z.weight") == "blk.7.attn_gate.weight");
   for (const char* unknown : {"", "model.layers", "model.layers.", "model.layers.3",
                               "model.layers.3.weight", "model.layers.3.mlp.experts.weight"}) {
-    CHECK(gguf_name(unknown).empty());
+    CHECK(name(unknown).empty());
+    CHECK(gguf_name(unknown, "qwen35").empty());
   }
 }
 
@@ -380,7 +391,7 @@ TEST_CASE("a part of a GGUF file that is not computed is refused by its name",
   auto without = gguf_of<Llama>(config, "llama");
   for (const auto& [name, made] : tensors_of<Llama>(config)) {
     if (name.find("1.mlp.up_proj") != std::string::npos) continue;
-    add_gguf_tensor(without, gguf_name(name), made.shape, 0, bytes_of_values(made.values));
+    add_gguf_tensor(without, gguf_name(name, "llama"), made.shape, 0, bytes_of_values(made.values));
   }
   folder.write("model.gguf", without.bytes());
   require_bad_input([&] { Transformer::load(folder.path() / "model.gguf"); },

@@ -107,10 +107,10 @@ std::vector<std::uint32_t> bits_of(const Floats& values) {
   return bits;
 }
 
-/// The answers of a row that a NaiveRecord has run: [4, 19].
-Floats naive_answers(const Floats& norm, const float* row) {
+/// The answers of a row that a NaiveRecord has run: [4, 19], the heads in this order.
+Floats naive_answers(const Floats& norm, const float* row, const std::vector<std::size_t>& order) {
   Floats answers;
-  for (std::size_t head = 0; head < 4; ++head) {
+  for (const std::size_t head : order) {
     const float* output = row + 20 + head * 19;
     const float factor = 1.0f / std::sqrt(squares(output, 19) / 19.0f + normed_epsilon);
     for (std::size_t d = 0; d < 19; ++d) {
@@ -215,6 +215,11 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
     std::vector<NaiveRecord> naive(2);
     std::vector<std::uint32_t> done{0, 0};
     for (std::size_t part = 0; part < lengths.size(); ++part) {
+      // The second launch has its answers tiled: heads 0 and 1 share a key, 2 and 3 another.
+      RecurrentShape of_part = shape;
+      of_part.tiles_answers = part == 1;
+      const std::vector<std::size_t> order =
+          part == 1 ? std::vector<std::size_t>{0, 2, 1, 3} : std::vector<std::size_t>{0, 1, 2, 3};
       std::vector<std::uint32_t> positions;
       std::vector<std::uint32_t> first_row;
       std::vector<std::uint32_t> first_state;
@@ -237,7 +242,7 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
         for (std::size_t row = first_row[record]; row < first_row[record + 1]; ++row) {
           float* const buffer = expected.data() + row * shape.row_floats;
           naive[record].run(scattered(4 * channels, 1), rates, biases, buffer);
-          const Floats answers = naive_answers(norm, buffer);
+          const Floats answers = naive_answers(norm, buffer, order);
           expected_answers.insert(expected_answers.end(), answers.begin(), answers.end());
           if (positions[row] % 64 == 63 || row + 1 == first_row[record + 1]) {
             expected_states.emplace_back(states[record][positions[row] / 64],
@@ -256,7 +261,7 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
       const auto device_biases = device(biases);
       const auto device_norm = device(norm);
       StoredRows answers(kernels->arithmetic(), rows * 76);
-      kernels->recur(shape,
+      kernels->recur(of_part,
                      {weight.data(), device_rates.data(), device_biases.data(), device_norm.data(),
                       normed_epsilon},
                      batch, of_layer, projected.data(), answers.view());

@@ -84,6 +84,8 @@ TEST_CASE("a value of metadata that is not what is asked for is refused by its k
   require_bad_input([&] { metadata.whole_numbers("a.texts", 0, 1); }, {"array of whole numbers"});
   require_bad_input([&] { metadata.whole_numbers("a.numbers", 0, 2); }, {"from 0 to 2"});
   require_bad_input([&] { metadata.finite_numbers("a.numbers"); }, {"array of numbers"});
+  require_bad_input([&] { metadata.booleans("a.numbers"); }, {"array of truth values"});
+  require_bad_input([&] { metadata.booleans("a.bool"); }, {"array of truth values"});
 }
 
 TEST_CASE("tensors have the shape, type and bytes that the file gives them", "[gguf]") {
