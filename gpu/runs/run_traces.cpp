@@ -1,8 +1,10 @@
 #include "gpu/runs/run_traces.hpp"
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/json_document.hpp"
@@ -12,6 +14,10 @@ namespace tempera::gpu {
 namespace {
 
 constexpr const char* write_again = "give a run folder as tempera sample --out made it";
+
+/// Beyond that of 2^20 tokens whose logits are float32's largest numbers apart, and small enough
+/// for differences to be numbers too.
+constexpr double largest_log_p0 = 1e60;
 
 /// A field of a CSV file (RFC 4180).
 std::string quoted(const std::string& text) {
@@ -63,6 +69,8 @@ void take_line(const nlohmann::json& line, const Places& places, RunTraces& trac
         trace.log_p0.size() != rungs ||
         (!trace.confidence.empty() && trace.confidence.size() != rungs))
       throw std::out_of_range("a round of another ladder");
+    for (const double value : trace.log_p0)
+      if (!(std::abs(value) < largest_log_p0)) throw std::domain_error("no log-likelihood");
     take(trace);
   } else if (kind == "local_move" && line.at("proposed")) {
     count(traces.moves.at(line.at("rung").get<std::size_t>() - 1), line.at("accepted"));
@@ -124,6 +132,8 @@ RunTraces read_traces(const std::filesystem::path& folder,
       take_line(json, places, traces, take);
     } catch (const nlohmann::json::exception&) {
       throw BadInput(where, "is not as tempera writes it", write_again);
+    } catch (const std::domain_error&) {
+      throw BadInput(where, "has a log p0 that no record has", write_again);
     } catch (const std::out_of_range&) {
       throw BadInput(where, "is of another run than config.json", write_again);
     }

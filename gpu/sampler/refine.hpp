@@ -55,7 +55,7 @@ using MovesAhead = std::deque<StepAhead>;
 /// swap between them took the record away. Where that is so their proposals are the very ones that
 /// their turns would have drawn; a step that leaves another record ends them, and the moves that
 /// come begin again from that. So the law is the program's without it
-/// (sampler_prefetch.prefetched_law).
+/// (sampler_prefetch.prefetched_law, moves_ahead.stage_ahead_law).
 ///
 /// begun: what earlier rounds of the stage have begun, all of it on x as it is now, and what this
 /// one leaves to those that come. x, run and law must stay where they are while it holds any.

@@ -14,7 +14,7 @@ SamplingSettings prefetched_settings(const Counts& rounds, const Counts& local_m
   settings.samples = 2;
   settings.horizon = 6;
   settings.block = 4;
-  settings.powers = {1.0, 1.5, 3.0};
+  settings.powers = {1.5, 3.0, 6.0};
   settings.rounds = rounds;
   settings.local_moves = local_moves;
   settings.output = 3;

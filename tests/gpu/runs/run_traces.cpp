@@ -201,6 +201,10 @@ TEST_CASE("a folder that is none, and events that are none, are refused by file 
   refuse(R"({"id":"c","kind":"swap","rung":3,"accepted":true})"
          "\n",
          "is of another run");
+  refuse(R"({"id":"c","sample":0,"kind":"round","stage":1,"round":1,"replicas":[1,2,3],)"
+         R"("lengths":[1,1,1],"log_p0":[-1,-1e308,1e308]})"
+         "\n",
+         "has a log p0 that no record has");
   // A last line that the run has not finished is no error.
   std::ofstream(work / "run" / "events.jsonl", std::ios::binary) << events << "{\"kind";
   std::size_t rounds = 0;
