@@ -12,10 +12,17 @@ namespace tempera::gpu {
 
 GrowingMemory::~GrowingMemory() = default;
 
-std::byte* GrowingMemory::data() { return device_.data(); }
+std::byte* GrowingMemory::data() { return mapped_ ? mapped_->data() : device_.data(); }
 
 void GrowingMemory::grow(std::size_t size) {
-  device_.resize(size);
+  if (size == size_) return;
+  if (size_ == 0 && !mapped_) mapped_ = MappedMemory::make();
+  if (mapped_) {
+    count_device_allocation(size);
+    mapped_->grow(size);
+  } else {
+    device_.resize(size);
+  }
   size_ = size;
 }
 

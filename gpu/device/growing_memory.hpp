@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "gpu/device/device_memory.hpp"
+#include "gpu/device/mapped_memory.hpp"
 
 namespace tempera::gpu {
 
-/// Bytes in the memory of the device that grow in place where that is the host's: its pages are
-/// given other addresses (mremap), so that no second copy of them is ever held, and a page that was
-/// never written takes up no memory. CUDA's memory grows by copying.
+/// Bytes in the memory of the device that grow so that no second copy of them is ever held. The
+/// host's pages are given other addresses (mremap), and one that was never written takes up no
+/// memory. CUDA's stay where they are (MappedMemory); only a device that cannot map memory copies.
 class GrowingMemory {
  public:
   GrowingMemory() = default;
@@ -25,8 +27,9 @@ class GrowingMemory {
 
  private:
   std::size_t size_ = 0;
-  std::byte* host_ = nullptr;       // null where the device is CUDA's
-  DeviceMemory<std::byte> device_;  // empty where it is the host's
+  std::byte* host_ = nullptr;             // null where the device is CUDA's
+  std::unique_ptr<MappedMemory> mapped_;  // null where it is the host's or cannot map
+  DeviceMemory<std::byte> device_;        // empty where one of these is not
 };
 
 }  // namespace tempera::gpu
