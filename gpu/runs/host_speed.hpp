@@ -8,8 +8,8 @@ namespace tempera::gpu {
 /// How fast a model decodes on the host, beside what the host can do.
 struct HostSpeed {
   HostLimits limits;
-  double alone_tokens_per_second = 0.0;      ///< one record, K = 1
-  double full_tokens_per_second = 0.0;       ///< a full batch of records, K = 1
+  double alone_tokens_per_second = 0.0;  ///< one record, K = 1
+  double full_tokens_per_second = 0.0;   ///< a full batch of records, K = 1
   /// A second of forward passes, draws left out: a full batch of records, none of which ends first.
   double pass_tokens_per_second = 0.0;
   double full_of_4_tokens_per_second = 0.0;  ///< a full batch of replicas, K = 4, with swaps
