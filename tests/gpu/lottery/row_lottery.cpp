@@ -110,7 +110,8 @@ TEST_CASE("sums of tickets and grains are those of one token after another, near
   // Turns of 32 tokens near the largest, all beyond where tickets are counted one by one (at a
   // distance of 31.2 / α) or grains are none (44.5), around both, and forbidden; a rest of 13.
   constexpr std::size_t vocabulary = 2048 + 6 * 32 + 13;
-  const std::vector<double> powers{0.7, 1.0, 2.5};
+  // More rungs than share a turn's distances.
+  const std::vector<double> powers{0.7, 1.0, 2.5, 3.0, 4.0, 5.5, 6.0, 7.0, 8.0, 9.25, 10.0};
   std::vector<float> logits(vocabulary);
   for (std::size_t v = 0; v < vocabulary; ++v) {
     const auto step = static_cast<float>(v % 32) / 32.0F;
