@@ -86,7 +86,7 @@ class Qwen3_5 final : public Decoder {
     DeviceMemory<float> biases;       // [value_heads]
     DeviceMemory<float> norm;         // [value_dim]
     PackedMatrix output;              // value_heads · value_dim -> hidden_size
-    bool tiles_answers;               // for `output`
+    bool tiles_answers = false;       // for `output`
   };
   struct Layer {
     DeviceMemory<float> input_norm;  // [hidden_size]
