@@ -29,6 +29,7 @@ struct Rest {
   std::size_t resampled = 0;
   Records records;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Rest&, const Rest&) = default;
   bool is_as_far_as(const Rest& other) const {
     return stage == other.stage && extended == other.extended && round == other.round;

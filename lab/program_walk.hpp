@@ -20,6 +20,7 @@ struct Outcome {
   std::vector<std::vector<gpu::TokenId>> records;
   std::vector<gpu::TokenId> answer;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Outcome&, const Outcome&) = default;
 };
 using OutcomeLaw = std::map<Outcome, Rational>;

@@ -300,7 +300,8 @@ std::optional<OverCommonDenominator> solution_of(const Lifting& lifting,
     on_all_cores(n, [&](std::size_t j) {
       if (fits[j]) return;
       x.numerators[j] = nearest_zero(unknown(j, digits) * x.denominator, smaller);
-      fits[j] = length_in_bits(x.numerators[j]) + beyond + spare_bits / 2 < length_in_bits(smaller);
+      if (length_in_bits(x.numerators[j]) + beyond + spare_bits / 2 < length_in_bits(smaller))
+        fits[j] = 1;
     });
     const auto j = static_cast<std::size_t>(std::find(fits.begin(), fits.end(), 0) - fits.begin());
     if (j == n) break;

@@ -14,7 +14,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Outputs of a tile.
 constexpr std::size_t tile_outputs = 16;
 /// Words of 32 bits in a step of a tile.
-constexpr std::size_t fragment_words = 32 * 4;
+constexpr std::size_t fragment_words = std::size_t{32} * 4;
 
 /// Steps of a row of `in` inputs; the last one is filled up with zeros.
 TEMPERA_HOST_DEVICE constexpr std::size_t steps_of(std::size_t in) {

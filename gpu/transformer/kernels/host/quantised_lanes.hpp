@@ -147,9 +147,10 @@ struct ReadQ8_0 {
       const auto stored = blocks + i / 32 * layout.bytes;
       const auto step = load_float16(stored);
       for (unsigned word = 0; word < 8; ++word) {
-        const auto words = load_words(stored + (layout.quants + word * 4 * lanes));
+        const auto words = load_words(stored + (layout.quants + word * (4 * lanes)));
 #pragma GCC unroll 4
-        for (unsigned j = 0; j < 4; ++j) add(i + 4 * word + j, step * signed_quants(words, j));
+        for (unsigned j = 0; j < 4; ++j)
+          add(i + std::size_t{4} * word + j, step * signed_quants(words, j));
       }
     }
   }
@@ -171,7 +172,7 @@ struct ReadFourBits {
         const auto words = load_words(stored + (layout.quants + (4 * run + word) * 4 * lanes));
 #pragma GCC unroll 8
         for (unsigned j = 0; j < 8; ++j) {
-          add(i + 8 * word + j, scales.weight(quants<4>(words, j)));
+          add(i + std::size_t{8} * word + j, scales.weight(quants<4>(words, j)));
         }
       }
     }
@@ -230,7 +231,7 @@ struct ReadQ6_K {
 #pragma GCC unroll 8
         for (unsigned j = 0; j < 8; ++j) {
           const auto quant = quants_of_six(low, j, high, 8 * word + j);
-          add(i + 8 * word + j, step * (quant + broadcast<Blocks * lanes>(-32.0f)));
+          add(i + std::size_t{8} * word + j, step * (quant + broadcast<Blocks * lanes>(-32.0f)));
         }
       }
     }

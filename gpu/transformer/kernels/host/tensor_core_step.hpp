@@ -83,7 +83,7 @@ inline void step_of_lanes(const std::uint32_t* step, const std::uint16_t* inputs
 
 #if defined(__AVX2__) && defined(__FMA__)
 
-constexpr int pairs = step_products / 2;
+constexpr std::size_t pairs = step_products / 2;
 constexpr int exponent_of_zero = -1000;
 /// The range of E, in the sum of two biased exponents.
 constexpr int least_exponent = -100 + 254;
@@ -104,7 +104,7 @@ struct RowStep {
     const __m256i exponent = _mm256_blendv_epi8(_mm256_max_epi16(field, _mm256_set1_epi16(1)),
                                                 _mm256_set1_epi16(exponent_of_zero), zero);
     _mm256_store_si256(reinterpret_cast<__m256i*>(exponents), exponent);
-    for (int half = 0; half < 2; ++half) {
+    for (std::size_t half = 0; half < 2; ++half) {
       const __m128i eight =
           half == 0 ? _mm256_castsi256_si128(bits) : _mm256_extracti128_si256(bits, 1);
       _mm256_store_ps(values + 8 * half,
@@ -131,15 +131,15 @@ struct TileStep {
   __m512i exponents[pairs];      // by pair of inputs, two of 16 bits, biased
 
   TileStep(const std::uint32_t* step, InPairs) {
-    for (int p = 0; p < pairs; ++p) take_pair(_mm512_loadu_si512(step + 16 * p), p);
+    for (std::size_t p = 0; p < pairs; ++p) take_pair(_mm512_loadu_si512(step + 16 * p), p);
   }
   TileStep(const std::uint32_t* step, InFragments) {
     // Row g of 8 words of 64 bits: output g and g + 8 of the pairs 0, 4, 1, 5, 2, 6, 3, 7.
     __m512i row[8];
-    for (int g = 0; g < 8; ++g) row[g] = _mm512_loadu_si512(step + 16 * g);
+    for (std::size_t g = 0; g < 8; ++g) row[g] = _mm512_loadu_si512(step + 16 * g);
     __m512i even[4];
     __m512i odd[4];
-    for (int g = 0; g < 4; ++g) {
+    for (std::size_t g = 0; g < 4; ++g) {
       even[g] = _mm512_unpacklo_epi64(row[2 * g], row[2 * g + 1]);
       odd[g] = _mm512_unpackhi_epi64(row[2 * g], row[2 * g + 1]);
     }
@@ -149,7 +149,7 @@ struct TileStep {
 
  private:
   /// Pairs first, first + 1, first + 2, first + 3.
-  void take_apart(const __m512i (&rows)[4], int first) {
+  void take_apart(const __m512i (&rows)[4], std::size_t first) {
     const __m512i low_02 = _mm512_shuffle_i64x2(rows[0], rows[1], 0x88);
     const __m512i high_02 = _mm512_shuffle_i64x2(rows[2], rows[3], 0x88);
     const __m512i low_13 = _mm512_shuffle_i64x2(rows[0], rows[1], 0xDD);
@@ -159,7 +159,7 @@ struct TileStep {
     take_pair(_mm512_shuffle_i64x2(low_02, high_02, 0xDD), first + 2);
     take_pair(_mm512_shuffle_i64x2(low_13, high_13, 0xDD), first + 3);
   }
-  void take_pair(__m512i pair, int p) {
+  void take_pair(__m512i pair, std::size_t p) {
     values[2 * p] = _mm512_castsi512_ps(_mm512_slli_epi32(pair, 16));
     values[2 * p + 1] = _mm512_castsi512_ps(
         _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int>(0xFFFF0000))));
@@ -175,7 +175,7 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
   if (!row.takes_shortcut) return step_of_lanes<Order>(step, inputs, live, sums);
   const __m512 c = sums.parts[0];
   __m512i both = _mm512_set1_epi16(exponent_of_zero);
-  for (int p = 0; p < pairs; ++p) {
+  for (std::size_t p = 0; p < pairs; ++p) {
     const __m512i inputs_two = _mm512_set1_epi32(static_cast<int>(row.exponents[p]));
     both = _mm512_max_epi16(both, _mm512_add_epi16(tile.exponents[p], inputs_two));
   }
@@ -224,24 +224,24 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
 
 /// The weights of a tile in one step, taken apart once for all rows.
 struct TileStep {
-  static constexpr int halves = 2;       // lanes 0 … 7 and 8 … 15
-  __m256 values[halves][step_products];  // by input
-  __m256i exponents[halves][pairs];      // by pair of inputs, two of 16 bits, biased
+  static constexpr std::size_t halves = 2;  // lanes 0 … 7 and 8 … 15
+  __m256 values[halves][step_products];     // by input
+  __m256i exponents[halves][pairs];         // by pair of inputs, two of 16 bits, biased
 
   TileStep(const std::uint32_t* step, InPairs) {
-    for (int p = 0; p < pairs; ++p) {
-      for (int half = 0; half < halves; ++half) {
+    for (std::size_t p = 0; p < pairs; ++p) {
+      for (std::size_t half = 0; half < halves; ++half) {
         take_pair(_mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(step + 16 * p + 8 * half)),
                   half, p);
       }
     }
   }
   TileStep(const std::uint32_t* step, InFragments) {
-    for (int half = 0; half < halves; ++half) {
-      for (int part = 0; part < 2; ++part) {
+    for (std::size_t half = 0; half < halves; ++half) {
+      for (std::size_t part = 0; part < 2; ++part) {
         // Row g of 4 words of 64 bits: output g and g + 8 of the pairs p, p + 4, p + 1, p + 5.
         __m256i row[4];
-        for (int g = 0; g < 4; ++g) {
+        for (std::size_t g = 0; g < 4; ++g) {
           row[g] = _mm256_loadu_si256(
               reinterpret_cast<const __m256i_u*>(step + 64 * half + 16 * g + 8 * part));
         }
@@ -258,7 +258,7 @@ struct TileStep {
   }
 
  private:
-  void take_pair(__m256i pair, int half, int p) {
+  void take_pair(__m256i pair, std::size_t half, std::size_t p) {
     values[half][2 * p] = _mm256_castsi256_ps(_mm256_slli_epi32(pair, 16));
     values[half][2 * p + 1] = _mm256_castsi256_ps(
         _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int>(0xFFFF0000))));
@@ -270,17 +270,17 @@ struct TileStep {
 /// Four sums of two integers, cut toward zero to 24 bits and scaled by 2^exponent.
 inline __m128 cut_and_scale(__m128i left, __m128i right, __m128i exponent) {
   const __m256d sum = _mm256_add_pd(_mm256_cvtepi32_pd(left), _mm256_cvtepi32_pd(right));
-  const __m256d kept_bits =
-      _mm256_castsi256_pd(_mm256_set1_epi64x(static_cast<long long>(~std::uint64_t{0x1FFFFFFF})));
+  const __m256d kept_bits = _mm256_castsi256_pd(_mm256_set1_epi64x(~0x1FFFFFFFLL));
   const __m256i field = _mm256_slli_epi64(
       _mm256_add_epi64(_mm256_cvtepi32_epi64(exponent), _mm256_set1_epi64x(1023)), 52);
   return _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_and_pd(sum, kept_bits), _mm256_castsi256_pd(field)));
 }
 
 /// As add_step, for the lanes of one half; gives those that are extreme and keep what they held.
-inline std::uint32_t add_half_step(const TileStep& tile, int half, const RowStep& row, __m256& c) {
+inline std::uint32_t add_half_step(const TileStep& tile, std::size_t half, const RowStep& row,
+                                   __m256& c) {
   __m256i both = _mm256_set1_epi16(exponent_of_zero);
-  for (int p = 0; p < pairs; ++p) {
+  for (std::size_t p = 0; p < pairs; ++p) {
     const __m256i inputs_two = _mm256_set1_epi32(static_cast<int>(row.exponents[p]));
     both = _mm256_max_epi16(both, _mm256_add_epi16(tile.exponents[half][p], inputs_two));
   }
@@ -322,7 +322,7 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
                      const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
   if (!row.takes_shortcut) return step_of_lanes<Order>(step, inputs, live, sums);
   std::uint32_t others = 0;
-  for (int half = 0; half < TileStep::halves; ++half) {
+  for (std::size_t half = 0; half < TileStep::halves; ++half) {
     __m256 part = sums.parts[half];
     others |= add_half_step(tile, half, row, part) << (8 * half);
     sums.parts[half] = part;
