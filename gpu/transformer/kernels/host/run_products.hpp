@@ -1,5 +1,8 @@
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "gpu/transformer/kernels/dot_product.hpp"
 #include "gpu/transformer/kernels/host/float32_tiling.hpp"
 #include "gpu/transformer/kernels/host/quantised_lanes.hpp"
@@ -54,42 +57,79 @@ struct alignas(64) RunWeights {
   float of_block[most_item_blocks][run_length * lanes];
 };
 
+/// Weights of a run that are floats: those of input i, in a register of the tile's outputs.
+struct FloatRun {
+  const float* const* of_block;  // [Blocks] of [inputs, lanes]
+
+  FloatRegister operator()(std::size_t i, std::size_t part) const {
+    return load_register(of_block[part / block_registers] + i * lanes +
+                         part % block_registers * register_lanes);
+  }
+};
+
+/// As above, of bfloat16s: the first tile makes them floats among its sums and leaves them for the
+/// others, because a loop of its own would wait for what it reads and writes.
+struct Bfloat16Run {
+  const std::uint16_t* stored[tile_blocks];  // [inputs, lanes]
+  float* floats[tile_blocks];                // [inputs, lanes]
+
+  FloatRegister operator()(std::size_t i, std::size_t part) const {
+    const std::size_t place = i * lanes + part % block_registers * register_lanes;
+    const FloatRegister weight = load_register(stored[part / block_registers] + place);
+    *reinterpret_cast<FloatsInMemory*>(floats[part / block_registers] + place) = weight;
+    return weight;
+  }
+};
+
 /// Inputs that one turn of a tile's loop takes: the loop's own instructions would otherwise have a
 /// tenth of the units that multiply and add. Where registers are few they would spill.
 constexpr int inputs_together = register_lanes == 16 ? 4 : 1;
 
-/// Adds the sums of one run to the totals of `Rows` rows and `Blocks` blocks. With every fourth
-/// input it asks for a line of memory from `ahead` on, which comes meanwhile. inputs: [Rows,
-/// PackedInputs::stride]; weights: [Blocks] of [count, lanes]; totals: [Rows, most_item_outputs].
-template <std::size_t Rows, std::size_t Blocks>
-inline void add_run(const float* inputs, const float* const* weights, std::size_t count,
+/// Calls work(0), .. work(Count - 1), each number a constant. In a loop over its places an array is
+/// not always kept in registers.
+template <std::size_t Count, class Work>
+[[gnu::always_inline]] inline void for_each_place(const Work& work) {
+  [&]<std::size_t... Place>(std::index_sequence<Place...>) __attribute__((always_inline)) {
+    (work(std::integral_constant<std::size_t, Place>{}), ...);
+  }
+  (std::make_index_sequence<Count>{});
+}
+
+/// Adds the sums of one run to the totals of `Rows` rows and `Blocks` blocks. With each input it
+/// asks for a quarter of a line of memory from `ahead` on, which comes meanwhile. inputs: [Rows,
+/// PackedInputs::stride]; totals: [Rows, most_item_outputs].
+template <std::size_t Rows, std::size_t Blocks, class Run>
+inline void add_run(const float* inputs, const Run& weights, std::size_t count,
                     const std::byte* ahead, float* totals) {
-  using Lanes = FloatLanes<Blocks * lanes>;
-  Lanes run[Rows];
-  for (auto& sum : run) sum = broadcast<Blocks * lanes>(0.0f);
+  constexpr std::size_t registers = Blocks * block_registers;
+  FloatRegister run[Rows][registers];
+  for_each_place<Rows>([&](auto row) {
+    for_each_place<registers>([&](auto part) { run[row][part] = broadcast_register(0.0f); });
+  });
 #pragma GCC unroll inputs_together
   for (std::size_t i = 0; i < count; ++i) {
-    if (i % 4 == 0) __builtin_prefetch(ahead + i * 16, 0, 2);
-    Lanes weight;
-    for (std::size_t part = 0; part < Lanes::registers; ++part) {
-      weight.parts[part] = load_register(weights[part / block_registers] + i * lanes +
-                                         part % block_registers * register_lanes);
-    }
-    for (std::size_t row = 0; row < Rows; ++row) {
-      run[row] = fused_multiply_add(
-          broadcast<Blocks * lanes>(inputs[row * PackedInputs::stride + i]), weight, run[row]);
-    }
+    __builtin_prefetch(ahead + i * 16, 0, 2);
+    FloatRegister weight[registers];
+    for_each_place<registers>([&](auto part) { weight[part] = weights(i, part); });
+    for_each_place<Rows>([&](auto row) {
+      const FloatRegister input = broadcast_register(inputs[row * PackedInputs::stride + i]);
+      for_each_place<registers>([&](auto part) {
+        run[row][part] = fused_multiply_add_register(input, weight[part], run[row][part]);
+      });
+    });
   }
-  for (std::size_t row = 0; row < Rows; ++row) {
-    float* const total = totals + row * most_item_outputs;
-    store(load<Blocks * lanes>(total) + run[row], total);
-  }
+  for_each_place<Rows>([&](auto row) {
+    for_each_place<registers>([&](auto part) {
+      float* const total = totals + row * most_item_outputs + part * register_lanes;
+      *reinterpret_cast<FloatsInMemory*>(total) = load_register(total) + run[row][part];
+    });
+  });
 }
 
 /// add_run for as many rows as there are, at most `Rows`.
-template <std::size_t Blocks, std::size_t Rows = float32_tile_rows>
-inline void add_run_of(std::size_t rows, const float* inputs, const float* const* weights,
-                       std::size_t count, const std::byte* ahead, float* totals) {
+template <std::size_t Blocks, std::size_t Rows = float32_tile_rows, class Run>
+inline void add_run_of(std::size_t rows, const float* inputs, const Run& weights, std::size_t count,
+                       const std::byte* ahead, float* totals) {
   if constexpr (Rows > 1) {
     if (rows < Rows) {
       return add_run_of<Blocks, Rows - 1>(rows, inputs, weights, count, ahead, totals);
@@ -143,9 +183,12 @@ struct WeightsAhead {
 template <class Weights>
 inline void products_by_run(const ProductItem& item, const Float32Tiling& tiling,
                             const float* packed, const Weights& weights, ItemProducts& products) {
+  constexpr bool bfloat16 = std::is_same_v<Weights, StoredWeights<std::uint16_t>>;
   const PackedInputs inputs{packed, tiling.rows};
   const std::size_t in = tiling.in;
   const auto next = WeightsAhead::of(item, tiling, weights);
+  // Blocks that fill tiles.
+  const std::size_t tiled = item.blocks() / tile_blocks * tile_blocks;
   RunWeights room;
   const float* run[most_item_blocks];
   for (std::size_t row = 0; row < item.rows; ++row) {
@@ -155,8 +198,10 @@ inline void products_by_run(const ProductItem& item, const Float32Tiling& tiling
   for (std::size_t begin = 0; begin < in; begin += run_length) {
     const std::size_t end = begin + run_length < in ? begin + run_length : in;
     for (std::size_t block = 0; block < item.blocks(); ++block) {
-      run[block] = weights_of_run(weights, item.first_output + block * lanes, begin, end,
-                                  room.of_block[block]);
+      run[block] = bfloat16 && block < tiled
+                       ? room.of_block[block]
+                       : weights_of_run(weights, item.first_output + block * lanes, begin, end,
+                                        room.of_block[block]);
     }
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       // Tiles of as equal sizes as there are: one of a single row would wait for each sum.
@@ -164,15 +209,28 @@ inline void products_by_run(const ProductItem& item, const Float32Tiling& tiling
       const std::size_t rows = item.rows * (tile + 1) / tiles - first;
       const float* const tile_inputs = inputs.run(begin, item.first_row + first);
       const auto* const near = reinterpret_cast<const std::byte*>(tile_inputs);
-      std::size_t block = 0;
-      for (; block + tile_blocks <= item.blocks(); block += tile_blocks) {
-        add_run_of<tile_blocks>(
-            rows, tile_inputs, run + block, end - begin,
-            block == 0 ? next.after(begin * tiles + tile * (end - begin), near) : near,
-            products.of_row[first] + block * lanes);
+      for (std::size_t block = 0; block < tiled; block += tile_blocks) {
+        const auto* const ahead =
+            block == 0 ? next.after(begin * tiles + tile * (end - begin), near) : near;
+        float* const totals = products.of_row[first] + block * lanes;
+        if constexpr (bfloat16) {
+          if (tile == 0) {
+            Bfloat16Run made;
+            for (std::size_t i = 0; i < tile_blocks; ++i) {
+              made.stored[i] = weights.weights +
+                               (item.first_output + (block + i) * lanes) * weights.in +
+                               begin * lanes;
+              made.floats[i] = room.of_block[block + i];
+            }
+            add_run_of<tile_blocks>(rows, tile_inputs, made, end - begin, ahead, totals);
+            continue;
+          }
+        }
+        add_run_of<tile_blocks>(rows, tile_inputs, FloatRun{run + block}, end - begin, ahead,
+                                totals);
       }
-      for (; block < item.blocks(); ++block) {
-        add_run_of<1>(rows, tile_inputs, run + block, end - begin, near,
+      for (std::size_t block = tiled; block < item.blocks(); ++block) {
+        add_run_of<1>(rows, tile_inputs, FloatRun{run + block}, end - begin, near,
                       products.of_row[first] + block * lanes);
       }
     }
