@@ -86,42 +86,107 @@ struct Fault {
                  "download the file again, or choose another model");
 }
 
-/// Calls put(output, input, value) for the weights of a block, as long as none is at fault.
-template <class Put>
-Fault for_each_weight(const Block& block, std::size_t in, const Put& put) {
-  std::vector<float> values(in);
-  for (std::size_t output = 0; output < block.outputs; ++output) {
-    dequantise(block.matrix->dtype, block.stored(output), values);
-    for (std::size_t i = 0; i < in; ++i) {
-      if (!is_finite(values[i])) return {Fault::Kind::not_finite, output * in + i};
-      if (!put(output, i, values[i])) return {Fault::Kind::too_large, output * in + i};
+/// The one that comes first where a tensor is stored.
+Fault first_of(const Fault& a, const Fault& b) {
+  if (a.kind == Fault::Kind::none) return b;
+  return b.kind == Fault::Kind::none || a.element <= b.element ? a : b;
+}
+
+/// Inputs that are made floats together: whole blocks of every dtype, and an even number.
+constexpr std::size_t inputs_at_once = 256;
+
+/// Weights of a block as floats. What is not there, of an output or an input, is 0.
+struct BlockPart {
+  std::size_t begin;  // the first input
+  std::size_t inputs;
+  float values[lanes][inputs_at_once];
+
+  /// The first value that `at_fault` finds, in a matrix of `in` inputs.
+  template <class AtFault>
+  Fault first(Fault::Kind kind, std::size_t in, const AtFault& at_fault) const {
+    bool any = false;
+    for (const auto& output : values) {
+      for (const float value : output) any |= at_fault(value);
     }
+    if (!any) return {};
+    for (std::size_t output = 0; output < lanes; ++output) {
+      for (std::size_t i = 0; i < inputs; ++i) {
+        if (at_fault(values[output][i])) return {kind, output * in + begin + i};
+      }
+    }
+    return {};
   }
-  return {};
+};
+
+/// Calls pack(part) for one part of a block after another.
+template <class Pack>
+Fault for_each_part(const Block& block, std::size_t in, const Pack& pack) {
+  const auto stored = *stored_block(block.matrix->dtype);
+  Fault fault;
+  BlockPart part{};
+  for (part.begin = 0; part.begin < in; part.begin += inputs_at_once) {
+    part.inputs = std::min(inputs_at_once, in - part.begin);
+    for (std::size_t output = 0; output < block.outputs; ++output) {
+      const std::span values(part.values[output]);
+      dequantise(block.matrix->dtype,
+                 block.stored(output).subspan(part.begin / stored.elements * stored.bytes,
+                                              part.inputs / stored.elements * stored.bytes),
+                 values.first(part.inputs));
+      std::fill(values.begin() + static_cast<std::ptrdiff_t>(part.inputs), values.end(), 0.0F);
+    }
+    fault = first_of(fault, part.first(Fault::Kind::not_finite, in,
+                                       [](float value) { return !is_finite(value); }));
+    pack(part);
+  }
+  return fault;
+}
+
+/// As above, for a pack that rounds to bfloat16.
+template <class Pack>
+Fault for_each_part_to_round(const Block& block, std::size_t in, const Pack& pack) {
+  Fault too_large;
+  const Fault fault = for_each_part(block, in, [&](const BlockPart& part) {
+    too_large = first_of(too_large, part.first(Fault::Kind::too_large, in, [](float value) {
+      return !is_finite(from_bfloat16(to_bfloat16(value)));
+    }));
+    pack(part);
+  });
+  return first_of(fault, too_large);
 }
 
 /// [in, lanes] in one dtype.
 Fault pack_lanes(const Block& block, std::size_t in, std::span<float> packed) {
-  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
-    packed[i * lanes + output] = value;
-    return true;
+  return for_each_part(block, in, [&](const BlockPart& part) {
+    for (std::size_t i = 0; i < part.inputs; ++i) {
+      float* const outputs = &packed[(part.begin + i) * lanes];
+      for (std::size_t output = 0; output < lanes; ++output)
+        outputs[output] = part.values[output][i];
+    }
   });
 }
 Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint16_t> packed) {
-  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
-    packed[i * lanes + output] = to_bfloat16(value);  // exact: it is one
-    return true;
+  return for_each_part(block, in, [&](const BlockPart& part) {
+    for (std::size_t i = 0; i < part.inputs; ++i) {
+      std::uint16_t* const outputs = &packed[(part.begin + i) * lanes];
+      for (std::size_t output = 0; output < lanes; ++output) {
+        outputs[output] = to_bfloat16(part.values[output][i]);  // exact: it is one
+      }
+    }
   });
 }
 /// Fragments of a tile.
 Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
   static_assert(tile_outputs == lanes);
-  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
-    const std::uint16_t rounded = to_bfloat16(value);
-    if (!is_finite(from_bfloat16(rounded))) return false;
-    const std::size_t half = fragment_place(in, output, i);
-    packed[half / 2] |= static_cast<std::uint32_t>(rounded) << (16 * (half % 2));
-    return true;
+  return for_each_part_to_round(block, in, [&](const BlockPart& part) {
+    for (std::size_t i = 0; i < part.inputs; i += 2) {
+      const std::size_t input = part.begin + i;
+      std::uint32_t* const step = &packed[input / step_products * fragment_words];
+      for (std::size_t output = 0; output < lanes; ++output) {
+        const std::uint32_t earlier = to_bfloat16(part.values[output][i]);
+        const std::uint32_t later = to_bfloat16(part.values[output][i + 1]);
+        step[fragment_word(output, input % step_products)] = earlier | later << 16;
+      }
+    }
   });
 }
 /// Quantised weights as they are: none is too large for bfloat16, since none reaches 2^30 (see
@@ -131,10 +196,14 @@ Fault pack_lanes(const Block& block, std::size_t in, std::span<std::byte> packed
     const auto fault = pack_block(block.packing, block.stored(), in, packed);
     return fault ? Fault{Fault::Kind::not_finite, *fault} : Fault{};
   }
-  return for_each_weight(block, in, [&](std::size_t output, std::size_t i, float value) {
-    const std::uint16_t rounded = to_bfloat16(value);
-    std::memcpy(&packed[(i * lanes + output) * sizeof rounded], &rounded, sizeof rounded);
-    return is_finite(from_bfloat16(rounded));
+  return for_each_part_to_round(block, in, [&](const BlockPart& part) {
+    for (std::size_t i = 0; i < part.inputs; ++i) {
+      for (std::size_t output = 0; output < lanes; ++output) {
+        const std::uint16_t rounded = to_bfloat16(part.values[output][i]);
+        std::memcpy(&packed[((part.begin + i) * lanes + output) * sizeof rounded], &rounded,
+                    sizeof rounded);
+      }
+    }
   });
 }
 
