@@ -141,9 +141,10 @@ Fault for_each_part(const Block& block, std::size_t in, const Pack& pack) {
   return fault;
 }
 
-/// As above, for a pack that rounds to bfloat16.
+/// As above, for a pack that rounds to bfloat16; what is one stays what it is.
 template <class Pack>
 Fault for_each_part_to_round(const Block& block, std::size_t in, const Pack& pack) {
+  if (packing_of(*block.matrix) == Packing::bfloat16) return for_each_part(block, in, pack);
   Fault too_large;
   const Fault fault = for_each_part(block, in, [&](const BlockPart& part) {
     too_large = first_of(too_large, part.first(Fault::Kind::too_large, in, [](float value) {
