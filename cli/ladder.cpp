@@ -6,6 +6,7 @@
 #include "cli/chat_options.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/cut_horizon.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
@@ -129,12 +130,12 @@ void run_ladder(LadderOptions options) {
     auto tokens = options.chat.chat()
                       ? model.encode_chat(line.text, options.chat.thinking(), line.where)
                       : model.encode(line.text, line.where);
-    if (!options.horizon_given)
-      options.horizon = model.horizon_behind(tokens.size(), options.horizon);
     prompts.push_back({std::move(tokens), gpu::prompt_number(line.id)});
+    gpu::Prompt& prompt = prompts.back();
+    if (!options.horizon_given)
+      prompt.horizon = model.horizon_behind(prompt.tokens.size(), 0, options.horizon, line.where);
+    model.check_prompt(prompt.tokens, prompt.horizon.value_or(options.horizon), line.where);
   }
-  for (std::size_t p = 0; p < prompts.size(); ++p)
-    model.check_prompt(prompts[p].tokens, options.horizon, lines[p].where);
   gpu::CalibrationSettings& settings = options.calibration;
   settings.from = options.from.front();
   settings.to = options.to.front();
@@ -159,6 +160,8 @@ void run_ladder(LadderOptions options) {
                                     gpu::best_pilot(pilots).powers, pilots.size());
   }
   line.clear();
+  for (std::size_t p = 0; p < prompts.size(); ++p)
+    if (prompts[p].horizon) say_cut_horizon(lines[p].id, *prompts[p].horizon, options.horizon, 0);
   if (!options.json) {
     print(pilots);
     if (choice) print(*choice);
@@ -198,9 +201,9 @@ void add_ladder(CLI::App& app) {
   CLI::Option* to = add_power(*command, "--to", options->to, "The sharpest power");
   CLI::Option* replicas = add_whole_number(*command, "--replicas", options->replicas, {2, 65535},
                                            "How many rungs the ladder has");
-  CLI::Option* horizon =
-      add_whole_number(*command, "--horizon", options->horizon, {1, gpu::longest_horizon},
-                       "Horizon T of the pilots (default: 64, or what fits behind the prompt)");
+  CLI::Option* horizon = add_whole_number(
+      *command, "--horizon", options->horizon, {1, gpu::longest_horizon},
+      "Horizon T of the pilots (default: 64, and behind a prompt where less fits, that)");
   add_whole_number(*command, "--block", options->block, {1, gpu::longest_horizon},
                    "Block width B of their stages (default: T)");
   add_whole_number(*command, "--rounds", options->rounds, {2, gpu::addressable_turns - 1},

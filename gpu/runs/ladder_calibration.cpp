@@ -7,6 +7,7 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/runs/prompt_plans.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -32,22 +33,27 @@ struct Moments {
 /// Measures swaps, and the spread of log p0 in the second half of the last stage's rounds.
 class Measurement final : public DrawObserver {
  public:
-  Measurement(const DrawSettings& settings, std::size_t prompts)
-      : plan_(settings.plan),
+  Measurement(const DrawSettings& settings, std::span<const Prompt> prompts)
+      : prompts_(prompts),
+        plans_(settings.plan, prompts),
         samples_(settings.samples),
-        moments_(prompts, std::vector<Moments>(settings.ladder.rungs())) {
+        moments_(prompts.size(), std::vector<Moments>(settings.ladder.rungs())) {
     pilot_.powers = settings.ladder.powers();
     pilot_.attempts.resize(settings.ladder.rungs() - 1);
     pilot_.accepted.resize(settings.ladder.rungs() - 1);
-    const std::size_t parts = std::min(most_restart_parts, plan_.stages.back().horizon);
+    std::size_t parts = most_restart_parts;
+    for (const Prompt& prompt : prompts)
+      parts = std::min(parts, plans_.of(prompt).stages.back().horizon);
     pilot_.restarts.resize(parts);
     pilot_.changes.resize(parts);
   }
 
   void advanced(std::size_t place, const Progress& progress,
                 std::span<const Event> events) override {
-    if (progress.stage + 1 != plan_.stages.size()) return;
-    if (2 * progress.round <= plan_.stages.back().rounds) return;
+    const std::size_t p = place / samples_;
+    const std::vector<Stage>& stages = plans_.of(prompts_[p]).stages;
+    if (progress.stage + 1 != stages.size()) return;
+    if (2 * progress.round <= stages.back().rounds) return;
     for (const Event& event : events) {
       if (event.kind == Event::Kind::local_move) {
         const std::size_t part = pilot_.restarts.size() * (event.restart - 1) / event.horizon;
@@ -59,7 +65,7 @@ class Measurement final : public DrawObserver {
       if (event.accepted) ++pilot_.accepted[event.rung];
     }
     for (Rung k = 0; k < progress.replicas.size(); ++k)
-      moments_[place / samples_][k].take(progress.replicas[k].log_p0());
+      moments_[p][k].take(progress.replicas[k].log_p0());
   }
 
   Pilot pilot() const {
@@ -73,7 +79,8 @@ class Measurement final : public DrawObserver {
   }
 
  private:
-  const Plan& plan_;
+  std::span<const Prompt> prompts_;
+  PromptPlans plans_;
   std::size_t samples_;
   Pilot pilot_;
   std::vector<std::vector<Moments>> moments_;  // [prompt][rung]
@@ -187,16 +194,18 @@ DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vect
 std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt> prompts,
                                     const CalibrationSettings& settings,
                                     const std::function<void(const Pilot&)>& done) {
-  if (settings.plan.stages.back().rounds < 2 || settings.plan.stages.back().sweeps == 0)
-    throw BadInput("rounds", "leave nothing to measure",
-                   "give at least 2 rounds and a sweep in each");
+  const PromptPlans plans(settings.plan, prompts);
+  for (const Prompt& prompt : prompts)
+    if (const Stage& last = plans.of(prompt).stages.back(); last.rounds < 2 || last.sweeps == 0)
+      throw BadInput("rounds", "leave nothing to measure",
+                     "give at least 2 rounds and a sweep in each");
   if (settings.pilots < 1 || settings.pilots > addressable_pilots)
     throw BadInput("pilots", "is " + std::to_string(settings.pilots), "give 1 to 255");
   std::vector<Pilot> pilots;
   std::vector<double> powers = geometric_ladder(settings.from, settings.to, settings.replicas);
   for (std::size_t number = 1; number <= settings.pilots; ++number) {
     const DrawSettings draw = pilot_settings(settings, powers, number);
-    Measurement measurement(draw, prompts.size());
+    Measurement measurement(draw, prompts);
     draw_answers(model, prompts, parallel_power_tempering, draw, measurement);
     pilots.push_back(measurement.pilot());
     if (done) done(pilots.back());

@@ -15,7 +15,7 @@ struct CalibrationSettings {
   double from = 1.0;         ///< α_1
   double to = 4.0;           ///< α_K
   std::size_t replicas = 4;  ///< K, at least 2
-  Plan plan;                 ///< of the pilots
+  Plan plan;                 ///< of the pilots, of prompts without a horizon of their own
   std::vector<TokenId> terminal;
   std::uint64_t seed = 0;
   std::size_t samples = 1;  ///< pilot runs of each prompt
@@ -30,8 +30,9 @@ struct Pilot {
   std::vector<double> deviations;
   std::vector<std::uint64_t> attempts;  ///< of swaps, one per edge
   std::vector<std::uint64_t> accepted;
-  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in, of ten or T
-  /// equal ones: how many, and how many of them changed the record.
+  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in, of ten equal
+  /// ones or of as many as the least T of a prompt: how many, and how many of them changed the
+  /// record.
   std::vector<std::uint64_t> restarts;
   std::vector<std::uint64_t> changes;
   double acceptance(std::size_t edge) const;
