@@ -105,6 +105,16 @@ std::string weights_of(const gpu::Pilot& pilot) {
   return list;
 }
 
+/// Whether the acceptances are even, for people.
+std::string evenness(const gpu::Pilot& pilot) {
+  if (pilot.attempts.size() == 1) return "there is but one";
+  const std::string runs = std::to_string(pilot.runs.size()) + " runs";
+  const auto equal = gpu::acceptances_are_equal(pilot);
+  if (!equal) return "one run shows no noise to tell by; give --samples 2 or more";
+  return *equal ? "equal as far as the noise of " + runs + " can tell"
+                : "still unequal, by more than the noise of " + runs;
+}
+
 void print(const std::vector<gpu::Pilot>& pilots) {
   const gpu::Pilot& before = pilots.front();
   const gpu::Pilot& after = gpu::best_pilot(pilots);
@@ -116,8 +126,8 @@ void print(const std::vector<gpu::Pilot>& pilots) {
                 last ? "" : measured(before, k).c_str(), after.powers[k],
                 last ? "" : measured(after, k).c_str(), after.deviations[k]);
   }
-  std::printf("pilots: %zu; their draws are no run's\n--powers %s\n", pilots.size(),
-              decimals_of(after.powers).c_str());
+  std::printf("pilots: %zu; their draws are no run's\nacceptances: %s\n--powers %s\n",
+              pilots.size(), evenness(after).c_str(), decimals_of(after.powers).c_str());
   if (after.restarts.size() > 1) std::printf("--restart-weights %s\n", weights_of(after).c_str());
 }
 
@@ -169,6 +179,9 @@ void run_ladder(LadderOptions options) {
   }
   nlohmann::ordered_json report{{"before", json_of(pilots.front())},
                                 {"after", json_of(gpu::best_pilot(pilots))}};
+  const auto equal = gpu::acceptances_are_equal(gpu::best_pilot(pilots));
+  report["acceptances_equal"] =
+      equal ? nlohmann::ordered_json(*equal) : nlohmann::ordered_json(nullptr);
   report["powers"] = gpu::best_pilot(pilots).powers;
   report["restart_weights"] = gpu::suggested_restart_weights(gpu::best_pilot(pilots));
   if (choice) {
@@ -226,9 +239,10 @@ void add_ladder(CLI::App& app) {
                     "they differ from call to call)");
   command->add_flag(
       "--json", options->json,
-      "Print {\"before\", \"after\", \"powers\", \"restart_weights\", \"pilots\"}: of "
-      "each ladder its powers, deviations of log p0, swaps attempted and accepted, "
-      "restarts and those that changed the record, by part; with --time-schedules "
+      "Print {\"before\", \"after\", \"acceptances_equal\", \"powers\", \"restart_weights\", "
+      "\"pilots\"}: of each ladder its powers, deviations of log p0, swaps attempted and accepted, "
+      "restarts and those that changed the record, by part; whether the acceptances after are "
+      "equal as far as the noise can tell (null: it cannot be told); with --time-schedules "
       "{\"schedules\", \"schedule\"} too");
   command->footer(ladder_examples);
   command->callback([=] {
