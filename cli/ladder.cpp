@@ -6,6 +6,7 @@
 #include "cli/chat_options.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/cut_horizon.hpp"
 #include "cli/option_values.hpp"
 #include "cli/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
@@ -104,6 +105,16 @@ std::string weights_of(const gpu::Pilot& pilot) {
   return list;
 }
 
+/// Whether the acceptances are even, for people.
+std::string evenness(const gpu::Pilot& pilot) {
+  if (pilot.attempts.size() == 1) return "there is but one";
+  const std::string runs = std::to_string(pilot.runs.size()) + " runs";
+  const auto equal = gpu::acceptances_are_equal(pilot);
+  if (!equal) return "one run shows no noise to tell by; give --samples 2 or more";
+  return *equal ? "equal as far as the noise of " + runs + " can tell"
+                : "still unequal, by more than the noise of " + runs;
+}
+
 void print(const std::vector<gpu::Pilot>& pilots) {
   const gpu::Pilot& before = pilots.front();
   const gpu::Pilot& after = gpu::best_pilot(pilots);
@@ -115,8 +126,8 @@ void print(const std::vector<gpu::Pilot>& pilots) {
                 last ? "" : measured(before, k).c_str(), after.powers[k],
                 last ? "" : measured(after, k).c_str(), after.deviations[k]);
   }
-  std::printf("pilots: %zu; their draws are no run's\n--powers %s\n", pilots.size(),
-              decimals_of(after.powers).c_str());
+  std::printf("pilots: %zu; their draws are no run's\nacceptances: %s\n--powers %s\n",
+              pilots.size(), evenness(after).c_str(), decimals_of(after.powers).c_str());
   if (after.restarts.size() > 1) std::printf("--restart-weights %s\n", weights_of(after).c_str());
 }
 
@@ -129,12 +140,12 @@ void run_ladder(LadderOptions options) {
     auto tokens = options.chat.chat()
                       ? model.encode_chat(line.text, options.chat.thinking(), line.where)
                       : model.encode(line.text, line.where);
-    if (!options.horizon_given)
-      options.horizon = model.horizon_behind(tokens.size(), options.horizon);
     prompts.push_back({std::move(tokens), gpu::prompt_number(line.id)});
+    gpu::Prompt& prompt = prompts.back();
+    if (!options.horizon_given)
+      prompt.horizon = model.horizon_behind(prompt.tokens.size(), 0, options.horizon, line.where);
+    model.check_prompt(prompt.tokens, prompt.horizon.value_or(options.horizon), line.where);
   }
-  for (std::size_t p = 0; p < prompts.size(); ++p)
-    model.check_prompt(prompts[p].tokens, options.horizon, lines[p].where);
   gpu::CalibrationSettings& settings = options.calibration;
   settings.from = options.from.front();
   settings.to = options.to.front();
@@ -159,6 +170,8 @@ void run_ladder(LadderOptions options) {
                                     gpu::best_pilot(pilots).powers, pilots.size());
   }
   line.clear();
+  for (std::size_t p = 0; p < prompts.size(); ++p)
+    if (prompts[p].horizon) say_cut_horizon(lines[p].id, *prompts[p].horizon, options.horizon, 0);
   if (!options.json) {
     print(pilots);
     if (choice) print(*choice);
@@ -166,6 +179,9 @@ void run_ladder(LadderOptions options) {
   }
   nlohmann::ordered_json report{{"before", json_of(pilots.front())},
                                 {"after", json_of(gpu::best_pilot(pilots))}};
+  const auto equal = gpu::acceptances_are_equal(gpu::best_pilot(pilots));
+  report["acceptances_equal"] =
+      equal ? nlohmann::ordered_json(*equal) : nlohmann::ordered_json(nullptr);
   report["powers"] = gpu::best_pilot(pilots).powers;
   report["restart_weights"] = gpu::suggested_restart_weights(gpu::best_pilot(pilots));
   if (choice) {
@@ -198,9 +214,9 @@ void add_ladder(CLI::App& app) {
   CLI::Option* to = add_power(*command, "--to", options->to, "The sharpest power");
   CLI::Option* replicas = add_whole_number(*command, "--replicas", options->replicas, {2, 65535},
                                            "How many rungs the ladder has");
-  CLI::Option* horizon =
-      add_whole_number(*command, "--horizon", options->horizon, {1, gpu::longest_horizon},
-                       "Horizon T of the pilots (default: 64, or what fits behind the prompt)");
+  CLI::Option* horizon = add_whole_number(
+      *command, "--horizon", options->horizon, {1, gpu::longest_horizon},
+      "Horizon T of the pilots (default: 64, and behind a prompt where less fits, that)");
   add_whole_number(*command, "--block", options->block, {1, gpu::longest_horizon},
                    "Block width B of their stages (default: T)");
   add_whole_number(*command, "--rounds", options->rounds, {2, gpu::addressable_turns - 1},
@@ -223,9 +239,10 @@ void add_ladder(CLI::App& app) {
                     "they differ from call to call)");
   command->add_flag(
       "--json", options->json,
-      "Print {\"before\", \"after\", \"powers\", \"restart_weights\", \"pilots\"}: of "
-      "each ladder its powers, deviations of log p0, swaps attempted and accepted, "
-      "restarts and those that changed the record, by part; with --time-schedules "
+      "Print {\"before\", \"after\", \"acceptances_equal\", \"powers\", \"restart_weights\", "
+      "\"pilots\"}: of each ladder its powers, deviations of log p0, swaps attempted and accepted, "
+      "restarts and those that changed the record, by part; whether the acceptances after are "
+      "equal as far as the noise can tell (null: it cannot be told); with --time-schedules "
       "{\"schedules\", \"schedule\"} too");
   command->footer(ladder_examples);
   command->callback([=] {

@@ -10,6 +10,7 @@
 #include "cli/answer_printer.hpp"
 #include "cli/chat_options.hpp"
 #include "cli/command.hpp"
+#include "cli/cut_horizon.hpp"
 #include "cli/interruption.hpp"
 #include "cli/open_model.hpp"
 #include "cli/option_values.hpp"
@@ -108,16 +109,16 @@ void resolve_sampler(const SampleOptions& options, gpu::SamplingSettings& settin
 void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   gpu::SamplingSettings& settings = options.settings;
   const auto prompts = read_prompts(options);
+  const std::size_t margin = options.preset_given ? gpu::preset_margin : 0;
   for (const gpu::PromptLine& prompt : prompts) {
     gpu::SamplePrompt& encoded = settings.prompts.emplace_back();
     if (!options.prompts.empty()) encoded.id = prompt.id;
     encoded.tokens = options.chat.chat()
                          ? model.encode_chat(prompt.text, options.chat.thinking(), prompt.where)
                          : model.encode(prompt.text, prompt.where);
-    if (!options.horizon_given) {
-      const std::size_t margin = options.preset_given ? gpu::preset_margin : 0;
-      settings.horizon = model.horizon_behind(encoded.tokens.size() + margin, settings.horizon);
-    }
+    if (!options.horizon_given)
+      encoded.horizon =
+          model.horizon_behind(encoded.tokens.size(), margin, settings.horizon, prompt.where);
   }
   std::error_code error;
   const auto path = std::filesystem::absolute(gpu::resolve_model(settings.model), error);
@@ -133,7 +134,16 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   settings.plan();
   settings.numbered_prompts();
   for (std::size_t i = 0; i < prompts.size(); ++i)
-    model.check_prompt(settings.prompts[i].tokens, settings.horizon, prompts[i].where);
+    model.check_prompt(settings.prompts[i].tokens,
+                       settings.prompts[i].horizon.value_or(settings.horizon), prompts[i].where);
+}
+
+/// Says which prompts have less room behind them than T.
+void say_cut(const SampleOptions& options) {
+  for (const gpu::SamplePrompt& prompt : options.settings.prompts)
+    if (prompt.horizon)
+      say_cut_horizon(prompt.id, *prompt.horizon, options.settings.horizon,
+                      options.preset_given ? gpu::preset_margin : 0);
 }
 
 /// Refuses to prefetch where no move can begin ahead of another.
@@ -182,6 +192,7 @@ void run_sample(SampleOptions options) {
     folder = gpu::RunFolder::create(options.out, options.settings.to_json());
     end_on_interrupt(way_to_resume(options.out));
   }
+  if (is_new) say_cut(options);
   gpu::Sampling sampling(
       model.model(), options.settings,
       [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); },
@@ -259,8 +270,8 @@ void add_sample(CLI::App& app) {
       "N of power-smc, which looks at the weights after each block, and of best-of-n (default: 8)");
   CLI::Option* horizon =
       add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
-                       "Horizon T: the longest answer, in tokens (default: 64, or what fits behind "
-                       "the prompt)");
+                       "Horizon T: the longest answer, in tokens (default: 64, and behind a "
+                       "prompt where less fits, that)");
   add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
                    "Block width B of the stages (default: T/4)");
   CLI::Option* rounds =

@@ -8,6 +8,7 @@
 #include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/runs/cache_admission.hpp"
+#include "gpu/runs/prompt_plans.hpp"
 #include "gpu/sampler/score_record.hpp"
 
 namespace tempera::gpu {
@@ -51,6 +52,7 @@ class Assembly {
         prompts_(prompts),
         sampler_(sampler),
         settings_(settings),
+        plans_(settings.plan, prompts),
         observer_(observer),
         rows_(make_device_row_lottery()),
         engine_(model, *rows_, lottery_, settings.largest_batch, settings.order),
@@ -108,16 +110,15 @@ class Assembly {
     return model_.cache_bytes(prompts_[p].tokens.size());
   }
   /// How many proposals of one rung can be ahead: no more than its moves of a stage leave.
-  std::size_t most_ahead() const {
+  std::size_t most_ahead(const Plan& plan) const {
     std::size_t most = 1;
-    for (const Stage& stage : settings_.plan.stages)
-      most = std::max(most, stage.rounds * stage.local_moves);
+    for (const Stage& stage : plan.stages) most = std::max(most, stage.rounds * stage.local_moves);
     return std::min(most - 1, settings_.prefetch);
   }
   std::size_t bytes_of_run(std::size_t p, bool restored) const {
-    return cache_bytes_of_run(
-        model_, prompts_[p].tokens.size(), settings_.plan.stages.back().horizon,
-        settings_.plan.replicas(settings_.ladder), 1 + most_ahead(), restored);
+    const Plan& plan = plans_.of(prompts_[p]);
+    return cache_bytes_of_run(model_, prompts_[p].tokens.size(), plan.stages.back().horizon,
+                              plan.replicas(settings_.ladder), 1 + most_ahead(plan), restored);
   }
   /// Whether the run of a place, whose turn must have come, fits beside those under way.
   bool may_begin(std::size_t place, const PromptUnderWay& prompt, std::size_t bytes) const {
@@ -136,14 +137,17 @@ class Assembly {
   }
   Task draw(std::size_t place, const std::optional<SavedProgress>& saved,
             const PromptUnderWay& prompt, Answer& answer);
-  void restore(const SavedProgress& saved, const PromptUnderWay& prompt, Progress& progress);
-  Record rescored(const SavedProgress& saved, std::size_t replica, const PromptUnderWay& prompt);
+  void restore(const SavedProgress& saved, const Plan& plan, const PromptUnderWay& prompt,
+               Progress& progress);
+  Record rescored(const SavedProgress& saved, std::size_t replica, std::size_t horizon,
+                  const PromptUnderWay& prompt);
   void leave(std::size_t place, Answer answer);
 
   LanguageModel& model_;
   std::span<const Prompt> prompts_;
   Sampler sampler_;
   const DrawSettings& settings_;
+  PromptPlans plans_;
   DrawObserver& observer_;
   std::unique_ptr<RowLottery> rows_;
   PhiloxLottery lottery_;
@@ -173,9 +177,11 @@ class Teller final : public Observer {
 
 Task Assembly::draw(std::size_t place, const std::optional<SavedProgress>& saved,
                     const PromptUnderWay& prompt, Answer& answer) {
+  const Prompt& asked = prompts_[place / settings_.samples];
+  const Plan& plan = plans_.of(asked);
   Progress progress;
-  if (saved) restore(*saved, prompt, progress);
-  const PromptNumber number = prompts_[place / settings_.samples].number;
+  if (saved) restore(*saved, plan, prompt, progress);
+  const PromptNumber number = asked.number;
   Run run{engine_,           prompt.context,
           settings_.ladder,  number.seed(settings_.seed),
           number.in_address, static_cast<std::uint32_t>(place % settings_.samples),
@@ -184,13 +190,13 @@ Task Assembly::draw(std::size_t place, const std::optional<SavedProgress>& saved
   run.pilot = settings_.pilot;
   run.prefetch = settings_.prefetch;
   Teller teller(observer_, place);
-  co_await sampler_(run, settings_.plan, progress, &teller);
+  co_await sampler_(run, plan, progress, &teller);
   observer_.ended(place, progress);
-  const Record& record = answer_of(progress, settings_.plan);
+  const Record& record = answer_of(progress, plan);
   answer = {record.token_ids(), record.log_p0(), record.terminated()};
 }
 
-void Assembly::restore(const SavedProgress& saved, const PromptUnderWay& prompt,
+void Assembly::restore(const SavedProgress& saved, const Plan& plan, const PromptUnderWay& prompt,
                        Progress& progress) {
   progress.stage = saved.stage;
   progress.extended = saved.extended;
@@ -199,13 +205,12 @@ void Assembly::restore(const SavedProgress& saved, const PromptUnderWay& prompt,
   progress.sweeps = saved.sweeps;
   progress.resampled = saved.resampled;
   for (std::size_t k = 0; k < saved.replicas.size(); ++k)
-    progress.replicas.push_back(rescored(saved, k, prompt));
+    progress.replicas.push_back(rescored(saved, k, plan.stages.at(saved.stage).horizon, prompt));
 }
 
-/// The record of the saved tokens at the saved stage, scored again.
-Record Assembly::rescored(const SavedProgress& saved, std::size_t replica,
+/// The record of the saved tokens at the horizon of the saved stage, scored again.
+Record Assembly::rescored(const SavedProgress& saved, std::size_t replica, std::size_t horizon,
                           const PromptUnderWay& prompt) {
-  const std::size_t horizon = settings_.plan.stages.at(saved.stage).horizon;
   std::optional<Record> record;
   try {
     record = score_record(model_, *rows_, settings_.ladder, prompt.context, horizon,

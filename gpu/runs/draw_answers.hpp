@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/runs/prompt_number.hpp"
+#include "gpu/runs/prompt.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
 
 namespace tempera::gpu {
@@ -14,17 +14,10 @@ namespace tempera::gpu {
 /// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).
 using Sampler = Task (*)(Run&, const Plan&, Progress&, Observer*);
 
-/// A prompt whose answers are drawn.
-struct Prompt {
-  std::vector<TokenId> tokens;
-  /// What tells its draws from those of other prompts, whatever else is drawn beside it.
-  PromptNumber number;
-};
-
 /// What is drawn from each prompt, and how the work is laid out, which changes no answer.
 struct DrawSettings {
   Ladder ladder;
-  Plan plan;
+  Plan plan;                      ///< of prompts without a horizon of their own
   std::vector<TokenId> terminal;  ///< E
   std::uint64_t seed = 0;
   std::size_t samples = 1;  ///< answers to each prompt, at most addressable_samples
@@ -101,8 +94,8 @@ struct DrawTotals {
 ///
 /// An answer is a function of model, settings, seed, the prompt with its number, and the sample:
 /// never of the other prompts and samples, nor of the layout of the work.
-/// @throw BadInput for more samples than addressable_samples, if a run does not fit the cache
-/// memory alone, or if the model no longer gives the records that an earlier process left
+/// @throw BadInput for more samples than addressable_samples, as cut_at, if a run does not fit the
+/// cache memory alone, or if the model no longer gives the records that an earlier process left
 /// @throw whatever model, sampler and observer throw
 DrawTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts, Sampler sampler,
                         const DrawSettings& settings, DrawObserver& observer);

@@ -1,12 +1,14 @@
 #include "gpu/runs/ladder_calibration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/runs/prompt_plans.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -32,22 +34,28 @@ struct Moments {
 /// Measures swaps, and the spread of log p0 in the second half of the last stage's rounds.
 class Measurement final : public DrawObserver {
  public:
-  Measurement(const DrawSettings& settings, std::size_t prompts)
-      : plan_(settings.plan),
+  Measurement(const DrawSettings& settings, std::span<const Prompt> prompts)
+      : prompts_(prompts),
+        plans_(settings.plan, prompts),
         samples_(settings.samples),
-        moments_(prompts, std::vector<Moments>(settings.ladder.rungs())) {
+        moments_(prompts.size(), std::vector<Moments>(settings.ladder.rungs())) {
     pilot_.powers = settings.ladder.powers();
     pilot_.attempts.resize(settings.ladder.rungs() - 1);
     pilot_.accepted.resize(settings.ladder.rungs() - 1);
-    const std::size_t parts = std::min(most_restart_parts, plan_.stages.back().horizon);
+    pilot_.runs.assign(prompts.size() * samples_, {pilot_.attempts, pilot_.accepted});
+    std::size_t parts = most_restart_parts;
+    for (const Prompt& prompt : prompts)
+      parts = std::min(parts, plans_.of(prompt).stages.back().horizon);
     pilot_.restarts.resize(parts);
     pilot_.changes.resize(parts);
   }
 
   void advanced(std::size_t place, const Progress& progress,
                 std::span<const Event> events) override {
-    if (progress.stage + 1 != plan_.stages.size()) return;
-    if (2 * progress.round <= plan_.stages.back().rounds) return;
+    const std::size_t p = place / samples_;
+    const std::vector<Stage>& stages = plans_.of(prompts_[p]).stages;
+    if (progress.stage + 1 != stages.size()) return;
+    if (2 * progress.round <= stages.back().rounds) return;
     for (const Event& event : events) {
       if (event.kind == Event::Kind::local_move) {
         const std::size_t part = pilot_.restarts.size() * (event.restart - 1) / event.horizon;
@@ -56,10 +64,13 @@ class Measurement final : public DrawObserver {
       }
       if (event.kind != Event::Kind::swap) continue;
       ++pilot_.attempts[event.rung];
-      if (event.accepted) ++pilot_.accepted[event.rung];
+      ++pilot_.runs[place].attempts[event.rung];
+      if (!event.accepted) continue;
+      ++pilot_.accepted[event.rung];
+      ++pilot_.runs[place].accepted[event.rung];
     }
     for (Rung k = 0; k < progress.replicas.size(); ++k)
-      moments_[place / samples_][k].take(progress.replicas[k].log_p0());
+      moments_[p][k].take(progress.replicas[k].log_p0());
   }
 
   Pilot pilot() const {
@@ -73,7 +84,8 @@ class Measurement final : public DrawObserver {
   }
 
  private:
-  const Plan& plan_;
+  std::span<const Prompt> prompts_;
+  PromptPlans plans_;
   std::size_t samples_;
   Pilot pilot_;
   std::vector<std::vector<Moments>> moments_;  // [prompt][rung]
@@ -89,6 +101,18 @@ bool is_even(const Pilot& pilot) {
     if (std::abs(pilot.acceptance(k) - mean) > 2.0 * std::sqrt(variance)) return false;
   }
   return true;
+}
+
+/// Where a number of Student's t with so many degrees of freedom lies beyond, on either side, in
+/// one case of twenty: from tables up to 10, then by Fisher's expansion in 1/freedom, whose next
+/// term is below 0.003.
+double student_point(std::size_t freedom) {
+  constexpr std::array first{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+  if (freedom <= first.size()) return first[freedom - 1];
+  constexpr double z = 1.959964;
+  constexpr double cube = z * z * z;
+  const auto n = static_cast<double>(freedom);
+  return z + (cube + z) / (4.0 * n) + (5.0 * cube * z * z + 16.0 * cube + 3.0 * z) / (96.0 * n * n);
 }
 
 /// The powers to four decimals, which is more than pilots can tell, where they stay apart.
@@ -113,6 +137,44 @@ double Pilot::lowest_acceptance() const {
   double lowest = 1.0;
   for (std::size_t k = 0; k < attempts.size(); ++k) lowest = std::min(lowest, acceptance(k));
   return lowest;
+}
+
+// Let a_k = A_k/N_k be the acceptance of edge k over all runs, d_k = a_k − (mean over the edges),
+// and D = Σ_k d_k². Where the edges accept equally often the d_k have mean 0, and D has the mean
+// V = Σ_k Var d_k. The number of attempts does not tell V: those of one run hang together, because
+// records stay from round to round and neighbouring edges share one. But the R runs are
+// independent, each with its own words. To first order run i takes part in a_k with u_ik = (A_ik −
+// a_k N_ik)/N_k, and Σ_i u_ik = 0; with ū_i, the mean over the edges,
+//   V' = R/(R − 1) Σ_i Σ_k (u_ik − ū_i)²
+// has the mean V if all runs have one law, and a greater one if the prompts differ.
+// Sums of many swaps are about normal. Of the sums of squares of normal numbers with one mean those
+// of a single number have the most weight beyond what one in twenty exceeds (Székely and Bakirov,
+// 2003), and there D/V' is the square of Student's t with R − 1 degrees of freedom. So where the
+// acceptances are equal, D exceeds t² V' in about one case of twenty at most.
+std::optional<bool> acceptances_are_equal(const Pilot& pilot) {
+  const std::size_t edges = pilot.attempts.size();
+  if (edges < 2) return true;
+  if (pilot.runs.size() < 2) return std::nullopt;
+  double mean = 0.0;
+  for (std::size_t k = 0; k < edges; ++k) {
+    if (pilot.attempts[k] == 0) return std::nullopt;
+    mean += pilot.acceptance(k) / static_cast<double>(edges);
+  }
+  double distance = 0.0;
+  for (std::size_t k = 0; k < edges; ++k) distance += std::pow(pilot.acceptance(k) - mean, 2);
+  double noise = 0.0;
+  for (const RunSwaps& run : pilot.runs) {
+    Moments parts;
+    for (std::size_t k = 0; k < edges; ++k)
+      parts.take((static_cast<double>(run.accepted[k]) -
+                  pilot.acceptance(k) * static_cast<double>(run.attempts[k])) /
+                 static_cast<double>(pilot.attempts[k]));
+    noise += parts.squares;
+  }
+  const auto runs = static_cast<double>(pilot.runs.size());
+  const double point = student_point(pilot.runs.size() - 1);
+  // A distance of less than 2^-42 is rounding: no counts have acceptances so close.
+  return distance <= point * point * noise * runs / (runs - 1.0) + 0x1p-84;
 }
 
 std::vector<std::uint64_t> suggested_restart_weights(const Pilot& pilot) {
@@ -187,16 +249,18 @@ DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vect
 std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt> prompts,
                                     const CalibrationSettings& settings,
                                     const std::function<void(const Pilot&)>& done) {
-  if (settings.plan.stages.back().rounds < 2 || settings.plan.stages.back().sweeps == 0)
-    throw BadInput("rounds", "leave nothing to measure",
-                   "give at least 2 rounds and a sweep in each");
+  const PromptPlans plans(settings.plan, prompts);
+  for (const Prompt& prompt : prompts)
+    if (const Stage& last = plans.of(prompt).stages.back(); last.rounds < 2 || last.sweeps == 0)
+      throw BadInput("rounds", "leave nothing to measure",
+                     "give at least 2 rounds and a sweep in each");
   if (settings.pilots < 1 || settings.pilots > addressable_pilots)
     throw BadInput("pilots", "is " + std::to_string(settings.pilots), "give 1 to 255");
   std::vector<Pilot> pilots;
   std::vector<double> powers = geometric_ladder(settings.from, settings.to, settings.replicas);
   for (std::size_t number = 1; number <= settings.pilots; ++number) {
     const DrawSettings draw = pilot_settings(settings, powers, number);
-    Measurement measurement(draw, prompts.size());
+    Measurement measurement(draw, prompts);
     draw_answers(model, prompts, parallel_power_tempering, draw, measurement);
     pilots.push_back(measurement.pilot());
     if (done) done(pilots.back());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,12 +16,18 @@ struct CalibrationSettings {
   double from = 1.0;         ///< α_1
   double to = 4.0;           ///< α_K
   std::size_t replicas = 4;  ///< K, at least 2
-  Plan plan;                 ///< of the pilots
+  Plan plan;                 ///< of the pilots, of prompts without a horizon of their own
   std::vector<TokenId> terminal;
   std::uint64_t seed = 0;
   std::size_t samples = 1;  ///< pilot runs of each prompt
   std::size_t pilots = 4;   ///< the most ladders that are tried, at most addressable_pilots
   std::size_t cache_memory = 0;
+};
+
+/// The swaps of one of a pilot's runs, one number per edge.
+struct RunSwaps {
+  std::vector<std::uint64_t> attempts;
+  std::vector<std::uint64_t> accepted;
 };
 
 /// A ladder and what its pilot measured.
@@ -30,8 +37,10 @@ struct Pilot {
   std::vector<double> deviations;
   std::vector<std::uint64_t> attempts;  ///< of swaps, one per edge
   std::vector<std::uint64_t> accepted;
-  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in, of ten or T
-  /// equal ones: how many, and how many of them changed the record.
+  std::vector<RunSwaps> runs;  ///< the same of each sample of each prompt
+  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in, of ten equal
+  /// ones or of as many as the least T of a prompt: how many, and how many of them changed the
+  /// record.
   std::vector<std::uint64_t> restarts;
   std::vector<std::uint64_t> changes;
   double acceptance(std::size_t edge) const;
@@ -67,6 +76,12 @@ std::vector<std::uint64_t> suggested_restart_weights(const Pilot& pilot);
 std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt> prompts,
                                     const CalibrationSettings& settings,
                                     const std::function<void(const Pilot&)>& done = {});
+
+/// Whether the acceptances of a pilot's edges are equal as far as its noise can tell: of ladders
+/// whose acceptances are equal about one in twenty, at most, is told to have others. Noise is how
+/// acceptances vary from run to run; nothing where there is one run of several edges, or an edge
+/// without an attempt.
+std::optional<bool> acceptances_are_equal(const Pilot& pilot);
 
 /// Of the pilots' ladders, the first whose lowest acceptance is highest
 /// (`eq:maximin-ladder-problem`).

@@ -166,20 +166,40 @@ void OpenedModel::check_prompt(std::span<const TokenId> prompt, std::size_t hori
                      "end the prompt before it");
   }
   if (parts_.positions != 0 && prompt.size() + horizon > parts_.positions)
-    throw BadInput(where,
-                   std::to_string(prompt.size()) + " prompt tokens and a horizon of " +
-                       std::to_string(horizon) + " exceed the " + std::to_string(parts_.positions) +
-                       " positions of the model",
-                   parts_.rope_factors == RopeFactors::of_short_texts
-                       ? "shorten the prompt, lower the horizon, or compute with the model's "
-                         "factors for longer texts: --rope-factors long"
-                       : "shorten the prompt or lower the horizon");
+    refuse_length(where,
+                  std::to_string(prompt.size()) + " prompt tokens and a horizon of " +
+                      std::to_string(horizon),
+                  "lower the horizon");
 }
 
-std::size_t OpenedModel::horizon_behind(std::size_t prompt, std::size_t most) const {
-  if (parts_.positions == 0) return most;
-  const std::size_t left = parts_.positions - std::min(parts_.positions, prompt);
-  return std::clamp<std::size_t>(left, 1, most);
+std::optional<std::size_t> OpenedModel::horizon_behind(std::size_t prompt, std::size_t margin,
+                                                       std::size_t asked,
+                                                       const std::string& where) const {
+  if (parts_.positions == 0) return std::nullopt;
+  const std::size_t left = parts_.positions - std::min(parts_.positions, prompt + margin);
+  if (left == 0 && margin == 0)
+    refuse_length(where, std::to_string(prompt) + " prompt tokens and a horizon of 1", "");
+  if (left == 0)
+    refuse_length(where,
+                  std::to_string(prompt) + " prompt tokens, " + std::to_string(margin) +
+                      " to leave free and a horizon of 1",
+                  "give a horizon");
+  return left < asked ? std::optional(left) : std::nullopt;
+}
+
+/// Says that `what` is too long for the model. remedy: beside a shorter prompt; may be empty.
+void OpenedModel::refuse_length(const std::string& where, const std::string& what,
+                                const std::string& remedy) const {
+  const std::string longer =
+      parts_.rope_factors == RopeFactors::of_short_texts
+          ? "compute with the model's factors for longer texts: --rope-factors long"
+          : "";
+  std::string all = "shorten the prompt";
+  if (!remedy.empty()) all += (longer.empty() ? " or " : ", ") + remedy;
+  if (!longer.empty()) all += ", or " + longer;
+  throw BadInput(
+      where, what + " exceed the " + std::to_string(parts_.positions) + " positions of the model",
+      all);
 }
 
 }  // namespace tempera::gpu

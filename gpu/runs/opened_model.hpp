@@ -80,11 +80,16 @@ class OpenedModel {
   /// of `horizon` tokens it cannot hold
   void check_prompt(std::span<const TokenId> prompt, std::size_t horizon,
                     const std::string& where) const;
-  /// The longest horizon up to `most` that fits behind a prompt of this many tokens; at least 1.
-  std::size_t horizon_behind(std::size_t prompt, std::size_t most) const;
+  /// The horizon that fits behind a prompt of this many tokens where `margin` positions are left
+  /// free, if it is below `asked`; else nothing.
+  /// @throw BadInput naming `where` if not one token fits
+  std::optional<std::size_t> horizon_behind(std::size_t prompt, std::size_t margin,
+                                            std::size_t asked, const std::string& where) const;
 
  private:
   explicit OpenedModel(Parts parts) : parts_(std::move(parts)) {}
+  [[noreturn]] void refuse_length(const std::string& where, const std::string& what,
+                                  const std::string& remedy) const;
 
   Parts parts_;
 };

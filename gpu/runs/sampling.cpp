@@ -26,6 +26,8 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       folder_(folder),
       watcher_(std::move(watcher)),
       draw_(settings.draw_settings()),
+      numbered_(settings.numbered_prompts()),
+      plans_(draw_.plan, numbered_),
       total_(draw_.ladder),
       prompt_(draw_.ladder),
       checkpoint_seconds_(layout.checkpoint_seconds),
@@ -39,13 +41,12 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
 Sampling::~Sampling() = default;
 
 void Sampling::run() {
-  const std::vector<Prompt> prompts = settings_.numbered_prompts();
   if (folder_ != nullptr && folder_->checkpoint()) restore();
   if (folder_ != nullptr && folder_->finished()) return;
   draw_.first = front_;
   {
     const Stopwatch watch(seconds_);
-    totals_ = draw_answers(model_, prompts, sampler_named(settings_.sampler, "sampler").program,
+    totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
                            draw_, *this);
   }
   if (folder_ != nullptr) {
@@ -95,6 +96,10 @@ void Sampling::restore_prompt_reports(const JsonObject& state) {
   for (const auto& report : prompts_) folder_->append_prompt_report(report.dump());
 }
 
+const Plan& Sampling::plan_of(std::size_t place) const {
+  return plans_.of(numbered_[place / settings_.samples]);
+}
+
 Sampling::UnderWay& Sampling::under_way(std::size_t place) {
   return under_way_.try_emplace(place, draw_.ladder).first->second;
 }
@@ -110,8 +115,9 @@ std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
   if (run == under_way_.end()) return std::nullopt;
   const std::string file = (folder_->path() / "checkpoint").string();
   SavedProgress progress = progress_of(run->second.kept.at("progress"), file);
-  const std::size_t replicas = draw_.plan.replicas(draw_.ladder);
-  if (progress.stage >= draw_.plan.stages.size() || progress.replicas.size() != replicas ||
+  const Plan& plan = plan_of(place);
+  const std::size_t replicas = plan.replicas(draw_.ladder);
+  if (progress.stage >= plan.stages.size() || progress.replicas.size() != replicas ||
       progress.log_p0.size() != replicas)
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
   progress.where = folder_->path().string();
@@ -124,7 +130,7 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
   run.is_news = true;
   run.statistics.count(events);
   for (const Event& event : events) decode_tokens_ += event.tokens;
-  if (progress.stage + 1 == draw_.plan.stages.size() && progress.round > 0) {
+  if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0) {
     std::vector<double> log_p0, confidence;
     for (const Record& record : progress.replicas) {
       log_p0.push_back(record.log_p0());
@@ -132,7 +138,7 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
     }
     run.statistics.count_round(log_p0, confidence);
   }
-  run.share = share_done(draw_.plan, progress);
+  run.share = share_done(plan_of(place), progress);
   if (folder_ != nullptr) {
     const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
     const std::size_t sample = place % settings_.samples;
@@ -158,7 +164,7 @@ void Sampling::ended(std::size_t place, const Progress& progress) {
   run.share = 1.0;
   run.is_news = true;
   if (folder_ == nullptr) return;
-  const Record& record = answer_of(progress, draw_.plan);
+  const Record& record = answer_of(progress, plan_of(place));
   run.answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
   run.records.reset();
 }
@@ -192,7 +198,7 @@ void Sampling::end_prompt(std::size_t prompt) {
     nlohmann::ordered_json& report = prompts_.emplace_back();
     report["id"] = *id;
     report.update(prompt_.report());
-    complete(report, prompt_, settings_.samples, prompt_at_horizon_);
+    complete(report, prompt_, std::span(numbered_).subspan(prompt, 1), prompt_at_horizon_);
     if (folder_ != nullptr) folder_->append_prompt_report(report.dump());
   }
   prompt_ = TemperingStatistics(draw_.ladder);
@@ -201,15 +207,18 @@ void Sampling::end_prompt(std::size_t prompt) {
 
 /// What a report says beside the counts.
 void Sampling::complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
-                        std::size_t samples, std::size_t at_horizon) const {
+                        std::span<const Prompt> prompts, std::size_t at_horizon) const {
+  const std::size_t samples = prompts.size() * settings_.samples;
   std::uint64_t sweeps = 0;
-  for (const Stage& stage : draw_.plan.stages) sweeps += stage.rounds * stage.sweeps;
-  report["sweeps"] = sweeps * samples;
+  for (const Prompt& prompt : prompts)
+    for (const Stage& stage : plans_.of(prompt).stages)
+      sweeps += stage.rounds * stage.sweeps * settings_.samples;
+  report["sweeps"] = sweeps;
   if (const auto sweeps_each = expected_round_trip(statistics.edges(), settings_.schedule)) {
     report["sweeps_per_round_trip_expected"] = *sweeps_each;
     // Each of K replicas makes its trips one after the other.
-    report["round_trips_expected"] = static_cast<double>(draw_.ladder.rungs()) *
-                                     static_cast<double>(sweeps * samples) / *sweeps_each;
+    report["round_trips_expected"] =
+        static_cast<double>(draw_.ladder.rungs()) * static_cast<double>(sweeps) / *sweeps_each;
   }
   report["samples"] = samples;
   report["at_horizon"] = at_horizon;
@@ -266,7 +275,7 @@ void Sampling::report() {
 nlohmann::ordered_json Sampling::summary() const {
   if (folder_ != nullptr && folder_->finished()) return folder_->summary();
   nlohmann::ordered_json json = total_.report();
-  complete(json, total_, settings_.prompts.size() * settings_.samples, at_horizon_);
+  complete(json, total_, numbered_, at_horizon_);
   if (!prompts_.empty()) json["prompts"] = prompts_;
   return json;
 }

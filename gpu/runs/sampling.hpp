@@ -4,9 +4,11 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "gpu/input/json_document.hpp"
+#include "gpu/runs/prompt_plans.hpp"
 #include "gpu/runs/run_folder.hpp"
 #include "gpu/runs/sampling_progress.hpp"
 #include "gpu/runs/sampling_settings.hpp"
@@ -87,12 +89,13 @@ class Sampling final : private DrawObserver {
 
   void restore();
   void restore_prompt_reports(const JsonObject& state);
+  const Plan& plan_of(std::size_t place) const;
   UnderWay& under_way(std::size_t place);
   void keep(std::size_t place, UnderWay& run);
   void write_checkpoint();
   void end_prompt(std::size_t prompt);
   void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
-                std::size_t samples, std::size_t at_horizon) const;
+                std::span<const Prompt> prompts, std::size_t at_horizon) const;
   void report();
 
   LanguageModel& model_;
@@ -101,6 +104,8 @@ class Sampling final : private DrawObserver {
   RunFolder* folder_;
   SamplingWatcher watcher_;
   DrawSettings draw_;
+  std::vector<Prompt> numbered_;  ///< the prompts as they are drawn from
+  PromptPlans plans_;
   TemperingStatistics total_;   ///< of the answers that have left
   std::size_t at_horizon_ = 0;  ///< of them, those without a terminal token
   TemperingStatistics prompt_;  ///< of those of the prompt whose turn it is

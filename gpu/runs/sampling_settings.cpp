@@ -25,16 +25,27 @@ std::vector<std::size_t> counts_of(const JsonObject& config, const std::string& 
   return {numbers.begin(), numbers.end()};
 }
 
-std::vector<SamplePrompt> prompts_of(const JsonObject& config) {
-  if (!config.has("prompts")) return {{std::nullopt, tokens_of(config, "prompt")}};
-  if (config.has("prompt"))
-    throw BadInput(config.where(), "has both keys \"prompt\" and \"prompts\"", "remove one");
+/// A prompt's own T, at most that of the run.
+std::optional<std::size_t> own_horizon(const JsonObject& prompt, const std::string& key,
+                                       std::size_t horizon) {
+  if (!prompt.has(key)) return std::nullopt;
+  return prompt.whole_number(key, 1, horizon);
+}
+
+std::vector<SamplePrompt> prompts_of(const JsonObject& config, std::size_t horizon) {
+  if (!config.has("prompts"))
+    return {{std::nullopt, tokens_of(config, "prompt"),
+             own_horizon(config, "prompt_horizon", horizon)}};
+  for (const std::string key : {"prompt", "prompt_horizon"})
+    if (config.has(key))
+      throw BadInput(config.where(), "has both keys \"" + key + "\" and \"prompts\"", "remove one");
   std::vector<SamplePrompt> prompts;
   for (const auto& value : config.array("prompts")) {
     const JsonObject prompt(value,
                             config.where() + ", prompt " + std::to_string(prompts.size() + 1));
-    prompt.only({"id", "tokens"});
-    prompts.push_back({prompt.text("id"), tokens_of(prompt, "tokens")});
+    prompt.only({"id", "tokens", "horizon"});
+    prompts.push_back(
+        {prompt.text("id"), tokens_of(prompt, "tokens"), own_horizon(prompt, "horizon", horizon)});
   }
   if (prompts.empty()) throw BadInput(config.where(), "lists no prompt", "start the run again");
   return prompts;
@@ -47,10 +58,13 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   if (arithmetic) json["arithmetic"] = name_of(*arithmetic);
   if (prompts.size() == 1 && !prompts.front().id) {
     json["prompt"] = prompts.front().tokens;
+    if (prompts.front().horizon) json["prompt_horizon"] = *prompts.front().horizon;
   } else {
-    json["prompts"] = nlohmann::ordered_json::array();
-    for (const SamplePrompt& prompt : prompts)
-      json["prompts"].push_back({{"id", *prompt.id}, {"tokens", prompt.tokens}});
+    auto& list = json["prompts"] = nlohmann::ordered_json::array();
+    for (const SamplePrompt& prompt : prompts) {
+      list.push_back({{"id", *prompt.id}, {"tokens", prompt.tokens}});
+      if (prompt.horizon) list.back()["horizon"] = *prompt.horizon;
+    }
   }
   json["terminal"] = terminal;
   json["powers"] = powers;
@@ -77,19 +91,20 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
-               "terminal",    "powers",       "horizon",         "block",           "rounds",
-               "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
-               "seed",        "sampler",      "particles",       "early_rejection", "confidence",
-               "preset",      "rope_factors", "restart_weights", "restart_range"});
+  config.only(
+      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
+       "terminal",    "powers",       "horizon",         "block",           "rounds",
+       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
+       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
+       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
   settings.arithmetic = read_arithmetic(config);
-  settings.prompts = prompts_of(config);
   settings.terminal = tokens_of(config, "terminal");
   settings.powers = config.positive_numbers("powers");
   settings.horizon = config.whole_number("horizon", 1, longest_horizon);
+  settings.prompts = prompts_of(config, settings.horizon);
   settings.block = config.whole_number("block", 1, any_token);
   settings.rounds = counts_of(config, "rounds");
   settings.local_moves = counts_of(config, "local_moves");
@@ -164,6 +179,9 @@ Plan SamplingSettings::plan() const {
                   restart_weights,
                   restart_range};
   require_restart(plan, "restart weights and range");
+  for (const SamplePrompt& prompt : prompts)
+    if (prompt.horizon)
+      cut_at(plan, *prompt.horizon, prompt.id ? "prompt " + in_quotes(*prompt.id) : "prompt");
   return plan;
 }
 
@@ -189,7 +207,7 @@ std::vector<Prompt> SamplingSettings::numbered_prompts() const {
                            " would share their draws",
                        "change one of the two");
     }
-    numbered.push_back({prompt.tokens, number});
+    numbered.push_back({prompt.tokens, number, prompt.horizon});
   }
   return numbered;
 }

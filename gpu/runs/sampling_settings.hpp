@@ -16,6 +16,8 @@ namespace tempera::gpu {
 struct SamplePrompt {
   std::optional<std::string> id;
   std::vector<TokenId> tokens;
+  /// T of its own, where less fits behind it than the settings' T.
+  std::optional<std::size_t> horizon = std::nullopt;
 };
 
 /// Everything that decides the answers of `tempera sample`, resolved: what config.json holds.
@@ -31,7 +33,7 @@ struct SamplingSettings {
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;
   std::vector<double> powers;
-  std::size_t horizon = 0;
+  std::size_t horizon = 0;  ///< T of prompts without one of their own
   std::size_t block = 0;
   std::vector<std::size_t> rounds;
   std::vector<std::size_t> local_moves;
@@ -49,12 +51,14 @@ struct SamplingSettings {
   bool confidence = false;
   std::string preset;  ///< whose values those are that no option gave; may be empty
 
-  /// "prompt" holds the tokens of the one prompt without an id; "prompts" lists those with one.
+  /// "prompt" holds the tokens of the one prompt without an id, "prompt_horizon" its own T;
+  /// "prompts" lists those with an id.
   nlohmann::ordered_json to_json() const;
   /// @throw BadInput naming `file` and the key for what config.json should not hold
   static SamplingSettings from_json(const nlohmann::json& json, const std::string& file);
   /// @throw BadInput for a sampler that is unknown or takes no such powers, particles or restarts,
-  /// and for a ladder, stages, restart weights, output rung or number of samples that make no run
+  /// and for a ladder, stages, restart weights, output rung, number of samples or horizon of a
+  /// prompt that make no run
   Plan plan() const;
   /// What draw_answers is asked for.
   /// @throw BadInput as plan, and if two ids share a number

@@ -1,6 +1,7 @@
 #include "gpu/runs/swap_schedule.hpp"
 
 #include "gpu/input/bad_input.hpp"
+#include "gpu/runs/prompt_plans.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -8,9 +9,14 @@ namespace {
 /// Counts the swaps of the last stage.
 class SwapCounts final : public DrawObserver {
  public:
-  SwapCounts(std::size_t edges, const Plan& plan) : plan_(plan), edges_(edges) {}
-  void advanced(std::size_t, const Progress& progress, std::span<const Event> events) override {
-    if (progress.stage + 1 != plan_.stages.size()) return;
+  SwapCounts(const DrawSettings& settings, std::span<const Prompt> prompts)
+      : prompts_(prompts),
+        plans_(settings.plan, prompts),
+        samples_(settings.samples),
+        edges_(settings.ladder.rungs() - 1) {}
+  void advanced(std::size_t place, const Progress& progress,
+                std::span<const Event> events) override {
+    if (progress.stage + 1 != plans_.of(prompts_[place / samples_]).stages.size()) return;
     for (const Event& event : events) {
       if (event.kind != Event::Kind::swap) continue;
       ++edges_[event.rung].attempts;
@@ -20,7 +26,9 @@ class SwapCounts final : public DrawObserver {
   const std::vector<EdgeCounts>& edges() const { return edges_; }
 
  private:
-  const Plan& plan_;
+  std::span<const Prompt> prompts_;
+  PromptPlans plans_;
+  std::size_t samples_;
   std::vector<EdgeCounts> edges_;
 };
 
@@ -45,18 +53,21 @@ ScheduleChoice measure_schedules(LanguageModel& model, std::span<const Prompt> p
     throw BadInput("pilots", "leave no address for two more",
                    "give at most " + std::to_string(addressable_pilots - 2));
   std::size_t iterations = 0;
-  for (const Stage& stage : settings.plan.stages) iterations += stage.rounds * stage.sweeps;
+  const PromptPlans plans(settings.plan, prompts);
+  for (const Prompt& prompt : prompts)
+    for (const Stage& stage : plans.of(prompt).stages)
+      iterations += stage.rounds * stage.sweeps * settings.samples;
   ScheduleChoice choice;
   for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     DrawSettings draw = pilot_settings(settings, powers, ++pilots);
     draw.plan.schedule = schedule;
-    SwapCounts counts(powers.size() - 1, draw.plan);
+    SwapCounts counts(draw, prompts);
     MeasuredSchedule& measured = schedule == Schedule::adj ? choice.adj : choice.deo;
     {
       const Stopwatch watch(measured.seconds);
       draw_answers(model, prompts, parallel_power_tempering, draw, counts);
     }
-    measured.seconds /= static_cast<double>(iterations * prompts.size() * settings.samples);
+    measured.seconds /= static_cast<double>(iterations);
     measured.edges = counts.edges();
   }
   return choice;

@@ -59,6 +59,24 @@ std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
   return stages;
 }
 
+Plan cut_at(const Plan& plan, std::size_t horizon, const std::string& where) {
+  if (horizon == 0 || horizon > plan.stages.back().horizon)
+    throw BadInput(where, "has a horizon of " + std::to_string(horizon),
+                   "give 1 to " + std::to_string(plan.stages.back().horizon) + " tokens");
+  Plan cut = plan;
+  const auto last = std::find_if(cut.stages.begin(), cut.stages.end(),
+                                 [&](const Stage& m) { return m.horizon >= horizon; });
+  last->horizon = horizon;
+  cut.stages.erase(last + 1, cut.stages.end());
+  const std::size_t positions = cut.stages.front().horizon;
+  if (plan.restart_weights.size() > positions)
+    throw BadInput(where,
+                   "restart weights are " + std::to_string(plan.restart_weights.size()) +
+                       " for the " + std::to_string(positions) + " positions of its first stage",
+                   "give no more weights than that, or leave the prompt out");
+  return cut;
+}
+
 void require_restart(const Plan& plan, const std::string& where) {
   const std::vector<std::uint64_t>& weights = plan.restart_weights;
   if (weights.empty() && plan.restart_range == RestartRange::horizon) return;

@@ -78,6 +78,31 @@ TEST_CASE("ladder prints the acceptances before and after, as a table and as JSO
   CHECK(run_command(asked).out == table.out);
 }
 
+TEST_CASE("ladder says whether the acceptances are equal in the end") {
+  const Prompts prompts;
+  const std::string uneven = "ladder " + model + prompts.option() +
+                             "--from 0.02 --to 4 --replicas 3 --horizon 12 --rounds 40 --pilots ";
+  const auto told = [](const std::string& asked) {
+    const auto table = run_command(asked);
+    CAPTURE(table.err);
+    CHECK(table.exit_code == 0);
+    const auto begin = table.out.find("\nacceptances: ") + 1;
+    return std::pair(table.out.substr(begin, table.out.find('\n', begin) - begin),
+                     json::parse(run_command(asked + " --json").out)["acceptances_equal"]);
+  };
+  CHECK(told(uneven + "1 --samples 40") ==
+        std::pair<std::string, json>(
+            "acceptances: still unequal, by more than the noise of 40 runs", false));
+  CHECK(told(uneven + "6 --samples 8") ==
+        std::pair<std::string, json>("acceptances: equal as far as the noise of 8 runs can tell",
+                                     true));
+  CHECK(told(uneven + "1") ==
+        std::pair<std::string, json>(
+            "acceptances: one run shows no noise to tell by; give --samples 2 or more", nullptr));
+  CHECK(told("ladder " + model + prompts.option() + "--from 1 --to 2 --replicas 2 --horizon 4") ==
+        std::pair<std::string, json>("acceptances: there is but one", true));
+}
+
 TEST_CASE("ladder times both schedules where it is asked to, and changes nothing else") {
   const Prompts prompts;
   const std::string asked = "ladder " + model + prompts.option() +

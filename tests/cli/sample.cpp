@@ -173,13 +173,6 @@ TEST_CASE("a run goes on from any current directory") {
   CHECK(json::parse(bytes_of(run + "/config.json"))["model"] == "toy_models/four_state.json");
 }
 
-TEST_CASE("the default horizon is 64, or what fits behind the prompt") {
-  const json small = json::parse(sample(worked_sum + sum + "--rounds 0 --json").out);
-  CHECK(small["settings"]["horizon"] == 48);
-  const json large = json::parse(sample(toy_models + "four_state.json a --rounds 0 --json").out);
-  CHECK(large["settings"]["horizon"] == 64);
-}
-
 TEST_CASE("prompts of a file are answered in order, each as it is answered alone") {
   const std::string rest = worked_sum + quick + "--samples 2 --prompts ";
   const std::string one = R"({"id": "one", "prompt": "3+9+2?"})";
@@ -416,12 +409,6 @@ TEST_CASE("a preset gives the paper's values, and an option given beside it its 
       json::parse(sample(rest + "--preset qwen3/gsm8k --powers 1,2 --horizon 5").out)["settings"];
   CHECK(own["powers"] == json{1.0, 2.0});
   CHECK(own["block"] == 192);
-  // Where the model's context cuts the horizon, 64 tokens stay free: here there is room for one.
-  const json cut = json::parse(
-      sample(worked_sum + sum + "--json --preset qwen3/math500 --rounds 0").out)["settings"];
-  CHECK(cut["horizon"] == 1);
-  CHECK(cut["block"] == 4096);
-  CHECK(cut["rounds"] == json{0});
   check_refusal("sample " + rest + "--preset qwen3/math50",
                 "--preset: \"qwen3/math50\" is unknown; did you mean qwen3/math500?");
   check_refusal("sample " + rest + "--preset other", "tempera presets lists them");

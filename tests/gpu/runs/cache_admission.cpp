@@ -73,9 +73,10 @@ DrawSettings settings_with(std::size_t cache_memory) {
   return settings;
 }
 
-std::vector<std::vector<TokenId>> drawn(CountedModel& model, const DrawSettings& settings) {
+std::vector<std::vector<TokenId>> drawn(CountedModel& model, const DrawSettings& settings,
+                                        std::span<const Prompt> of = prompts) {
   Collected collected;
-  draw_answers(model, prompts, parallel_power_tempering, settings, collected);
+  draw_answers(model, of, parallel_power_tempering, settings, collected);
   return collected.answers;
 }
 
@@ -112,6 +113,26 @@ TEST_CASE("a run that cannot fit is refused before anything is drawn") {
   require_bad_input([&] { drawn(model, settings_with(one_run - 1)); },
                     {"cache memory", "prompt 1", "849 bytes", "850 bytes"});
   CHECK(model.longest_batch == 0);
+}
+
+// The longest prompt has two stages less in its last block: 9 − 6 tokens of each cache.
+TEST_CASE("a prompt with a horizon of its own needs room for that alone") {
+  std::vector<Prompt> cut = prompts;
+  cut[0].horizon = 6;
+  constexpr std::size_t its_run = 70 + 3 * (130 + 70);
+  // That of the third prompt, of four tokens, needs more now.
+  constexpr std::size_t third_run = 40 + 3 * (130 + 100);
+  static_assert(third_run > its_run && third_run < one_run);
+  CountedModel free;
+  const auto answers = drawn(free, settings_with(0), cut);
+  CountedModel model;
+  CHECK(drawn(model, settings_with(third_run), cut) == answers);
+  CHECK(model.most_held <= third_run);
+  require_bad_input([&] { drawn(model, settings_with(third_run - 1), cut); },
+                    {"cache memory", "prompt 3", "729 bytes", "730 bytes"});
+  cut[0].horizon = 9;
+  require_bad_input([&] { drawn(model, settings_with(third_run), cut); },
+                    {"cache memory", "prompt 1", "850 bytes"});
 }
 
 TEST_CASE("what a run needs counts records and proposals, and a restored one its own prompts") {

@@ -1,6 +1,7 @@
 #include "gpu/runs/named_sampler.hpp"
 
 #include <set>
+#include <sstream>
 
 #include "tests/gpu/runs/sampling_runs.hpp"
 
@@ -29,10 +30,12 @@ bool same_tokens(const std::vector<Answer>& a, const std::vector<Answer>& b) {
 
 TEST_CASE("a run of any sampler, killed at any forward pass, is taken up to the same bytes") {
   const auto model = random_qwen3(small_config(), 4);
+  const bool cut = GENERATE(false, true);
   for (const NamedSampler& named : named_samplers()) {
-    CAPTURE(std::string(named.name));
+    CAPTURE(std::string(named.name), cut);
     const test::TemporaryFolder work;
-    const SamplingSettings settings = settings_of(named);
+    SamplingSettings settings = settings_of(named);
+    if (cut) settings.prompts = {{"cut", {5, 6}, 4}, {"whole", {7, 8, 9}}, {"one stage", {2}, 2}};
     const auto answers = begin_run(*model, settings, work / "whole");
     CHECK(same_tokens(draw(*model, settings), answers));
     const Left whole(work / "whole");
@@ -52,6 +55,55 @@ TEST_CASE("a run of any sampler, killed at any forward pass, is taken up to the 
     }
     CHECK(killed_runs > 3);
   }
+}
+
+namespace {
+
+/// The lines of a file of a run that are of this prompt.
+std::string lines_of(const std::filesystem::path& file, const std::string& id) {
+  std::string own;
+  std::istringstream lines(read_bytes(file));
+  for (std::string line; std::getline(lines, line);)
+    if (nlohmann::json::parse(line)["id"] == id) own += line + '\n';
+  return own;
+}
+
+}  // namespace
+
+// What a prompt's own horizon means: the run of that T, in blocks of the same width, with the
+// counts of its stages, whatever stands beside it.
+TEST_CASE("of any sampler a prompt with a horizon of its own has the records of a run at that") {
+  const auto model = random_qwen3(small_config(), 4);
+  for (const NamedSampler& named : named_samplers())
+    for (const std::size_t own : {2, 3, 4}) {
+      CAPTURE(std::string(named.name), own);
+      const test::TemporaryFolder work;
+      SamplingSettings settings = settings_of(named);
+      if (named.takes_moves) settings.rounds = {4, 3};
+      settings.prompts = {{"whole", {7, 8, 9}}, {"cut", {5, 6}, own}, {"other", {2}}};
+      begin_run(*model, settings, work / "run");
+      SamplingSettings alone = settings;
+      alone.prompts = {{"cut", {5, 6}}};
+      alone.horizon = own;
+      if (named.takes_moves && own <= 3) alone.rounds = {4};
+      begin_run(*model, alone, work / "cut");
+      alone = settings;
+      alone.prompts = {{"whole", {7, 8, 9}}};
+      begin_run(*model, alone, work / "whole");
+      SamplingSettings ahead = settings;
+      ahead.early_rejection = named.takes_local_moves;
+      RunFolder folder = RunFolder::create(work / "ahead", ahead.to_json());
+      Sampling(*model, ahead, numbers_of, &folder, {}, {.prefetch = 3}).run();
+      for (const char* file : {"events.jsonl", "samples.jsonl", "prompt_reports.jsonl"})
+        for (const char* id : {"cut", "whole"}) {
+          CAPTURE(file, id);
+          const std::string lines = lines_of(work / "run" / file, id);
+          CHECK_FALSE(lines.empty());
+          CHECK(lines == read_bytes(work / id / file));
+          if (file == std::string("samples.jsonl"))
+            CHECK(lines == lines_of(work / "ahead" / file, id));
+        }
+    }
 }
 
 TEST_CASE("samplers have names of their own, and another is refused with the nearest") {

@@ -23,9 +23,19 @@ TEST_CASE("a folder with a tokenizer reads and writes text") {
   gpu::require_bad_input([&] { model.check_prompt(Tokens{}, 1, "prompt"); },
                          {"prompt: the prompt has no token"});
   gpu::require_bad_input([&] { model.encode("3+x?", "prompt"); }, {"prompt"});
-  CHECK(model.horizon_behind(16, 64) == 48);
-  CHECK(model.horizon_behind(16, 40) == 40);
-  CHECK(model.horizon_behind(99, 64) == 1);
+  CHECK(model.horizon_behind(16, 0, 64, "prompt") == 48);
+  CHECK_FALSE(model.horizon_behind(16, 0, 48, "prompt"));
+  CHECK_FALSE(model.horizon_behind(16, 0, 40, "prompt"));
+  CHECK(model.horizon_behind(16, 40, 64, "prompt") == 8);
+  CHECK(model.horizon_behind(63, 0, 64, "prompt") == 1);
+  for (const std::size_t length : {64, 99})
+    gpu::require_bad_input([&] { model.horizon_behind(length, 0, 64, "file, line 2"); },
+                           {"file, line 2: " + std::to_string(length) +
+                            " prompt tokens and a horizon of 1 exceed the 64 positions of the "
+                            "model; shorten the prompt"});
+  gpu::require_bad_input([&] { model.horizon_behind(16, 48, 64, "prompt"); },
+                         {"prompt: 16 prompt tokens, 48 to leave free and a horizon of 1 exceed "
+                          "the 64 positions of the model; shorten the prompt or give a horizon"});
 }
 
 TEST_CASE("a folder without a tokenizer reads and writes numbers") {

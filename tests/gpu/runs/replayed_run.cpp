@@ -302,6 +302,18 @@ SamplingSettings replayed_settings() {
   return settings;
 }
 
+/// The same with prompts behind which less fits: they have one stage of all its tokens, one of
+/// fewer, and two, the last of which ends early.
+SamplingSettings settings_of_cut_prompts() {
+  SamplingSettings settings = replayed_settings();
+  settings.prompts = {{"first", {2, 4}},
+                      {"of one block", {5}, 4},
+                      {"of less", {4, 2, 5}, 3},
+                      {"of more", {5, 5, 2}, 5},
+                      {"last", {1}}};
+  return settings;
+}
+
 std::vector<naive::Run> replays_of(const SamplingSettings& settings, const naive::Row& row) {
   std::vector<naive::Run> runs;
   for (const SamplePrompt& prompt : settings.prompts)
@@ -312,10 +324,15 @@ std::vector<naive::Run> replays_of(const SamplingSettings& settings, const naive
       asked.prompt = prompt.tokens;
       asked.terminal = settings.terminal;
       asked.powers = settings.powers;
-      asked.horizons = {4, 6};
+      // T_m = min(mB, T), T being the prompt's.
+      const std::size_t horizon = prompt.horizon.value_or(6);
+      asked.horizons =
+          horizon > 4 ? std::vector<std::size_t>{4, horizon} : std::vector<std::size_t>{horizon};
       asked.rounds = settings.rounds;
       asked.moves = settings.local_moves;
       asked.sweeps = settings.sweeps;
+      for (auto* counts : {&asked.rounds, &asked.moves, &asked.sweeps})
+        counts->resize(asked.horizons.size());
       asked.deo = settings.schedule == Schedule::deo;
       asked.seed = naive::seed_of(settings.seed, number);
       asked.prompt_number = number.first;
@@ -470,11 +487,13 @@ void check_summary(const json& summary, const SamplingSettings& settings,
 }  // namespace
 
 TEST_CASE("events.jsonl, samples.jsonl and summary.json are the replay's, ADJ and DEO") {
+  const SamplingSettings asked = GENERATE(replayed_settings(), settings_of_cut_prompts());
+  CAPTURE(asked.prompts.size());
   for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     const naive::Row row = scattered_row(6, 21, -0.5F);
     TableModel model(6, row);
     const test::TemporaryFolder work;
-    SamplingSettings settings = replayed_settings();
+    SamplingSettings settings = asked;
     settings.schedule = schedule;
     // As a run is taken up: what config.json does not hold is lost.
     const SamplingSettings read =
@@ -533,7 +552,8 @@ TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's event
   const naive::Row row = scattered_row(6, 22, -0.5F);
   TableModel model(6, row);
   const test::TemporaryFolder work;
-  const SamplingSettings settings = replayed_settings();
+  const SamplingSettings settings = GENERATE(replayed_settings(), settings_of_cut_prompts());
+  CAPTURE(settings.prompts.size());
   const auto runs = replays_of(settings, row);
   naive::Totals totals(settings.powers);
   for (const naive::Run& run : runs) totals.add(run);

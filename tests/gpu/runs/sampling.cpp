@@ -368,4 +368,40 @@ TEST_CASE("prompts of config.json have their ids, and no two share their draws")
   refuse([](json& c) { c["seeed"] = 1; }, "\"seeed\"");
 }
 
+TEST_CASE("a prompt's own horizon goes through config.json, and is from 1 to T") {
+  SamplingSettings settings = small_settings();
+  settings.prompts = {{"a", {3}}, {"b", {4, 5}, 4}, {"c", {4}, 1}};
+  const json config = json::parse(settings.to_json().dump());
+  CHECK(config["prompts"][0] == json{{"id", "a"}, {"tokens", {3}}});
+  CHECK(config["prompts"][1] == json{{"id", "b"}, {"tokens", {4, 5}}, {"horizon", 4}});
+  const auto read = SamplingSettings::from_json(config, "c");
+  CHECK(read.to_json() == settings.to_json());
+  const auto numbered = read.numbered_prompts();
+  CHECK_FALSE(numbered[0].horizon);
+  CHECK(numbered[1].horizon == 4);
+  CHECK(numbered[2].horizon == 1);
+  CHECK(read.plan().stages.back().horizon == 5);
+  const auto refuse = [](json changed, const std::function<void(json&)>& change,
+                         const std::string& what) {
+    change(changed);
+    require_bad_input([&] { SamplingSettings::from_json(changed, "c"); }, {"c", what});
+  };
+  for (const json& wrong : {json(0), json(6), json(-1), json(2.5), json("4")})
+    refuse(
+        config, [&](json& c) { c["prompts"][1]["horizon"] = wrong; }, "prompt 2: key \"horizon\"");
+  refuse(
+      config, [](json& c) { c["prompt_horizon"] = 3; }, "\"prompt_horizon\" and \"prompts\"");
+  settings.prompts = {{std::nullopt, {7}, 2}};
+  const json single = json::parse(settings.to_json().dump());
+  CHECK(single["prompt_horizon"] == 2);
+  CHECK(SamplingSettings::from_json(single, "c").to_json() == settings.to_json());
+  CHECK(SamplingSettings::from_json(single, "c").numbered_prompts()[0].horizon == 2);
+  CHECK_FALSE(json(small_settings().to_json()).contains("prompt_horizon"));
+  for (const json& wrong : {json(0), json(6), json("x")})
+    refuse(
+        single, [&](json& c) { c["prompt_horizon"] = wrong; }, "key \"prompt_horizon\"");
+  settings.prompts = {{"a", {3}}, {"b", {4}, 6}};
+  require_bad_input([&] { settings.plan(); }, {"prompt \"b\": has a horizon of 6"});
+}
+
 }  // namespace tempera::gpu
