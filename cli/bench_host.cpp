@@ -25,17 +25,16 @@ struct Figure {
   double measured;
 };
 
-std::vector<Figure> figures_of(const gpu::HostSpeed& speed, std::optional<double> step_weights) {
+std::vector<Figure> figures_of(const gpu::HostSpeed& speed, const gpu::MatrixWork& step) {
   std::vector<Figure> figures;
-  if (step_weights) {
-    // bfloat16 weights, all read once for a step.
-    figures.push_back(
-        {"of_read_bandwidth", "one record: weight bytes read, of the bandwidth", ">= 0.85",
-         speed.alone_tokens_per_second * 2.0 * *step_weights / speed.limits.read_bytes_per_second});
-    figures.push_back(
-        {"of_multiply_adds", "64 records: weights multiplied in passes, of the peak", ">= 0.6",
-         speed.pass_tokens_per_second * *step_weights / speed.limits.multiply_adds_per_second});
-  }
+  figures.push_back({"of_read_bandwidth", "one record: weight bytes read, of the bandwidth",
+                     ">= 0.85",
+                     speed.alone_tokens_per_second * static_cast<double>(step.bytes) /
+                         speed.limits.read_bytes_per_second});
+  figures.push_back({"of_multiply_adds", "64 records: weights multiplied in passes, of the peak",
+                     ">= 0.6",
+                     speed.pass_tokens_per_second * static_cast<double>(step.multiply_adds) /
+                         speed.limits.multiply_adds_per_second});
   figures.push_back({"k4_of_k1", "K = 4, a full batch: time a decode token, of K = 1", "<= 1.1",
                      speed.full_tokens_per_second / speed.full_of_4_tokens_per_second});
   figures.push_back(
@@ -51,12 +50,10 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
                     bool json) {
   std::unique_ptr<gpu::Transformer> filled;
   std::optional<gpu::OpenedModel> opened;
-  std::optional<double> step_weights;
   gpu::Transformer* transformer = nullptr;
   if (model.empty()) {
     filled = gpu::model_of_shape(shape, arithmetic);
     transformer = filled.get();
-    step_weights = static_cast<double>(gpu::find_model_shape(shape)->step_weights());
   } else {
     opened.emplace(gpu::OpenedModel::open(model, {}, arithmetic));
     transformer = dynamic_cast<gpu::Transformer*>(&opened->model());
@@ -65,7 +62,8 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
                           "give a transformer: a folder or a GGUF file");
   }
   const gpu::HostSpeed speed = gpu::measure_host_speed(*transformer);
-  const std::vector<Figure> figures = figures_of(speed, step_weights);
+  const gpu::MatrixWork step = transformer->step_work();
+  const std::vector<Figure> figures = figures_of(speed, step);
   const std::string device = gpu::device_description().value_or("unknown");
   if (json) {
     nlohmann::ordered_json report = {
@@ -76,6 +74,8 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
         {"device", device},
         {"read_bytes_per_second", speed.limits.read_bytes_per_second},
         {"multiply_adds_per_second", speed.limits.multiply_adds_per_second},
+        {"weight_bytes_of_a_step", step.bytes},
+        {"multiply_adds_of_a_token", step.multiply_adds},
         {"alone_tokens_per_second", speed.alone_tokens_per_second},
         {"full_tokens_per_second", speed.full_tokens_per_second},
         {"pass_tokens_per_second", speed.pass_tokens_per_second},
@@ -94,6 +94,10 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
   std::printf("%-52s %12.3g\n", "memory: bytes read a second", speed.limits.read_bytes_per_second);
   std::printf("%-52s %12.3g\n", "cores: float32 multiply-adds a second",
               speed.limits.multiply_adds_per_second);
+  std::printf("%-52s %12.3g\n", "the model: weight bytes that a step reads",
+              static_cast<double>(step.bytes));
+  std::printf("%-52s %12.3g\n", "the model: multiply-adds of a token with its weights",
+              static_cast<double>(step.multiply_adds));
   std::printf("%-52s %12.1f\n", "one record, K = 1: tokens a second",
               speed.alone_tokens_per_second);
   std::printf("%-52s %12.1f\n", "64 records, K = 1: tokens a second", speed.full_tokens_per_second);

@@ -45,7 +45,11 @@ void list(bool json) {
   std::printf(
       "T: horizon; B: block; N: rounds of one local move of each rung and one ordered sweep. The\n"
       "answer is the last rung's. Where prompt, T and 64 tokens exceed the model's context, T is\n"
-      "what fits. An option of tempera sample overrides the preset's value.\n");
+      "what fits. An option of tempera sample overrides the preset's value.\n"
+      "For its Qwen2.5-Math experiments the paper's text gives T = 3072 and raw prompts, but no\n"
+      "powers, B or N, so that there is no preset: --horizon 3072, without --chat, and a ladder "
+      "of\n"
+      "your own (tempera ladder).\n");
 }
 
 }  // namespace

@@ -179,7 +179,9 @@ void run_sample(SampleOptions options) {
     refuse_idle_prefetch(options);
     if (folder->finished()) {
       gpu::for_each_answer(*folder, options.settings, print);
-      printer.end(folder->summary());
+      const gpu::RunSpeed speed = folder->speed();
+      printer.end(folder->summary(),
+                  speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json());
       return;
     }
   }
@@ -308,8 +310,8 @@ void add_sample(CLI::App& app) {
                               "Run folder to make: config, events, samples, summary, checkpoint");
   CLI::Option* confidence = command->add_flag(
       "--confidence", settings.confidence,
-      "Write to events.jsonl, after each round, the confidence of each rung's record "
-      "(mean negative entropy of its tokens); it takes time and changes no answer");
+      "Measure after each round the confidence of each rung's record (mean negative entropy of "
+      "its tokens), for events.jsonl and the summary; it takes time and changes no answer");
   CLI::Option* checkpoint_seconds = add_seconds(
       *command, "--checkpoint-seconds", options->layout.checkpoint_seconds,
       "Least time between two checkpoints of the run folder (default: 0.5); 0: after every "
@@ -363,10 +365,12 @@ void add_sample(CLI::App& app) {
       throw gpu::BadInput("--threads",
                           "has no effect in this build, which computes by " + gpu::device_system(),
                           "leave it out, or use the build of cmake --preset release");
-    for (const CLI::Option* option : {checkpoint_seconds, confidence})
-      if (resume->count() == 0 && option->count() > 0 && out->count() == 0)
-        throw gpu::BadInput(option->get_name(), "has no effect without --out",
-                            "leave it out, or give a run folder with --out FOLDER");
+    if (resume->count() == 0 && checkpoint_seconds->count() > 0 && out->count() == 0)
+      throw gpu::BadInput("--checkpoint-seconds", "has no effect without --out",
+                          "leave it out, or give a run folder with --out FOLDER");
+    if (confidence->count() > 0 && out->count() == 0 && !options->json && !options->summary)
+      throw gpu::BadInput("--confidence", "has no effect without --out, --summary or --json",
+                          "leave it out, or say by one of them where it is to be shown");
     const gpu::NamedSampler& named = gpu::sampler_named(options->settings.sampler, "--sampler");
     const auto refuse_without = [&](bool taken, std::initializer_list<const CLI::Option*> given) {
       for (const CLI::Option* option : given)

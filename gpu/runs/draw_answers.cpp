@@ -62,7 +62,7 @@ class Assembly {
         front_(settings.first),
         memory_(settings.cache_memory) {
     engine_.measure_entropy(settings.confidence);
-    engine_.before_each_batch([this] { observer_.before_batch(); });
+    engine_.before_each_batch([this] { observer_.before_batch(totals()); });
     for (std::size_t p = 0; p < prompts.size(); ++p)
       memory_.require_room(bytes_of_prompt(p) + bytes_of_run(p, true),
                            "prompt " + std::to_string(p + 1));
@@ -73,10 +73,13 @@ class Assembly {
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < lanes; ++i) tasks.push_back(lane());
     engine_.run(tasks);
-    return {engine_.decode_tokens(), engine_.batches(), engine_.times()};
+    return totals();
   }
 
  private:
+  DrawTotals totals() const {
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times()};
+  }
   /// Draws one answer after the other, until there is none left to begin.
   Task lane() {
     while (next_ < places_) {

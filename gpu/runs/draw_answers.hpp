@@ -63,6 +63,12 @@ struct SavedProgress {
 
 SavedProgress saved(const Progress& progress, std::string where);
 
+struct DrawTotals {
+  std::uint64_t decode_tokens = 0;  ///< those that were drawn ahead in vain included
+  std::uint64_t batches = 0;        ///< forward passes
+  EngineTimes times;
+};
+
 /// Is told what becomes of the runs. A run's place is prompt · samples + sample. What it throws
 /// ends all runs.
 class DrawObserver {
@@ -73,19 +79,13 @@ class DrawObserver {
   /// Where an earlier process left the run, or nothing for a run that begins.
   virtual std::optional<SavedProgress> begun_before(std::size_t /*place*/) { return std::nullopt; }
   /// Before each forward pass.
-  virtual void before_batch() {}
+  virtual void before_batch(const DrawTotals& /*so_far*/) {}
   /// After every block extension and every round; runs take turns in any order.
   virtual void advanced(std::size_t /*place*/, const Progress&, std::span<const Event>) {}
   /// A run has come to its end; in any order.
   virtual void ended(std::size_t /*place*/, const Progress&) {}
   /// The answers, in the order of their places, each as soon as all before it are there.
   virtual void drawn(std::size_t /*place*/, const Answer&) {}
-};
-
-struct DrawTotals {
-  std::uint64_t decode_tokens = 0;  ///< those that were drawn ahead in vain included
-  std::uint64_t batches = 0;        ///< forward passes
-  EngineTimes times;
 };
 
 /// Draws `settings.samples` answers to each prompt through one engine. Every prompt is computed

@@ -11,6 +11,7 @@
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/json_document.hpp"
+#include "gpu/runs/readable_json.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -288,12 +289,18 @@ void RunFolder::write_checkpoint() {
   released_.clear();
 }
 
+RunSpeed RunFolder::speed() const {
+  const fs::path file = path_ / "speed.json";
+  if (!is_there(file)) return {};
+  return RunSpeed::from_json(parse_json(read_whole(file), file.string()), file.string());
+}
+
 void RunFolder::write_speed(const nlohmann::ordered_json& speed) {
   disk_->replace(path_ / "speed.json", speed.dump(1) + "\n");
 }
 
 void RunFolder::finish(const nlohmann::ordered_json& summary) {
-  summary_ = summary.dump(1) + "\n";
+  summary_ = readable_json(summary) + "\n";
   if (!state_) state_ = nlohmann::json::object();
   write_checkpoint();
   write_summary();

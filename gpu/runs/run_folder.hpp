@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu/runs/disk.hpp"
+#include "gpu/runs/run_speed.hpp"
 #include "gpu/runs/seal.hpp"
 
 namespace tempera::gpu {
@@ -21,9 +22,9 @@ inline constexpr const char* start_elsewhere =
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
 /// prompt_reports.jsonl (where prompts have ids: what was counted of each that has ended),
-/// summary.json, speed.json and checkpoint; while it runs, also waiting-N.jsonl, the events of
-/// sample N whose turn in events.jsonl has not come. Never overwritten, and held by one process at
-/// a time (a lock on events.jsonl).
+/// summary.json, speed.json (what the run took, up to the last checkpoint) and checkpoint; while it
+/// runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not come.
+/// Never overwritten, and held by one process at a time (a lock on events.jsonl).
 ///
 /// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
 /// what was appended after the last checkpoint is cut off. The checkpoint seals config.json, itself
@@ -49,6 +50,9 @@ class RunFolder {
   bool finished() const { return summary_.has_value(); }
   /// summary.json of a finished run.
   nlohmann::ordered_json summary() const { return nlohmann::ordered_json::parse(*summary_); }
+  /// speed.json: of the processes that have been at work here; of none where it is missing.
+  /// @throw BadInput if it is not as tempera writes it
+  RunSpeed speed() const;
   /// Hands over each line of samples.jsonl, without its end.
   void for_each_sample(const std::function<void(const std::string&)>& take) const;
   /// Hands over each line of prompt_reports.jsonl, without its end.
@@ -66,7 +70,7 @@ class RunFolder {
   void release(std::size_t sample, std::string_view events);
   /// Makes `state` and what was appended so far the place where a killed run is taken up.
   void save_checkpoint(nlohmann::json state);
-  /// Writes speed.json: what no other process would measure again, so it is not sealed.
+  /// Writes speed.json: what no process would measure again, so it is not sealed.
   void write_speed(const nlohmann::ordered_json& speed);
   /// Writes summary.json: the run is done.
   void finish(const nlohmann::ordered_json& summary);

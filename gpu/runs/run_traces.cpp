@@ -79,6 +79,36 @@ void take_line(const nlohmann::json& line, const Places& places, RunTraces& trac
   }
 }
 
+/// Adds those of the series by round: of stage m and round n "m.n", and of its rung k "m.n/k"; and
+/// of replica j at rung k "j/k".
+template <class Add>
+void add_series(const nlohmann::ordered_json& report, const Add& add) {
+  if (report.contains("rounds")) {
+    const auto& rounds = report.at("rounds");
+    for (std::size_t i = 0; i < rounds.at("rounds").size(); ++i) {
+      const std::string place =
+          rounds.at("stages").at(i).dump() + '.' + rounds.at("rounds").at(i).dump();
+      add("round", place, "records", rounds.at("records").at(i));
+      for (const char* figure : {"mean_log_p0", "mean_confidence", "first_answer_replicas"}) {
+        if (!rounds.contains(figure)) continue;
+        std::size_t rung = 0;
+        for (const auto& list : rounds.at(figure)) {
+          ++rung;
+          if (!list.at(i).is_null())
+            add("round", place + '/' + std::to_string(rung), figure, list.at(i));
+        }
+      }
+    }
+  }
+  if (!report.contains("replica_rounds")) return;
+  std::size_t replica = 0;
+  for (const auto& row : report.at("replica_rounds")) {
+    const std::string before = std::to_string(++replica) + '/';
+    for (std::size_t k = 0; k < row.size(); ++k)
+      add("replica", before + std::to_string(k + 1), "rounds", row.at(k));
+  }
+}
+
 /// Adds the numbers of one report: those of the run itself, or of one prompt.
 void add_figures(const std::string& prompt, const nlohmann::ordered_json& report,
                  std::string& csv) {
@@ -103,6 +133,7 @@ void add_figures(const std::string& prompt, const nlohmann::ordered_json& report
       }
     }
   }
+  add_series(report, add);
 }
 
 }  // namespace

@@ -46,8 +46,10 @@ std::string rounds_csv_header();
 std::string rounds_csv_lines(const SamplingSettings& settings, const RoundTrace& trace);
 
 /// figures.csv: every number of summary.json (and of speed.json, where there is one), one a line:
-/// prompt (empty for the whole run), part ("run", "rung", "edge", "restart_decile" or "speed"),
-/// its number from 1 ("2/3" is rung 2, decile 3), figure and value.
+/// prompt (empty for the whole run), part ("run", "rung", "edge", "restart_decile", "round",
+/// "replica" or "speed"), its number from 1 (of a decile "2/3", rung 2 and decile 3; of a round
+/// "4.1/2", stage 4, round 1 and rung 2; of a replica "3/2", replica 3 at rung 2), figure and
+/// value.
 std::string figures_csv(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed);
 
 }  // namespace tempera::gpu

@@ -8,7 +8,7 @@
 
 namespace tempera::gpu {
 struct Sampling::UnderWay {
-  explicit UnderWay(const Ladder& ladder) : statistics(ladder) {}
+  UnderWay(const Ladder& ladder, const Plan& plan) : statistics(ladder, plan) {}
   TemperingStatistics statistics;
   double share = 0.0;                    ///< of its work that is done
   std::string events;                    ///< lines that are in no file yet
@@ -28,8 +28,8 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       draw_(settings.draw_settings()),
       numbered_(settings.numbered_prompts()),
       plans_(draw_.plan, numbered_),
-      total_(draw_.ladder),
-      prompt_(draw_.ladder),
+      total_(draw_.ladder, draw_.plan),
+      prompt_(draw_.ladder, draw_.plan),
       checkpoint_seconds_(layout.checkpoint_seconds),
       saved_at_(seconds_now()),
       pause_(layout.checkpoint_seconds) {
@@ -44,14 +44,13 @@ void Sampling::run() {
   if (folder_ != nullptr && folder_->checkpoint()) restore();
   if (folder_ != nullptr && folder_->finished()) return;
   draw_.first = front_;
-  {
-    const Stopwatch watch(seconds_);
-    totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
-                           draw_, *this);
-  }
+  if (folder_ != nullptr) earlier_ = folder_->speed();
+  began_ = seconds_now();
+  totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
+                         draw_, *this);
+  seconds_ = seconds_now() - began_;
   if (folder_ != nullptr) {
     write_checkpoint();
-    folder_->write_speed(speed());
     folder_->finish(summary());
   }
 }
@@ -101,7 +100,7 @@ const Plan& Sampling::plan_of(std::size_t place) const {
 }
 
 Sampling::UnderWay& Sampling::under_way(std::size_t place) {
-  return under_way_.try_emplace(place, draw_.ladder).first->second;
+  return under_way_.try_emplace(place, draw_.ladder, draw_.plan).first->second;
 }
 
 std::optional<Answer> Sampling::ended_before(std::size_t place) {
@@ -130,14 +129,14 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
   run.is_news = true;
   run.statistics.count(events);
   for (const Event& event : events) decode_tokens_ += event.tokens;
-  if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0) {
-    std::vector<double> log_p0, confidence;
-    for (const Record& record : progress.replicas) {
-      log_p0.push_back(record.log_p0());
-      if (settings_.confidence) confidence.push_back(record.confidence());
-    }
-    run.statistics.count_round(log_p0, confidence);
+  std::vector<double> log_p0, confidence;
+  for (const Record& record : progress.replicas) {
+    log_p0.push_back(record.log_p0());
+    if (settings_.confidence) confidence.push_back(record.confidence());
   }
+  run.statistics.trace(progress.stage, progress.round, log_p0, confidence);
+  if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0)
+    run.statistics.count_round(log_p0, confidence);
   run.share = share_done(plan_of(place), progress);
   if (folder_ != nullptr) {
     const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
@@ -152,7 +151,9 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
 }
 
 /// Runs whose rounds end in one batch share a checkpoint: the next pass begins when it is written.
-void Sampling::before_batch() {
+void Sampling::before_batch(const DrawTotals& so_far) {
+  totals_ = so_far;
+  seconds_ = seconds_now() - began_;
   if (is_news_ && seconds_now() - saved_at_ >= pause_) write_checkpoint();
   if (!watcher_.stop || !watcher_.stop()) return;
   if (folder_ != nullptr) write_checkpoint();
@@ -201,7 +202,7 @@ void Sampling::end_prompt(std::size_t prompt) {
     complete(report, prompt_, std::span(numbered_).subspan(prompt, 1), prompt_at_horizon_);
     if (folder_ != nullptr) folder_->append_prompt_report(report.dump());
   }
-  prompt_ = TemperingStatistics(draw_.ladder);
+  prompt_ = TemperingStatistics(draw_.ladder, draw_.plan);
   prompt_at_horizon_ = 0;
 }
 
@@ -254,6 +255,7 @@ void Sampling::write_checkpoint() {
       if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
     }
     folder_->save_checkpoint(std::move(state));
+    folder_->write_speed(speed());
   }
   is_news_ = false;
   saved_at_ = seconds_now();
@@ -281,17 +283,10 @@ nlohmann::ordered_json Sampling::summary() const {
 }
 
 nlohmann::ordered_json Sampling::speed() const {
-  const auto tokens = static_cast<double>(totals_.decode_tokens);
-  return {{"seconds", seconds_},
-          {"decode_tokens", totals_.decode_tokens},
-          {"discarded_tokens", totals_.decode_tokens - decode_tokens_},
-          {"tokens_per_second", seconds_ > 0.0 ? tokens / seconds_ : 0.0},
-          {"forward_passes", totals_.batches},
-          {"seconds_forward", totals_.times.forward},
-          {"seconds_draw", totals_.times.draw},
-          {"seconds_accept", totals_.times.accept},
-          {"seconds_swap", totals_.times.swap},
-          {"cache_bytes", model_.most_cache_bytes()}};
+  RunSpeed all = earlier_;
+  all.add(
+      {1, seconds_, totals_, totals_.decode_tokens - decode_tokens_, model_.most_cache_bytes()});
+  return all.to_json();
 }
 
 }  // namespace tempera::gpu

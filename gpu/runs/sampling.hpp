@@ -10,6 +10,7 @@
 #include "gpu/input/json_document.hpp"
 #include "gpu/runs/prompt_plans.hpp"
 #include "gpu/runs/run_folder.hpp"
+#include "gpu/runs/run_speed.hpp"
 #include "gpu/runs/sampling_progress.hpp"
 #include "gpu/runs/sampling_settings.hpp"
 #include "gpu/runs/tempering_statistics.hpp"
@@ -70,9 +71,9 @@ class Sampling final : private DrawObserver {
   /// Of all samples, and of each prompt that has an id; summary.json. A function of the settings
   /// and the model.
   nlohmann::ordered_json summary() const;
-  /// What this process took for it: seconds, tokens/s, how many tokens were drawn and how many of
-  /// them ahead in vain, forward passes, the time in each part, and the most bytes of caches;
-  /// speed.json.
+  /// What it took, the earlier processes of a run that was taken up included: seconds, tokens/s,
+  /// how many tokens were drawn and how many of them in vain, forward passes, the time in each
+  /// part, and the most bytes of caches; speed.json.
   nlohmann::ordered_json speed() const;
 
  private:
@@ -81,7 +82,7 @@ class Sampling final : private DrawObserver {
 
   std::optional<Answer> ended_before(std::size_t place) override;
   std::optional<SavedProgress> begun_before(std::size_t place) override;
-  void before_batch() override;
+  void before_batch(const DrawTotals& so_far) override;
   void advanced(std::size_t place, const Progress& progress,
                 std::span<const Event> events) override;
   void ended(std::size_t place, const Progress& progress) override;
@@ -122,7 +123,9 @@ class Sampling final : private DrawObserver {
   bool is_news_ = false;   ///< whether a round has ended since
 
   DrawTotals totals_;
-  double seconds_ = 0.0;  ///< that drawing took
+  double began_ = 0.0;    ///< when drawing did
+  double seconds_ = 0.0;  ///< that it has taken
+  RunSpeed earlier_;      ///< of the processes that were at work in the folder before
 };
 
 /// Hands over the answers that lie in a run folder, in order: of a finished run all.

@@ -40,12 +40,13 @@ std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Sch
   return (schedule == Schedule::deo ? 2.0 : 1.0) * rungs * (1.0 + delay);
 }
 
-TemperingStatistics::TemperingStatistics(const Ladder& ladder)
+TemperingStatistics::TemperingStatistics(const Ladder& ladder, const Plan& plan)
     : powers_(ladder.powers()),
       rungs_(ladder.rungs()),
       edges_(ladder.rungs() - 1),
       replica_at_(ladder.rungs()),
-      direction_(ladder.rungs(), 0) {
+      direction_(ladder.rungs(), 0),
+      series_(ladder.rungs(), plan) {
   std::iota(replica_at_.begin(), replica_at_.end(), std::size_t{0});
   direction_.front() = 1;
 }
@@ -127,6 +128,7 @@ void TemperingStatistics::add(const TemperingStatistics& other) {
     add_terms(edges_[k], other.edges_[k].shift, other.edges_[k].sum, other.edges_[k].terms);
   }
   round_trips_ += other.round_trips_;
+  series_.add(other.series_);
 }
 
 std::uint64_t TemperingStatistics::decode_tokens() const {
@@ -178,6 +180,7 @@ nlohmann::ordered_json TemperingStatistics::report() const {
     if (edges_[k].terms > 0) edges.back()["log_z_ratio"] = log_z[k];
   }
   json["round_trips"] = round_trips_;
+  series_.report(json);
   return json;
 }
 
@@ -198,6 +201,7 @@ nlohmann::json TemperingStatistics::state() const {
   json["direction"] = direction_;
   json["round_trips"] = round_trips_;
   json["confidence"] = is_confidence_measured_;
+  json["series"] = series_.state();
   return json;
 }
 
@@ -225,6 +229,7 @@ void TemperingStatistics::restore(const nlohmann::json& state) {
   }
   state.at("round_trips").get_to(round_trips_);
   state.at("confidence").get_to(is_confidence_measured_);
+  series_.restore(state.at("series"));
 }
 
 }  // namespace tempera::gpu

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu/runs/round_series.hpp"
 #include "gpu/sampler/ladder.hpp"
 #include "gpu/sampler/run.hpp"
 #include "gpu/sampler/sweep.hpp"
@@ -59,7 +60,8 @@ std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Sch
 /// trips, and log Z.
 class TemperingStatistics {
  public:
-  explicit TemperingStatistics(const Ladder& ladder);
+  /// plan: the one whose series by round are kept (round_series.hpp); without one there are none.
+  explicit TemperingStatistics(const Ladder& ladder, const Plan& plan = {});
 
   /// Counts what happened, in the order of the events.
   void count(std::span<const Event> events);
@@ -67,6 +69,11 @@ class TemperingStatistics {
   /// estimates of log Z, and C(x^(k)), where it is measured, into its own mean. Of a run of one
   /// power there may be several records, its particles.
   void count_round(std::span<const double> log_p0, std::span<const double> confidence = {});
+  /// Takes the state after a block extension (round 0) or a round into the series; after `count`.
+  void trace(std::size_t stage, std::size_t round, std::span<const double> log_p0,
+             std::span<const double> confidence = {}) {
+    series_.count(stage, round, log_p0, confidence, replica_at_);
+  }
   /// Adds another run's counts; the index process stays this run's.
   void add(const TemperingStatistics& other);
 
@@ -97,6 +104,7 @@ class TemperingStatistics {
   /// Per replica: 0 before it has been at rung 1, 1 on its way up, 2 on its way down.
   std::vector<int> direction_;
   std::uint64_t round_trips_ = 0;
+  RoundSeries series_;
   bool is_confidence_measured_ = false;
 };
 

@@ -39,6 +39,8 @@ class Transformer : public LanguageModel {
   std::string remark() const { return architecture_->remark(); }
   /// As that of an Architecture.
   std::optional<RopeFactors> rope_factors() const { return architecture_->rope_factors(); }
+  /// As that of an Architecture.
+  MatrixWork step_work() const { return architecture_->step_work(); }
   /// The longest text, in tokens.
   std::size_t max_position() const { return architecture_->max_position(); }
 

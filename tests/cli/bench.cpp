@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -75,6 +77,11 @@ TEST_CASE("bench host prints what the host can do and what of it decoding takes"
   CHECK(figures["of_multiply_adds"]["measured"].get<double>() ==
         report["pass_tokens_per_second"].get<double>() * weights /
             report["multiply_adds_per_second"].get<double>());
+  CHECK(report["multiply_adds_of_a_token"] == weights);
+  CHECK(report["weight_bytes_of_a_step"] == 2 * weights);
+  CHECK(figures["of_read_bandwidth"]["measured"].get<double>() ==
+        report["alone_tokens_per_second"].get<double>() * 2 * weights /
+            report["read_bytes_per_second"].get<double>());
   CHECK(figures["k4_of_k1"]["measured"].get<double>() ==
         report["full_tokens_per_second"].get<double>() /
             report["full_of_4_tokens_per_second"].get<double>());
@@ -84,12 +91,37 @@ TEST_CASE("bench host prints what the host can do and what of it decoding takes"
   CHECK_THAT(table.out, Catch::Contains("K = 4: the draw, of a step"));
 }
 
+TEST_CASE("bench alone is bench host, and a model's file has its ratios too") {
+  // The trained model, with room for the texts that are measured.
+  const TemporaryFolder folder;
+  std::filesystem::copy(TEMPERA_SOURCE_DIR "/toy_models/worked_sum", folder / "model");
+  json config = json::parse(bytes_of((folder / "model/config.json").string()));
+  config["max_position_embeddings"] = 128;
+  std::ofstream(folder / "model/config.json") << config.dump();
+  const auto result = run_command("bench --model " + (folder / "model").string() + " --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  CHECK(report["name"] == "tempera bench host");
+  CHECK(report["weight_bytes_of_a_step"] > 0);
+  const json& figures = report["figures"];
+  REQUIRE(figures.size() == 5);
+  CHECK(figures["of_read_bandwidth"]["measured"].get<double>() ==
+        report["alone_tokens_per_second"].get<double>() *
+            report["weight_bytes_of_a_step"].get<double>() /
+            report["read_bytes_per_second"].get<double>());
+  CHECK(figures["of_multiply_adds"]["measured"].get<double>() ==
+        report["pass_tokens_per_second"].get<double>() *
+            report["multiply_adds_of_a_token"].get<double>() /
+            report["multiply_adds_per_second"].get<double>());
+}
+
 TEST_CASE("what cannot be measured ends in one line and exit code 2") {
   const Refusal refusals[] = {
-      {"", "BENCH: is missing"},
       {"papers", "\"papers\": is nothing that tempera bench measures; give paper"},
       {"paper --shape qwen3-9b", "--shape: \"qwen3-9b\" is unknown; give one of qwen3-8b"},
       {"paper --model x", "--model: has no effect on bench paper; leave it out"},
+      {"--problems 2", "--problems: has no effect on bench host; leave it out"},
       {"host --problems 2", "--problems: has no effect on bench host; leave it out"},
       {"host --seconds 2", "--seconds: has no effect on bench host; leave it out"},
       {"host --shape tiny --model x", "--shape: has no effect beside --model; give one of them"},

@@ -422,6 +422,8 @@ TEST_CASE("presets lists what sample --preset takes") {
   CHECK(table.exit_code == 0);
   std::istringstream lines(table.out);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+  // What the paper's text says and its tables do not.
+  CHECK_THAT(table.out, Catch::Contains("Qwen2.5-Math") && Catch::Contains("T = 3072"));
   for (const json& preset : all)
     CHECK_THAT(table.out, Catch::Contains("\n" + preset["name"].get<std::string>() + " "));
   check_refusal("presets x", "x");
@@ -573,5 +575,6 @@ TEST_CASE("a damaged model folder is refused by file and place, and nothing is w
 TEST_CASE("an option about the run folder is refused where there is none") {
   const std::string rest = "sample " + toy_models + "four_state.json a ";
   check_refusal(rest + "--checkpoint-seconds 5", "--checkpoint-seconds: has no effect without");
-  check_refusal(rest + "--confidence", "--confidence: has no effect without --out");
+  check_refusal(rest + "--confidence",
+                "--confidence: has no effect without --out, --summary or --json");
 }

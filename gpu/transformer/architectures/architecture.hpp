@@ -11,6 +11,7 @@
 #include "gpu/transformer/architectures/rope_factors.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/gguf.hpp"
+#include "gpu/transformer/weights/packed_matrix.hpp"
 
 namespace tempera::gpu {
 
@@ -31,6 +32,9 @@ class Architecture {
   virtual std::string remark() const { return {}; }
   /// The set of rotary factors that was chosen, of a model that has two.
   virtual std::optional<RopeFactors> rope_factors() const { return std::nullopt; }
+
+  /// What a step of decoding does with the model's matrices: layers and head.
+  virtual MatrixWork step_work() const = 0;
 
   /// The length of a page, page_tokens tokens wide, in bytes; its layout is the architecture's own.
   virtual std::size_t page_bytes() const = 0;

@@ -13,7 +13,7 @@ DecoderConfig consistent(const char* model_type, DecoderConfig config) {
 
 }  // namespace
 
-Decoder::Decoder(const char* model_type, DecoderConfig config, TensorSource& tensors,
+Decoder::Decoder(const char* model_type, const DecoderConfig& config, TensorSource& tensors,
                  const Kernels& kernels)
     : Decoder(model_type, config, {config.num_hidden_layers, attention_shape(config)}, tensors,
               kernels) {}
@@ -35,6 +35,7 @@ Decoder::Decoder(const char* model_type, DecoderConfig config, const AttentionLa
                              "the configuration of a " + std::string(model_type) + " model");
   embedding_ = tensors.matrix("model.embed_tokens.weight", config_.vocab_size, config_.hidden_size,
                               kernels_.arithmetic());
+  before_layers_ = tensors.packed();
 }
 
 void Decoder::read_head(TensorSource& tensors) {
@@ -47,6 +48,10 @@ void Decoder::read_head(TensorSource& tensors, DeviceMemory<float> final_norm) {
     head_ = tensors.matrix("lm_head.weight", config_.vocab_size, config_.hidden_size,
                            kernels_.arithmetic());
   }
+  step_work_ = tensors.packed();
+  step_work_ -= before_layers_;
+  // Of an embedding that is no head a step reads a row.
+  if (!head_) step_work_ += work_of(embedding_);
 }
 
 Decoder::Launch Decoder::begin(const TokenRows& batch) {

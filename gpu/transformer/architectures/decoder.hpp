@@ -29,6 +29,7 @@ class Decoder : public Architecture {
   std::span<const std::uint32_t> terminal_tokens() const override { return config_.eos_token_ids; }
   std::string remark() const override { return config_.remark; }
   std::optional<RopeFactors> rope_factors() const override { return config_.rope_choice; }
+  MatrixWork step_work() const override { return step_work_; }
   std::size_t page_bytes() const override { return pages_.bytes(); }
   void forward(const TokenRows& batch, const PageMemory& memory) override;
   void logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) override;
@@ -40,7 +41,7 @@ class Decoder : public Architecture {
   /// read_head().
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together, naming
   /// the model type
-  Decoder(const char* model_type, DecoderConfig config, TensorSource& tensors,
+  Decoder(const char* model_type, const DecoderConfig& config, TensorSource& tensors,
           const Kernels& kernels);
   Decoder(const char* model_type, DecoderConfig config, const AttentionLayers& attention,
           TensorSource& tensors, const Kernels& kernels);
@@ -82,6 +83,8 @@ class Decoder : public Architecture {
   PackedMatrix embedding_;            // vocab_size outputs over hidden_size inputs
   DeviceMemory<float> final_norm_;    // [hidden_size]
   std::optional<PackedMatrix> head_;  // absent where it is tied to the embedding
+  MatrixWork before_layers_;          // of what the tensors' source had packed
+  MatrixWork step_work_;
 
   // Kept between calls; as in Launch, for the rows of the largest launch so far.
   DeviceMemory<float> states_;

@@ -30,8 +30,8 @@ std::uint32_t exponent_for(std::size_t inputs) {
 
 }  // namespace
 
-PackedMatrix FilledTensors::stacked(const std::vector<Part>& parts, std::size_t in,
-                                    Arithmetic arithmetic) {
+PackedMatrix FilledTensors::pack(const std::vector<Part>& parts, std::size_t in,
+                                 Arithmetic arithmetic) {
   if (in % step_products != 0) throw std::invalid_argument("filled weights need whole steps");
   PackedMatrix matrix;
   matrix.in = in;

@@ -13,11 +13,11 @@ namespace tempera::gpu {
 class FilledTensors final : public RandomTensors {
  public:
   explicit FilledTensors(std::uint64_t seed) : RandomTensors(seed), key_(seed) {}
-  /// @throw std::invalid_argument for inputs that are no multiple of 16: padding is no weight
-  PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in,
-                       Arithmetic arithmetic) override;
 
  private:
+  /// @throw std::invalid_argument for inputs that are no multiple of 16: padding is no weight
+  PackedMatrix pack(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic) override;
+
   std::uint64_t key_;
 };
 

@@ -267,6 +267,28 @@ MatrixView PackedMatrix::view() const {
   return {in, out, std::get<DeviceMemory<float>>(weights).data(), nullptr, nullptr};
 }
 
+MatrixWork& MatrixWork::operator+=(const MatrixWork& other) {
+  bytes += other.bytes;
+  multiply_adds += other.multiply_adds;
+  return *this;
+}
+
+MatrixWork& MatrixWork::operator-=(const MatrixWork& other) {
+  bytes -= other.bytes;
+  multiply_adds -= other.multiply_adds;
+  return *this;
+}
+
+MatrixWork work_of(const PackedMatrix& matrix) {
+  const std::uint64_t bytes = std::visit(
+      []<class Stored>(const DeviceMemory<Stored>& weights) {
+        return std::uint64_t{weights.size()} * sizeof(Stored);
+      },
+      matrix.weights);
+  return {bytes + matrix.blocks.size() * sizeof(std::uint64_t),
+          std::uint64_t{matrix.in} * matrix.out};
+}
+
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic) {
   PackedMatrix result;
   result.in = static_cast<std::size_t>(matrices[0]->shape.at(1));

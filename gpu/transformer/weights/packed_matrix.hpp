@@ -33,6 +33,19 @@ struct PackedMatrix {
   MatrixView view() const;
 };
 
+/// What one step of decoding does with matrices, each of which it reads once, whatever the number
+/// of records.
+struct MatrixWork {
+  std::uint64_t bytes = 0;          ///< read, as they are packed
+  std::uint64_t multiply_adds = 0;  ///< of each record: Σ in · out, with the padding
+
+  MatrixWork& operator+=(const MatrixWork& other);
+  MatrixWork& operator-=(const MatrixWork& other);
+};
+
+/// Of one matrix.
+MatrixWork work_of(const PackedMatrix& matrix);
+
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
 /// `float32` the result is bfloat16 where all of them are, float32 where all are one of the two (a
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix

@@ -44,6 +44,13 @@ PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std:
 
 PackedMatrix TensorSource::stacked(const std::vector<Part>& parts, std::size_t in,
                                    Arithmetic arithmetic) {
+  PackedMatrix matrix = pack(parts, in, arithmetic);
+  packed_ += work_of(matrix);
+  return matrix;
+}
+
+PackedMatrix TensorSource::pack(const std::vector<Part>& parts, std::size_t in,
+                                Arithmetic arithmetic) {
   std::vector<StoredTensor> slices;
   const StoredTensor* stored = nullptr;
   for (const auto& part : parts) {

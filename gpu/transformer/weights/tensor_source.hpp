@@ -38,16 +38,22 @@ class TensorSource {
     std::size_t stored = 0;  // 0: `out`
   };
   /// Linear maps from the same inputs, each padded to a multiple of `lanes` outputs, in one matrix.
-  virtual PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in,
-                               Arithmetic arithmetic);
+  PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic);
   /// Vectors of `out` elements each, padded with zeros as above.
   DeviceMemory<float> stacked_vector(std::initializer_list<Part> parts);
+  /// Of all matrices so far.
+  const MatrixWork& packed() const { return packed_; }
 
  protected:
   using Shape = std::vector<std::uint64_t>;
   /// The tensor of this name and shape; it stays until release().
   virtual const StoredTensor& tensor(const std::string& name, const Shape& shape) = 0;
   virtual void release() {}
+  /// As stacked, which counts what this gives.
+  virtual PackedMatrix pack(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic);
+
+ private:
+  MatrixWork packed_;
 };
 
 /// The tensors of files that an architecture has asked for. What it has not asked for is an error:

@@ -141,6 +141,18 @@ TEST_CASE("figures.csv has every number of the summary, of the run and of each p
       for (const auto& [name, value] : report["edges"][k].items())
         if (value.is_number()) same("edge|" + number + "|" + name, value);
     }
+    const json& rounds = report["rounds"];
+    for (std::size_t i = 0; i < rounds["rounds"].size(); ++i) {
+      const std::string place = rounds["stages"][i].dump() + "." + rounds["rounds"][i].dump();
+      same("round|" + place + "|records", rounds["records"][i]);
+      for (const char* name : {"mean_log_p0", "mean_confidence", "first_answer_replicas"})
+        for (std::size_t k = 0; k < 3; ++k)
+          same("round|" + place + "/" + std::to_string(k + 1) + "|" + name, rounds[name][k][i]);
+    }
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t k = 0; k < 3; ++k)
+        same("replica|" + std::to_string(j + 1) + "/" + std::to_string(k + 1) + "|rounds",
+             report["replica_rounds"][j][k]);
   };
   check("", summary);
   for (const json report : summary["prompts"]) check(report["id"], report);

@@ -98,6 +98,41 @@ TEST_CASE("parts of different dtype are stacked without loss", "[weights]") {
   CHECK(values.at(3 * lanes) == 10.0f);
 }
 
+TEST_CASE("a step's work is that of layers and head, the embedding's only where it is the head",
+          "[weights]") {
+  const ModelFolder folder("untied_float32");
+  nlohmann::json config;
+  folder.edit_json("config.json", [&](const auto& json) { config = json; });
+  const auto size = [&](const char* key) { return config[key].get<std::uint64_t>(); };
+  const std::uint64_t hidden = size("hidden_size");
+  const std::uint64_t query = size("num_attention_heads") * size("head_dim");
+  const std::uint64_t key_value = size("num_key_value_heads") * size("head_dim");
+  const std::uint64_t layer =
+      hidden * (2 * query + 2 * key_value) + 3 * hidden * size("intermediate_size");
+  // The head's 50 outputs are padded to 64.
+  const std::uint64_t weights = size("num_hidden_layers") * layer + 64 * hidden;
+  for (const bool tied : {false, true}) {
+    folder.edit_json("config.json", [&](auto& json) { json["tie_word_embeddings"] = tied; });
+    for (const auto arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+      const MatrixWork work =
+          Transformer::load(folder.path(), default_kernels(arithmetic))->step_work();
+      CHECK(work.multiply_adds == weights);
+      CHECK(work.bytes == (arithmetic == Arithmetic::float32 ? 4 : 2) * weights);
+    }
+  }
+}
+
+TEST_CASE("quantised weights are read in the bytes that they are stored in", "[weights]") {
+  // 16 outputs of 64 inputs: of each two blocks of 32 bytes and a scale; and where they begin.
+  const std::string bytes(16 * 2 * (32 + 2), '\0');
+  const StoredTensor tensor{
+      "w", "Q8_0", {16, 64}, std::as_bytes(std::span<const char>(bytes)), "file"};
+  const StoredTensor* parts[] = {&tensor};
+  const MatrixWork work = work_of(pack_matrices(parts, Arithmetic::float32));
+  CHECK(work.multiply_adds == 16 * 64);
+  CHECK(work.bytes == bytes.size() + 8);
+}
+
 TEST_CASE("weights for the tensor core lie where a warp's registers want them", "[weights]") {
   // 17 outputs and 18 inputs behind 3 outputs: two tiles of two steps, most of them filled up.
   constexpr std::size_t in = 18;
