@@ -69,6 +69,8 @@ struct SavedProgress {
 };
 
 SavedProgress saved(const Progress& progress, std::string where);
+/// How far it is, without its records.
+Progress position_of(const SavedProgress& saved);
 
 /// Is told what becomes of the runs. A run's place is prompt · samples + sample. What it throws
 /// ends all runs.
