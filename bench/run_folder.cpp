@@ -1,5 +1,6 @@
 // What it costs to keep a run: 256 samples of the shipped transformer with and without a run
-// folder, in turns, and the bytes that checkpoints write by the number of samples.
+// folder, in turns, the bytes that checkpoints write by the number of samples, and the time that a
+// round's line in the journal takes by the length of its records.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
+#include "gpu/runs/ended_round.hpp"
 #include "gpu/runs/opened_model.hpp"
 #include "gpu/runs/sampling.hpp"
 
@@ -59,6 +61,21 @@ double run(const gpu::OpenedModel& model, const gpu::SamplingSettings& settings,
   return seconds_of([&] { sampling.run(); });
 }
 
+/// Microseconds to write and append the line of a round of six rungs, each with a local move.
+double microseconds_of_line(const std::filesystem::path& folder, std::size_t length) {
+  constexpr std::size_t rungs = 6;
+  constexpr int lines = 500;
+  gpu::EndedRound round;
+  round.progress.replicas.assign(rungs, std::vector<gpu::TokenId>(length, 12345));
+  round.progress.log_p0.assign(rungs, 13885033331024138240U);
+  round.events.assign(2 * rungs - 1, {.restart = 17, .tokens = 40, .log_ratio = -1.25});
+  gpu::Journal journal(folder, gpu::Seal(length), gpu::Disk::real());
+  const double seconds = seconds_of([&] {
+    for (int i = 0; i < lines; ++i) journal.append(gpu::journal_line(round));
+  });
+  return 1e6 * seconds / lines;
+}
+
 }  // namespace
 
 int main() {
@@ -92,5 +109,8 @@ int main() {
     std::printf("%10zu %14zu %14llu\n", samples, disk.files,
                 static_cast<unsigned long long>(disk.bytes));
   }
+  std::printf("\n%10s %26s\n", "tokens", "a line of 6 records, us");
+  for (const std::size_t length : {std::size_t{8}, std::size_t{64}, std::size_t{1024}})
+    std::printf("%10zu %26.1f\n", length, microseconds_of_line(work, length));
   std::filesystem::remove_all(work);
 }

@@ -306,17 +306,18 @@ void add_sample(CLI::App& app) {
       command->add_flag("--early-rejection", settings.early_rejection,
                         "End a proposal as soon as its rejection is certain: no answer, record or "
                         "acceptance changes, only the tokens drawn");
-  CLI::Option* out = add_text(*command, "--out", options->out, "FOLDER",
-                              "Run folder to make: config, events, samples, summary, checkpoint");
+  CLI::Option* out =
+      add_text(*command, "--out", options->out, "FOLDER",
+               "Run folder to make: config, events, samples, summary, checkpoint, journal");
   CLI::Option* confidence = command->add_flag(
       "--confidence", settings.confidence,
       "Measure after each round the confidence of each rung's record (mean negative entropy of "
       "its tokens), for events.jsonl and the summary; it takes time and changes no answer");
   CLI::Option* checkpoint_seconds = add_seconds(
       *command, "--checkpoint-seconds", options->layout.checkpoint_seconds,
-      "Least time between two checkpoints of the run folder (default: 0.5); 0: after every "
-      "round. A killed run loses at most that and the rounds in flight; SIGINT and SIGTERM lose "
-      "the latter");
+      "How often the run folder's rounds are forced to the disk (default: 0.5); 0: each as it "
+      "ends. A power failure loses at most what ended in that time; a killed run, whatever this "
+      "is, only the rounds in flight");
   CLI::Option* cache_memory = add_bytes(
       *command, "--cache-memory", options->layout.cache_memory,
       "The most that keys and values may take up, such as 8GiB: as many samples are under "

@@ -173,6 +173,26 @@ void read_start(const fs::path& file, std::uint64_t size,
   }
 }
 
+void read_lines(const fs::path& file, std::uint64_t size,
+                const std::function<void(const std::string&)>& take) {
+  std::string line;
+  read_start(file, size, [&](std::string_view bytes) {
+    for (std::size_t end = 0; (end = bytes.find('\n')) != std::string_view::npos;) {
+      line += bytes.substr(0, end);
+      take(line);
+      line.clear();
+      bytes.remove_prefix(end + 1);
+    }
+    line += bytes;
+  });
+}
+
+std::uint64_t size_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) refuse_to_read(file, errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
 std::string read_whole(const fs::path& file) {
   const OpenFile open = open_to_read(file);
   std::vector<char> piece(piece_size);

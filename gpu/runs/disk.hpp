@@ -70,6 +70,15 @@ bool is_there(const std::filesystem::path& file);
 void read_start(const std::filesystem::path& file, std::uint64_t size,
                 const std::function<void(std::string_view)>& take);
 
+/// Hands those bytes to `take` line by line, without their ends; what no end follows is left out.
+/// @throw BadInput as read_start
+void read_lines(const std::filesystem::path& file, std::uint64_t size,
+                const std::function<void(const std::string&)>& take);
+
+/// How many bytes a file has.
+/// @throw BadInput if the system cannot say
+std::uint64_t size_of(const std::filesystem::path& file);
+
 /// All bytes of a file of a run folder.
 /// @throw BadInput if it cannot be read
 std::string read_whole(const std::filesystem::path& file);

@@ -201,12 +201,7 @@ Task Assembly::draw(std::size_t place, const std::optional<SavedProgress>& saved
 
 void Assembly::restore(const SavedProgress& saved, const Plan& plan, const PromptUnderWay& prompt,
                        Progress& progress) {
-  progress.stage = saved.stage;
-  progress.extended = saved.extended;
-  progress.round = saved.round;
-  progress.local_moves = saved.local_moves;
-  progress.sweeps = saved.sweeps;
-  progress.resampled = saved.resampled;
+  progress = position_of(saved);
   for (std::size_t k = 0; k < saved.replicas.size(); ++k)
     progress.replicas.push_back(rescored(saved, k, plan.stages.at(saved.stage).horizon, prompt));
 }
@@ -251,6 +246,17 @@ SavedProgress saved(const Progress& progress, std::string where) {
   }
   kept.where = std::move(where);
   return kept;
+}
+
+Progress position_of(const SavedProgress& saved) {
+  Progress progress;
+  progress.stage = saved.stage;
+  progress.extended = saved.extended;
+  progress.round = saved.round;
+  progress.local_moves = saved.local_moves;
+  progress.sweeps = saved.sweeps;
+  progress.resampled = saved.resampled;
+  return progress;
 }
 
 DrawTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts, Sampler sampler,

@@ -62,6 +62,8 @@ struct SavedProgress {
 };
 
 SavedProgress saved(const Progress& progress, std::string where);
+/// How far it is, without its records.
+Progress position_of(const SavedProgress& saved);
 
 struct DrawTotals {
   std::uint64_t decode_tokens = 0;  ///< those that were drawn ahead in vain included

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "gpu/lottery/exponential.hpp"
 
@@ -132,18 +133,23 @@ nlohmann::json RoundSeries::state() const {
 }
 
 void RoundSeries::restore(const nlohmann::json& state) {
-  for (std::size_t i = 0; i < state.at("steps").size() && i < steps_.size(); ++i) {
-    const auto& step = state.at("steps").at(i);
-    steps_[i] = {step.at(0),
-                 step.at(1),
-                 step.at(2),
-                 numbers_of_bits(step.at(3)),
-                 numbers_of_bits(step.at(4)),
-                 step.at(5).get<std::vector<std::size_t>>()};
+  state.at("confidence").get_to(is_confidence_measured_);
+  for (std::size_t i = 0; i < state.at("steps").size(); ++i) {
+    const auto& from = state.at("steps").at(i);
+    Step& step = steps_.at(i);
+    from.at(0).get_to(step.stage);
+    from.at(1).get_to(step.round);
+    from.at(2).get_to(step.records);
+    step.log_p0 = numbers_of_bits(from.at(3));
+    step.confidence = numbers_of_bits(from.at(4));
+    from.at(5).get_to(step.replicas);
+    if (step.log_p0.size() != rungs_ ||
+        step.confidence.size() != (is_confidence_measured_ ? rungs_ : 0) ||
+        (!step.replicas.empty() && step.replicas.size() != rungs_))
+      throw std::out_of_range("figures of a step are not one for each rung");
   }
   for (std::size_t i = 0; i < replica_rounds_.size(); ++i)
     state.at("replica_rounds").at(i).get_to(replica_rounds_[i]);
-  state.at("confidence").get_to(is_confidence_measured_);
 }
 
 }  // namespace tempera::gpu

@@ -43,9 +43,9 @@ class RoundSeries {
   struct Step {
     std::size_t stage = 0;
     std::size_t round = 0;
-    std::uint64_t records = 0;       ///< of each rung
-    std::vector<double> log_p0;      ///< their sum at each rung
-    std::vector<double> confidence;  ///< the same
+    std::uint64_t records = 0;          ///< of each rung
+    std::vector<double> log_p0;         ///< their sum at each rung
+    std::vector<double> confidence;     ///< the same
     std::vector<std::size_t> replicas;  ///< of the first run; none where it had ended
   };
 

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iomanip>
 #include <limits>
-#include <sstream>
 
 #include "gpu/input/bad_input.hpp"
 #include "gpu/input/json_document.hpp"
@@ -29,18 +27,12 @@ bool is_made_when_written(const std::string& name) {
           name.find('/') == std::string::npos);
 }
 
-std::string hexadecimal(const Seal& seal) {
-  std::ostringstream text;
-  text << std::hex << std::setfill('0') << std::setw(16) << seal.value();
-  return text.str();
-}
-
-/// The line that a checkpoint begins with: the seal of the run's config.json and of the text below.
-std::string seal_line(const std::string& config, std::string_view text) {
+/// What a checkpoint's first line says: the seal of the run's config.json and of the text below.
+Seal seal_of(const std::string& config, std::string_view text) {
   Seal seal;
   seal.take(config);
   seal.take(text);
-  return hexadecimal(seal) + '\n';
+  return seal;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -73,7 +65,8 @@ bool is_unused(const fs::path& folder) {
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path path, Disk& disk) : path_(std::move(path)), disk_(&disk) {
+RunFolder::RunFolder(fs::path path, Disk& disk)
+    : path_(std::move(path)), disk_(&disk), journal_(path_, Seal(), disk) {
   files_["events.jsonl"];
   files_["samples.jsonl"];
 }
@@ -99,6 +92,7 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
     if (!is_unused(path)) refuse_to_overwrite(path);
     folder.config_ = config.dump(1) + "\n";
     disk.replace(path / "config.json", folder.config_);
+    folder.journal_ = Journal(path, seal_of(folder.config_, ""), disk);
     folder.take_up();
   } catch (...) {
     folder.unmake(!there);
@@ -114,7 +108,9 @@ RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
   RunFolder folder(path, disk);
   folder.lock(!is_there(path / "checkpoint"));
   folder.config_ = read_whole(path / "config.json");
+  folder.journal_ = Journal(path, seal_of(folder.config_, ""), disk);
   folder.read_checkpoint();
+  folder.read_journal();
   const bool finished = folder.summary_ && is_there(path / "summary.json");
   // Any number of processes may read a finished run.
   if (finished) ::flock(folder.lock_.descriptor(), LOCK_SH | LOCK_NB);
@@ -165,7 +161,8 @@ void RunFolder::read_checkpoint() {
   const std::string sealed = read_whole(file);
   const std::size_t line_end = std::min(sealed.find('\n'), sealed.size() - 1) + 1;
   const std::string_view text = std::string_view(sealed).substr(line_end);
-  if (sealed.substr(0, line_end) != seal_line(config_, text))
+  const Seal seal = seal_of(config_, text);
+  if (sealed.substr(0, line_end) != hexadecimal(seal) + '\n')
     throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
                    start_elsewhere);
   const nlohmann::json json = parse_json(text, file.string());
@@ -182,6 +179,17 @@ void RunFolder::read_checkpoint() {
   }
   state_ = checkpoint.at("state");
   if (checkpoint.has("summary")) summary_ = checkpoint.text("summary");
+  journal_ = Journal(path_, seal, *disk_);
+}
+
+void RunFolder::read_journal() {
+  if (summary_) return;
+  if (!state_)
+    for (const std::string& name : names_in(path_))
+      if (Journal::is_name(name) && name != journal_.name())
+        throw BadInput((path_ / "config.json").string(), "is not the one that the run began with",
+                       start_elsewhere);
+  journal_.read();
 }
 
 void RunFolder::verify() const {
@@ -206,13 +214,16 @@ void RunFolder::take_up() {
     const OpenFile open = disk_->open_to_append(path_ / name);
     disk_->cut(open, written.bytes, path_ / name);
   }
+  if (!summary_) journal_.cut();
   remove_strays();
   if (summary_) write_summary();
 }
 
 void RunFolder::remove_strays() {
+  const std::string journal = summary_ ? "" : journal_.name();
   for (const std::string& name : names_in(path_))
-    if (is_made_when_written(name) && files_.find(name) == files_.end())
+    if ((is_made_when_written(name) && files_.find(name) == files_.end()) ||
+        (Journal::is_name(name) && name != journal))
       disk_->remove(path_ / name);
 }
 
@@ -232,17 +243,7 @@ void RunFolder::for_each_line(const std::string& name,
                               const std::function<void(const std::string&)>& take) const {
   const auto written = files_.find(name);
   if (written == files_.end()) return;
-  std::string line;
-  read_start(path_ / name, written->second.bytes, [&](std::string_view bytes) {
-    for (const char byte : bytes) {
-      if (byte != '\n') {
-        line += byte;
-        continue;
-      }
-      take(line);
-      line.clear();
-    }
-  });
+  read_lines(path_ / name, written->second.bytes, take);
 }
 
 void RunFolder::append(const std::string& name, std::string_view lines) {
@@ -284,7 +285,10 @@ void RunFolder::write_checkpoint() {
   }
   if (summary_) json["summary"] = *summary_;
   const std::string text = json.dump();
-  disk_->replace(path_ / "checkpoint", seal_line(config_, text) + text);
+  const Seal seal = seal_of(config_, text);
+  disk_->replace(path_ / "checkpoint", hexadecimal(seal) + '\n' + text);
+  journal_.remove();
+  journal_ = Journal(path_, seal, *disk_);
   for (const std::string& name : released_) disk_->remove(path_ / name);
   released_.clear();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu/runs/disk.hpp"
+#include "gpu/runs/journal.hpp"
 #include "gpu/runs/run_speed.hpp"
 #include "gpu/runs/seal.hpp"
 
@@ -23,12 +24,13 @@ inline constexpr const char* start_elsewhere =
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
 /// prompt_reports.jsonl (where prompts have ids: what was counted of each that has ended),
 /// summary.json, speed.json (what the run took, up to the last checkpoint) and checkpoint; while it
-/// runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not come.
-/// Never overwritten, and held by one process at a time (a lock on events.jsonl).
+/// runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not come, and
+/// a journal. Never overwritten, and held by one process at a time (a lock on events.jsonl).
 ///
 /// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
-/// what was appended after the last checkpoint is cut off. The checkpoint seals config.json, itself
-/// and every byte of the other files up to it, so that none of them can be edited unseen.
+/// what was appended to the others after the last checkpoint is cut off, to be written again from
+/// the journal. The checkpoint seals config.json, itself and every byte of the other files up to
+/// it, so that none of them can be edited unseen.
 class RunFolder {
  public:
   /// Makes the folder with its config.json, or takes an empty one. `disk` must outlive the object.
@@ -68,6 +70,8 @@ class RunFolder {
   void keep_waiting(std::size_t sample, std::string_view events);
   /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.
   void release(std::size_t sample, std::string_view events);
+  /// What has happened since the last checkpoint.
+  Journal& journal() { return journal_; }
   /// Makes `state` and what was appended so far the place where a killed run is taken up.
   void save_checkpoint(nlohmann::json state);
   /// Writes speed.json: what no process would measure again, so it is not sealed.
@@ -87,6 +91,7 @@ class RunFolder {
   void lock(bool make);
   void unmake(bool folder_too);
   void read_checkpoint();
+  void read_journal();
   void verify() const;
   void take_up();
   void append(const std::string& name, std::string_view lines);
@@ -101,6 +106,7 @@ class RunFolder {
   OpenFile lock_;
   std::string config_;
   std::map<std::string, Written> files_;
+  Journal journal_;
   std::vector<std::string> released_;  ///< files to remove once a checkpoint does without them
   std::optional<nlohmann::json> state_;
   std::optional<std::string> summary_;

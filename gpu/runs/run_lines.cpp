@@ -49,8 +49,9 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
   return json.dump() + '\n';
 }
 
-std::string round_line(const SamplePrompt& prompt, std::size_t sample, const Progress& progress,
-                       const std::vector<std::size_t>& index_process, bool confidence) {
+std::string round_line(const SamplePrompt& prompt, std::size_t sample, const EndedRound& round,
+                       const std::vector<std::size_t>& index_process) {
+  const SavedProgress& progress = round.progress;
   nlohmann::ordered_json json = place_of(prompt, sample);
   json["kind"] = "round";
   json["stage"] = progress.stage + 1;
@@ -59,9 +60,9 @@ std::string round_line(const SamplePrompt& prompt, std::size_t sample, const Pro
   const bool are_rungs = index_process.size() == progress.replicas.size();
   for (std::size_t k = 0; k < progress.replicas.size(); ++k) {
     if (are_rungs) json["replicas"].push_back(index_process[k] + 1);
-    json["lengths"].push_back(progress.replicas[k].length());
-    json["log_p0"].push_back(progress.replicas[k].log_p0());
-    if (confidence) json["confidence"].push_back(progress.replicas[k].confidence());
+    json["lengths"].push_back(progress.replicas[k].size());
+    json["log_p0"].push_back(from_bits(progress.log_p0[k]));
+    if (!round.confidence.empty()) json["confidence"].push_back(round.confidence[k]);
   }
   return json.dump() + '\n';
 }
@@ -130,7 +131,7 @@ void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
         object.whole_number("sample", 0, any_number) != sample)
       throw BadInput(where, "is not the answer whose turn it is", "start the run again elsewhere");
     const SamplePrompt& prompt = settings.prompts[place / settings.samples];
-    Answer answer{tokens_of(object.at("tokens"), where), object.at("log_p0").get<double>(),
+    Answer answer{tokens_of(object.at("tokens"), where), object.finite_number("log_p0"),
                   object.boolean("terminated")};
     take({prompt, sample, std::move(answer), object.text("text"), object.text("answer")});
     ++place;

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "gpu/runs/ended_round.hpp"
 #include "gpu/runs/sampling.hpp"
 
 namespace tempera::gpu {
@@ -12,8 +13,8 @@ std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Eve
 /// The line of events.jsonl that follows those of a block extension (round 0) or a round: stage and
 /// round, and of each rung (or particle) which replica it holds (numbered by the rung it began at,
 /// from 1), the length of its record and log p0 of it, and its confidence where that is measured.
-std::string round_line(const SamplePrompt& prompt, std::size_t sample, const Progress& progress,
-                       const std::vector<std::size_t>& index_process, bool confidence);
+std::string round_line(const SamplePrompt& prompt, std::size_t sample, const EndedRound& round,
+                       const std::vector<std::size_t>& index_process);
 /// A line of samples.jsonl.
 std::string answer_line(const SampledAnswer& answer);
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "gpu/input/bad_input.hpp"
+#include "gpu/lottery/exponential.hpp"
+#include "gpu/runs/ended_round.hpp"
 #include "gpu/runs/run_lines.hpp"
 
 namespace tempera::gpu {
@@ -32,6 +35,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       prompt_(draw_.ladder, draw_.plan),
       checkpoint_seconds_(layout.checkpoint_seconds),
       saved_at_(seconds_now()),
+      forced_at_(saved_at_),
       pause_(layout.checkpoint_seconds) {
   draw_.cache_memory = layout.cache_memory;
   draw_.prefetch = layout.prefetch;
@@ -41,7 +45,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
 Sampling::~Sampling() = default;
 
 void Sampling::run() {
-  if (folder_ != nullptr && folder_->checkpoint()) restore();
+  if (folder_ != nullptr) restore();
   if (folder_ != nullptr && folder_->finished()) return;
   draw_.first = front_;
   if (folder_ != nullptr) earlier_ = folder_->speed();
@@ -56,12 +60,20 @@ void Sampling::run() {
 }
 
 void Sampling::restore() {
+  if (folder_->checkpoint()) restore_checkpoint();
+  if (folder_->finished()) return;
+  folder_->journal().for_each(
+      [this](std::string_view line, const std::string& where) { replay(line, where); });
+}
+
+void Sampling::restore_checkpoint() {
   const std::string file = (folder_->path() / "checkpoint").string();
   const JsonObject state(*folder_->checkpoint(), file);
+  const std::size_t places = settings_.prompts.size() * settings_.samples;
   try {
     state.only(
         {"front", "total", "at_horizon", "prompt", "prompt_at_horizon", "prompts", "under_way"});
-    front_ = state.whole_number("front", 0, settings_.prompts.size() * settings_.samples);
+    front_ = state.whole_number("front", 0, places);
     total_.restore(state.at("total"));
     at_horizon_ = state.whole_number("at_horizon", 0, front_);
     prompt_.restore(state.at("prompt"));
@@ -70,24 +82,45 @@ void Sampling::restore() {
     for (const auto& value : state.array("under_way")) {
       const JsonObject run(value, file);
       run.only({"place", "share", "statistics", "progress", "answer"});
-      UnderWay& kept = under_way(
-          run.whole_number("place", front_, settings_.prompts.size() * settings_.samples - 1));
+      const std::size_t place = run.whole_number("place", 0, places - 1);
+      if (place < front_) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+      UnderWay& kept = under_way(place);
       kept.kept = value;
-      kept.share = run.at("share").get<double>();
+      kept.share = run.finite_number("share");
       kept.statistics.restore(run.at("statistics"));
-      if (run.has("answer")) kept.answer = run.at("answer");
+      if (run.has("answer")) {
+        restore_end(kept, run.at("answer"), file);
+      } else {
+        kept.records = progress_of(run.at("progress"), file);
+        require_possible(place, *kept.records, possible_runs(), file);
+      }
+      kept.is_news = false;
     }
   } catch (const nlohmann::json::exception&) {
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+  } catch (const std::out_of_range&) {
+    throw BadInput(file, "is not as tempera writes it", start_elsewhere);
   }
+  std::size_t answers = 0;
   for_each_answer(*folder_, settings_, [&](const SampledAnswer& answer) {
+    ++answers;
     if (watcher_.answer) watcher_.answer(answer);
   });
+  if (answers != front_)
+    throw BadInput((folder_->path() / "samples.jsonl").string(),
+                   "holds " + std::to_string(answers) + " answers where the checkpoint has " +
+                       std::to_string(front_),
+                   start_elsewhere);
 }
 
 void Sampling::restore_prompt_reports(const JsonObject& state) {
-  folder_->for_each_prompt_report(
-      [this](const std::string& line) { prompts_.push_back(nlohmann::ordered_json::parse(line)); });
+  const std::string file = (folder_->path() / "prompt_reports.jsonl").string();
+  folder_->for_each_prompt_report([&](const std::string& line) {
+    const std::string where = file + ", line " + std::to_string(prompts_.size() + 1);
+    const nlohmann::json report = parse_json(line, where);
+    JsonObject(report, where).text("id");
+    prompts_.push_back(nlohmann::ordered_json::parse(line));  // whose keys keep their order
+  });
   if (!state.has("prompts")) return;
   // An older version kept them in the checkpoint, as text, and had no other file.
   prompts_ = nlohmann::ordered_json::parse(state.text("prompts"));
@@ -105,68 +138,105 @@ Sampling::UnderWay& Sampling::under_way(std::size_t place) {
 
 std::optional<Answer> Sampling::ended_before(std::size_t place) {
   const auto run = under_way_.find(place);
-  if (run == under_way_.end() || !run->second.kept.contains("answer")) return std::nullopt;
-  return answer_of(run->second.kept.at("answer"), (folder_->path() / "checkpoint").string());
+  if (run == under_way_.end() || run->second.answer.is_null()) return std::nullopt;
+  return answer_of(run->second.answer, folder_->path().string());
 }
 
 std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
   const auto run = under_way_.find(place);
   if (run == under_way_.end()) return std::nullopt;
-  const std::string file = (folder_->path() / "checkpoint").string();
-  SavedProgress progress = progress_of(run->second.kept.at("progress"), file);
-  const Plan& plan = plan_of(place);
-  const std::size_t replicas = plan.replicas(draw_.ladder);
-  if (progress.stage >= plan.stages.size() || progress.replicas.size() != replicas ||
-      progress.log_p0.size() != replicas)
-    throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+  SavedProgress progress = run->second.records.value();
   progress.where = folder_->path().string();
   return progress;
 }
 
 void Sampling::advanced(std::size_t place, const Progress& progress,
                         std::span<const Event> events) {
+  EndedRound round = ended_round(place, progress, events, settings_.confidence);
+  for (const Event& event : events) decode_tokens_ += event.tokens;
+  if (folder_ != nullptr) folder_->journal().append(journal_line(round));
+  take(std::move(round));
+  report();
+}
+
+/// A round that ended now, or that the journal says ended in an earlier process.
+void Sampling::take(EndedRound round) {
+  const std::size_t place = round.place;
+  const SavedProgress& progress = round.progress;
   UnderWay& run = under_way(place);
   run.is_news = true;
-  run.statistics.count(events);
-  for (const Event& event : events) decode_tokens_ += event.tokens;
-  std::vector<double> log_p0, confidence;
-  for (const Record& record : progress.replicas) {
-    log_p0.push_back(record.log_p0());
-    if (settings_.confidence) confidence.push_back(record.confidence());
-  }
-  run.statistics.trace(progress.stage, progress.round, log_p0, confidence);
+  run.statistics.count(round.events);
+  std::vector<double> log_p0;
+  for (const std::uint64_t bits : progress.log_p0) log_p0.push_back(from_bits(bits));
+  run.statistics.trace(progress.stage, progress.round, log_p0, round.confidence);
   if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0)
-    run.statistics.count_round(log_p0, confidence);
-  run.share = share_done(plan_of(place), progress);
-  if (folder_ != nullptr) {
-    const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
-    const std::size_t sample = place % settings_.samples;
-    for (const Event& event : events) run.events += event_line(prompt, sample, event);
-    run.events +=
-        round_line(prompt, sample, progress, run.statistics.index_process(), settings_.confidence);
-    run.records = saved(progress, {});
-    is_news_ = true;
-  }
-  report();
+    run.statistics.count_round(log_p0, round.confidence);
+  run.share = share_done(plan_of(place), position_of(progress));
+  if (folder_ == nullptr) return;
+  const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
+  const std::size_t sample = place % settings_.samples;
+  for (const Event& event : round.events) run.events += event_line(prompt, sample, event);
+  run.events += round_line(prompt, sample, round, run.statistics.index_process());
+  run.records = std::move(round.progress);
+  is_news_ = true;
+}
+
+/// Takes a line of the journal, of the one or the other kind: a round that ended, or a run.
+void Sampling::replay(std::string_view line, const std::string& where) {
+  const nlohmann::json json = parse_json(line, where);
+  const JsonObject object(json, where);
+  const std::size_t places = settings_.prompts.size() * settings_.samples;
+  const std::size_t place = object.whole_number("place", 0, places - 1);
+  const auto before = under_way_.find(place);
+  const bool has_ended = before != under_way_.end() && !before->second.answer.is_null();
+  if (place < front_ || has_ended || (object.has("answer") && before == under_way_.end()))
+    throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+  if (!object.has("answer")) return take(ended_round_of(json, possible_runs(), where));
+  object.only({"place", "answer"});
+  restore_end(under_way(place), object.at("answer"), where);
+}
+
+void Sampling::restore_end(UnderWay& run, const nlohmann::json& answer, const std::string& where) {
+  require_possible(answer_of(answer, where).tokens, possible_runs(), where);
+  end(run, answer);
+}
+
+PossibleRuns Sampling::possible_runs() const {
+  return {draw_, plans_, numbered_, model_.vocabulary_size()};
 }
 
 /// Runs whose rounds end in one batch share a checkpoint: the next pass begins when it is written.
 void Sampling::before_batch(const DrawTotals& so_far) {
   totals_ = so_far;
   seconds_ = seconds_now() - began_;
-  if (is_news_ && seconds_now() - saved_at_ >= pause_) write_checkpoint();
+  if (is_news_) force_what_ended();
   if (!watcher_.stop || !watcher_.stop()) return;
   if (folder_ != nullptr) write_checkpoint();
   throw RunStopped();
 }
 
+void Sampling::force_what_ended() {
+  const double now = seconds_now();
+  if (now - saved_at_ >= pause_) return write_checkpoint();
+  if (now - forced_at_ < checkpoint_seconds_) return;
+  folder_->journal().force();
+  forced_at_ = now;
+}
+
 void Sampling::ended(std::size_t place, const Progress& progress) {
   UnderWay& run = under_way(place);
   run.share = 1.0;
-  run.is_news = true;
   if (folder_ == nullptr) return;
   const Record& record = answer_of(progress, plan_of(place));
-  run.answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
+  nlohmann::json answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
+  folder_->journal().append(nlohmann::json{{"place", place}, {"answer", answer}}.dump());
+  end(run, std::move(answer));
+}
+
+void Sampling::end(UnderWay& run, nlohmann::json answer) {
+  run.share = 1.0;
+  run.is_news = true;
+  run.answer = std::move(answer);
   run.records.reset();
 }
 
@@ -258,7 +328,7 @@ void Sampling::write_checkpoint() {
     folder_->write_speed(speed());
   }
   is_news_ = false;
-  saved_at_ = seconds_now();
+  saved_at_ = forced_at_ = seconds_now();
   if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds);
 }
 

@@ -45,8 +45,9 @@ class RunStopped final : public std::exception {
 
 /// How a run is laid out, which changes no answer.
 struct SamplingLayout {
-  /// The least time between two checkpoints. Where they are slow they are made so seldom that they
-  /// take at most a fortieth of the time; 0: after every round, whatever it takes.
+  /// How often what has ended is forced to the disk, so that it outlasts a power failure: by a
+  /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a fortieth
+  /// of the time. 0: by a checkpoint after every round, whatever it takes.
   double checkpoint_seconds = 0.5;
   std::size_t cache_memory = 0;    ///< as DrawSettings::cache_memory
   std::size_t prefetch = 0;        ///< as DrawSettings::prefetch
@@ -55,8 +56,12 @@ struct SamplingLayout {
 
 using Decode = std::function<std::string(std::span<const TokenId>)>;
 
-/// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there and
-/// a killed run is taken up to the same bits; without one nothing is written.
+struct EndedRound;
+struct PossibleRuns;
+
+/// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there, and
+/// a run that is killed at any moment is taken up to the same bits behind the last round that each
+/// answer under way has ended; without one nothing is written.
 class Sampling final : private DrawObserver {
  public:
   /// The arguments must outlive the object.
@@ -89,10 +94,17 @@ class Sampling final : private DrawObserver {
   void drawn(std::size_t place, const Answer& answer) override;
 
   void restore();
+  void restore_checkpoint();
   void restore_prompt_reports(const JsonObject& state);
   const Plan& plan_of(std::size_t place) const;
+  void replay(std::string_view line, const std::string& where);
+  void take(EndedRound round);
+  void end(UnderWay& run, nlohmann::json answer);
+  void restore_end(UnderWay& run, const nlohmann::json& answer, const std::string& where);
+  PossibleRuns possible_runs() const;
   UnderWay& under_way(std::size_t place);
   void keep(std::size_t place, UnderWay& run);
+  void force_what_ended();
   void write_checkpoint();
   void end_prompt(std::size_t prompt);
   void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
@@ -118,9 +130,10 @@ class Sampling final : private DrawObserver {
   ReportClock report_clock_;
 
   double checkpoint_seconds_;
-  double saved_at_ = 0.0;  ///< when the last checkpoint was written
-  double pause_ = 0.0;     ///< how long to wait after it
-  bool is_news_ = false;   ///< whether a round has ended since
+  double saved_at_ = 0.0;   ///< when the last checkpoint was written
+  double forced_at_ = 0.0;  ///< when it, or the journal behind it, was forced to the disk
+  double pause_ = 0.0;      ///< how long to wait after the checkpoint
+  bool is_news_ = false;    ///< whether a round has ended since
 
   DrawTotals totals_;
   double began_ = 0.0;    ///< when drawing did

@@ -22,4 +22,12 @@ class Seal {
   std::uint64_t value_;
 };
 
+/// The 16 digits of a seal.
+inline std::string hexadecimal(const Seal& seal) {
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < text.size(); ++i)
+    text[i] = "0123456789abcdef"[seal.value() >> (60 - 4 * i) & 15U];
+  return text;
+}
+
 }  // namespace tempera::gpu

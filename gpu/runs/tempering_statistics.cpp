@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <stdexcept>
 
 #include "gpu/lottery/exponential.hpp"
 
@@ -27,6 +28,11 @@ void add_terms(EdgeCounts& edge, double shift, double sum, std::uint64_t terms) 
   edge.terms += terms;
 }
 
+/// A number of a state, which get() would also make of a negative one or of a fraction.
+std::uint64_t whole(const nlohmann::json& number) {
+  return number.get_ref<const nlohmann::json::number_unsigned_t&>();
+}
+
 }  // namespace
 
 std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Schedule schedule) {
@@ -45,7 +51,7 @@ TemperingStatistics::TemperingStatistics(const Ladder& ladder, const Plan& plan)
       rungs_(ladder.rungs()),
       edges_(ladder.rungs() - 1),
       replica_at_(ladder.rungs()),
-      direction_(ladder.rungs(), 0),
+      direction_(ladder.rungs(), 0U),
       series_(ladder.rungs(), plan) {
   std::iota(replica_at_.begin(), replica_at_.end(), std::size_t{0});
   direction_.front() = 1;
@@ -83,10 +89,10 @@ void TemperingStatistics::count(std::span<const Event> events) {
 }
 
 void TemperingStatistics::visit_endpoints() {
-  int& at_bottom = direction_[replica_at_.front()];
+  unsigned& at_bottom = direction_[replica_at_.front()];
   if (at_bottom == 2) ++round_trips_;
   at_bottom = 1;
-  int& at_top = direction_[replica_at_.back()];
+  unsigned& at_top = direction_[replica_at_.back()];
   if (at_top == 1) at_top = 2;
 }
 
@@ -208,26 +214,30 @@ nlohmann::json TemperingStatistics::state() const {
 void TemperingStatistics::restore(const nlohmann::json& state) {
   for (std::size_t k = 0; k < rungs_.size(); ++k) {
     const auto& rung = state.at("rungs").at(k);
-    rungs_[k] = {rung.at(0), rung.at(1), rung.at(2), rung.at(3),
-                 rung.at(4), rung.at(5), rung.at(6), rung.at(7)};
-    rungs_[k].records = rung.at(8);
-    rungs_[k].log_p0 = from_bits(rung.at(9));
-    rungs_[k].confidence = from_bits(rung.at(10));
+    const auto number = [&](std::size_t i) { return whole(rung.at(i)); };
+    rungs_[k] = {number(0), number(1), number(2), number(3),
+                 number(4), number(5), number(6), number(7)};
+    rungs_[k].records = number(8);
+    rungs_[k].log_p0 = from_bits(number(9));
+    rungs_[k].confidence = from_bits(number(10));
     const std::size_t count = rungs_[k].deciles.size();
     for (std::size_t d = 0; d < count; ++d) {
       const auto& decile = state.at("deciles").at(count * k + d);
-      rungs_[k].deciles[d] = {decile.at(0), decile.at(1)};
+      rungs_[k].deciles[d] = {whole(decile.at(0)), whole(decile.at(1))};
     }
   }
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const auto& edge = state.at("edges").at(k);
-    edges_[k] = {edge.at(0), edge.at(1), from_bits(edge.at(2)), from_bits(edge.at(3)), edge.at(4)};
+    edges_[k] = {whole(edge.at(0)), whole(edge.at(1)), from_bits(whole(edge.at(2))),
+                 from_bits(whole(edge.at(3))), whole(edge.at(4))};
   }
   for (std::size_t k = 0; k < rungs_.size(); ++k) {
-    state.at("replica_at").at(k).get_to(replica_at_[k]);
-    state.at("direction").at(k).get_to(direction_[k]);
+    replica_at_[k] = whole(state.at("replica_at").at(k));
+    if (replica_at_[k] >= rungs_.size()) throw std::out_of_range("a replica that is not there");
   }
-  state.at("round_trips").get_to(round_trips_);
+  for (std::size_t k = 0; k < rungs_.size(); ++k)
+    direction_[k] = static_cast<unsigned>(whole(state.at("direction").at(k)));
+  round_trips_ = whole(state.at("round_trips"));
   state.at("confidence").get_to(is_confidence_measured_);
   series_.restore(state.at("series"));
 }

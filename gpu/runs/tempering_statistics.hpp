@@ -92,6 +92,8 @@ class TemperingStatistics {
   nlohmann::ordered_json report() const;
   /// For a checkpoint, and back: the same bits.
   nlohmann::json state() const;
+  /// @throw nlohmann::json::exception if it is no such state, std::out_of_range if its index
+  /// process names no replica
   void restore(const nlohmann::json& state);
 
  private:
@@ -102,7 +104,7 @@ class TemperingStatistics {
   std::vector<EdgeCounts> edges_;
   std::vector<std::size_t> replica_at_;
   /// Per replica: 0 before it has been at rung 1, 1 on its way up, 2 on its way down.
-  std::vector<int> direction_;
+  std::vector<unsigned> direction_;
   std::uint64_t round_trips_ = 0;
   RoundSeries series_;
   bool is_confidence_measured_ = false;

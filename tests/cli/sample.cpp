@@ -248,6 +248,79 @@ TEST_CASE("a run that is really killed is taken up to the same bytes") {
   CHECK(struck > 0);
 }
 
+namespace {
+
+/// The tokens of the rounds that a run folder holds: those of its journal, and those of the lines
+/// up to its checkpoint.
+std::uint64_t tokens_of_ended_rounds(const std::string& run) {
+  std::uint64_t tokens = 0;
+  json files = json::object();
+  if (std::filesystem::exists(run + "/checkpoint"))
+    files = json::parse(bytes_of(run + "/checkpoint").substr(17))["files"];
+  for (const auto& [name, written] : files.items()) {
+    if (name == "samples.jsonl" || name == "prompt_reports.jsonl") continue;
+    std::istringstream lines(
+        bytes_of(run + "/" + name).substr(0, written["bytes"].get<std::size_t>()));
+    for (std::string line; std::getline(lines, line);)
+      tokens += json::parse(line).value("tokens", std::uint64_t{0});
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(run)) {
+    if (!entry.path().filename().string().starts_with("journal-")) continue;
+    std::istringstream lines(bytes_of(entry.path()));
+    for (std::string line; std::getline(lines, line) && !lines.eof();) {
+      const json round = json::parse(line.substr(17));
+      if (!round.contains("events")) continue;
+      for (const json& event : round["events"]) tokens += event[4].get<std::uint64_t>();
+    }
+  }
+  return tokens;
+}
+
+bool has_journal(const std::string& run) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(run, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().filename().string().starts_with("journal-")) return true;
+  return false;
+}
+
+}  // namespace
+
+// At the default pace, with 64 answers to two prompts under way: what the killed process left of
+// rounds is all that the next one does not draw.
+TEST_CASE("kill -9 right after a round has ended loses none that has") {
+  const TemporaryFolder folder;
+  const TemporaryFile prompts(
+      "{\"id\": \"one\", \"prompt\": \"3+9+2+1+7+2+3+3?\"}\n{\"id\": \"two\", \"prompt\": "
+      "\"1+1?\"}");
+  const std::string rest = worked_sum +
+                           "--samples 32 --horizon 24 --rounds 3 --powers 1,2 --seed 9 --prompts " +
+                           prompts.path() + " --out ";
+  const std::string whole = (folder / "whole").string();
+  sample(rest + whole);
+  const auto tokens_of = [](const std::string& file) {
+    return json::parse(bytes_of(file))["decode_tokens"].get<std::uint64_t>();
+  };
+  std::uint64_t kept = 0;
+  for (const double milliseconds : {0.0, 40.0, 700.0}) {
+    const std::string run = (folder / std::to_string(milliseconds)).string();
+    const pid_t child =
+        start({"/bin/sh", "-c", "exec " TEMPERA_BINARY " sample " + rest + run + " >/dev/null"});
+    while (!has_journal(run) && !std::filesystem::exists(run + "/summary.json"))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    kill_after(child, milliseconds / 1000.0);
+    const std::uint64_t ended = tokens_of_ended_rounds(run);
+    kept = std::max(kept, ended);
+    if (std::filesystem::exists(run + "/summary.json")) continue;  // it was faster
+    sample("--resume " + run);
+    CAPTURE(milliseconds, ended);
+    CHECK(tokens_of(run + "/speed.json") == tokens_of(whole + "/summary.json") - ended);
+    for (const char* name : {"/config.json", "/events.jsonl", "/samples.jsonl", "/summary.json"})
+      CHECK(bytes_of(run + name) == bytes_of(whole + name));
+  }
+  CHECK(kept > 0);
+}
+
 TEST_CASE("SIGINT and SIGTERM leave whole lines and say how to go on") {
   const auto [number, code] = GENERATE(table<int, int>({{SIGINT, 130}, {SIGTERM, 143}}));
   const TemporaryFolder folder;

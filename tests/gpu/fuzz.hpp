@@ -126,13 +126,13 @@ inline Outcome try_mutations(const std::vector<std::string>& files,
   return outcome;
 }
 
-/// Mutations of files that must be read as they are.
+/// Mutations of files that must be read as they are, for this share of a reader's time.
 inline void fuzz(const char* reader, const std::vector<std::string>& files,
-                 const std::function<void(const std::string&)>& read) {
+                 const std::function<void(const std::string&)>& read, double share = 1.0) {
   const auto seed = static_cast<std::uint64_t>(from_environment("TEMPERA_FUZZ_SEED", 1));
   for (const auto& file : files) REQUIRE_NOTHROW(read(file));
   const auto outcome =
-      try_mutations(files, read, seed, from_environment("TEMPERA_FUZZ_SECONDS", 2));
+      try_mutations(files, read, seed, share * from_environment("TEMPERA_FUZZ_SECONDS", 2));
   std::cout << reader << ": seed " << seed << ", " << outcome.tried << " files, " << outcome.refused
             << " refused\n";
   INFO(reader << ", seed " << seed << ", case " << outcome.tried);

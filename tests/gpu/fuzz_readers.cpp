@@ -128,7 +128,7 @@ TEST_CASE("every tokenizer.json is read or refused, and its texts too", "[fuzz]"
        {fixture("tokenizer/qwen_like/tokenizer.json"),
         fixture("tokenizer/characters/tokenizer.json"),
         fixture("tokenizer/characters_bpe/tokenizer.json"),
-        fixture("tokenizer/words/tokenizer.json")},
+        fixture("tokenizer/words/tokenizer.json"), fixture("tokenizer/phi_like/tokenizer.json")},
        [](const std::string& bytes) {
          const auto tokenizer = Tokenizer::parse(bytes, "tokenizer.json");
          for (const char* text : {"", "12 the\n<|endoftext|>", "a\xC3\xA9+b"}) {

@@ -154,8 +154,8 @@ SamplingSettings several_prompts() {
 
 }  // namespace
 
-// The rounds that have ended are kept, to the last: of a killed process where every round is
-// followed by a checkpoint, of one that was asked to stop at any pace.
+// The rounds that have ended are in a checkpoint, to the last: of a killed process where each is
+// followed by one, of one that was asked to stop at any pace. What is behind one is in the journal.
 TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
