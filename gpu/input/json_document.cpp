@@ -94,6 +94,12 @@ void JsonObject::require_known(std::span<const std::string_view> known) const {
   }
 }
 
+std::vector<std::string> JsonObject::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& member : value_->items()) keys.push_back(member.key());
+  return keys;
+}
+
 void JsonObject::only(std::initializer_list<std::string_view> known) const {
   require_known({known.begin(), known.size()});
 }

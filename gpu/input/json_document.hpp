@@ -36,6 +36,8 @@ class JsonObject {
   /// The file and the path of keys to the object.
   std::string where() const;
 
+  /// Its keys, in ascending order.
+  std::vector<std::string> keys() const;
   /// @throw BadInput unless every key is one of `known`, with the one that is nearest to it
   void only(std::initializer_list<std::string_view> known) const;
   /// Checks that every required key is there with a value other than null and that every key is

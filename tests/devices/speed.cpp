@@ -62,8 +62,7 @@ void measure_device(SpeedRun& run) {
   measure_products(run, medium);
   measure_products(run, large);
   measure_attention(run, large, 64, 8192);
-  // 2,048 tokens behind 64 rows: 20 GB of pages beside 16 GB of weights, and as much again while
-  // the pages grow.
+  // 2,048 tokens behind 64 rows: 20 GB of pages, which grow in place, beside 16 GB of weights.
   // All steps that are measured end below 2,048 positions, where another graph would begin.
   const StepsToMeasure what{{1, 2, 4, 64}, 1984, 2048, 24, {1, 4, 16}};
   measure_steps(run, medium, what);

@@ -62,7 +62,10 @@ TEST_CASE("every config.json is read or refused", "[fuzz]") {
   fuzz("config.json",
        {fixture("qwen3/untied_float32/config.json"),
         fixture("qwen3/tied_bfloat16_sharded/config.json")},
-       [](const std::string& bytes) { parse_qwen3_config(bytes, "config.json"); });
+       [](const std::string& bytes) {
+         const auto document = parse_json(bytes, "config.json");
+         Qwen3::configuration(JsonObject(document, "config.json"));
+       });
 }
 
 TEST_CASE("every safetensors file is read or refused", "[fuzz]") {

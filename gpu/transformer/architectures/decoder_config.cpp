@@ -15,6 +15,27 @@ namespace {
 constexpr std::uint64_t largest_vocabulary_size = std::uint64_t{1} << 18;
 constexpr std::uint64_t largest_width = std::uint64_t{1} << 17;
 
+/// What every architecture reads of a config.json, here or through model_config.hpp.
+constexpr std::array<std::string_view, 19> common_json_keys{"head_dim",
+                                                            "hidden_act",
+                                                            "hidden_size",
+                                                            "intermediate_size",
+                                                            "layer_types",
+                                                            "max_position_embeddings",
+                                                            "model_type",
+                                                            "num_attention_heads",
+                                                            "num_hidden_layers",
+                                                            "num_key_value_heads",
+                                                            "partial_rotary_factor",
+                                                            "quantization_config",
+                                                            "rms_norm_eps",
+                                                            "rope_parameters",
+                                                            "rope_scaling",
+                                                            "rope_theta",
+                                                            "tie_word_embeddings",
+                                                            "use_sliding_window",
+                                                            "vocab_size"};
+
 /// What every architecture's metadata may say, behind its prefix.
 constexpr std::array<std::string_view, 12> common_keys{"block_count",
                                                        "context_length",
@@ -86,7 +107,9 @@ std::vector<std::uint32_t> terminal_tokens(const GgufMetadata& metadata,
 
 }  // namespace
 
-DecoderConfig read_decoder_config(const JsonObject& json) {
+DecoderConfig read_decoder_config(const JsonObject& json,
+                                  std::initializer_list<std::string_view> others) {
+  require_known_keys(json, common_json_keys, others);
   require_unquantised(json);
   require_text(json, "hidden_act", "silu");
   DecoderConfig config;

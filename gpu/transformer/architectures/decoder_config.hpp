@@ -47,10 +47,13 @@ struct DecoderConfig {
 };
 
 /// What all architectures say alike in a config.json, which is everything but the rotary positions
-/// beyond `rope_theta`; and the tokens of its `eos_token_id`. Checks sizes as below.
+/// beyond `rope_theta`; and the tokens of its `eos_token_id`. `others` are keys that the
+/// architecture reads itself; any key beyond them that may change logits is refused
+/// (require_known_keys). Checks sizes as below.
 /// @throw BadInput naming file, key and remedy for what is missing or out of range, and for
 /// quantised weights and activations other than silu, which none of the architectures has
-DecoderConfig read_decoder_config(const JsonObject& json);
+DecoderConfig read_decoder_config(const JsonObject& json,
+                                  std::initializer_list<std::string_view> others);
 
 /// The same of a GGUF file, under llama.cpp's names: `general.architecture` followed by a dot and
 /// the key. `others` are keys that the architecture reads itself; any other key of this prefix is

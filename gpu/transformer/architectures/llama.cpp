@@ -45,10 +45,8 @@ std::vector<double> llama3_factors(const JsonObject& scaling, const DecoderConfi
 DecoderConfig Llama::configuration(const JsonObject& json) {
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
-  require_false(json, "mlp_bias");
-  require_false(json, "rope_interleaved");
   require_full_attention(json);
-  auto config = read_decoder_config(json);
+  auto config = read_decoder_config(json, {"attention_bias"});
   const auto rope = read_rope(json, {"llama3"});
   config.rope_theta = rope.theta;
   if (rope.type == "llama3") {

@@ -1,6 +1,7 @@
 #include "gpu/transformer/architectures/model_config.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "gpu/input/bad_input.hpp"
@@ -9,6 +10,54 @@
 namespace tempera::gpu {
 
 namespace {
+
+/// What says nothing of how logits come about.
+constexpr std::array keys_of_no_logits{
+    // names, versions, types of the stored weights
+    "_commit_hash", "_from_model_config", "_name_or_path", "architectures", "auto_map", "dtype",
+    "is_llama_config", "tokenizer_class", "torch_dtype", "transformers.js_config",
+    "transformers_version", "unsloth_fixed", "unsloth_version",
+    // numbers of tokens, and those that end a text
+    "bos_token_id", "decoder_start_token_id", "eos_token_id", "forced_bos_token_id",
+    "forced_eos_token_id", "pad_token_id", "prefix", "sep_token_id",
+    // training
+    "attention_dropout", "classifier_dropout", "embd_pdrop", "finetuning_task",
+    "gradient_checkpointing", "id2label", "initializer_range", "label2id", "neftune_noise_alpha",
+    "problem_type", "resid_pdrop", "task_specific_params", "tf_legacy_loss",
+    // how others run the same sums
+    "_attn_implementation", "_attn_implementation_autoset", "_attn_implementation_internal",
+    "_flash_attn_2_enabled", "attn_implementation", "chunk_size_feed_forward", "is_decoder",
+    "pretraining_tp", "torchscript", "use_bfloat16", "use_cache",
+    // what others give back
+    "output_attentions", "output_hidden_states", "output_scores", "return_dict",
+    "return_dict_in_generate",
+    // the defaults of older versions' generation
+    "bad_words_ids", "begin_suppress_tokens", "diversity_penalty", "do_sample", "early_stopping",
+    "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "length_penalty",
+    "max_length", "max_sequence_length", "min_length", "no_repeat_ngram_size", "num_beam_groups",
+    "num_beams", "num_return_sequences", "remove_invalid_values", "repetition_penalty",
+    "suppress_tokens", "temperature", "top_k", "top_p", "typical_p"};
+
+/// What asks for nothing at this value, and for another model at any other.
+struct NeutralValue {
+  const char* key;
+  const char* json;
+};
+constexpr std::array neutral_values{NeutralValue{"add_cross_attention", "false"},
+                                    NeutralValue{"is_causal", "true"},
+                                    NeutralValue{"is_encoder_decoder", "false"},
+                                    NeutralValue{"lm_head_bias", "false"},
+                                    NeutralValue{"mlp_bias", "false"},
+                                    NeutralValue{"mlp_only_layers", "[]"},
+                                    NeutralValue{"pruned_heads", "{}"},
+                                    NeutralValue{"rope_interleaved", "false"},
+                                    NeutralValue{"tie_encoder_decoder", "false"},
+                                    NeutralValue{"use_mrope", "false"}};
+
+template <class List>
+bool is_in(const List& list, const std::string& key) {
+  return std::find(list.begin(), list.end(), key) != list.end();
+}
 
 /// The type of the rotary positions, under its key or the oldest one, which is `type`.
 std::string rope_type(const JsonObject& rope, std::initializer_list<std::string_view> scalings) {
@@ -57,10 +106,31 @@ void require_false(const JsonObject& config, const std::string& key) {
   }
 }
 
+void require_known_keys(const JsonObject& config, std::span<const std::string_view> read,
+                        std::initializer_list<std::string_view> others) {
+  for (const auto& key : config.keys()) {
+    if (!config.has(key) || is_in(read, key) || is_in(others, key) ||
+        is_in(keys_of_no_logits, key)) {
+      continue;
+    }
+    const auto neutral = std::find_if(neutral_values.begin(), neutral_values.end(),
+                                      [&](const NeutralValue& value) { return value.key == key; });
+    if (neutral == neutral_values.end()) {
+      throw BadInput(
+          config.where(), in_quotes(key) + " may ask for a part that is not computed here",
+          "choose a model without it, or remove the key if its logits do not depend on it");
+    }
+    if (config.at(key) != nlohmann::json::parse(neutral->json)) {
+      throw BadInput(config.where(), in_quotes(key) + " is not " + neutral->json,
+                     "only that is supported; choose a model that has it");
+    }
+  }
+}
+
 void require_unquantised(const JsonObject& config) {
   if (config.has("quantization_config")) {
     throw BadInput(config.where(), "\"quantization_config\" is set",
-                   "only F32 and BF16 weights are supported; choose the unquantised model");
+                   "only F32, BF16 and F16 weights are supported; choose the unquantised model");
   }
 }
 

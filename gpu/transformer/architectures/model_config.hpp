@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,15 @@ void require_text(const JsonObject& config, const std::string& key, const std::s
 /// The key is missing, null or false.
 void require_false(const JsonObject& config, const std::string& key);
 
-/// Weights are F32 or BF16, and every layer attends to the whole text.
+/// Refuses a key that none of the lists has: it may ask for a part that would be left out. `read`
+/// are the keys that the caller reads. Known besides, whatever the architecture, are those that
+/// change no logits (names and versions, numbers of tokens, defaults of training, generation and
+/// output), and those that ask for no more than is computed here at the one value that they may
+/// have. A key that is null says nothing.
+void require_known_keys(const JsonObject& config, std::span<const std::string_view> read,
+                        std::initializer_list<std::string_view> others = {});
+
+/// Weights are F32, BF16 or F16, and every layer attends to the whole text.
 void require_unquantised(const JsonObject& config);
 void require_full_attention(const JsonObject& config);
 

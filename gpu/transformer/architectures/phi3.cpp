@@ -65,7 +65,8 @@ DecoderConfig Phi3::configuration(const JsonObject& json, RopeFactors factors) {
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   require_full_attention(json);
-  auto config = read_decoder_config(json);
+  auto config = read_decoder_config(
+      json, {"attention_bias", "original_max_position_embeddings", "sliding_window"});
   const auto rope = read_rope(json, {"longrope", "su"});  // "su" is its older name
   config.rope_theta = rope.theta;
   if (rope.scaling) {

@@ -11,7 +11,7 @@ namespace tempera::gpu {
 DecoderConfig Qwen2::configuration(const JsonObject& json) {
   require_text(json, "model_type", model_type);
   require_full_attention(json);
-  auto config = read_decoder_config(json);
+  auto config = read_decoder_config(json, {"max_window_layers", "sliding_window"});
   config.rope_theta = read_rope_theta(json);
   return config;
 }

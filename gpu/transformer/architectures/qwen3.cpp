@@ -13,25 +13,13 @@ DecoderConfig Qwen3::configuration(const JsonObject& json) {
   require_text(json, "model_type", model_type);
   require_false(json, "attention_bias");
   require_full_attention(json);
-  auto config = read_decoder_config(json);
+  auto config =
+      read_decoder_config(json, {"attention_bias", "max_window_layers", "sliding_window"});
   config.rope_theta = read_rope_theta(json);
   return config;
 }
 
 DecoderConfig Qwen3::configuration(const GgufFile& file) { return read_decoder_config(file, {}); }
-
-Qwen3Config parse_qwen3_config(std::string_view text, const std::string& where) {
-  const auto document = parse_json(text, where);
-  return Qwen3::configuration(JsonObject(document, where));
-}
-
-Qwen3Config read_qwen3_config(const std::filesystem::path& folder) {
-  const auto file = folder / "config.json";
-  auto config = parse_qwen3_config(read_text_file(file), file.string());
-  config.eos_token_ids =
-      read_generation_terminal_tokens(folder, config.vocab_size, std::move(config.eos_token_ids));
-  return config;
-}
 
 // ---- weights
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +10,6 @@
 namespace tempera::gpu {
 
 using Qwen3Config = DecoderConfig;
-
-/// The configuration that the text of a config.json describes; `where` names it in errors.
-///
-/// @throw BadInput, naming file, key and remedy, for whatever is missing, out of range or would
-/// need arithmetic that this architecture does not have: another model_type or activation, a
-/// sliding window in use, scaled rotary positions, attention biases, quantised weights.
-Qwen3Config parse_qwen3_config(std::string_view text, const std::string& where);
-
-/// Reads `folder`/config.json and, where it is there, `folder`/generation_config.json; BadInput as
-/// above.
-Qwen3Config read_qwen3_config(const std::filesystem::path& folder);
 
 /// Qwen3 (Qwen Team 2025), the dense decoder: token embedding; per layer grouped-query attention
 /// with RMSNorm on every head's query and key and rotary positions, then SwiGLU, each after an

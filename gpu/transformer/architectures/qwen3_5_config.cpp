@@ -90,6 +90,12 @@ std::vector<bool> read_layer_types(const JsonObject& json, std::size_t layers) {
   return full_attention;
 }
 
+/// The gate on what a recurrent layer answers; "swish" is another name of silu.
+void require_silu_gate(const JsonObject& json) {
+  const std::string key = "output_gate_type";
+  if (json.has(key) && json.text(key) != "swish") require_text(json, key, "silu");
+}
+
 }  // namespace
 
 void require_gated_delta_net(const Qwen3_5Config& config, const std::string& where) {
@@ -119,8 +125,14 @@ Qwen3_5Config Qwen3_5::configuration(const JsonObject& json) {
     throw BadInput(json.where(), "\"attn_output_gate\" is false",
                    "only gated attention is supported; choose a model that has it");
   }
+  require_silu_gate(json);
   Qwen3_5Config config;
-  static_cast<DecoderConfig&>(config) = read_decoder_config(json);
+  static_cast<DecoderConfig&>(config) = read_decoder_config(
+      json, {"attention_bias", "attn_output_gate", "full_attention_interval",
+             "linear_conv_kernel_dim", "linear_key_head_dim", "linear_num_key_heads",
+             "linear_num_value_heads", "linear_value_head_dim", "output_gate_type",
+             // how others hold the recurrent state, and the heads that predict several tokens
+             "mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings"});
   read_partial_rotary(json, config);
   config.full_attention = read_layer_types(json, config.num_hidden_layers);
   config.linear_num_key_heads = json.whole_number("linear_num_key_heads", 1, most_heads);
@@ -135,6 +147,11 @@ Qwen3_5Config Qwen3_5::configuration(const JsonObject& json) {
 Qwen3_5Config Qwen3_5::outer_configuration(const JsonObject& json) {
   require_text(json, "model_type", outer_model_type);
   require_unquantised(json);
+  constexpr std::array<std::string_view, 11> known{
+      "image_token_id",      "language_model_only",   "model_type",     "quantization_config",
+      "text_config",         "tie_word_embeddings",   "video_token_id", "vision_config",
+      "vision_end_token_id", "vision_start_token_id", "vision_token_id"};
+  require_known_keys(json, known);
   const JsonObject text = json.object("text_config");
   auto config = configuration(text);
   const std::string key = "tie_word_embeddings";

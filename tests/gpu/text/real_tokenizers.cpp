@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "gpu/input/utf8.hpp"
 #include "gpu/text/tokenizer.hpp"
 #include "gpu/transformer/weights/gguf.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
@@ -34,6 +35,19 @@ nlohmann::json read(const std::string& file) {
   return nlohmann::json::parse(read_bytes(expected / file));
 }
 
+/// The text of tokens as they come; every part of it has whole characters.
+std::string streamed(const Tokenizer& tokenizer, const std::vector<std::uint32_t>& ids) {
+  TextStream stream(tokenizer);
+  std::string text;
+  const auto append = [&](const std::string& part) {
+    CHECK(first_invalid_utf8(part) == part.size());
+    text += part;
+  };
+  for (const auto id : ids) append(stream.push(id));
+  append(stream.finish());
+  return text;
+}
+
 /// The texts of the corpus that the tokenizer gets wrong.
 std::vector<std::string> mistakes(const Tokenizer& tokenizer, const std::string& family) {
   const auto corpus = read("corpus.json");
@@ -50,13 +64,53 @@ std::vector<std::string> mistakes(const Tokenizer& tokenizer, const std::string&
       wrong.push_back("encoding " + corpus[i].dump());
     if (tokenizer.decode(ids) != cases[i]["decoded"].get<std::string>())
       wrong.push_back("decoding " + corpus[i].dump());
-    TextStream stream(tokenizer);
-    std::string streamed;
-    for (const auto id : ids) streamed += stream.push(id);
-    if (streamed + stream.finish() != tokenizer.decode(ids))
+    if (streamed(tokenizer, ids) != tokenizer.decode(ids))
       wrong.push_back("streaming " + corpus[i].dump());
   }
   return wrong;
+}
+
+/// The sequences of tokens, which no text gave, that `decode` makes another text of.
+template <class Decode>
+std::vector<std::string> decoding_mistakes(const std::string& family, const Decode& decode) {
+  const auto cases = read(family + "_sequences.json");
+  REQUIRE(cases.size() > 390);
+  std::vector<std::string> wrong;
+  std::size_t ill_formed = 0;
+  for (const auto& each : cases) {
+    const auto decoded = each["decoded"].get<std::string>();
+    ill_formed += decoded.find("\uFFFD") != std::string::npos ? 1 : 0;
+    if (decode(each["ids"].get<std::vector<std::uint32_t>>()) != decoded)
+      wrong.push_back(each["ids"].dump());
+  }
+  REQUIRE(ill_formed > 290);
+  return wrong;
+}
+
+/// Not for Phi-3: see tests/fixtures/tokenizer/real/README.md.
+void require_decoded(const Tokenizer& tokenizer, const std::string& family) {
+  CHECK(decoding_mistakes(family, [&](const auto& ids) { return tokenizer.decode(ids); }) ==
+        std::vector<std::string>{});
+  CHECK(decoding_mistakes(family, [&](const auto& ids) { return streamed(tokenizer, ids); }) ==
+        std::vector<std::string>{});
+  // Characters that are cut must not be decoded token by token.
+  CHECK(decoding_mistakes(family, [&](const auto& ids) {
+          std::string pieces;
+          for (const auto id : ids) pieces += tokenizer.piece(id);
+          return pieces;
+        }).size() > 50);
+}
+
+/// Nothing but UTF-8 is a text: the first byte that is none is named, and nothing is replaced.
+void require_only_utf8(const Tokenizer& tokenizer) {
+  for (const char* bytes : {"\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xE2\x82",
+                            "\xF0\x9F\x99", "\xF4\x90\x80\x80", "\xFF"}) {
+    for (const char* behind : {"", "z", "<|im_end|>", "\n"}) {
+      const std::string text = std::string("a\n") + bytes + behind;
+      require_bad_input([&] { tokenizer.encode(text, "prompt 3"); },
+                        {"prompt 3", "byte 2", "UTF-8"});
+    }
+  }
 }
 
 }  // namespace
@@ -66,7 +120,10 @@ TEST_CASE("real vocabularies in tokenizer.json give Hugging Face's tokens", "[re
     const auto folder = data_folder() / "tokenizers" / family;
     if (!is_there(folder / "tokenizer.json")) continue;
     INFO(family);
-    CHECK(mistakes(Tokenizer::load(folder), family) == std::vector<std::string>{});
+    const auto tokenizer = Tokenizer::load(folder);
+    CHECK(mistakes(tokenizer, family) == std::vector<std::string>{});
+    if (family != std::string("phi3")) require_decoded(tokenizer, family);
+    require_only_utf8(tokenizer);
   }
 }
 
@@ -80,6 +137,8 @@ TEST_CASE("real vocabularies in GGUF give Hugging Face's tokens", "[real_tokeniz
     const GgufFile gguf(file);
     const auto tokenizer = Tokenizer::from_gguf(gguf.metadata());
     CHECK(mistakes(tokenizer, family) == std::vector<std::string>{});
+    if (family != std::string("phi3")) require_decoded(tokenizer, family);
+    require_only_utf8(tokenizer);
     // A begin of text stands before a text where the published tokenizer puts one.
     const auto beginning = tokenizer.beginning();
     const std::vector<std::uint32_t> none;

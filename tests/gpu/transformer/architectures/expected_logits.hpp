@@ -23,17 +23,18 @@ using LogitsByPosition = std::vector<std::vector<float>>;
 /// What transformers computed for one case.
 struct ExpectedLogits {
   std::vector<TokenId> tokens;
-  std::vector<std::size_t> positions;
-  std::vector<float> logits;  // [positions, vocabulary]
+  std::vector<float> logits;  // [tokens, vocabulary]: at every position of the text
 
   explicit ExpectedLogits(const std::string& name) {
     const auto text = nlohmann::json::parse(read_bytes(architecture_fixtures / name / "text.json"));
     tokens = text["tokens"].get<std::vector<TokenId>>();
-    positions = text["positions"].get<std::vector<std::size_t>>();
     const auto bytes = read_bytes(architecture_fixtures / name / "logits.bin");
     logits.resize(bytes.size() / sizeof(float));
     std::memcpy(logits.data(), bytes.data(), bytes.size());
   }
+
+  /// How many positions are compared: every one of the text.
+  std::size_t positions() const { return tokens.size(); }
 
   /// How far two float32 evaluations of the same model may lie apart.
   ///
@@ -64,11 +65,10 @@ struct ExpectedLogits {
   };
   Distance distance(const LogitsByPosition& rows) const {
     std::vector<float> differences;
-    const std::size_t vocabulary = logits.size() / positions.size();
+    const std::size_t vocabulary = logits.size() / tokens.size();
     Distance result;
     for (std::size_t i = 0; i < logits.size(); ++i) {
-      const float difference =
-          std::abs(logits[i] - rows[positions[i / vocabulary]][i % vocabulary]);
+      const float difference = std::abs(logits[i] - rows[i / vocabulary][i % vocabulary]);
       differences.push_back(difference);
       // A NaN is larger than nothing.
       result.largest = std::isnan(difference)

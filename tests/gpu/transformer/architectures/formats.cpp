@@ -7,6 +7,7 @@
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/transformer.hpp"
+#include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
@@ -14,8 +15,7 @@ namespace tempera::gpu {
 
 namespace {
 
-const std::filesystem::path fixtures =
-    std::filesystem::path(TEMPERA_SOURCE_DIR) / "tests/fixtures/architectures";
+const auto& fixtures = architecture_fixtures;
 
 const std::vector<TokenId> text{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4};
 
@@ -23,6 +23,17 @@ std::vector<float> logits_of(Transformer& transformer) {
   DeviceMemory<float> memory;
   transformer.logits_at_every_position(text, memory);
   return memory.download(0, text.size() * transformer.vocabulary_size());
+}
+
+LogitsByPosition rows_of(Transformer& transformer, const std::vector<TokenId>& tokens) {
+  DeviceMemory<float> memory;
+  transformer.logits_at_every_position(tokens, memory);
+  const std::size_t vocabulary = transformer.vocabulary_size();
+  LogitsByPosition rows;
+  for (std::size_t row = 0; row < tokens.size(); ++row) {
+    rows.push_back(memory.download(row * vocabulary, vocabulary));
+  }
+  return rows;
 }
 
 /// Of every bit of a model's logits.
@@ -154,15 +165,6 @@ void add_factors(GgufBytes& file, const std::string& name, const std::vector<dou
   add_gguf_tensor(file, name, {values.size()}, 0, bytes_of_values(values));
 }
 
-/// A folder of a fixture's config.json, changed, without weights.
-void refused_config(const std::string& fixture, const std::function<void(nlohmann::json&)>& edit,
-                    std::initializer_list<std::string> parts) {
-  const ModelFolder folder("untied_float32");
-  folder.write("config.json", read_bytes(fixtures / fixture / "config.json"));
-  folder.edit_json("config.json", edit);
-  require_bad_input([&] { Transformer::load(folder.path()); }, parts);
-}
-
 }  // namespace
 
 TEST_CASE("a model has the same bits from a folder and from GGUF", "[architecture][gguf]") {
@@ -204,7 +206,28 @@ TEST_CASE("Llama's scaled frequencies come from the tensor of factors in GGUF",
     CHECK(read.rope_factors[d] == static_cast<double>(static_cast<float>(config.rope_factors[d])));
   }
   CHECK_FALSE(read.tie_word_embeddings);
-  CHECK_NOTHROW(Transformer::load(folder.path() / "model.gguf"));
+  // The same model with the factors and the epsilon that the file has room for, bit for bit.
+  config.rms_norm_eps = read.rms_norm_eps;
+  config.rope_factors = read.rope_factors;
+  for (const auto arithmetic : arithmetics) {
+    const auto& kernels = default_kernels(arithmetic);
+    FormulaTensors tensors;
+    Transformer same(std::make_unique<Llama>(config, tensors, kernels));
+    CHECK(
+        (logits_of(*Transformer::load(folder.path() / "model.gguf", kernels)) == logits_of(same)));
+  }
+  // And that of transformers, which a file without the factors is not.
+  const ExpectedLogits expected("llama3_scaled");
+  const auto distance = [&](const std::string& file) {
+    return expected.distance(rows_of(*Transformer::load(folder.path() / file), expected.tokens))
+        .largest;
+  };
+  const double tolerance = expected.tolerance(config);
+  CHECK(distance("model.gguf") <= tolerance);
+  auto without = gguf_of<Llama>(config, "llama");
+  add_float32_tensors<Llama>(without, config);
+  folder.write("without.gguf", without.bytes());
+  CHECK(distance("without.gguf") > 10.0 * tolerance);
 }
 
 TEST_CASE("quantised weights of a GGUF file are the values that they dequantise to",
@@ -282,79 +305,6 @@ TEST_CASE("tensors have llama.cpp's names in GGUF", "[gguf]") {
     CHECK(name(unknown).empty());
     CHECK(gguf_name(unknown, "qwen35").empty());
   }
-}
-
-TEST_CASE("a part of a configuration that is not computed is refused by its name", "[config]") {
-  struct Case {
-    const char* fixture;
-    const char* key;
-    nlohmann::json value;
-  };
-  const nlohmann::json yarn{{"rope_type", "yarn"}, {"factor", 4.0}, {"rope_theta", 1e4}};
-  for (const Case& each :
-       std::vector<Case>{{"llama_tied", "hidden_act", "gelu"},
-                         {"llama_tied", "attention_bias", true},
-                         {"llama_tied", "mlp_bias", true},
-                         {"llama_tied", "rope_interleaved", true},
-                         {"llama_tied", "partial_rotary_factor", 0.5},
-                         {"llama_tied", "quantization_config", {{"bits", 4}}},
-                         {"llama_tied", "rope_parameters", yarn},
-                         {"llama_tied", "layer_types", {"sliding_attention", "full_attention"}},
-                         {"llama_tied", "rope_scaling", {{"type", "linear"}, {"factor", 2.0}}},
-                         {"qwen2", "use_sliding_window", true},
-                         {"qwen2", "rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}},
-                         {"qwen2", "hidden_act", "relu"},
-                         {"qwen3", "attention_bias", true},
-                         {"phi3_short", "attention_bias", true},
-                         {"phi3_short", "sliding_window", 511},
-                         {"phi3_short", "partial_rotary_factor", 0.75},
-                         {"phi3_short", "rope_parameters", yarn},
-                         {"phi3_short", "original_max_position_embeddings", 0}}) {
-    INFO(each.fixture << " " << each.key << ": " << each.value.dump());
-    const std::string named =
-        std::string(each.key) == "sliding_window" ? "sliding window" : each.key;
-    refused_config(each.fixture, [&](auto& json) { json[each.key] = each.value; },
-                   {"config.json", named});
-  }
-  // Keys within the scaling, which might change it.
-  refused_config("llama3_scaled", [](auto& json) { json["rope_parameters"]["beta"] = 1; },
-                 {"rope_parameters", "beta"});
-  refused_config("llama3_scaled", [](auto& json) { json["rope_parameters"].erase("factor"); },
-                 {"rope_parameters", "factor"});
-  refused_config("llama3_scaled",
-                 [](auto& json) { json["rope_parameters"]["low_freq_factor"] = 4.0; },
-                 {"rope_parameters", "low_freq_factor"});
-  refused_config("phi3_short",
-                 [](auto& json) { json["rope_parameters"]["short_factor"].push_back(1.0); },
-                 {"rope_parameters", "short_factor", "6 factors, not 5"});
-}
-
-TEST_CASE("the older spelling of scaled rotary positions means the same", "[config]") {
-  const auto config = [](const std::string& fixture, const auto& edit) {
-    auto json = nlohmann::json::parse(read_bytes(fixtures / fixture / "config.json"));
-    edit(json);
-    return json;
-  };
-  const auto older = [](nlohmann::json& json) {
-    auto rope = json["rope_parameters"];
-    json.erase("rope_parameters");
-    json["rope_theta"] = rope["rope_theta"];
-    rope.erase("rope_theta");
-    rope["type"] = rope["rope_type"];
-    rope.erase("rope_type");
-    json["rope_scaling"] = rope;
-  };
-  const auto llama = config("llama3_scaled", older);
-  CHECK(Llama::configuration(JsonObject(llama, "config.json")).rope_factors ==
-        config_of<Llama>("llama3_scaled").rope_factors);
-  const auto phi3 = config("phi3_short", older);
-  const auto read = Phi3::configuration(JsonObject(phi3, "config.json"));
-  const auto newer = config_of<Phi3>("phi3_short");
-  CHECK(read.rope_factors == newer.rope_factors);
-  CHECK(read.rope_magnitude == newer.rope_magnitude);
-  CHECK(read.max_position_embeddings == 512);
-  CHECK(read.remark == newer.remark);
-  CHECK(read.remark.find("short factors") != std::string::npos);
 }
 
 TEST_CASE("a part of a GGUF file that is not computed is refused by its name",

@@ -5,10 +5,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/architectures/plain_forward.hpp"
+#include "tests/gpu/transformer/architectures/qwen3_folder.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -1,5 +1,6 @@
-#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/architectures/qwen3_folder.hpp"
 
 namespace tempera::gpu {
 
@@ -90,7 +91,7 @@ TEST_CASE("a configuration that the architecture does not compute is refused by 
 
 TEST_CASE("a config.json that is not one JSON object is refused", "[config]") {
   const ModelFolder folder("untied_float32");
-  const auto read = [&] { read_qwen3_config(folder.path()); };
+  const auto read = [&] { Transformer::load(folder.path()); };
   for (const char* text : {"", "[]", "{", "{}x", "{\"model_type\": \"\xFF\"}", "nul", "1e999"}) {
     INFO(text);
     folder.write("config.json", text);
@@ -109,7 +110,7 @@ TEST_CASE("a config.json that is not one JSON object is refused", "[config]") {
 TEST_CASE("a broken generation_config.json is refused by its own name", "[config]") {
   const ModelFolder folder("untied_float32");
   folder.write("generation_config.json", R"({"eos_token_id": 999})");
-  require_bad_input([&] { read_qwen3_config(folder.path()); },
+  require_bad_input([&] { Transformer::load(folder.path()); },
                     {"generation_config.json", "eos_token_id"});
 }
 

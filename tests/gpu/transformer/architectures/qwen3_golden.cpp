@@ -3,10 +3,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/architectures/plain_forward.hpp"
+#include "tests/gpu/transformer/architectures/qwen3_folder.hpp"
 
 namespace tempera::gpu {
 
