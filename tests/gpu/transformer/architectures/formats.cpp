@@ -7,6 +7,7 @@
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
 #include "gpu/transformer/transformer.hpp"
+#include "tests/gpu/transformer/architectures/decoder_gguf.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
@@ -52,44 +53,6 @@ template <class Model>
 DecoderConfig config_of(const std::string& fixture) {
   const auto document = read_json_file(fixtures / fixture / "config.json");
   return Model::configuration(JsonObject(document, "config.json"));
-}
-
-/// All tensors of a model, by Hugging Face's names.
-template <class Model>
-std::map<std::string, FormulaTensors::Made> tensors_of(const DecoderConfig& config) {
-  FormulaTensors tensors;
-  const Model model(config, tensors, default_kernels());
-  return tensors.made();
-}
-
-/// What llama.cpp's converter writes of a model, with some of the metadata that it always adds.
-template <class Model>
-GgufBytes gguf_of(const DecoderConfig& config, const std::string& architecture) {
-  GgufBytes file;
-  const auto number = [&](const std::string& key, std::size_t value) {
-    file.add(architecture + "." + key, gguf_type::uint32,
-             little_endian(static_cast<std::uint32_t>(value)));
-  };
-  const auto real = [&](const std::string& key, double value) {
-    file.add(architecture + "." + key, gguf_type::float32,
-             little_endian(static_cast<float>(value)));
-  };
-  file.add_text("general.architecture", architecture);
-  file.add_text("general.name", "test");
-  file.add("tokenizer.ggml.eos_token_id", gguf_type::uint32, little_endian(std::uint32_t{2}));
-  number("block_count", config.num_hidden_layers);
-  number("context_length", 1024);
-  number("embedding_length", config.hidden_size);
-  number("feed_forward_length", config.intermediate_size);
-  number("attention.head_count", config.num_attention_heads);
-  number("attention.head_count_kv", config.num_key_value_heads);
-  number("attention.key_length", config.head_dim);
-  number("attention.value_length", config.head_dim);
-  number("rope.dimension_count", config.head_dim);
-  number("vocab_size", config.vocab_size);
-  real("attention.layer_norm_rms_epsilon", config.rms_norm_eps);
-  real("rope.freq_base", config.rope_theta);
-  return file;
 }
 
 std::vector<float> in_gguf_order(const std::string& name, const FormulaTensors::Made& made,

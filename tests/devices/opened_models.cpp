@@ -1,0 +1,196 @@
+// Every family, opened from a folder, and every type of weights, opened from a GGUF file, as a run
+// opens them, in both arithmetics. What the host gives is recorded here, because a program for a
+// device has no host's form of a model; every build must find it again. A build for the host holds
+// its other forms, the CUDA kernels on fibers among them, against it in every bit.
+#include "gpu/device/device_system.hpp"
+#include "gpu/transformer/architectures/phi3.hpp"
+#include "gpu/transformer/architectures/qwen2.hpp"
+#include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
+#include "tests/devices/tempered_bits.hpp"
+#include "tests/gpu/transformer/architectures/model_answers.hpp"
+#include "tests/gpu/transformer/architectures/model_files.hpp"
+#include "tests/gpu/transformer/architectures/plain_recurrent.hpp"
+#include "tests/temporary_file.hpp"
+
+using namespace tempera::gpu;
+
+namespace {
+
+/// Recorded bits under `float32` and `tensor-core`.
+struct Recorded {
+  const char* float32;
+  const char* tensor_core;
+  std::string under(Arithmetic arithmetic) const {
+    return arithmetic == Arithmetic::float32 ? float32 : tensor_core;
+  }
+};
+
+struct Family {
+  const char* fixture;
+  void (*write)(const std::filesystem::path& folder, const std::string& fixture);
+  std::optional<RopeFactors> factors;
+  Recorded recorded;
+};
+
+const Family families[] = {
+    {"llama3_scaled",
+     write_fixture_folder<Llama>,
+     std::nullopt,
+     {"621fbd6768caef4a", "95015922f51bb1a5"}},
+    {"qwen2", write_fixture_folder<Qwen2>, std::nullopt, {"24b7e6f8e0315b99", "099d6794acf48682"}},
+    {"qwen3", write_fixture_folder<Qwen3>, std::nullopt, {"63b540d07d61f30f", "dcdb621e02b84ad6"}},
+    {"phi3_long",
+     write_fixture_folder<Phi3>,
+     RopeFactors::of_long_texts,
+     {"0794dfbd02fcffac", "c657b0250ec51ebc"}},
+    {"qwen3_5",
+     write_fixture_folder<Qwen3_5>,
+     std::nullopt,
+     {"60510f66dd1d3c3d", "88748c9592ca44be"}}};
+
+struct GgufFamily {
+  const char* name;
+  GgufPair (*files)(const TypeOf& type_of);
+  std::array<Recorded, weight_types.size()> recorded;
+};
+
+const GgufFamily gguf_families[] = {{"llama",
+                                     llama_gguf,
+                                     {{{"3d8636d16e79b41c", "a70aacd950f1adaa"},
+                                       {"41e9e03a0394a050", "99009b098cef241c"},
+                                       {"3fb1e5ce5cf84b2c", "a70aacd950f1adaa"},
+                                       {"c9ef410101526d08", "e89bf42453aa25e4"},
+                                       {"e982ed5255e08752", "eb8c72cda87ea355"},
+                                       {"6522e50bc0bfb9f9", "7dba85dd396d2525"},
+                                       {"013cc3e4eb01eb54", "6c5bd3b7a6812951"},
+                                       {"9aa1bda9f1de8a8a", "16971e1c94c5c3ef"}}}},
+                                    {"qwen35",
+                                     qwen35_gguf,
+                                     {{{"e2dda30bc68da044", "d54f3919b2173c67"},
+                                       {"791ace00e9b44bb3", "2b589d564284b513"},
+                                       {"4e4195efa36cf4e5", "d54f3919b2173c67"},
+                                       {"8297c392d5c4aa25", "1390292fd91b7dd4"},
+                                       {"98b2dff87d3f03c8", "2c073a0b5cc44cec"},
+                                       {"c588c2825f3e0ad0", "5ed640f87dee064a"},
+                                       {"32a3f99a138f3885", "84a23db1ad0e2a8c"},
+                                       {"dd3520114f4f7dbd", "31a58f9c3d51653c"}}}}};
+
+/// Past a page, a checkpoint of a recurrent state and a split.
+std::vector<TokenId> text_past_a_split() {
+  std::vector<TokenId> text;
+  for (TokenId i = 0; i < 270; ++i) text.push_back((i * i + 5 * i + i / 9) % 61);
+  return text;
+}
+
+/// A model opened and asked by the form that a run takes.
+ModelAnswers answers_by_default(const std::filesystem::path& path, Arithmetic arithmetic,
+                                std::span<const TokenId> text,
+                                std::optional<RopeFactors> factors = std::nullopt) {
+  const auto model = Transformer::load(path, default_kernels(arithmetic), factors);
+  return answers_of(*model, *make_device_row_lottery(), text);
+}
+
+/// In a build for the host: `float32` by the form that a device takes.
+void require_by_thrust(const std::filesystem::path& path, std::span<const TokenId> text,
+                       const ModelAnswers& answers,
+                       std::optional<RopeFactors> factors = std::nullopt) {
+  if (device_system() == "CUDA") return;
+  const auto model = Transformer::load(path, thrust_kernels(), factors);
+  CHECK((answers_of(*model, *make_thrust_row_lottery(), text) == answers));
+}
+
+/// In a build for the host: `tensor-core` by the kernels that a device takes, thread by thread, and
+/// so of as few tokens as there is a second page with. Of GGUF files opened_gguf.cpp does it.
+void require_on_fibers(const std::filesystem::path& path, std::span<const TokenId> text,
+                       std::optional<RopeFactors> factors) {
+  if (device_system() == "CUDA") return;
+  const auto few = text.first(28);
+  const CudaKernels on_fibers(5);
+  const auto model = Transformer::load(path, on_fibers, factors);
+  CHECK((answers_of(*model, *make_cuda_row_lottery(), few) ==
+         answers_by_default(path, Arithmetic::tensor_core, few, factors)));
+  CHECK(on_fibers.steps() > 0);
+}
+
+/// How far rows under `tensor-core` may lie from those of transformers: parity.cpp and
+/// parity_recurrent.cpp derive it.
+double tensor_core_reach(const ExpectedLogits& expected, const JsonObject& json,
+                         const DecoderConfig& layers) {
+  if (json.text("model_type") != Qwen3_5::model_type) return expected.tensor_core_tolerance(layers);
+  LogitsByPosition rounded;
+  for (const auto& row : PlainRecurrent(Qwen3_5::configuration(json), RecurrentDefect::none, true)
+                             .logits(expected.tokens))
+    rounded.emplace_back(row.begin(), row.end());
+  return 2.0 * expected.distance(rounded).mean;
+}
+
+/// The rows are those of Hugging Face transformers, to the arithmetic's rounding.
+void require_the_fixtures_logits(const ExpectedLogits& expected, const ModelAnswers& answers,
+                                 const std::filesystem::path& path, Arithmetic arithmetic) {
+  const std::size_t vocabulary = expected.logits.size() / expected.positions();
+  LogitsByPosition rows(expected.tokens.size(), std::vector<float>(vocabulary));
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    std::memcpy(rows[row].data(), &answers.after_each_prefix[row * vocabulary],
+                vocabulary * sizeof(float));
+  const auto [largest, mean] = expected.distance(rows);
+  const auto document = read_json_file(path / "config.json");
+  const JsonObject json(document, "config.json");
+  DecoderConfig layers;
+  layers.num_hidden_layers = json.whole_number("num_hidden_layers", 1, 8);
+  if (arithmetic == Arithmetic::float32) {
+    CHECK(largest <= expected.tolerance(layers));
+    return;
+  }
+  const double reach = tensor_core_reach(expected, json, layers);
+  CHECK(mean <= reach);
+  CHECK(mean > 0.02 * reach);  // it is another arithmetic
+}
+
+}  // namespace
+
+TEST_CASE("every family has the recorded bits from its folder in both arithmetics") {
+  const tempera::test::TemporaryFolder folder;
+  for (const Family& family : families) {
+    const ExpectedLogits expected(family.fixture);
+    REQUIRE(expected.tokens.size() > 400);
+    const auto path = folder / family.fixture;
+    family.write(path, family.fixture);
+    for (const Arithmetic arithmetic : arithmetics) {
+      INFO(family.fixture << " under " << name_of(arithmetic));
+      const auto answers = answers_by_default(path, arithmetic, expected.tokens, family.factors);
+      CHECK(fingerprint_of(answers.words()) == family.recorded.under(arithmetic));
+      require_the_fixtures_logits(expected, answers, path, arithmetic);
+      if (arithmetic == Arithmetic::float32)
+        require_by_thrust(path, expected.tokens, answers, family.factors);
+      else
+        require_on_fibers(path, expected.tokens, family.factors);
+    }
+  }
+}
+
+TEST_CASE("a GGUF file of every type of weights has the recorded bits in both arithmetics") {
+  const tempera::test::TemporaryFolder folder;
+  const auto text = text_past_a_split();
+  for (const GgufFamily& family : gguf_families) {
+    for (std::size_t i = 0; i < weight_types.size(); ++i) {
+      const WeightType& type = weight_types[i];
+      const auto files = family.files([&](std::size_t) { return type; });
+      const auto path = folder / "stored.gguf";
+      write_file(path, files.stored.bytes());
+      write_file(folder / "float32.gguf", files.in_float32.bytes());
+      for (const Arithmetic arithmetic : arithmetics) {
+        INFO(family.name << " of " << type.dtype << " under " << name_of(arithmetic));
+        const auto answers = answers_by_default(path, arithmetic, text);
+        CHECK(fingerprint_of(answers.words()) == family.recorded[i].under(arithmetic));
+        CHECK(answers.after_each_prefix[0] != answers.after_each_prefix[1]);
+        if (arithmetic == Arithmetic::float32) require_by_thrust(path, text, answers);
+        // The same weights as numbers; but where blocks hold several heads of a recurrent layer,
+        // its product is summed in the file's order, and that of numbers is not.
+        const bool holds_heads = std::string(type.dtype).ends_with("_K");
+        if (family.files == llama_gguf || !holds_heads)
+          CHECK((answers_by_default(folder / "float32.gguf", arithmetic, text) == answers));
+      }
+    }
+  }
+}
