@@ -50,9 +50,10 @@ std::optional<EndedTokens> ended_before_pass(LanguageModel& model, const Samplin
 std::uint64_t tokens_of_resumed(LanguageModel& model, const std::filesystem::path& path) {
   RunFolder folder = RunFolder::open(path);
   const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
+  const std::uint64_t earlier = folder.speed().totals.decode_tokens;
   Sampling sampling(model, settings, numbers_of, &folder);
   sampling.run();
-  return sampling.speed().at("decode_tokens");
+  return sampling.speed().at("decode_tokens").get<std::uint64_t>() - earlier;
 }
 
 std::filesystem::path journal_in(const std::filesystem::path& run) {
@@ -87,8 +88,7 @@ void write_journal(const std::filesystem::path& file, const std::string& bytes) 
 }  // namespace
 
 // A resumed process draws the tokens of no round that had ended. At the default pace there is not
-// even a checkpoint before a run as short as this ends; at 0 there
-// is one behind every round.
+// even a checkpoint before a run as short as this ends; at 0 there is one behind every round.
 TEST_CASE("no round that had ended is computed again, at any pace of checkpoints") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
