@@ -239,6 +239,7 @@ void read_scored(const GgufMetadata& metadata, const Tokens& tokens, Tokenizer::
   for (const auto& [text, id] : parts.vocabulary) {
     const auto byte = tokens.types[id] == TokenType::byte ? spelled_byte(text) : std::nullopt;
     parts.texts[id] = byte ? std::string(1, *byte) : replace_all(text, lower_block, " ");
+    if (byte) parts.bytes.insert(id);
   }
   parts.leading_spaces = adds_space ? 1 : 0;
   read_beginning(metadata, true, parts);

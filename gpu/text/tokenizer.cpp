@@ -75,22 +75,41 @@ std::string Tokenizer::piece(std::uint32_t token) const {
 std::string TextStream::push(std::uint32_t token) {
   const auto& parts = *tokenizer_->parts_;
   if (token >= parts.texts.size() || parts.texts[token].empty()) return "";
-  if (!is_first_) pending_ += parts.separator;
-  is_first_ = false;
-  for (const char byte : parts.texts[token]) {
-    if (strips_ && stripped_ < parts.leading_spaces && byte == ' ') {
-      ++stripped_;
-    } else {
-      strips_ = false;
-      pending_ += byte;
-    }
+  if (parts.bytes.contains(token)) {
+    bytes_ += parts.texts[token];
+    return "";
   }
+  end_bytes();
+  if (!is_first_) pending_ += parts.separator;
+  append(parts.texts[token]);
   const auto whole = pending_.size() - unfinished_utf8(pending_);
   auto text = replace_invalid_utf8(std::string_view(pending_).substr(0, whole));
   pending_.erase(0, whole);
   return text;
 }
 
-std::string TextStream::finish() { return replace_invalid_utf8(std::exchange(pending_, "")); }
+std::string TextStream::finish() {
+  end_bytes();
+  return replace_invalid_utf8(std::exchange(pending_, ""));
+}
+
+void TextStream::append(std::string_view text) {
+  is_first_ = false;
+  for (const char byte : text) {
+    if (strips_ && stripped_ < tokenizer_->parts_->leading_spaces && byte == ' ') {
+      ++stripped_;
+    } else {
+      strips_ = false;
+      pending_ += byte;
+    }
+  }
+}
+
+void TextStream::end_bytes() {
+  if (bytes_.empty()) return;
+  const std::string bytes = std::exchange(bytes_, "");
+  if (first_invalid_utf8(bytes) == bytes.size()) return append(bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) append("\uFFFD");
+}
 
 }  // namespace tempera::gpu

@@ -56,7 +56,9 @@ class Tokenizer {
   std::vector<std::uint32_t> encode(std::string_view text, const std::string& where) const;
 
   /// The text of tokens, special ones included, always well-formed UTF-8: a character that is not
-  /// whole becomes U+FFFD. A token that tokenizer.json does not know gives no text.
+  /// whole becomes U+FFFD; so does each byte of neighbouring tokens that stand for a byte each
+  /// (ByteFallback), unless all of them together are UTF-8. A token that tokenizer.json does not
+  /// know gives no text.
   std::string decode(std::span<const std::uint32_t> tokens) const;
   /// The text of a token alone, with U+FFFD for what is no whole character.
   std::string piece(std::uint32_t token) const;
@@ -78,8 +80,12 @@ class TextStream {
   std::string finish();
 
  private:
+  void append(std::string_view text);
+  void end_bytes();
+
   const Tokenizer* tokenizer_;
   std::string pending_;  // the start of a character
+  std::string bytes_;    // of tokens that stand for a byte each, until another one comes
   bool is_first_ = true;
   std::size_t stripped_ = 0;  // leading spaces taken off so far
   bool strips_ = true;        // whether another may be

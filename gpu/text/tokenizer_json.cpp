@@ -147,17 +147,22 @@ class TokenSpelling {
   }
 
   std::string text(const std::string& token) const {
-    std::string text = token;
-    for (const auto& [from, to] : replaced_) text = replace_all(text, from, to);
-    if (spells_bytes_) text = from_byte_alphabet(text).value_or(text);
-    if (falls_back_) {
-      if (const auto byte = spelled_byte(text)) text = std::string(1, *byte);
-    }
-    return text;
+    if (const auto spelled = byte(token)) return std::string(1, *spelled);
+    const std::string text = replaced(token);
+    return spells_bytes_ ? from_byte_alphabet(text).value_or(text) : text;
+  }
+  /// The byte that a token stands for, of a decoder that knows such tokens.
+  std::optional<char> byte(const std::string& token) const {
+    return falls_back_ ? spelled_byte(replaced(token)) : std::nullopt;
   }
   std::size_t leading_spaces() const { return leading_spaces_; }
 
  private:
+  std::string replaced(const std::string& token) const {
+    std::string text = token;
+    for (const auto& [from, to] : replaced_) text = replace_all(text, from, to);
+    return text;
+  }
   void read(const nlohmann::json& description, const std::string& where) {
     const auto type = type_of(description, where);
     require_type(description, where,
@@ -282,6 +287,7 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
   for (const auto& [token, id] : parts->vocabulary) {
     if (parts->texts.size() <= id) parts->texts.resize(id + 1);
     parts->texts[id] = spelling.text(token);
+    if (spelling.byte(token)) parts->bytes.insert(id);
   }
   return Tokenizer(std::move(parts));
 }

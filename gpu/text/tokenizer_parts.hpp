@@ -31,6 +31,7 @@ struct Tokenizer::Parts {
   std::optional<PreTokenizer> pre_tokenizer;
   std::vector<std::uint32_t> beginning;  // before a text that is no part of a conversation
   std::vector<std::string> texts;        // [token], the bytes that decode writes
+  std::set<std::uint32_t> bytes;         // tokens that stand for a byte each: see TextStream
   std::string separator;                 // between two tokens
   std::size_t leading_spaces = 0;        // how many decode takes off the start
 
