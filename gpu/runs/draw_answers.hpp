@@ -65,6 +65,7 @@ SavedProgress saved(const Progress& progress, std::string where);
 /// How far it is, without its records.
 Progress position_of(const SavedProgress& saved);
 
+/// What a process has drawn so far.
 struct DrawTotals {
   std::uint64_t decode_tokens = 0;  ///< those that were drawn ahead in vain included
   std::uint64_t batches = 0;        ///< forward passes

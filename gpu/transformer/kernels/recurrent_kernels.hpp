@@ -28,6 +28,7 @@ TEMPERA_HOST_DEVICE inline void write_input(float x, std::uint16_t& stored) {
   stored = to_bfloat16(x);
 }
 
+/// Channels of a layer's convolution: those of queries, keys and values of all heads.
 TEMPERA_HOST_DEVICE inline std::size_t channels_of(const RecurrentShape& shape) {
   return 2 * shape.key_heads * shape.key_dim + shape.value_heads * shape.value_dim;
 }

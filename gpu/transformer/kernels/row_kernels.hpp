@@ -28,6 +28,7 @@ struct Embed {
 /// Partial sums of the squares of a row or a head under `float32`.
 constexpr std::size_t partial_sums = 16;
 
+/// normed[i] = weight[i] · x[i]/√(Σ_j x[j]²/size + epsilon), x being a row of `states`.
 TEMPERA_HOST_DEVICE inline void normalize_row(const float* states, const float* weight,
                                               std::size_t size, float epsilon, float* normed) {
   const float mean = sum_of_squares<partial_sums>(states, size) / static_cast<float>(size);

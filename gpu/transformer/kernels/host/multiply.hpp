@@ -7,6 +7,8 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
+/// finish(y[r, o], W x_r, o) for every row r and output o of a matrix W; an item is as Float32Tiling
+/// cuts it.
 template <class Weights, class Finish>
 struct Multiply {
   Float32Tiling tiling;
@@ -29,6 +31,7 @@ struct Multiply {
   }
 };
 
+/// silu(G x_r) · (U x_r) for every row r, element by element, silu(g) = g/(1 + e^-g).
 template <class Weights>
 struct MultiplyGated {
   Float32Tiling tiling;

@@ -83,6 +83,7 @@ struct TileProducts {
   }
 };
 
+/// As Multiply (multiply.hpp), of bfloat16 inputs and in the steps of a tensor core.
 template <class Weights, class Finish>
 struct TensorCoreMultiply {
   TensorCoreTiling<Weights::item_rows> tiling;
@@ -103,6 +104,7 @@ struct TensorCoreMultiply {
   }
 };
 
+/// As MultiplyGated, likewise.
 template <class Weights>
 struct TensorCoreMultiplyGated {
   TensorCoreTiling<Weights::item_rows> tiling;
