@@ -7,8 +7,8 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// finish(y[r, o], W x_r, o) for every row r and output o of a matrix W; an item is as Float32Tiling
-/// cuts it.
+/// finish(y[r, o], W x_r, o) for every row r and output o of a matrix W; an item is as
+/// Float32Tiling cuts it.
 template <class Weights, class Finish>
 struct Multiply {
   Float32Tiling tiling;
