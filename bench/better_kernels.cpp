@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "lab/kernel_comparison.hpp"
-#include "lab/shipped_models.hpp"
+#include "lab/contest/kernel_comparison.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "reference/kernels/decode_tokens.hpp"
 #include "reference/kernels/delayed_rejection_kernel.hpp"
 #include "reference/kernels/several_proposals_kernel.hpp"

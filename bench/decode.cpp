@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/runs/draw_answers.hpp"
-#include "gpu/runs/opened_model.hpp"
+#include "gpu/session/draw_answers.hpp"
+#include "gpu/models/opened_model.hpp"
 
 using namespace tempera;
 using bench::seconds_of;

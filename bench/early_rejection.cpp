@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/runs/draw_answers.hpp"
-#include "gpu/runs/opened_model.hpp"
-#include "gpu/runs/presets.hpp"
-#include "gpu/runs/prompt_file.hpp"
+#include "gpu/session/draw_answers.hpp"
+#include "gpu/models/opened_model.hpp"
+#include "gpu/session/presets.hpp"
+#include "gpu/session/prompt_file.hpp"
 
 using namespace tempera;
 using bench::seconds_of;

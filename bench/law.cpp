@@ -1,6 +1,6 @@
 // Seconds of the exact side and of the compiled law by number of states, and their ratio within one
 // run.
-#include "lab/law.hpp"
+#include "lab/laws/law.hpp"
 
 #include <cstdio>
 

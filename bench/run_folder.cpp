@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/runs/ended_round.hpp"
-#include "gpu/runs/opened_model.hpp"
-#include "gpu/runs/sampling.hpp"
+#include "gpu/jobs/ended_round.hpp"
+#include "gpu/models/opened_model.hpp"
+#include "gpu/jobs/sampling.hpp"
 
 using namespace tempera;
 using bench::seconds_of;
@@ -21,7 +21,7 @@ using bench::seconds_of;
 namespace {
 
 /// Counts the bytes that are put in their place: the checkpoints.
-class CountingDisk final : public gpu::Disk {
+class CountingDisk final : public tempera::Disk {
  public:
   std::uint64_t bytes = 0;
   std::size_t files = 0;
@@ -69,7 +69,7 @@ double microseconds_of_line(const std::filesystem::path& folder, std::size_t len
   round.progress.replicas.assign(rungs, std::vector<gpu::TokenId>(length, 12345));
   round.progress.log_p0.assign(rungs, 13885033331024138240U);
   round.events.assign(2 * rungs - 1, {.restart = 17, .tokens = 40, .log_ratio = -1.25});
-  gpu::Journal journal(folder, gpu::Seal(length), gpu::Disk::real());
+  gpu::Journal journal(folder, tempera::Seal(length), tempera::Disk::real());
   const double seconds = seconds_of([&] {
     for (int i = 0; i < lines; ++i) journal.append(gpu::journal_line(round));
   });

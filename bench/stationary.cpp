@@ -6,8 +6,8 @@
 #include <string>
 
 #include "bench/seconds_of.hpp"
-#include "lab/law.hpp"
-#include "lab/stationary_law.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/stationary_law.hpp"
 #include "reference/analysis/stationary_law.hpp"
 
 using namespace tempera;

@@ -1,15 +1,15 @@
 #include <exception>
 #include <iostream>
 
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/failure.hpp"
-#include "cli/help.hpp"
-#include "cli/nearest_name.hpp"
-#include "cli/standard_streams.hpp"
-#include "cli/version.hpp"
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "cli/terminal/arguments.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/help.hpp"
+#include "base/nearest_name.hpp"
+#include "cli/terminal/standard_streams.hpp"
+#include "cli/terminal/version.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -27,14 +27,14 @@ CLI::App& command_named(CLI::App& program, const std::string& name) {
     names.push_back(command->get_name());
   }
   const std::string nearest = nearest_name(name, names);
-  throw gpu::BadInput(
-      gpu::in_quotes(name), "is no command of tempera",
+  throw BadInput(
+      in_quotes(name), "is no command of tempera",
       nearest.empty() ? "tempera help lists them" : "did you mean tempera " + nearest + "?");
 }
 
 void refuse_beyond(const std::vector<std::string>& arguments, std::size_t most) {
   if (arguments.size() > most)
-    throw gpu::BadInput(gpu::in_quotes(arguments[most]), "is one argument too many",
+    throw BadInput(in_quotes(arguments[most]), "is one argument too many",
                         "leave it out");
 }
 

@@ -5,7 +5,7 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
 #include <cuda_runtime.h>

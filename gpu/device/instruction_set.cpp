@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 
 namespace tempera::gpu {
 

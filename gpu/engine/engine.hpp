@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gpu/engine/task.hpp"
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
 
 namespace tempera::gpu {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/device/device_memory.hpp"
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 
 namespace tempera::gpu {
 

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 namespace {

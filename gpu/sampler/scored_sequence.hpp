@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
 
 namespace tempera::gpu {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 namespace {

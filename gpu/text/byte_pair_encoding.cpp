@@ -4,9 +4,9 @@
 #include <queue>
 #include <tuple>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/utf8.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/utf8.hpp"
 
 namespace tempera::gpu {
 

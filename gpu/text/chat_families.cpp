@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpu/input/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace tempera::gpu {
 

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/gguf_metadata.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/json_document.hpp"
-#include "gpu/input/sha256.hpp"
+#include "base/error.hpp"
+#include "base/gguf_metadata.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+#include "base/sha256.hpp"
 #include "gpu/text/chat_families.hpp"
 
 namespace tempera::gpu {

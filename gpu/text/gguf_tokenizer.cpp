@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/gguf_metadata.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/utf8.hpp"
+#include "base/error.hpp"
+#include "base/gguf_metadata.hpp"
+#include "base/in_quotes.hpp"
+#include "base/utf8.hpp"
 #include "gpu/text/byte_alphabet.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/json_document.hpp"
-#include "gpu/input/utf8.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+#include "base/utf8.hpp"
 
 namespace tempera::gpu {
 

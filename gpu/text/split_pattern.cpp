@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/utf8.hpp"
+#include "base/error.hpp"
+#include "base/utf8.hpp"
 
 namespace tempera::gpu {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/utf8.hpp"
+#include "base/error.hpp"
+#include "base/utf8.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 
 namespace tempera::gpu {

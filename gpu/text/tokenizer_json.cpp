@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/json_document.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
 #include "gpu/text/byte_alphabet.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 

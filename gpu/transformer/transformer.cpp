@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 

@@ -2,9 +2,9 @@
 #include <map>
 
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/runs/draw_answers.hpp"
+#include "gpu/session/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
-#include "lab/small_transformer.hpp"
+#include "lab/enumerate/small_transformer.hpp"
 
 namespace tempera::lab {
 namespace {

@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
-#include "reference/json_document.hpp"
-#include "reference/text_file.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+#include "base/text_file.hpp"
 
 namespace tempera::lab {
 
@@ -29,12 +29,12 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 /// The verdict and its ground.
-void read_verdict(Claim& claim, const reference::JsonObject& entry, const std::string& where) {
+void read_verdict(Claim& claim, const JsonObject& entry, const std::string& where) {
   const std::string word = entry.text("verdict");
   const auto found = std::find_if(verdicts.begin(), verdicts.end(),
                                   [&](Verdict verdict) { return word == word_for(verdict); });
   if (found == verdicts.end())
-    throw reference::BadInput(where, "has the unknown verdict " + reference::in_quotes(word),
+    throw BadInput(where, "has the unknown verdict " + in_quotes(word),
                               "use \"holds\", \"holds if\", \"fails\" or \"undecided\"");
   claim.verdict = *found;
   for (const Verdict other : verdicts) {
@@ -42,7 +42,7 @@ void read_verdict(Claim& claim, const reference::JsonObject& entry, const std::s
     const char* key = ground_for(other);
     const auto ground = entry.optional_text(key);
     if (ground.has_value() != (other == claim.verdict))
-      throw reference::BadInput(where,
+      throw BadInput(where,
                                 std::string(ground ? "has" : "lacks") + " the key \"" + key +
                                     "\" of the verdict \"" + word_for(other) + "\"",
                                 "give each verdict its own ground");
@@ -56,17 +56,17 @@ void check_means(const Claim& claim, const std::string& where) {
                                               "statistical"};
   if (claim.verdict == Verdict::undecided) {
     if (claim.kind || claim.check || claim.theorem)
-      throw reference::BadInput(where, "is undecided and says what decides it",
+      throw BadInput(where, "is undecided and says what decides it",
                                 "leave out kind, check and theorem, or give another verdict");
     return;
   }
   if (!claim.kind || std::find(kinds.begin(), kinds.end(), *claim.kind) == kinds.end())
-    throw reference::BadInput(
+    throw BadInput(
         where,
-        claim.kind ? "is of the unknown kind " + reference::in_quotes(*claim.kind) : "has no kind",
+        claim.kind ? "is of the unknown kind " + in_quotes(*claim.kind) : "has no kind",
         "use " + listed(kinds));
   if (*claim.kind == "proved" ? claim.check || !claim.theorem : !claim.check)
-    throw reference::BadInput(
+    throw BadInput(
         where,
         *claim.kind == "proved" ? "is proved: it has a theorem and no check"
                                 : "is " + *claim.kind + " and has no check",
@@ -107,12 +107,12 @@ std::vector<Claim> read_claims(const std::string& file) {
   static const std::vector<std::string> natures{"definition",         "theorem",   "closed form",
                                                 "approximation",      "heuristic", "table value",
                                                 "measured elsewhere", "promise"};
-  const nlohmann::json document = reference::parse_json(
-      reference::read_text_file(file, "name the tree of tempera with --tree"), file);
+  const nlohmann::json document = parse_json(
+      read_text_file(file, "name the tree of tempera with --tree"), file);
   std::vector<Claim> claims;
   std::set<std::string> ids, checks;
   for (const auto& entry :
-       reference::objects_of(document, file, "see HACKING.md for the form of a claim")) {
+       objects_of(document, file, "see HACKING.md for the form of a claim")) {
     entry.check_keys({"id", "label", "statement", "nature", "verdict"},
                      {"assumption", "witness", "reason", "kind", "check", "theorem", "missing"});
     Claim claim;
@@ -124,17 +124,17 @@ std::vector<Claim> read_claims(const std::string& file) {
     claim.check = entry.optional_text("check");
     claim.theorem = entry.optional_text("theorem");
     claim.missing = entry.optional_text("missing");
-    const std::string where = file + ", claim " + reference::in_quotes(claim.id);
+    const std::string where = file + ", claim " + in_quotes(claim.id);
     if (!ids.insert(claim.id).second)
-      throw reference::BadInput(where, "is given twice", "give each claim its own id");
+      throw BadInput(where, "is given twice", "give each claim its own id");
     if (std::find(natures.begin(), natures.end(), claim.nature) == natures.end())
-      throw reference::BadInput(where,
-                                "is of the unknown nature " + reference::in_quotes(claim.nature),
+      throw BadInput(where,
+                                "is of the unknown nature " + in_quotes(claim.nature),
                                 "use " + listed(natures));
     read_verdict(claim, entry, where);
     check_means(claim, where);
     if (claim.check && !checks.insert(*claim.check).second)
-      throw reference::BadInput(where, "names a check that another claim names",
+      throw BadInput(where, "names a check that another claim names",
                                 "give each claim the check that computes it alone");
     claims.push_back(std::move(claim));
   }

@@ -40,7 +40,7 @@ const char* ground_for(Verdict verdict);
 
 /// A claim that is proved has a theorem and no check; every other has a check of its own, but for
 /// those that cannot be decided here, which have neither.
-/// @throw reference::BadInput naming file and claim for whatever is missing, unknown or given twice
+/// @throw BadInput naming file and claim for whatever is missing, unknown or given twice
 std::vector<Claim> read_claims(const std::string& file);
 
 /// Whether `theorem` (file.name) stands in proofs/ as a theorem, in a file that leaves nothing

@@ -1,7 +1,7 @@
 #include "lab/claims/checks.hpp"
-#include "lab/defect_gallery/gallery.hpp"
-#include "lab/law.hpp"
-#include "lab/small_transformer.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/enumerate/small_transformer.hpp"
 
 namespace tempera::lab {
 namespace {

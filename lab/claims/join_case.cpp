@@ -3,7 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
@@ -13,7 +13,7 @@ namespace tempera::lab {
 std::vector<JoinCase> read_join_cases(const std::string& file) {
   std::ifstream in(file);
   if (!in)
-    throw reference::BadInput(file, "cannot be read", "name the tree of tempera with --tree");
+    throw BadInput(file, "cannot be read", "name the tree of tempera with --tree");
   std::vector<JoinCase> cases;
   try {
     for (const auto& entry : nlohmann::json::parse(in)) {
@@ -33,7 +33,7 @@ std::vector<JoinCase> read_join_cases(const std::string& file) {
                        entry.at("n_sweep"), entry.at("block"), stages});
     }
   } catch (const nlohmann::json::exception& error) {
-    throw reference::BadInput(file, error.what(), "write it anew: see docs/proofs.md, the join");
+    throw BadInput(file, error.what(), "write it anew: see docs/proofs.md, the join");
   }
   return cases;
 }

@@ -12,7 +12,7 @@
 namespace tempera::lab {
 
 /// A finite model, ladder and schedule on which the definitions proved in proofs/ are compared with
-/// reference/. The cases stand in proofs/join.json, and for Coq in proofs/join_cases.v.
+/// reference/. The cases stand in proofs/join.json, and for Coq in proofs/cases/join_cases.v.
 struct JoinCase {
   std::string name;
   reference::FiniteModel model;
@@ -24,7 +24,7 @@ struct JoinCase {
   std::vector<reference::StageSchedule> stages;  ///< of the progressive law, one per stage
 };
 
-/// @throw reference::BadInput naming the file for what is missing or malformed
+/// @throw BadInput naming the file for what is missing or malformed
 std::vector<JoinCase> read_join_cases(const std::string& file);
 
 struct NamedMatrix {

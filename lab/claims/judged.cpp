@@ -1,7 +1,7 @@
 #include "lab/claims/judged.hpp"
 
 #include "gpu/sampler/score_record.hpp"
-#include "lab/compiled_space.hpp"
+#include "lab/enumerate/compiled_space.hpp"
 
 namespace tempera::lab {
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
-#include "reference/json_document.hpp"
-#include "reference/text_file.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+#include "base/text_file.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -18,7 +18,7 @@ const std::string form =
 PaperTable::Row row_of(const nlohmann::json& entries, std::size_t columns,
                        const std::string& where) {
   if (!entries.is_array() || entries.size() != columns)
-    throw reference::BadInput(where, "has not one entry for each column", form);
+    throw BadInput(where, "has not one entry for each column", form);
   PaperTable::Row row;
   for (const auto& entry : entries) {
     if (entry.is_null())
@@ -26,7 +26,7 @@ PaperTable::Row row_of(const nlohmann::json& entries, std::size_t columns,
     else if (entry.is_string())
       row.emplace_back(reference::parse_rational(entry.get<std::string>(), where));
     else
-      throw reference::BadInput(where, "has an entry that is no text", form);
+      throw BadInput(where, "has an entry that is no text", form);
   }
   return row;
 }
@@ -50,18 +50,18 @@ reference::Rational& PaperTable::entry(const std::string& group, const std::stri
 
 PaperTables read_paper_tables(const std::string& tree) {
   const std::string file = tree + "/proofs/paper_tables.json";
-  const nlohmann::json document = reference::parse_json(
-      reference::read_text_file(file, "name the tree of tempera with --tree"), file);
-  const reference::JsonObject labels(document, file, "", form);
+  const nlohmann::json document = parse_json(
+      read_text_file(file, "name the tree of tempera with --tree"), file);
+  const JsonObject labels(document, file, "", form);
   PaperTables tables;
   for (const auto& [label, value] : document.items()) {
-    const reference::JsonObject object(value, file, reference::in_quotes(label), form);
+    const JsonObject object(value, file, in_quotes(label), form);
     object.check_keys({"columns", "groups"}, {});
     PaperTable& table = tables[label];
     table.columns = object.texts("columns");
-    const reference::JsonObject groups(object["groups"], file, object.place_of("groups"), form);
+    const JsonObject groups(object["groups"], file, object.place_of("groups"), form);
     for (const auto& [group, rows] : object["groups"].items()) {
-      const reference::JsonObject named(rows, file, groups.place_of(group), form);
+      const JsonObject named(rows, file, groups.place_of(group), form);
       for (const auto& [row, entries] : rows.items())
         table.groups[group][row] =
             row_of(entries, table.columns.size(), file + ", " + label + ", " + group + ", " + row);

@@ -27,7 +27,7 @@ using PaperTables = std::map<std::string, PaperTable>;
 
 /// proofs/paper_tables.json under `tree`: every table of the paper that a claim is about, typed
 /// once.
-/// @throw reference::BadInput naming file, place and remedy
+/// @throw BadInput naming file, place and remedy
 PaperTables read_paper_tables(const std::string& tree);
 
 }  // namespace tempera::lab

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::lab {
 
@@ -49,7 +49,7 @@ Referee::Referee(const std::string& tree)
 
 void Referee::require_check(const Claim& claim) const {
   if (claim.check && !checks_.contains(*claim.check))
-    throw reference::BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
+    throw BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
                               "names the unknown check " + *claim.check,
                               "use a name of lab/claims/");
 }

@@ -33,9 +33,9 @@ std::string counts_of(const std::vector<Decision>& decisions);
 /// Decides claims by their checks, on the models of a tree.
 class Referee {
  public:
-  /// @throw reference::BadInput if the tree's models cannot be read
+  /// @throw BadInput if the tree's models cannot be read
   explicit Referee(const std::string& tree);
-  /// @throw reference::BadInput if the claim names a check that does not exist
+  /// @throw BadInput if the claim names a check that does not exist
   void require_check(const Claim& claim) const;
   /// Runs the claim's check, if it has one, and looks whether its theorem is stated.
   Decision decide(const Claim& claim) const;

@@ -33,7 +33,7 @@ struct Certificate {
 };
 
 /// L_k, P̃ or one round R C, by the number of powers and `op`.
-/// @throw reference::BadInput if there are more than certified_limit states or a power is
+/// @throw BadInput if there are more than certified_limit states or a power is
 /// irrational
 Certificate certify(const reference::FiniteModel& model, std::size_t horizon,
                     const reference::Ladder& ladder, const std::string& op,

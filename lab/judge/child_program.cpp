@@ -15,8 +15,8 @@
 #include <sstream>
 #include <vector>
 
-#include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -84,7 +84,7 @@ void ChildProgram::kill_group() {
 }
 
 void ChildProgram::refuse(const std::string& what, const std::string& remedy) const {
-  throw reference::BadInput("--program " + reference::in_quotes(command_), what, remedy);
+  throw BadInput("--program " + in_quotes(command_), what, remedy);
 }
 
 void ChildProgram::send(const std::string& line) {
@@ -148,7 +148,7 @@ std::string ChildProgram::how_it_ended() {
   }
   const std::string said = last_line(errors_);
   return text + " before its last step is done" +
-         (said.empty() ? "" : ", saying " + reference::in_quotes(said));
+         (said.empty() ? "" : ", saying " + in_quotes(said));
 }
 
 }  // namespace tempera::lab

@@ -12,7 +12,7 @@ namespace tempera::lab {
 class ChildProgram {
  public:
   /// timeout: for each line that is waited for.
-  /// @throw reference::BadInput if no process can be made
+  /// @throw BadInput if no process can be made
   ChildProgram(std::string command, std::chrono::duration<double> timeout);
   ~ChildProgram();
   ChildProgram(const ChildProgram&) = delete;
@@ -21,7 +21,7 @@ class ChildProgram {
   /// Sends one line; a program that is gone is noticed by the next receive().
   void send(const std::string& line);
   /// The next line that the program writes, without its end.
-  /// @throw reference::BadInput naming the program if it is silent for the time-out, ends (with its
+  /// @throw BadInput naming the program if it is silent for the time-out, ends (with its
   /// exit code or signal, and the last line of its stderr), or writes more than a mebibyte without
   /// an end of line
   std::string receive();

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "lab/tree_lottery.hpp"
+#include "lab/enumerate/tree_lottery.hpp"
 #include "reference/numbers/common_denominator.hpp"
 
 namespace tempera::lab {

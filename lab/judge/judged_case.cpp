@@ -1,11 +1,11 @@
 #include "lab/judge/judged_case.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 
 namespace tempera::lab {
 
-using reference::BadInput;
+using BadInput;
 using reference::Law;
 using reference::Rational;
 

@@ -31,7 +31,7 @@ struct JudgedTarget {
 /// A model, a horizon and a target: what a kernel is judged on. The states are S_T^K.
 class JudgedCase {
  public:
-  /// @throw reference::BadInput if there are more than judged_limit states, a power is irrational,
+  /// @throw BadInput if there are more than judged_limit states, a power is irrational,
   /// or a law of its own names a record outside S_T, is negative or does not sum to 1
   JudgedCase(const reference::FiniteModel& model, std::size_t horizon, JudgedTarget target);
 
@@ -62,7 +62,7 @@ class JudgedCase {
 using KernelRow = std::map<JudgedState, reference::Rational>;
 
 /// A kernel to be judged, by its rows on any case.
-/// @throw reference::BadInput if it misbehaves
+/// @throw BadInput if it misbehaves
 using JudgedKernel = std::function<KernelRow(const JudgedCase&, const JudgedState&)>;
 
 }  // namespace tempera::lab

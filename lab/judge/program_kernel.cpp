@@ -7,10 +7,10 @@
 #include "lab/judge/child_program.hpp"
 #include "lab/judge/decision_tree.hpp"
 #include "lab/judge/shrink.hpp"
-#include "lab/real.hpp"
-#include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
-#include "reference/json_document.hpp"
+#include "lab/enumerate/real.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
 #include "reference/numbers/common_denominator.hpp"
 
 namespace tempera::lab {
@@ -77,8 +77,8 @@ class ProgramKernel::Step {
         program_.refuse(
             "is not deterministic given its draws: from (" + judged_.name(from) +
                 "), after the same draws, it wrote " +
-                reference::in_quotes(request < transcript.size() ? transcript[request] : "") +
-                " and then " + reference::in_quotes(line),
+                in_quotes(request < transcript.size() ? transcript[request] : "") +
+                " and then " + in_quotes(line),
             "draw every decision by {\"draw\": …}, and keep nothing from one step to the next");
       const json asked = parse(line);
       if (asked.contains("end")) return end_of(asked["end"], line);
@@ -88,14 +88,14 @@ class ProgramKernel::Step {
 
  private:
   [[noreturn]] void refuse(const std::string& line, const std::string& what) const {
-    program_.refuse("writes " + reference::in_quotes(line) + ", " + what, protocol);
+    program_.refuse("writes " + in_quotes(line) + ", " + what, protocol);
   }
 
   json parse(const std::string& line) const {
     json value;
     try {
-      value = reference::parse_json(line, "");
-    } catch (const reference::BadInput&) {
+      value = parse_json(line, "");
+    } catch (const BadInput&) {
       refuse(line, "which is no JSON");
     }
     if (!value.is_object() || value.size() != 1) refuse(line, "which is no request");
@@ -165,7 +165,7 @@ class ProgramKernel::Step {
     } else if (value.is_string()) {
       try {
         number = reference::parse_rational(value.get<std::string>(), "");
-      } catch (const reference::BadInput&) {
+      } catch (const BadInput&) {
         refuse(line, "which is no number");
       }
     } else {

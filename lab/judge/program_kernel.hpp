@@ -26,7 +26,7 @@ class ProgramKernel {
   ~ProgramKernel();
 
   /// One row; the program is started for each case and serves all its states.
-  /// @throw reference::BadInput naming the program for a hang, a crash, what is no request, a draw
+  /// @throw BadInput naming the program for a hang, a crash, what is no request, a draw
   /// with no tickets, a step without end, too many paths, and other answers to the same draws
   KernelRow row(const JudgedCase& judged, const JudgedState& from);
   /// Steps that the program has made.

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -123,7 +123,7 @@ std::vector<FiniteModel> smaller_models(const FiniteModel& model) {
     try {
       FiniteModel offered(std::move(parts), model.source());
       if (size_of(offered) < size_of(model)) smaller.push_back(std::move(offered));
-    } catch (const reference::BadInput&) {
+    } catch (const BadInput&) {
       return;
     }
   };
@@ -176,7 +176,7 @@ FailingCase shrink(const JudgedKernel& kernel, const JudgedCase& failing, const 
       if (!is_same) return false;
       smallest = {std::move(candidate), std::move(verdict), smallest.tried};
       return true;
-    } catch (const reference::BadInput&) {
+    } catch (const BadInput&) {
       return false;
     }
   };

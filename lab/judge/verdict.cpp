@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "lab/stationary_law.hpp"
+#include "lab/laws/stationary_law.hpp"
 #include "reference/analysis/total_variation.hpp"
 
 namespace tempera::lab {

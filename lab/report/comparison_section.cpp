@@ -1,6 +1,6 @@
 #include <set>
 
-#include "lab/comparison_plot.hpp"
+#include "lab/drawing/comparison_plot.hpp"
 #include "lab/report/sections.hpp"
 
 namespace tempera::lab {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "lab/claims/referee.hpp"
-#include "lab/defect_gallery/kernel_gallery.hpp"
-#include "lab/shipped_models.hpp"
+#include "lab/defects/kernel_gallery.hpp"
+#include "lab/laws/shipped_models.hpp"
 
 namespace tempera::lab {
 

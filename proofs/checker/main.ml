@@ -1,5 +1,5 @@
 (* Whether the matrix that `tempera exact MODEL --horizon T --power P --kernel KERNEL --json` printed
-   is the kernel. The answer is kernel_check.ml's, extracted from proofs/kernel_checker.v. This file
+   is the kernel. The answer is kernel_check.ml's, extracted from proofs/cases/kernel_checker.v. This file
    is not verified: it reads JSON, decimal digits and the command line, and decides nothing. A
    mistake here would hand the checker another model or matrix than the one in the file. *)
 open Kernel_check

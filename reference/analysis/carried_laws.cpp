@@ -8,7 +8,7 @@
 #include <thread>
 #include <tuple>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/numbers/all_cores.hpp"
 
 namespace tempera::reference {

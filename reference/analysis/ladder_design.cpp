@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::reference {
 namespace {

@@ -1,6 +1,6 @@
 #include "reference/analysis/round_trip.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/numbers/linear_system.hpp"
 
 namespace tempera::reference {

@@ -1,6 +1,6 @@
 #include "reference/analysis/swap_moments.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 
 namespace tempera::reference {

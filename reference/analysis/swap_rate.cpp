@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/swap.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/numbers/all_cores.hpp"
 #include "reference/numbers/common_denominator.hpp"
 

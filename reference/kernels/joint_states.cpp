@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::reference {
 

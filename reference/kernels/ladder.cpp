@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/numbers/list.hpp"
 
 namespace tempera::reference {

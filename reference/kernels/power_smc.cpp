@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/systematic_resampling.hpp"
 #include "reference/kernels/token_proposal.hpp"
 

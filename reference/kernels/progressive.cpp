@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/block_extension.hpp"
 #include "reference/kernels/decode_tokens.hpp"
 #include "reference/kernels/power_target.hpp"

@@ -1,6 +1,6 @@
 #include "reference/kernels/record_restart_kernel.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/metropolis_hastings.hpp"
 #include "reference/kernels/power_target.hpp"

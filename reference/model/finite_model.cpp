@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reference/in_quotes.hpp"
+#include "base/in_quotes.hpp"
 
 namespace tempera::reference {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/model/record.hpp"
 #include "reference/model/vocabulary.hpp"
 #include "reference/numbers/rational.hpp"

@@ -2,10 +2,10 @@
 // checks.
 #include <nlohmann/json.hpp>
 
-#include "reference/in_quotes.hpp"
-#include "reference/json_document.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
 #include "reference/model/finite_model.hpp"
-#include "reference/text_file.hpp"
+#include "base/text_file.hpp"
 
 namespace tempera::reference {
 namespace {

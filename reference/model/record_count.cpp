@@ -1,6 +1,6 @@
 #include "reference/model/record_count.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::reference {
 namespace {

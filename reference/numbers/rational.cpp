@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "reference/bad_input.hpp"
-#include "reference/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 
 namespace tempera::reference {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "reference/analysis/carried_laws.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/model/record_count.hpp"
 
 namespace tempera::reference {

@@ -2,7 +2,7 @@
 
 #include "reference/analysis/carried_laws.hpp"
 #include "reference/analysis/round_trip.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 
 namespace tempera::reference {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpu/lottery/lottery.hpp"
-#include "lab/tree_lottery.hpp"
+#include "lab/enumerate/tree_lottery.hpp"
 #include "reference/kernels/factored_kernel.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/model/record_space.hpp"

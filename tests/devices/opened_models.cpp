@@ -13,6 +13,7 @@
 #include "tests/gpu/transformer/architectures/plain_recurrent.hpp"
 #include "tests/temporary_file.hpp"
 
+using namespace tempera;
 using namespace tempera::gpu;
 
 namespace {

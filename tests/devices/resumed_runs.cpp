@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/runs/sampling.hpp"
+#include "gpu/jobs/sampling.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"

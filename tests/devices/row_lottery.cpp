@@ -1,4 +1,4 @@
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 
 #include <algorithm>
 

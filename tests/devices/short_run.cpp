@@ -1,6 +1,6 @@
 // Part 5: a short run of every kernel, for compute-sanitizer, which makes kernels many times
 // slower.
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/devices/logits.hpp"
 #include "tests/devices/part.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/sweep.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {

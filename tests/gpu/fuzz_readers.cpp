@@ -1,7 +1,7 @@
 // Fuzzing of everything that reads a model folder, a GGUF file or a text.
 #include <cmath>
 
-#include "gpu/input/utf8.hpp"
+#include "base/utf8.hpp"
 #include "gpu/text/chat_families.hpp"
 #include "gpu/text/chat_format.hpp"
 #include "gpu/text/tokenizer.hpp"

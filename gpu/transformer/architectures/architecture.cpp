@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/transformer/architectures/llama.hpp"
 #include "gpu/transformer/architectures/model_config.hpp"
 #include "gpu/transformer/architectures/phi3.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/transformer/architectures/model_config.hpp"
 #include "gpu/transformer/weights/packed_matrix.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/input/json_document.hpp"
+#include "base/json_document.hpp"
 #include "gpu/transformer/architectures/rope_factors.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/gguf.hpp"

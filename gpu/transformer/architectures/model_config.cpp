@@ -4,8 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 
 namespace tempera::gpu {
 

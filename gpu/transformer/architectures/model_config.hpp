@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/input/json_document.hpp"
+#include "base/json_document.hpp"
 
 // What the config.json of Hugging Face says in the same words whatever the architecture. All throw
 // BadInput naming file, key and remedy.

@@ -2,8 +2,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/transformer/architectures/model_config.hpp"
 #include "gpu/transformer/architectures/qwen3_5.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "gpu/transformer/cache/state_shape.hpp"
 
 namespace tempera::gpu {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/lottery/row_lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/transformer/cache/paged_cache.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/utf8.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/utf8.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
 
 namespace tempera::gpu {

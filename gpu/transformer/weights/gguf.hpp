@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "gpu/input/gguf_metadata.hpp"
-#include "gpu/input/mapped_file.hpp"
+#include "base/gguf_metadata.hpp"
+#include "base/mapped_file.hpp"
 #include "gpu/transformer/weights/safetensors.hpp"
 
 namespace tempera::gpu {

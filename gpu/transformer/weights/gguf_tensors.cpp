@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
 #include "gpu/transformer/weights/tiled_place.hpp"
 

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "gpu/device/host_threads.hpp"
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
 #include "gpu/transformer/weights/quantised_packing.hpp"

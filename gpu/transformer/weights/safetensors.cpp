@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
-#include "gpu/input/json_document.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
 
 namespace tempera::gpu {
 

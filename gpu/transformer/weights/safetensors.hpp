@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/input/mapped_file.hpp"
+#include "base/mapped_file.hpp"
 
 namespace tempera::gpu {
 

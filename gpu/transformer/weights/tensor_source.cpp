@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "gpu/input/bad_input.hpp"
-#include "gpu/input/in_quotes.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/transformer/weights/scramble.hpp"
 
 namespace tempera::gpu {

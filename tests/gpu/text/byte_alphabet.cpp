@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "gpu/input/utf8.hpp"
+#include "base/utf8.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {

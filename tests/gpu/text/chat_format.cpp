@@ -1,6 +1,6 @@
 #include "gpu/text/chat_format.hpp"
 
-#include "gpu/input/sha256.hpp"
+#include "base/sha256.hpp"
 #include "gpu/text/chat_families.hpp"
 #include "gpu/transformer/weights/gguf.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"

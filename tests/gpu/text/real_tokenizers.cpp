@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "gpu/input/utf8.hpp"
+#include "base/utf8.hpp"
 #include "gpu/text/tokenizer.hpp"
 #include "gpu/transformer/weights/gguf.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_file.hpp"
 
@@ -30,7 +30,7 @@ TEST_CASE("a theorem of a file that leaves something unproved is not stated") {
   const test::TemporaryFolder folder;
   const auto is_stated = [&](const std::string& text) {
     std::filesystem::create_directory(folder / "proofs");
-    std::ofstream(folder / "proofs/one.v") << text;
+    std::ofstream(folder / "proofs/theory/one.v") << text;
     return lab::theorem_is_stated((folder / ".").string(), "one.law");
   };
   CHECK(is_stated("Theorem law : True.\nProof. exact I. Qed.\n"));
@@ -59,7 +59,7 @@ void refused(const std::string& json, const std::string& what) {
 }  // namespace
 
 TEST_CASE("a malformed list of claims is refused") {
-  CHECK_THROWS_AS(claims_of("[{"), reference::BadInput);
+  CHECK_THROWS_AS(claims_of("[{"), tempera::BadInput);
   refused(R"({"id": "a"})", "label");
   refused(claim("a", R"("kind": "guessed", "check": "c")"), "is of the unknown kind");
   refused(claim("a", R"("check": "c")"), "has no kind");

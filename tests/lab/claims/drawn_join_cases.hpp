@@ -1,5 +1,5 @@
 // The cases of the join, drawn by the generator of the property tests from pinned seeds, and their
-// two texts: JSON for reference/ (proofs/join.json) and Coq (proofs/join_cases.v).
+// two texts: JSON for reference/ (proofs/join.json) and Coq (proofs/cases/join_cases.v).
 #pragma once
 
 #include <functional>

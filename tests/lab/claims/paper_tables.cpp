@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_file.hpp"
 

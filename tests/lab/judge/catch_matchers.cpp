@@ -1,7 +1,7 @@
 #include "lab/judge/catch_matchers.hpp"
 
-#include "lab/defect_gallery/kernel_gallery.hpp"
-#include "lab/defect_gallery/small_kernels.hpp"
+#include "lab/defects/kernel_gallery.hpp"
+#include "lab/defects/small_kernels.hpp"
 #include "lab/judge/random_models.hpp"
 #include "tests/law.hpp"
 

@@ -1,7 +1,7 @@
 #include "lab/judge/shrink.hpp"
 
-#include "lab/defect_gallery/kernel_gallery.hpp"
-#include "lab/defect_gallery/small_kernels.hpp"
+#include "lab/defects/kernel_gallery.hpp"
+#include "lab/defects/small_kernels.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
@@ -63,7 +63,7 @@ TEST_CASE("there is nothing to shrink of a sound kernel") {
 
 TEST_CASE("a model that the kernel refuses is no smaller failure") {
   const JudgedKernel picky = [](const JudgedCase& judged, const JudgedState& x) -> KernelRow {
-    if (judged.size() < small_case().size()) throw reference::BadInput("here", "no", "go");
+    if (judged.size() < small_case().size()) throw tempera::BadInput("here", "no", "go");
     return {{x, Rational(1)}};
   };
   CHECK(shrink(picky, small_case()).judged.size() == small_case().size());

@@ -1,7 +1,7 @@
 #include "lab/judge/verdict.hpp"
 
-#include "lab/defect_gallery/kernel_gallery.hpp"
-#include "lab/defect_gallery/small_kernels.hpp"
+#include "lab/defects/kernel_gallery.hpp"
+#include "lab/defects/small_kernels.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "tests/reference/four_state.hpp"

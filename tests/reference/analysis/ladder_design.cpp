@@ -1,11 +1,12 @@
 #include "reference/analysis/ladder_design.hpp"
 
 #include "reference/analysis/swap_rate.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

@@ -1,9 +1,10 @@
 #include "reference/analysis/round_trip.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/law.hpp"
 #include "tests/reference/four_state.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

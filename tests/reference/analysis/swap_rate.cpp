@@ -1,10 +1,11 @@
 #include "reference/analysis/swap_rate.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("the four-state ladder 1, 2, 4") {

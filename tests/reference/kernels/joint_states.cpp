@@ -1,9 +1,10 @@
 #include "reference/kernels/joint_states.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("joint states are row-major, rung 1 slowest") {

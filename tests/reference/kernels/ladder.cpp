@@ -1,8 +1,9 @@
 #include "reference/kernels/ladder.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("a power is a positive rational of bounded size") {

@@ -6,11 +6,12 @@
 #include "reference/analysis/invariance.hpp"
 #include "reference/analysis/irreducibility.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("an ordered sweep carries a record through the whole ladder, a layer does not") {

@@ -5,11 +5,12 @@
 
 #include "reference/analysis/diagnostics.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/tokenwise_law.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

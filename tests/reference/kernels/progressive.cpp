@@ -5,12 +5,13 @@
 
 #include "reference/analysis/convergence_bound.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

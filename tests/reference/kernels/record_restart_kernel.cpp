@@ -3,7 +3,7 @@
 #include "reference/analysis/detailed_balance.hpp"
 #include "reference/analysis/invariance.hpp"
 #include "reference/analysis/irreducibility.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/decode_tokens.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/metropolis_hastings.hpp"
@@ -12,6 +12,7 @@
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

@@ -1,6 +1,6 @@
 #include "reference/kernels/restart_law.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera::reference;

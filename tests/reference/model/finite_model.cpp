@@ -5,10 +5,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/law.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

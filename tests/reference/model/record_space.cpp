@@ -2,11 +2,12 @@
 
 #include <numeric>
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 using Names = std::vector<std::string>;
 

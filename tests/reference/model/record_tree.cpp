@@ -4,6 +4,7 @@
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("laws of the tree of prefixes") {

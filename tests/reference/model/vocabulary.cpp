@@ -1,6 +1,6 @@
 #include "reference/model/vocabulary.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera::reference;

@@ -1,8 +1,9 @@
 #include "reference/numbers/list.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("lists are separated by commas, without empty places") {

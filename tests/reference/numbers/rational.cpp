@@ -1,8 +1,9 @@
 #include "reference/numbers/rational.hpp"
 
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/law.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 TEST_CASE("rationals are read exactly and printed in lowest terms") {

@@ -3,13 +3,14 @@
 #include "reference/analysis/four_state.hpp"
 #include "reference/analysis/swap_rate.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

@@ -4,12 +4,13 @@
 
 #include "reference/analysis/round_trip.hpp"
 #include "reference/analysis/swap_rate.hpp"
-#include "reference/bad_input.hpp"
+#include "base/error.hpp"
 #include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/swap.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+using namespace tempera;
 using namespace tempera::reference;
 
 namespace {

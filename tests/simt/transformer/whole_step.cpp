@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
@@ -168,7 +168,7 @@ TEST_CASE("a head that the tensor-core kernels cannot take is refused before a w
   const gpu::CudaKernels kernels(1);
   const gpu::CudaKernels narrow(1, 99 * 1024);
   REQUIRE_THROWS_AS(gpu::random_qwen3(config_of(40, 4, 2, 258, 56, true), 1, kernels),
-                    gpu::BadInput);
+                    tempera::BadInput);
   REQUIRE_THROWS_WITH(gpu::random_qwen3(config_of(40, 4, 2, 258, 56, true), 1, kernels),
                       Catch::Contains("\"head_dim\" is 258") && Catch::Contains("at most 256"));
   REQUIRE_NOTHROW(gpu::random_qwen3(config_of(40, 4, 2, 256, 56, true), 1, kernels));

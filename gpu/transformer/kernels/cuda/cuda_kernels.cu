@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"

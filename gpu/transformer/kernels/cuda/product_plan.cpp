@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
 
 namespace tempera::gpu {

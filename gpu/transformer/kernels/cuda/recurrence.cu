@@ -1,4 +1,4 @@
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/recurrence.cuh"
 

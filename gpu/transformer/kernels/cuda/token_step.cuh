@@ -9,7 +9,7 @@
 
 #include "gpu/device/simt/step_graph.cuh"
 #include "gpu/lottery/cuda/queue_draw.cuh"
-#include "gpu/lottery/row_requests.hpp"
+#include "gpu/lottery/rows/row_requests.hpp"
 #include "gpu/transformer/cache/slot_tables.hpp"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"

@@ -1,7 +1,7 @@
 // The same model from a folder of safetensors and from GGUF, and what either must refuse.
 #include <cstring>
 
-#include "gpu/runs/opened_model.hpp"
+#include "gpu/models/opened_model.hpp"
 #include "gpu/transformer/architectures/llama.hpp"
 #include "gpu/transformer/architectures/phi3.hpp"
 #include "gpu/transformer/architectures/qwen2.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/input/bad_input.hpp"
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 
 namespace tempera::gpu {

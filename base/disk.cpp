@@ -1,0 +1,208 @@
+#include "base/disk.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace tempera {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse_to_read(const fs::path& file, int error) {
+  throw BadInput(file.string(), "cannot be read " + reason(error),
+                 "give a folder that a run has made, and that you may read");
+}
+
+OpenFile open_to_read(const fs::path& file) {
+  OpenFile open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!open) refuse_to_read(file, errno);
+  struct stat status {};
+  if (::fstat(open.descriptor(), &status) != 0) refuse_to_read(file, errno);
+  if (S_ISDIR(status.st_mode)) refuse_to_read(file, EISDIR);
+  return open;
+}
+
+/// Reads up to `most` bytes, fewer only at the end of the file.
+std::string_view read_piece(const OpenFile& open, std::vector<char>& piece, std::size_t most,
+                            const fs::path& file) {
+  std::size_t got = 0;
+  while (got < most) {
+    const ssize_t count = ::read(open.descriptor(), piece.data() + got, most - got);
+    if (count == 0) break;
+    if (count > 0)
+      got += static_cast<std::size_t>(count);
+    else if (errno != EINTR)
+      refuse_to_read(file, errno);
+  }
+  return {piece.data(), got};
+}
+
+constexpr std::size_t piece_size = std::size_t{1} << 16;
+
+fs::path folder_of(const fs::path& file) {
+  return file.parent_path().empty() ? fs::path(".") : file.parent_path();
+}
+
+}  // namespace
+
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+OpenFile::~OpenFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Disk& Disk::real() {
+  static Disk disk;
+  return disk;
+}
+
+std::string reason(int error) { return std::string("(") + std::strerror(error) + ")"; }
+
+void Disk::do_or_refuse(const char* operation, const fs::path& file,
+                        const std::function<bool()>& call) {
+  int error = before(operation, file);
+  if (error == 0 && !call()) error = errno;
+  if (error != 0)
+    throw BadInput(file.string(), std::string("cannot be ") + operation + " " + reason(error),
+                   "check the name, the permissions and the disk's space");
+}
+
+void Disk::make_folder(const fs::path& folder) {
+  do_or_refuse("made", folder, [&] { return ::mkdir(folder.c_str(), 0777) == 0; });
+}
+
+OpenFile Disk::open_to_append(const fs::path& file) {
+  OpenFile open;
+  do_or_refuse("opened", file, [&] {
+    open = OpenFile(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    return static_cast<bool>(open);
+  });
+  return open;
+}
+
+void Disk::append(const OpenFile& open, std::string_view bytes, const fs::path& file) {
+  while (!bytes.empty()) {
+    do_or_refuse("written", file, [&] {
+      const ssize_t count = ::write(open.descriptor(), bytes.data(), bytes.size());
+      if (count < 0 && errno != EINTR) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+      return true;
+    });
+  }
+}
+
+void Disk::cut(const OpenFile& open, std::uint64_t size, const fs::path& file) {
+  do_or_refuse("cut", file,
+               [&] { return ::ftruncate(open.descriptor(), static_cast<off_t>(size)) == 0; });
+}
+
+void Disk::force(const OpenFile& open, const fs::path& file) {
+  do_or_refuse("forced to the disk", file, [&] { return ::fsync(open.descriptor()) == 0; });
+}
+
+void Disk::require_place(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    throw BadInput(file.string(), "is something else than a file", "give the name of a file");
+  const fs::path folder = folder_of(file);
+  if (::stat(folder.c_str(), &status) != 0 || ::access(folder.c_str(), W_OK) != 0)
+    throw BadInput(file.string(), "cannot be put into its folder " + reason(errno),
+                   "give a folder that is there and may be written to");
+}
+
+void Disk::replace(const fs::path& file, std::string_view content) {
+  require_place(file);
+  const fs::path beside = file.string() + ".new";
+  try {
+    {
+      const OpenFile open = open_to_append(beside);
+      cut(open, 0, beside);
+      append(open, content, beside);
+      force(open, beside);
+    }
+    do_or_refuse("put in its place", file,
+                 [&] { return ::rename(beside.c_str(), file.c_str()) == 0; });
+  } catch (const BadInput&) {
+    ::unlink(beside.c_str());
+    throw;
+  }
+  const fs::path folder = folder_of(file);
+  const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open) force(open, folder);
+}
+
+void Disk::remove(const fs::path& file) {
+  do_or_refuse("removed", file, [&] { return ::remove(file.c_str()) == 0 || errno == ENOENT; });
+}
+
+bool is_there(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw BadInput(file.string(), "cannot be looked at " + reason(errno),
+                 "check the name and the permissions");
+}
+
+void read_start(const fs::path& file, std::uint64_t size,
+                const std::function<void(std::string_view)>& take) {
+  const OpenFile open = open_to_read(file);
+  std::vector<char> piece(piece_size);
+  for (std::uint64_t left = size; left > 0;) {
+    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size()));
+    const std::string_view got = read_piece(open, piece, most, file);
+    if (got.size() < most)
+      throw BadInput(file.string(), "is shorter than its checkpoint says",
+                     "the folder was changed by another program; start the run again elsewhere");
+    take(got);
+    left -= got.size();
+  }
+}
+
+void read_lines(const fs::path& file, std::uint64_t size,
+                const std::function<void(const std::string&)>& take) {
+  std::string line;
+  read_start(file, size, [&](std::string_view bytes) {
+    for (std::size_t end = 0; (end = bytes.find('\n')) != std::string_view::npos;) {
+      line += bytes.substr(0, end);
+      take(line);
+      line.clear();
+      bytes.remove_prefix(end + 1);
+    }
+    line += bytes;
+  });
+}
+
+std::uint64_t size_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) refuse_to_read(file, errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::string read_whole(const fs::path& file) {
+  const OpenFile open = open_to_read(file);
+  std::vector<char> piece(piece_size);
+  std::string text;
+  for (bool more = true; more;) {
+    const std::string_view got = read_piece(open, piece, piece.size(), file);
+    text += got;
+    more = got.size() == piece.size();
+  }
+  return text;
+}
+
+}  // namespace tempera

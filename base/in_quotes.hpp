@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tempera {
+
+/// Text that is not ours as a terminal can show it in one line: control characters (C0, DEL and C1)
+/// and line separators replaced by '?', ill-formed UTF-8 by U+FFFD, what is longer than 400 bytes
+/// cut between two characters.
+std::string one_line(std::string_view text);
+
+/// Text from a file or an argument inside an error: in double quotes, as one_line has it, what is
+/// longer than 80 bytes cut.
+std::string in_quotes(std::string_view text);
+
+}  // namespace tempera

@@ -1,0 +1,200 @@
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/bench_host.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/standard_streams.hpp"
+#include "gpu/device/device_system.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "bench/speed/paper_runtime.hpp"
+
+namespace tempera::cli {
+namespace {
+
+struct BenchOptions {
+  std::string name;
+  std::string shape;
+  std::string model;
+  std::string device;
+  std::size_t problems = 0;
+  std::size_t seconds = 60;
+  std::optional<gpu::Arithmetic> arithmetic;
+  bool json = false;
+};
+
+/// Lengths of the small shapes are a share of the paper's, so that they end in seconds.
+gpu::PaperSettings settings_for(const std::string& shape) {
+  const gpu::PaperSettings paper;
+  return shape == "tiny" ? gpu::shortened(paper, 128) : paper;
+}
+
+nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured,
+                               bool same_model) {
+  nlohmann::ordered_json json = {
+      {"rungs", measured.rungs},
+      {"problems_side_by_side", measured.problems},
+      {"early_rejection", measured.early_rejection},
+      {"decode_tokens", measured.decode_tokens},
+      {"prompt_seconds", measured.prompt_seconds},
+      {"seconds", measured.seconds},
+      {"decode_tokens_per_second", measured.tokens_per_second()},
+      {"longest_text", measured.longest},
+      {"decode_tokens_of_a_problem", measured.budget},
+      {"seconds_of_a_problem", measured.seconds_per_problem()},
+      {"how", measured.complete ? "measured to the end" : "at the measured rate"},
+      {"swap_seconds_of_a_problem", measured.swap_seconds_per_problem()},
+      {"cache_bytes", measured.cache_bytes}};
+  json["paper"] = {{"local_update_seconds", paper.local_update_seconds},
+                   {"cache_gibibytes", paper.cache_gibibytes},
+                   {"decode_tokens", paper.decode_tokens}};
+  // Another model's time is no fraction of the paper's.
+  if (same_model)
+    json["of_the_papers_time"] = measured.seconds_per_problem() / paper.local_update_seconds;
+  if (paper.swap_seconds) json["paper"]["swap_seconds"] = *paper.swap_seconds;
+  return json;
+}
+
+void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured) {
+  std::printf("%2zu %4zu %-5s %9llu %8.1f %8.0f %8llu %9.4g %-8s %8.2g %6.2f %6.1f %6.3g\n",
+              measured.rungs, measured.problems, measured.early_rejection ? "on" : "off",
+              static_cast<unsigned long long>(measured.decode_tokens), measured.seconds,
+              measured.tokens_per_second(), static_cast<unsigned long long>(measured.budget),
+              measured.seconds_per_problem(), measured.complete ? "measured" : "by rate",
+              measured.swap_seconds_per_problem(),
+              static_cast<double>(measured.cache_bytes) * 0x1p-30, paper.local_update_seconds,
+              paper.swap_seconds.value_or(0.0));
+  flush_output();
+}
+
+void run_bench_paper(BenchOptions options) {
+  if (options.shape.empty()) options.shape = "qwen3-8b";
+  const auto arithmetic = options.arithmetic.value_or(gpu::Arithmetic::tensor_core);
+  const gpu::PaperSettings settings = settings_for(options.shape);
+  const auto model = gpu::model_of_shape(options.shape, arithmetic);
+  const std::string device = gpu::device_description().value_or("unknown");
+  const bool same_model = options.shape == "qwen3-8b";
+  const std::string note = same_model
+                               ? "the paper's, of an H100"
+                               : "the paper's, of Qwen3-8B on an H100: another model than this";
+  if (!options.json) {
+    const std::string title =
+        "Runtime per problem as in the paper's table: shape " + options.shape +
+        ", random weights, " + std::string(name_of(arithmetic)) + " by " + model->kernels().name() +
+        " on " + device + "; prompt " + std::to_string(settings.prompt) +
+        ", T = " + std::to_string(settings.horizon) + ", B = " + std::to_string(settings.block) +
+        "; no token ends a record.";
+    std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
+    std::printf("%2s %4s %-5s %9s %8s %8s %8s %9s %-8s %8s %6s %6s %6s\n", "K", "side", "early",
+                "tokens", "seconds", "tokens/s", "budget", "s/problem", "how", "swaps, s", "GiB",
+                "paper", "swaps");
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const gpu::PaperRuntime& paper : gpu::paper_runtimes()) {
+    std::vector<std::size_t> side_by_side{1};
+    const std::size_t most = options.problems != 0
+                                 ? options.problems
+                                 : gpu::problems_that_fit(*model, settings, paper.powers.size());
+    if (most > 1) side_by_side.push_back(most);
+    for (const std::size_t problems : side_by_side) {
+      gpu::PaperRuntime row = paper;
+      // A shape that is no model has a budget that is a share of the paper's, as its lengths are.
+      row.decode_tokens = row.decode_tokens * settings.horizon / gpu::PaperSettings().horizon;
+      for (const bool early_rejection : {false, true}) {
+        const auto measured = gpu::measure_runtime(
+            *model, row, settings, problems, static_cast<double>(options.seconds), early_rejection);
+        if (options.json)
+          rows.push_back(to_json(paper, measured, same_model));
+        else
+          print(paper, measured);
+      }
+    }
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"part", 7},
+                                         {"name", "tempera bench paper"},
+                                         {"shape", options.shape},
+                                         {"arithmetic", name_of(arithmetic)},
+                                         {"kernels", model->kernels().name()},
+                                         {"device", device},
+                                         {"horizon", settings.horizon},
+                                         {"block", settings.block},
+                                         {"prompt", settings.prompt},
+                                         {"paper_is", note},
+                                         {"rows", rows}};
+    std::cout << json.dump() << '\n';
+  } else {
+    std::printf(
+        "%s\n",
+        wrapped(
+            "side: problems side by side; early: early rejection, which leaves out tokens of the "
+            "budget; seconds: without the prompts, which are "
+            "computed before; budget: decode tokens of a problem; by rate: "
+            "cut off after --seconds, and a problem's budget at the rate until then, "
+            "whose texts are shorter than the whole run's; paper: " +
+                note,
+            table_columns, 2)
+            .c_str());
+  }
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "bench",
+      "Measure how fast the host decodes, beside its own limits, or the paper's runtime table");
+  auto options = std::make_shared<BenchOptions>();
+  options->name = "host";
+  add_text(*command, "BENCH", options->name, "",
+           "What to measure: host, how fast the host decodes beside what it can read and "
+           "multiply (default), or paper, the paper's runtime table");
+  CLI::Option* shape = add_text(*command, "--shape", options->shape, "NAME",
+                                "Sizes of a model with random weights: qwen3-8b, qwen3-4b, 135m or "
+                                "tiny (default: qwen3-8b, of host 135m)");
+  CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
+                                "Of host: a folder or GGUF file in place of a shape");
+  CLI::Option* problems = add_whole_number(
+      *command, "--problems", options->problems, {1, 4096},
+      "Problems side by side in the second row of each K (default: as many as fill a "
+      "batch and fit the memory)");
+  CLI::Option* seconds = add_whole_number(
+      *command, "--seconds", options->seconds, {0, 1'000'000},
+      "Cut each row off after this time; 0 runs every problem to its end (default: "
+      "60)");
+  add_device(*command, options->device);
+  add_arithmetic(*command, options->arithmetic, "default: tensor-core, of host float32");
+  command->add_flag("--json", options->json, "Print the table as JSON");
+  command->footer(
+      "Examples:\n  tempera bench\n"
+      "  tempera bench paper\n"
+      "  tempera bench paper --shape tiny --seconds 5 --json\n"
+      "  tempera bench host --model smollm2");
+  command->callback([options, shape, model, problems, seconds] {
+    const auto refuse = [&](const CLI::Option* option) {
+      if (option->count() > 0)
+        throw BadInput(option->get_name(), "has no effect on bench " + options->name,
+                            "leave it out");
+    };
+    gpu::require_device(options->device);
+    if (options->name == "paper") {
+      refuse(model);
+      return run_bench_paper(*options);
+    }
+    if (options->name != "host")
+      throw BadInput(in_quotes(options->name), "is nothing that tempera bench measures",
+                          "give paper, the paper's runtime table, or host");
+    refuse(problems);
+    refuse(seconds);
+    refuse_beside(*shape, *model, "give one of them");
+    run_bench_host(options->shape.empty() && options->model.empty() ? "135m" : options->shape,
+                   options->model, options->arithmetic.value_or(gpu::Arithmetic::float32),
+                   options->json);
+  });
+}
+
+}  // namespace tempera::cli

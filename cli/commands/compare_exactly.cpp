@@ -1,0 +1,211 @@
+// `tempera compare` on finite models: expected decode tokens, distance and likelihood, exactly.
+#include "cli/commands/compare_exactly.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/terminal/columns.hpp"
+#include "cli/commands/compare_ablations.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/progress_line.hpp"
+#include "cli/terminal/standard_streams.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/disk.hpp"
+#include "lab/drawing/comparison_plot.hpp"
+#include "lab/contest/exact_comparison.hpp"
+
+namespace tempera::cli {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json probability_to_json(const std::optional<reference::Rational>& probability) {
+  return probability ? ordered_json(reference::to_string(*probability)) : ordered_json(nullptr);
+}
+
+/// How far curves go, in rounds of ppt for each that the table has.
+constexpr std::size_t curve_multiple = 4;
+
+std::string decimals(const lab::Real& value, int digits) {
+  return value.str(digits, std::ios::fixed);
+}
+
+/// The probability of the answer set as a cell; nothing where there is none.
+std::string answer_cell(const std::optional<reference::Rational>& probability) {
+  return probability ? "   " + reference::to_decimal(*probability, 6) : "";
+}
+
+void print(const lab::ExactRow& row) {
+  std::printf("  %-31s %-10s %10s %11s %11s%s%s\n", row.sampler.c_str(), row.effort.c_str(),
+              reference::to_decimal(row.decode_tokens, 3).c_str(),
+              reference::to_decimal(row.tv, 8).c_str(), decimals(row.log_likelihood, 6).c_str(),
+              answer_cell(row.answer_probability).c_str(),
+              row.effort.empty() || row.matched ? "" : "  less");
+}
+
+void print(const std::string& file, const std::string& answers,
+           const lab::ExactComparison& comparison, const std::string& powers) {
+  const std::string title = file + ": " + std::to_string(comparison.records) +
+                            " records of horizon " + std::to_string(comparison.horizon) +
+                            ", block " + std::to_string(comparison.block) + ", powers " + powers +
+                            (answers.empty() ? "" : "; answers " + in_quotes(answers));
+  std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
+  std::printf("  %-31s %-10s %10s %11s %11s%s\n", "sampler", "effort", "tokens", "TV", "E log p0",
+              answers.empty() ? "" : "     answer");
+  std::printf("  %-31s %-10s %10s %11s %11s%s\n", "the target itself", "", "", "",
+              decimals(comparison.target.log_likelihood, 6).c_str(),
+              answer_cell(comparison.target.answer_probability).c_str());
+  for (const lab::ExactRow& row : comparison.rows) print(row);
+  flush_output();
+}
+
+ordered_json to_json(const std::string& file, const reference::FiniteModel& model,
+                     const lab::ExactComparison& comparison, const std::string& powers) {
+  auto answers = ordered_json::array();
+  for (const auto& answer : model.answers()) answers.push_back(model.text(answer));
+  ordered_json json{
+      {"model", file},
+      {"horizon", comparison.horizon},
+      {"block", comparison.block},
+      {"powers", powers},
+      {"records", comparison.records},
+      {"answers", answers},
+      {"target_log_likelihood", decimals(comparison.target.log_likelihood, 12)},
+      {"target_answer_probability", probability_to_json(comparison.target.answer_probability)},
+      {"samplers", ordered_json::array()}};
+  for (const lab::ExactRow& row : comparison.rows) json["samplers"].push_back(row_json(row));
+  return json;
+}
+
+using LoadedModels = std::vector<std::pair<std::string, reference::FiniteModel>>;
+
+LoadedModels load(const std::vector<std::string>& models, const std::string& answers) {
+  LoadedModels loaded;
+  for (const std::string& model : models) {
+    if (!names_finite_model(model))
+      throw BadInput(one_line(model), "is no finite model (JSON) beside finite models",
+                          "compare a folder by itself");
+    if (std::filesystem::path(model).filename() == "models.json") continue;
+    const auto read = reference::load_finite_model(model);
+    loaded.emplace_back(one_line(model),
+                        answers.empty() ? read : read.with_answers(answers, "--answers"));
+  }
+  if (loaded.empty())
+    throw BadInput(one_line(models.front()),
+                        "is the list of the models, and none of them",
+                        "name the models themselves");
+  return loaded;
+}
+
+lab::ExactComparisonSettings settings_of(const ExactCompareOptions& options,
+                                         const std::string& powers) {
+  return {options.horizon,
+          options.block,
+          reference::parse_ladder(powers, "--powers"),
+          options.rounds,
+          options.local_moves,
+          options.sweeps,
+          options.plot.empty() ? 0 : curve_multiple};
+}
+
+}  // namespace
+
+std::string answers_of(const reference::FiniteModel& model) {
+  std::string list;
+  for (const auto& answer : model.answers()) list += (list.empty() ? "" : "|") + model.text(answer);
+  return list;
+}
+
+nlohmann::ordered_json row_json(const lab::ExactRow& row) {
+  return {{"sampler", row.sampler},
+          {"effort", row.effort},
+          {"matched", row.matched},
+          {"decode_tokens", reference::to_string(row.decode_tokens)},
+          {"decode_tokens_decimal", reference::to_decimal(row.decode_tokens, 12)},
+          {"tv", reference::to_string(row.tv)},
+          {"tv_decimal", reference::to_decimal(row.tv, 12)},
+          {"log_likelihood", decimals(row.log_likelihood, 12)},
+          {"answer_probability", probability_to_json(row.answer_probability)},
+          {"open_probability", reference::to_string(row.open_probability)}};
+}
+
+std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
+                                                    ExactCompareOptions& options) {
+  CLI::Option* ablations = command.add_flag(
+      "--ablations", options.ablations,
+      "Of finite models: the paper's ablations instead, one table each: single chain, uncoupled "
+      "ladder, schedule, replicas, refinement, ladder design, truncation");
+  return {
+      ablations,
+      add_whole_number(command, "--horizon", options.horizon, {1, 128},
+                       "Of finite models: horizon T (default: the longest up to 4 that is small)"),
+      add_whole_number(command, "--block", options.block, {1, 128},
+                       "Of finite models: block width B (default: T/2)"),
+      add_text(
+          command, "--powers", options.powers, "A[,A...]",
+          "Of finite models: powers of the ladder; the last is the target's (default: 1,2,4; of "
+          "ablations 1,3,9)"),
+      add_whole_number(command, "--rounds", options.rounds, {0, 64},
+                       "Of finite models: PPT's rounds in each stage (default: 1)"),
+      add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
+                       "Of finite models: local moves of each rung in a round (default: 1)"),
+      add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
+                       "Of finite models: sweeps in a round (default: 1)"),
+      add_text(command, "--answers", options.answers, "ANSWER[|ANSWER...]",
+               "Of finite models: how right records begin, tokens joined by one space (default: "
+               "what the file names)"),
+      add_text(command, "--plot", options.plot, "FILE",
+               "Of finite models: also draw TV against expected decode tokens, as an SVG picture")};
+}
+
+bool names_finite_model(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".json";
+}
+
+void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
+                       bool json) {
+  // Now, and not after all comparisons.
+  if (!options.plot.empty()) Disk::real().require_place(options.plot);
+  const std::string powers = !options.powers.empty() ? options.powers
+                             : options.ablations     ? "1,3,9"
+                                                     : "1,2,4";
+  const LoadedModels loaded = load(models, options.answers);
+  const auto settings = settings_of(options, powers);
+  if (options.ablations) return run_ablations(loaded, settings, powers, json);
+  std::vector<lab::ExactComparison> comparisons;
+  ProgressLine line;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    const auto& [file, model] = loaded[i];
+    comparisons.push_back(lab::compare_exactly(model, settings, [&](const lab::ExactRow& row) {
+      line.show_step(i, loaded.size(), file + ", " + row.sampler);
+    }));
+  }
+  line.clear();
+  if (!options.plot.empty())
+    Disk::real().replace(options.plot, lab::comparison_plot(comparisons));
+  // Printed when all are there, so that a model that is refused leaves no half of the tables.
+  ordered_json report{{"models", ordered_json::array()}};
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    if (json)
+      report["models"].push_back(
+          to_json(loaded[i].first, loaded[i].second, comparisons[i], powers));
+    else
+      print(loaded[i].first, answers_of(loaded[i].second), comparisons[i], powers);
+  }
+  if (json)
+    std::cout << report.dump() << '\n';
+  else
+    std::printf(
+        "  tokens: expected decode tokens of one answer, proposals included; TV: of the answer's "
+        "law from\n  the target, the power distribution at the last power; answer: the probability "
+        "of the answer set.\n  Efforts are the least with ppt's tokens; less: the most that is "
+        "enumerated takes fewer, or the\n  schedule of ppt does.\n");
+}
+
+}  // namespace tempera::cli

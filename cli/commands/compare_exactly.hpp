@@ -1,0 +1,41 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "lab/contest/contest.hpp"
+
+namespace tempera::cli {
+
+/// What `tempera compare` is asked about finite models.
+struct ExactCompareOptions {
+  std::string powers;
+  std::size_t horizon = 0;
+  std::size_t block = 0;
+  std::size_t rounds = 1;
+  std::size_t local_moves = 1;
+  std::size_t sweeps = 1;
+  std::string answers;
+  std::string plot;
+  bool ablations = false;
+};
+
+/// Declares the options that only finite models take, and returns them.
+std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
+                                                    ExactCompareOptions& options);
+/// Whether this is a file of a finite model by its name, NAME.json.
+bool names_finite_model(const std::string& path);
+/// Prints the exact comparison on each model, a table each. Leaves out models.json, the list of the
+/// shipped models, which toy_models/*.json names too.
+/// @throw BadInput or BadInput before anything is printed
+void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
+                       bool json);
+
+/// The answers of a model in a row: "w w|g e".
+std::string answers_of(const reference::FiniteModel& model);
+/// Every number of a row, as fractions and decimals.
+nlohmann::ordered_json row_json(const lab::ExactRow& row);
+
+}  // namespace tempera::cli

@@ -1,0 +1,198 @@
+// The command `tempera exact`: rational laws and matrices of a finite model.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/exact_output.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "reference/analysis/spectral_gap.hpp"
+#include "base/error.hpp"
+#include "reference/model/finite_model.hpp"
+
+namespace tempera::cli {
+namespace {
+
+constexpr const char* exact_description =
+    "Exact transition matrix, laws and verdicts of one rung (--power) or of the joint chain "
+    "(--powers) on a finite model, as rationals";
+
+constexpr const char* exact_footer = R"(Examples:
+  tempera exact toy_models/four_state.json --horizon 2 --power 2
+  tempera exact toy_models/four_state.json --horizon 2 --power 2 \
+    --kernel truncating --start "a a"
+  tempera exact toy_models/four_state.json --horizon 2 --powers 1,2 \
+    --schedule deo --start "e|a a"
+
+Without --start there is no total-variation curve ("tv" is empty in --json).
+Exit code 0; 2 when the input is wrong, with one line that says where.)";
+
+/// The most states whose spectral gap is enclosed: a minute.
+constexpr std::size_t gap_limit = 512;
+
+// Everything stays text until it is checked, so that a wrong flag ends in one line.
+struct ExactFlags {
+  std::string model, horizon, power, powers, kernel, schedule, restart, restart_range, start, steps,
+      round_trips;
+  bool json = false;
+  bool no_matrix = false;
+  bool gap = false;
+};
+
+void refuse_with(const std::string& value, const char* flag, const char* other) {
+  if (!value.empty()) {
+    throw BadInput(flag, std::string("has no meaning with ") + other,
+                              "leave one of the two out");
+  }
+}
+
+reference::ExactQuestion question(const ExactFlags& flags) {
+  reference::ExactQuestion asked;
+  if (flags.horizon.empty())
+    throw BadInput("--horizon", "is missing", "give --horizon T");
+  asked.horizon = parse_whole_number(flags.horizon, "--horizon", {1, 1'000'000});
+  if (flags.power.empty() == flags.powers.empty()) {
+    throw BadInput("--power", "exactly one of --power and --powers is needed",
+                              "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
+  }
+  if (flags.start.empty() && !flags.steps.empty()) {
+    throw BadInput("--steps", "has no effect without --start",
+                              "give --start \"RECORD\"");
+  }
+  if (!flags.start.empty()) asked.start = {flags.start, "--start"};
+  if (!flags.steps.empty()) asked.steps = parse_whole_number(flags.steps, "--steps", {0, 10'000});
+  if (!flags.restart.empty()) {
+    parse_fractions(flags.restart, "--restart");
+    asked.restart = reference::parse_restart_law(flags.restart, asked.horizon, "--restart");
+  }
+  if (flags.restart_range == "record") asked.range = reference::RestartRange::record;
+  return asked;
+}
+
+void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n'; }
+
+/// The second eigenvalue of the local kernel, between rationals 2^-31 apart.
+reference::Bracket second_eigenvalue_of(const reference::RungReport& report) {
+  const std::size_t states = report.states.size();
+  if (states < 2 || states > gap_limit)
+    throw BadInput(
+        "--gap", "asks for an eigenvalue of " + std::to_string(states) + " states",
+        "choose a model and horizon of 2 to " + std::to_string(gap_limit) + " records");
+  return reference::second_eigenvalue(report.kernel, report.target, 32);
+}
+
+void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked) {
+  refuse_with(flags.schedule, "--schedule", "--power");
+  refuse_with(flags.round_trips, "--round-trips", "--power");
+  const reference::Power power(parse_fraction(flags.power, "--power"), "--power");
+  const std::string kernel = flags.kernel.empty() ? "fixed" : flags.kernel;
+  if (kernel == "truncating") {
+    refuse_with(flags.restart, "--restart", "--kernel truncating, whose restart is uniform");
+    refuse_with(flags.restart_range, "--restart-range",
+                "--kernel truncating, whose range is the record's");
+    if (flags.gap) refuse_with("given", "--gap", "--kernel truncating, which is not reversible");
+  }
+  const auto model = reference::load_finite_model(flags.model);
+  const RungHeading heading{model.name(), asked.horizon, power, kernel};
+  if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {
+    if (flags.gap) refuse_with("given", "--gap", "a space that has no matrix");
+    if (!flags.no_matrix)
+      throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
+                                "give it for the laws and verdicts alone");
+    const auto report = reference::report_carried(model, reference::Ladder({power}),
+                                                  reference::Schedule::ordered, asked);
+    if (flags.json) return print(exact_json(heading, report));
+    return print_exact(std::cout, heading, report);
+  }
+  const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
+                                        : reference::report_truncating(model, power, asked);
+  std::optional<reference::Bracket> second;
+  if (flags.gap) second = second_eigenvalue_of(report);
+  const auto matrix = flags.no_matrix ? PrintedMatrix::no : PrintedMatrix::yes;
+  if (flags.json) {
+    nlohmann::ordered_json json = exact_json(heading, report, matrix);
+    if (second) json.update(exact_json(*second));
+    return print(json);
+  }
+  print_exact(std::cout, heading, report, matrix);
+  if (second) print_exact(std::cout, *second);
+}
+
+void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked) {
+  refuse_with(flags.kernel, "--kernel", "--powers");
+  if (flags.no_matrix) refuse_with("given", "--no-matrix", "--powers, which prints none");
+  if (flags.gap) refuse_with("given", "--gap", "--powers");
+  parse_fractions(flags.powers, "--powers");
+  const auto ladder = reference::parse_ladder(flags.powers, "--powers");
+  const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
+  const auto model = reference::load_finite_model(flags.model);
+  const JointHeading heading{model.name(), asked.horizon, ladder, schedule};
+  const auto sweep =
+      schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd;
+  std::optional<reference::RoundTripReport> round_trips;
+  if (!flags.round_trips.empty())
+    round_trips = reference::report_round_trips(
+        model, ladder, sweep, asked,
+        parse_whole_number(flags.round_trips, "--round-trips", {1, 10'000}));
+  const auto answer = [&](const auto& report) {
+    if (flags.json) {
+      nlohmann::ordered_json json = exact_json(report);
+      if (round_trips) json["round_trips"] = exact_json(*round_trips);
+      return print(json);
+    }
+    print_exact(std::cout, heading, report);
+    if (round_trips) print_exact(std::cout, *round_trips);
+  };
+  if (reference::is_carried(model, asked.horizon, ladder.rungs()))
+    answer(reference::report_carried(model, ladder, sweep, asked));
+  else
+    answer(reference::report_joint(model, ladder, sweep, asked));
+}
+
+void run_exact(const ExactFlags& flags) {
+  const reference::ExactQuestion asked = question(flags);
+  flags.power.empty() ? report_joint(flags, asked) : report_rung(flags, asked);
+}
+
+}  // namespace
+
+void add_exact(CLI::App& app) {
+  auto flags = std::make_shared<ExactFlags>();
+  CLI::App* command = app.add_subcommand("exact", exact_description);
+  command->footer(exact_footer);
+  CLI::Option* model =
+      add_text(*command, "MODEL", flags->model, "", "Finite model, a JSON file (docs/exact.md)");
+  add_text(*command, "--horizon", flags->horizon, "N", "Horizon T, at least 1");
+  add_text(*command, "--power", flags->power, "P", "One rung: its power, such as 2 or 3/2");
+  add_choice(*command, "--kernel", flags->kernel, {"fixed", "truncating"},
+             "One rung: fixed (horizon, default) or truncating (restart and regeneration capped by "
+             "the current length)");
+  add_text(*command, "--powers", flags->powers, "P[,P...]",
+           "Joint chain: the ladder, increasing, such as 1,2,4");
+  add_choice(
+      *command, "--schedule", flags->schedule, {"adj", "deo"},
+      "Joint chain: adj (local sweep, then ordered sweep; default) or deo (local sweep, then "
+      "one parity layer, odd edges first)");
+  add_text(*command, "--restart", flags->restart, "P,P...",
+           "Restart law over positions 1..T, such as 1/2,1/4,1/4 (default: uniform)");
+  add_restart_range(*command, flags->restart_range);
+  add_text(*command, "--start", flags->start, "RECORD",
+           "Record to start the total-variation curve from, tokens joined by one space; with "
+           "--powers one record for each rung, joined by '|'");
+  add_text(*command, "--steps", flags->steps, "N", "Steps N of the curve (default: 10)");
+  add_text(*command, "--round-trips", flags->round_trips, "N",
+           "Joint chain: expected round trips of a tagged replica in N steps from equilibrium");
+  command->add_flag("--no-matrix", flags->no_matrix,
+                    "One rung: leave out the matrix, where it is too large to print");
+  command->add_flag("--gap", flags->gap,
+                    "One rung: enclose the spectral gap and the relaxation time");
+  command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");
+  command->callback([flags, model] {
+    require(*model, "name a finite model, such as toy_models/four_state.json");
+    run_exact(*flags);
+  });
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,393 @@
+#include "lab/laws/law.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "cli/terminal/columns.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/commands/law_of_sampler.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/progress_line.hpp"
+#include "cli/commands/shipped_tree.hpp"
+#include "base/in_quotes.hpp"
+#include "lab/laws/one_step_law.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/shipped_programs.hpp"
+
+namespace tempera::cli {
+namespace {
+
+constexpr const char* law_examples = R"(Examples:
+  tempera law
+  tempera law toy_models/four_state.json --horizon 2 --power 2
+  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4 --json
+  tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 \
+    --schedule deo
+  tempera law toy_models/bimodal.json --sampler power-smc --horizon 3 \
+    --power 4 --particles 2)";
+
+struct LawOptions {
+  std::string model;
+  std::size_t horizon = 0;
+  std::vector<double> powers;
+  std::string schedule;
+  std::string restart;
+  std::string restart_range;
+  std::string tree;
+  bool json = false;
+  bool no_matrix = false;
+};
+
+std::string fixed(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", seconds);
+  return text;
+}
+
+nlohmann::ordered_json to_json(const lab::LawReport& report, bool has_matrix) {
+  nlohmann::ordered_json json;
+  json["states"] = report.states;
+  if (has_matrix) {
+    auto& matrix = json["matrix"] = nlohmann::ordered_json::array();
+    for (std::size_t x = 0; x < report.matrix.rows(); ++x) {
+      auto row = nlohmann::ordered_json::array();
+      for (std::size_t y = 0; y < report.matrix.columns(); ++y)
+        row.push_back(reference::to_string(report.matrix(x, y)));
+      matrix.push_back(std::move(row));
+    }
+  }
+  auto& stationary = json["stationary"] = nlohmann::ordered_json::array();
+  for (const auto& probability : report.stationary)
+    stationary.push_back(reference::to_string(probability));
+  json["tv_to_target"] = lab::to_scientific(report.tv_to_target);
+  json["tv_own"] = lab::to_scientific(report.tv_own);
+  json["tv_one_step"] = lab::to_scientific(report.tv_one_step);
+  if (report.worst_entry)
+    json["worst_entry"] = lab::to_scientific(*report.worst_entry);
+  else
+    json["worst_entry"] = nullptr;
+  return json;
+}
+
+void print(const lab::LawReport& report, const LawOptions& options, double seconds) {
+  std::printf(
+      "%s\n",
+      wrapped("the compiled sampler on " + one_line(options.model), table_columns, 2).c_str());
+  std::printf("  %s\n", wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
+                                    decimals_of(options.powers) + ": " +
+                                    std::to_string(report.states.size()) + " states, " +
+                                    fixed(seconds) + " s",
+                                table_columns, 2)
+                            .c_str());
+  const auto line = [](const char* what, const std::string& value, const char* note) {
+    std::printf("  %-48s %s%s\n", what, value.c_str(), note);
+  };
+  line("TV of its stationary law to the rational target", lab::to_scientific(report.tv_to_target),
+       "   (float32 logits included)");
+  line("TV to the target of its own float32 logits", lab::to_scientific(report.tv_own),
+       "   (the sampler's own error)");
+  line("TV after one step from that target", lab::to_scientific(report.tv_one_step), "");
+  line("largest difference of an entry from reference/",
+       report.worst_entry ? lab::to_scientific(*report.worst_entry) : "not computed",
+       report.worst_entry ? "" : ": powers are not all 1 to 1024");
+  std::printf("stationary law:\n");
+  for (std::size_t s = 0; s < report.states.size(); ++s)
+    std::printf("  %12s  %s\n", lab::to_scientific(lab::to_real(report.stationary[s])).c_str(),
+                fitted(report.states[s], table_columns - 16).c_str());
+}
+
+nlohmann::ordered_json to_json(const lab::OneStepReport& report) {
+  nlohmann::ordered_json json{{"records", report.records}, {"size", report.states}};
+  for (const char* unsolved : {"matrix", "stationary", "tv_to_target", "tv_own"})
+    json[unsolved] = nullptr;
+  json["tv_one_step"] = lab::to_scientific(report.tv_one_step);
+  json["worst_entry"] = nullptr;
+  return json;
+}
+
+/// One step from the target, where there is no stationary law for the reason given.
+void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
+                  const lab::LawQuestion& question, const std::string& reason) {
+  const auto begin = std::chrono::steady_clock::now();
+  ProgressLine line;
+  const lab::OneStepReport report = lab::one_step_law(
+      model, question, [&](std::size_t done, std::size_t steps, const std::string& name) {
+        line.show_step(done, steps, name);
+      });
+  line.clear();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (options.json) {
+    std::cout << to_json(report).dump() << '\n';
+    return;
+  }
+  std::printf(
+      "%s\n  %s\n",
+      wrapped("the compiled sampler on " + one_line(options.model), table_columns, 2).c_str(),
+      wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
+                  decimals_of(options.powers) + ": " + std::to_string(report.states) + " states, " +
+                  fixed(elapsed.count()) + " s; no stationary law: " + reason,
+              table_columns, 2)
+          .c_str());
+  std::printf("  %-48s %s\n", "TV after one step from the target of its logits",
+              lab::to_scientific(report.tv_one_step).c_str());
+}
+
+void run_law(const LawOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
+  if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
+  if (options.restart_range == "record") question.restart_range = gpu::RestartRange::record;
+  if (!options.restart.empty()) {
+    question.restart = parse_fractions(options.restart, "--restart");
+    reference::RestartLaw(question.restart, "--restart");
+  }
+  const reference::FiniteModel model = reference::load_finite_model(options.model);
+  const lab::FiniteLogits logits(model);
+  if (lab::law_states(logits.enumerable(), question) > lab::law_limit)
+    return run_one_step(options, logits.enumerable(), question,
+                        "there are more than " + std::to_string(lab::law_limit) + " states");
+  ProgressLine line;
+  lab::LawReport report;
+  try {
+    report = lab::compiled_law(logits.enumerable(), &model, question,
+                               [&](std::size_t done, std::size_t steps, const std::string& name) {
+                                 line.show_step(done, steps, name);
+                               });
+  } catch (const std::length_error& too_long) {
+    line.clear();
+    return run_one_step(options, logits.enumerable(), question, too_long.what());
+  }
+  line.clear();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (options.json)
+    std::cout << to_json(report, !options.no_matrix).dump() << '\n';
+  else
+    print(report, options, elapsed.count());
+}
+
+nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
+  auto restart = nlohmann::ordered_json::array();
+  for (const auto& probability : law.restart) restart.push_back(reference::to_string(probability));
+  return {{"model", law.model},
+          {"horizon", law.horizon},
+          {"powers", law.powers},
+          {"restart", law.restart.empty() ? nlohmann::ordered_json("uniform") : restart},
+          {"states", law.states},
+          {"tv_to_target", lab::to_scientific(law.tv_to_target)},
+          {"tv_own", lab::to_scientific(law.tv_own)},
+          {"tv_one_step", lab::to_scientific(law.tv_one_step)},
+          {"seconds", law.seconds},
+          {"holds", law.holds()}};
+}
+
+/// The row of a law, and below it the restart law where that is not uniform.
+std::string row_of(const lab::ShippedLaw& law) {
+  char row[256];
+  std::snprintf(row, sizeof row, "  %-5s %-26s %3zu  %-11s %6zu  %9s  %9s  %13s\n",
+                law.holds() ? "holds" : "FAILS", fitted(law.model, 26).c_str(), law.horizon,
+                fitted(decimals_of(law.powers), 11).c_str(), law.states,
+                lab::to_scientific(law.tv_to_target, 4).c_str(),
+                lab::to_scientific(law.tv_own, 4).c_str(),
+                lab::to_scientific(law.tv_one_step, 4).c_str());
+  std::string restart;
+  for (const auto& probability : law.restart)
+    restart += (restart.empty() ? "" : ", ") + reference::to_string(probability);
+  if (restart.empty()) return row;
+  return row + std::string("        restart ") + wrapped(restart, table_columns, 16) + '\n';
+}
+
+void print(const std::vector<lab::ShippedLaw>& laws, const std::string& folder, std::size_t held) {
+  std::printf("%s\n", wrapped("the compiled sampler on every model of " + one_line(folder),
+                              table_columns, 2)
+                          .c_str());
+  std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "model", "T", "powers", "states",
+              "TV target", "own TV", "own, one step");
+  std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "to be below", "", "", "",
+              lab::to_scientific(lab::target_bound, 4).c_str(),
+              lab::to_scientific(lab::own_bound, 4).c_str(),
+              lab::to_scientific(lab::own_bound, 4).c_str());
+  // Two uses may ask for the same law, one on a ladder and one on the rung alone.
+  std::set<std::string> printed;
+  for (const lab::ShippedLaw& law : laws) {
+    const std::string row = row_of(law);
+    if (printed.insert(row).second) std::fputs(row.c_str(), stdout);
+  }
+  std::printf("%zu laws hold, %zu fail", held, laws.size() - held);
+  if (printed.size() < laws.size())
+    std::printf("; %zu of them are asked for again and shown once", laws.size() - printed.size());
+  std::printf("\n");
+}
+
+std::string schedule_of(const lab::ShippedProgram& program) {
+  if (program.truncating || program.question.powers.size() == 1) return "";
+  return program.question.schedule == gpu::Schedule::deo ? "deo" : "adj";
+}
+
+std::string sampler_of(const lab::ShippedProgram& program) {
+  return program.truncating ? "truncating" : "PPT";
+}
+
+std::vector<double> powers_of(const lab::ShippedProgram& program) {
+  return {program.question.powers.begin(), program.question.powers.end()};
+}
+
+nlohmann::ordered_json to_json(const lab::ShippedProgram& program) {
+  nlohmann::ordered_json json{{"model", program.model},
+                              {"sampler", sampler_of(program)},
+                              {"horizon", program.question.horizon},
+                              {"block", program.question.block},
+                              {"powers", program.question.powers},
+                              {"schedule", schedule_of(program)},
+                              {"output_rung", program.question.output + 1}};
+  auto& stages = json["stages"] = nlohmann::ordered_json::array();
+  for (const auto& stage : program.question.stages)
+    stages.push_back(
+        {{"rounds", stage.rounds}, {"local_moves", stage.local_moves}, {"sweeps", stage.sweeps}});
+  json["outcomes"] = program.report.outcomes;
+  json["states"] = program.report.states;
+  json["runs"] = program.report.runs;
+  json["tv_to_target"] = lab::to_scientific(program.report.tv_to_target);
+  json["tv_own"] = lab::to_scientific(program.report.tv_own);
+  json["tv_answer"] = lab::to_scientific(program.report.tv_answer);
+  json["seconds"] = program.seconds;
+  json["holds"] = program.holds();
+  return json;
+}
+
+void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
+  std::printf("%s\n", wrapped("whole programs, from empty records to the answer, held against the "
+                              "reference's progressive law",
+                              table_columns, 2)
+                          .c_str());
+  const auto row = [](const char* verdict, const std::string& model, const std::string& sampler,
+                      const std::string& stages, const std::string& powers,
+                      const std::string& schedule, const std::string& outcomes,
+                      const std::string& target, const std::string& own,
+                      const std::string& seconds) {
+    std::printf("  %-5s %-25s %-10s %3s %-6s %-3s %8s  %9s  %9s  %7s\n", verdict,
+                fitted(model, 25).c_str(), sampler.c_str(), stages.c_str(),
+                fitted(powers, 6).c_str(), schedule.c_str(), outcomes.c_str(), target.c_str(),
+                own.c_str(), seconds.c_str());
+  };
+  row("", "model", "sampler", "T,B", "powers", "", "outcomes", "TV target", "own TV", "seconds");
+  row("", "to be below", "", "", "", "", "", lab::to_scientific(lab::target_bound, 4),
+      lab::to_scientific(lab::program_bound, 4), "");
+  double seconds = 0.0;
+  for (const lab::ShippedProgram& program : programs) {
+    row(program.holds() ? "holds" : "FAILS", program.model, sampler_of(program),
+        std::to_string(program.question.horizon) + "," + std::to_string(program.question.block),
+        decimals_of(powers_of(program)), schedule_of(program),
+        std::to_string(program.report.outcomes), lab::to_scientific(program.report.tv_to_target, 4),
+        lab::to_scientific(program.report.tv_own, 4), fixed(program.seconds));
+    seconds += program.seconds;
+  }
+  std::printf("%zu programs hold, %zu fail, in %.1f s\n", held, programs.size() - held, seconds);
+}
+
+template <class Walked>
+std::size_t held_of(const std::vector<Walked>& walked) {
+  return static_cast<std::size_t>(
+      std::count_if(walked.begin(), walked.end(), [](const Walked& one) { return one.holds(); }));
+}
+
+/// One line for each shipped use, on one rung and on the ladder, and for each whole program;
+/// printed when all are there, so that a use that is refused leaves no half of a table.
+void run_shipped(const LawOptions& options) {
+  const std::string tree = shipped_tree(options.tree);
+  const auto uses = lab::read_shipped_uses(tree);
+  ProgressLine line;
+  std::size_t done = 0;
+  const auto show = [&](const auto& walked, std::size_t all) {
+    if (++done < all) line.show_step(done, all, "after " + walked.model);
+  };
+  const auto laws = lab::shipped_laws(uses, show);
+  done = 0;
+  const auto programs = lab::shipped_programs(uses, show);
+  line.clear();
+  const std::size_t laws_held = held_of(laws);
+  const std::size_t programs_held = held_of(programs);
+  const std::string folder = tree + "/toy_models";
+  if (options.json) {
+    nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()},
+                                {"programs", nlohmann::ordered_json::array()}};
+    for (const lab::ShippedLaw& law : laws) json["laws"].push_back(to_json(law));
+    for (const lab::ShippedProgram& program : programs)
+      json["programs"].push_back(to_json(program));
+    json["hold"] = laws_held + programs_held;
+    json["fail"] = laws.size() + programs.size() - laws_held - programs_held;
+    json["folder"] = folder;
+    std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  } else {
+    print(laws, folder, laws_held);
+    print(programs, programs_held);
+  }
+  if (laws_held != laws.size() || programs_held != programs.size() || laws.empty())
+    throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_law(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "law", "The exact law of the compiled sampler on a finite model, by enumerating every draw");
+  auto options = std::make_shared<LawOptions>();
+  CLI::Option* model = add_text(
+      *command, "MODEL", options->model, "",
+      "Finite model (JSON); without one, every use in toy_models/models.json, a line each");
+  CLI::Option* horizon = add_whole_number(*command, "--horizon", options->horizon, {1, 1'000'000},
+                                          "Horizon T in tokens");
+  CLI::Option* power = add_power(*command, "--power", options->powers,
+                                 "Power of a single chain: its local move is enumerated");
+  CLI::Option* powers = add_powers(*command, "--powers", options->powers,
+                                   "Powers of the ladder, such as 1,2: local and swap sweeps are");
+  CLI::Option* schedule = add_choice(
+      *command, "--schedule", options->schedule, {"adj", "deo"},
+      "One step of a ladder: adj (local sweep, then ordered sweep; default) or deo (local sweep, "
+      "odd edges, local sweep, even edges)");
+  CLI::Option* restart =
+      add_text(*command, "--restart", options->restart, "P,P...",
+               "Restart law over 1..T as rationals, such as 1/2,1/4,1/4 (default: uniform)");
+  CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
+  auto sampler = std::make_shared<SamplerLawOptions>();
+  const std::vector<CLI::Option*> of_samplers = add_sampler_law_options(*command, *sampler);
+  CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
+  command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
+  CLI::Option* no_matrix =
+      command->add_flag("--no-matrix", options->no_matrix, "Leave the matrix out of --json");
+  command->footer(law_examples);
+  command->callback([=] {
+    if (model->count() == 0) {
+      std::vector<const CLI::Option*> of_models{horizon, power,         powers,   schedule,
+                                                restart, restart_range, no_matrix};
+      of_models.insert(of_models.end(), of_samplers.begin(), of_samplers.end());
+      for (const CLI::Option* option : of_models)
+        if (option->count() > 0)
+          require(*model, "give the finite model that " + option->get_name() +
+                              " is for: tempera law MODEL ...");
+      return run_shipped(*options);
+    }
+    refuse_beside(*tree, *model, "leave one of the two out");
+    refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
+    if (of_samplers.front()->count() > 0)
+      return run_sampler_law(
+          *command,
+          {options->model, options->horizon, options->powers, options->schedule, options->json},
+          *sampler);
+    for (const CLI::Option* option : of_samplers)
+      if (option->count() > 0)
+        require(*of_samplers.front(),
+                "give the sampler that " + option->get_name() + " is for: --sampler NAME");
+    refuse_beside(*schedule, *power, "a single rung has no sweeps; give --powers");
+    require(*horizon, "give --horizon T");
+    if (power->count() == 0) require(*powers, "give --power A or --powers A,B,...");
+    run_law(*options);
+  });
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,170 @@
+// `tempera law MODEL --sampler NAME`: a whole sampler's compiled law beside its definition's.
+#include "cli/commands/law_of_sampler.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "gpu/session/named_sampler.hpp"
+#include "lab/laws/named_sampler_law.hpp"
+#include "reference/kernels/joint_states.hpp"
+
+namespace tempera::cli {
+namespace {
+
+/// Joint states of all replicas whose program is walked in seconds.
+constexpr std::size_t most_walked_states = 256;
+
+using gpu::NamedSampler;
+
+void refuse_given(const CLI::App& command, const std::string& flag, const NamedSampler& sampler) {
+  if (command.get_option(flag)->count() > 0)
+    throw BadInput(flag, std::string(sampler.name) + " does not take it", "leave it out");
+}
+
+/// Refuses what the sampler does not take, and what it takes and is not given.
+void check_options(const CLI::App& command, const NamedSampler& sampler) {
+  const auto refuse = [&](bool takes, std::initializer_list<const char*> flags) {
+    for (const char* flag : flags)
+      if (!takes) refuse_given(command, flag, sampler);
+  };
+  refuse(sampler.takes_moves, {"--rounds", "--local-moves"});
+  refuse(sampler.takes_swaps, {"--sweeps", "--schedule"});
+  refuse(sampler.takes_output, {"--output-rung"});
+  refuse(sampler.takes_particles, {"--particles"});
+  refuse(sampler.powers == NamedSampler::Powers::ladder, {"--powers"});
+  refuse(sampler.powers == NamedSampler::Powers::one, {"--power"});
+  refuse(false, {"--restart", "--restart-range", "--no-matrix"});
+  require(*command.get_option("--horizon"), "give --horizon T");
+  if (sampler.takes_particles)
+    require(*command.get_option("--particles"), "give the number of particles, --particles N");
+  if (sampler.powers == NamedSampler::Powers::ladder)
+    require(*command.get_option("--powers"), "give --powers A,B,...");
+  if (sampler.powers == NamedSampler::Powers::one)
+    require(*command.get_option("--power"), "give --power A");
+}
+
+unsigned whole(double power) {
+  if (power != std::floor(power) || power > 1024.0)
+    throw BadInput("--power", "the power " + decimal_of(power) + " is not whole, up to 1024",
+                        "the definition's law is rational at whole powers");
+  return static_cast<unsigned>(power);
+}
+
+lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& options) {
+  lab::NamedRun run{options.sampler,
+                    asked.horizon,
+                    options.block == 0 ? (asked.horizon + 1) / 2 : options.block,
+                    {},
+                    options.particles,
+                    {options.rounds, options.local_moves, options.sweeps},
+                    asked.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj};
+  for (const double power : asked.powers) run.powers.push_back(whole(power));
+  if (run.powers.empty()) run.powers = {1};
+  if (options.output > run.powers.size())
+    throw BadInput("--output-rung", "there is no rung " + std::to_string(options.output),
+                        "give one from 1 to " + std::to_string(run.powers.size()));
+  run.output = options.output == 0 ? run.powers.size() - 1 : options.output - 1;
+  return run;
+}
+
+/// A walk goes through the joint states of all replicas.
+void check_size(const lab::NamedRun& run, const reference::FiniteModel& model) {
+  const std::size_t records = reference::FixedHorizonSpace(model, run.horizon).size();
+  const std::size_t replicas = std::max(run.powers.size(), run.particles);
+  if (reference::joint_states_up_to(most_walked_states, records, replicas) > most_walked_states)
+    throw BadInput("--horizon",
+                        std::to_string(replicas) + " replicas have more than " +
+                            std::to_string(most_walked_states) + " joint states",
+                        "take a shorter horizon, fewer powers or fewer particles");
+}
+
+nlohmann::ordered_json to_json(const lab::NamedRun& run, const lab::SamplerReport& report,
+                               bool holds) {
+  nlohmann::ordered_json json{{"sampler", run.sampler}, {"records", report.records}};
+  for (const auto& [key, law] :
+       {std::pair{"compiled", &report.answer}, {"defined", &report.defined}})
+    for (const auto& probability : *law) json[key].push_back(reference::to_string(probability));
+  json["states"] = report.states;
+  json["tv_own"] = lab::to_scientific(report.tv_own);
+  json["tv_to_definition"] = lab::to_scientific(report.tv_to_definition);
+  json["decode_tokens"] = reference::to_string(report.decode_tokens);
+  json["decode_tokens_defined"] = reference::to_string(report.defined_tokens);
+  json["holds"] = holds;
+  return json;
+}
+
+void print(const SamplerLawModel& asked, const lab::NamedRun& run, const lab::SamplerReport& report,
+           bool holds, double seconds) {
+  char time[32];
+  std::snprintf(time, sizeof time, "%.3f s", seconds);
+  const auto say = [](const std::string& text, std::size_t indent) {
+    std::printf("%s\n", wrapped(text, table_columns, indent).c_str());
+  };
+  say("the compiled sampler " + run.sampler + " on " + one_line(asked.model), 2);
+  say("  horizon " + std::to_string(run.horizon) + ", block " + std::to_string(run.block) +
+          ": it draws in " + std::to_string(report.states) + " states, " + time,
+      2);
+  const auto line = [](const char* what, const std::string& value, const char* note) {
+    std::printf("  %-48s %s%s\n", what, value.c_str(), note);
+  };
+  line("TV of its answer to the definition's law", lab::to_scientific(report.tv_to_definition),
+       "   (float32 logits included)");
+  line("the same on the model of its own float32 logits", lab::to_scientific(report.tv_own),
+       holds ? "   (within the bound)" : "   (OUT OF ITS BOUND)");
+  line("expected decode tokens", reference::to_decimal(report.decode_tokens, 9), "");
+  line("the definition's", reference::to_decimal(report.defined_tokens, 9), "");
+  std::printf("  %12s  %12s  answer\n", "compiled", "defined");
+  for (std::size_t s = 0; s < report.records.size(); ++s)
+    std::printf("  %12s  %12s  %s\n", lab::to_scientific(lab::to_real(report.answer[s])).c_str(),
+                lab::to_scientific(lab::to_real(report.defined[s])).c_str(),
+                fitted(report.records[s], table_columns - 30).c_str());
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawOptions& options) {
+  std::string names;
+  for (const NamedSampler& sampler : gpu::named_samplers())
+    names += (names.empty() ? "" : ", ") + std::string(sampler.name);
+  return {add_text(command, "--sampler", options.sampler, "NAME",
+                   "The law of a whole sampler's answer beside that of its definition: " + names),
+          add_whole_number(command, "--block", options.block, {1, 128},
+                           "Of a sampler: block width B (default: half of the horizon)"),
+          add_whole_number(command, "--rounds", options.rounds, {0, 64},
+                           "Of a sampler: rounds in each stage (default: 1)"),
+          add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
+                           "Of a sampler: local moves of each rung in a round (default: 1)"),
+          add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
+                           "Of a sampler: sweeps in a round (default: 1)"),
+          add_whole_number(command, "--particles", options.particles, {1, 64},
+                           "Of a sampler: its particles, or answers to choose from"),
+          add_whole_number(command, "--output-rung", options.output, {1, 64},
+                           "Of a sampler: the rung k* of the answer (default: the last)")};
+}
+
+void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
+                     const SamplerLawOptions& options) {
+  const NamedSampler& sampler = gpu::sampler_named(options.sampler, "--sampler");
+  check_options(command, sampler);
+  const lab::NamedRun run = run_of(asked, options);
+  const reference::FiniteModel model = reference::load_finite_model(asked.model);
+  check_size(run, model);
+  const auto begin = std::chrono::steady_clock::now();
+  const lab::ShippedSampler walked{asked.model, run,
+                                   lab::named_sampler_law(run, model, sampler.program), 0.0};
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (asked.json)
+    std::cout << to_json(run, walked.report, walked.holds()).dump() << '\n';
+  else
+    print(asked, run, walked.report, walked.holds(), elapsed.count());
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace tempera::cli {
+
+/// What `tempera law MODEL --sampler NAME` is asked, beside the model.
+struct SamplerLawOptions {
+  std::string sampler;
+  std::size_t block = 0;
+  std::size_t rounds = 1;
+  std::size_t local_moves = 1;
+  std::size_t sweeps = 1;
+  std::size_t particles = 0;
+  std::size_t output = 0;  ///< k*, from 1; 0: the last rung
+};
+
+/// What `law` takes with or without --sampler.
+struct SamplerLawModel {
+  std::string model;
+  std::size_t horizon = 0;
+  std::vector<double> powers;
+  std::string schedule;
+  bool json = false;
+};
+
+/// Declares --sampler, which comes first, and what only samplers take, and returns them all.
+std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawOptions& options);
+/// Prints the exact law of the compiled sampler's answer beside the law that it is defined to have.
+/// @throw BadInput for an option that the sampler does not take, and for too many states
+void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
+                     const SamplerLawOptions& options);
+
+}  // namespace tempera::cli

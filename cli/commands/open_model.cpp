@@ -1,0 +1,19 @@
+#include "cli/commands/open_model.hpp"
+
+#include <iostream>
+
+#include "lab/enumerate/finite_model_file.hpp"
+
+namespace tempera::cli {
+
+gpu::OpenedModel open_model(const std::string& name_or_path,
+                            std::optional<gpu::Arithmetic> arithmetic,
+                            std::optional<gpu::RopeFactors> rope_factors) {
+  gpu::OpenedModel model = lab::open_model(name_or_path, arithmetic, rope_factors);
+  if (!model.remark().empty()) {
+    std::cerr << "tempera: " << name_or_path << ": " << model.remark() << '\n';
+  }
+  return model;
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,76 @@
+#include "cli/commands/presets.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal/columns.hpp"
+#include "cli/commands/command.hpp"
+#include "base/nearest_name.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+
+namespace tempera::cli {
+namespace {
+
+constexpr const char* presets_examples = R"(Examples:
+  tempera presets
+  tempera sample --preset qwen3/math500 --model Qwen3-8B \
+    --chat --prompts math500.jsonl --out run)";
+
+void list(bool json) {
+  if (json) {
+    auto all = nlohmann::ordered_json::array();
+    for (const gpu::Preset& preset : gpu::presets())
+      all.push_back({{"name", preset.name},
+                     {"models", preset.models},
+                     {"benchmark", preset.benchmark},
+                     {"powers", preset.powers},
+                     {"horizon", preset.horizon},
+                     {"block", preset.block},
+                     {"rounds", preset.rounds},
+                     {"local_moves", 1},
+                     {"sweeps", 1},
+                     {"schedule", "adj"},
+                     {"output_rung", preset.powers.size()}});
+    std::cout << all.dump() << '\n';
+    return;
+  }
+  std::printf("%-22s %-17s %-19s %-21s %6s %6s %s\n", "name", "benchmark", "models", "powers", "T",
+              "B", "N");
+  for (const gpu::Preset& preset : gpu::presets())
+    std::printf("%-22s %-17s %-19s %-21s %6zu %6zu %zu\n", std::string(preset.name).c_str(),
+                std::string(preset.benchmark).c_str(), std::string(preset.models).c_str(),
+                decimals_of(preset.powers).c_str(), preset.horizon, preset.block, preset.rounds);
+  std::printf(
+      "T: horizon; B: block; N: rounds of one local move of each rung and one ordered sweep. The\n"
+      "answer is the last rung's. Where prompt, T and 64 tokens exceed the model's context, T is\n"
+      "what fits. An option of tempera sample overrides the preset's value.\n"
+      "For its Qwen2.5-Math experiments the paper's text gives T = 3072 and raw prompts, but no\n"
+      "powers, B or N, so that there is no preset: --horizon 3072, without --chat, and a ladder "
+      "of\n"
+      "your own (tempera ladder).\n");
+}
+
+}  // namespace
+
+const gpu::Preset& preset_named(const std::string& name) {
+  if (const gpu::Preset* preset = gpu::find_preset(name)) return *preset;
+  std::vector<std::string> names;
+  for (const gpu::Preset& preset : gpu::presets()) names.emplace_back(preset.name);
+  const std::string nearest = nearest_name(name, names);
+  throw BadInput(
+      "--preset", in_quotes(name) + " is unknown",
+      nearest.empty() ? "tempera presets lists them" : "did you mean " + nearest + "?");
+}
+
+void add_presets(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "presets", "The paper's hyper-parameters, which tempera sample --preset NAME takes");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print the values of each as a JSON list");
+  command->footer(presets_examples);
+  command->callback([=] { list(*json); });
+}
+
+}  // namespace tempera::cli

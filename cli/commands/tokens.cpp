@@ -1,0 +1,81 @@
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/chat_options.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "base/error.hpp"
+#include "gpu/models/model_text.hpp"
+#include "gpu/models/named_model.hpp"
+
+namespace tempera::cli {
+namespace {
+
+constexpr const char* tokens_examples = R"(Examples:
+  tempera tokens --model toy_models/worked_sum '4+7?'
+  tempera tokens --model smollm2 --chat 'What is 2 + 2?' --json
+  printf 'a text' | tempera tokens --model Qwen3-0.6B -)";
+
+struct TokensOptions {
+  std::string model;
+  std::string text = "-";
+  ChatOptions chat;
+  bool json = false;
+};
+
+void run_tokens(const TokensOptions& options) {
+  const bool reads_input = options.text == "-";
+  const std::string where = reads_input ? "standard input" : "TEXT";
+  std::string text = options.text;
+  if (reads_input) {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    if (std::cin.bad()) throw BadInput(where, "cannot be read", "give the text as TEXT");
+    if (text.ends_with('\n')) text.pop_back();
+  }
+  const gpu::ModelText model(gpu::resolve_model(options.model));
+  const std::vector<gpu::ChatMessage> messages{{"user", text}};
+  const auto ids = options.chat.chat() ? model.encode_chat(messages, options.chat.thinking(), where)
+                                       : model.encode(text, where);
+  std::vector<std::string> pieces;
+  for (const auto id : ids) pieces.push_back(model.tokenizer().piece(id));
+  if (options.json) {
+    std::cout << nlohmann::ordered_json{{"ids", ids},
+                                        {"pieces", pieces},
+                                        {"text", model.tokenizer().decode(ids)}}
+                     .dump()
+              << '\n';
+    return;
+  }
+  std::printf("%10s   %s\n", "token", "text");
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    std::printf("%10u   %s\n", ids[i], fitted(pieces[i], table_columns - 13).c_str());
+}
+
+}  // namespace
+
+void add_tokens(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "tokens", "The tokens of a text, with those that the model's tokenizer puts before it");
+  auto options = std::make_shared<TokensOptions>();
+  command->add_option("TEXT", options->text,
+                      "The text; - or nothing: all of standard input, without one newline at its "
+                      "end");
+  CLI::Option* model =
+      add_text(*command, "--model", options->model, "MODEL",
+               "Hugging Face folder, GGUF file, or name of a model (see tempera models)");
+  options->chat.add_to(*command);
+  command->add_flag("--json", options->json,
+                    "Print {\"ids\", \"pieces\", \"text\"}: the tokens, the text of each alone, "
+                    "and of all together");
+  command->footer(tokens_examples);
+  command->callback([=] {
+    require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");
+    options->chat.check();
+    run_tokens(*options);
+  });
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/terminal/columns.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/progress_line.hpp"
+#include "cli/commands/shipped_tree.hpp"
+#include "cli/terminal/standard_streams.hpp"
+#include "cli/terminal/version.hpp"
+#include "base/in_quotes.hpp"
+#include "base/disk.hpp"
+#include "lab/claims/referee.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/report/report.hpp"
+#include "base/error.hpp"
+
+namespace tempera::cli {
+namespace {
+
+struct VerifyOptions {
+  std::string tree;
+  std::string only;
+  std::string report;
+  bool json = false;
+  bool in_full = false;
+};
+
+/// Verdict, kind, seconds, id and what was found; of a claim by proof its theorem; the ground of a
+/// verdict other than that it holds, and what check and theorem do not cover, in one line each.
+/// With --long below it all of that, the statement and its label.
+void print(const lab::Decision& line, bool in_full) {
+  constexpr std::size_t detail_begins = 62;
+  constexpr std::size_t below_begins = 8;
+  const lab::Claim& claim = line.claim;
+  char seconds[32] = "           ";
+  if (claim.check) std::snprintf(seconds, sizeof seconds, "%8.3f s ", line.seconds);
+  const char* word = line.outcome == lab::ClaimOutcome::refuted ? "REFUTED"
+                     : line.outcome == lab::ClaimOutcome::proof ? "proof"
+                                                                : lab::word_for(claim.verdict);
+  char row[256];
+  std::snprintf(row, sizeof row, "%-9s %-8s %s %-28s", word, claim.kind ? claim.kind->c_str() : "",
+                seconds, fitted(claim.id, 28).c_str());
+  const std::string detail =
+      line.outcome == lab::ClaimOutcome::undecided ? claim.nature : line.detail;
+  std::string text =
+      std::string("  ") + row + ' ' + wrapped(detail, table_columns, detail_begins) + '\n';
+  const auto below = [&](const std::string& about) {
+    text += std::string(below_begins, ' ') + about + '\n';
+  };
+  const auto cut_or_whole = [&](const std::string& about) {
+    below(in_full ? wrapped(about, table_columns, below_begins)
+                  : fitted(about, table_columns - below_begins));
+  };
+  if (in_full)
+    below(wrapped(claim.statement + " [" + claim.nature + ", " + claim.label + ']', table_columns,
+                  below_begins));
+  if (claim.ground) cut_or_whole(lab::ground_for(claim.verdict) + (": " + *claim.ground));
+  if (claim.theorem && (in_full || line.outcome == lab::ClaimOutcome::proof))
+    below("theorem " + *claim.theorem);
+  if (claim.missing) cut_or_whole("not covered: " + *claim.missing);
+  std::fputs(text.c_str(), stdout);
+  flush_output();
+}
+
+void print(const lab::Exhibit& exhibit) {
+  const std::string indent(9, ' ');
+  std::string text = (exhibit.caught ? "  caught " : "  MISSED ") + exhibit.defect + '\n';
+  if (const auto& found = exhibit.caught)
+    text += indent +
+            wrapped(found->kernel + ": '" + found->x + "' to '" + found->y +
+                        "': " + found->compiled + " for " + found->exact,
+                    table_columns, indent.size()) +
+            '\n';
+  else
+    text += indent + "on " + exhibit.model + '\n';
+  std::fputs(text.c_str(), stdout);
+}
+
+nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
+  return text ? nlohmann::ordered_json(*text) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json to_json(const lab::Decision& line) {
+  return {{"id", line.claim.id},
+          {"label", line.claim.label},
+          {"statement", line.claim.statement},
+          {"nature", line.claim.nature},
+          {"kind", to_json(line.claim.kind)},
+          {"verdict", lab::word_for(line.claim.verdict)},
+          {"ground", to_json(line.claim.ground)},
+          {"outcome", lab::word_for(line.outcome)},
+          {"detail", line.detail},
+          {"seconds", line.seconds},
+          {"check", to_json(line.claim.check)},
+          {"theorem", to_json(line.claim.theorem)},
+          {"missing", to_json(line.claim.missing)}};
+}
+
+nlohmann::ordered_json to_json(const lab::Exhibit& exhibit) {
+  nlohmann::ordered_json json{{"defect", exhibit.defect}, {"model", exhibit.model}};
+  json["caught"] = nullptr;
+  if (const auto& found = exhibit.caught)
+    json["caught"] = {{"kernel", found->kernel},
+                      {"x", found->x},
+                      {"y", found->y},
+                      {"compiled", found->compiled},
+                      {"exact", found->exact}};
+  return json;
+}
+
+/// The small model on which the planted defects are shown.
+reference::FiniteModel shown_on(const std::string& tree) {
+  return reference::load_finite_model(tree + "/toy_models/four_tokens.json");
+}
+
+/// The gallery on one small model, for people to look at.
+std::vector<lab::Exhibit> exhibits(const std::string& tree) {
+  const lab::FiniteLogits logits(shown_on(tree));
+  return lab::defect_gallery(logits.enumerable(), "four_tokens, horizon 3", 3, {1.0, 3.0});
+}
+
+/// This binary, in a line.
+std::string made_by() {
+  std::string text = version_text();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n')
+      line += ", ";
+    else if (c != ' ' || line.back() != ' ')
+      line += c;
+  }
+  return line;
+}
+
+/// Writes the page, whole or not at all. Returns how many defects of its gallery are missed.
+std::size_t write_report(const std::string& file, const std::string& tree,
+                         const std::vector<lab::Decision>& decisions) {
+  lab::Report report{made_by(), decisions, {}, lab::read_shipped_uses(tree)};
+  {
+    ProgressLine line;
+    report.defects = lab::hunt_all(
+        shown_on(tree), [&](std::size_t done, std::size_t number, const std::string& next) {
+          line.show_step(done, number, next);
+        });
+  }
+  Disk::real().replace(file, lab::report_page(report));
+  return static_cast<std::size_t>(
+      std::count_if(report.defects.begin(), report.defects.end(),
+                    [](const lab::DefectFound& found) { return !found.caught; }));
+}
+
+void run_verify(const VerifyOptions& options) {
+  // Now, and not after a minute of checks.
+  if (!options.report.empty()) Disk::real().require_place(options.report);
+  const std::string tree = shipped_tree(options.tree);
+  const std::string file = tree + "/proofs/claims.json";
+  const auto claims = lab::read_claims(file);
+  const lab::Referee referee(tree);
+  std::vector<lab::Claim> asked;
+  for (const lab::Claim& claim : claims)
+    if (options.only.empty() || claim.id == options.only || claim.check == options.only)
+      asked.push_back(claim);
+  if (asked.empty())
+    throw BadInput(
+        "--only", in_quotes(options.only) + " is the name of no claim and of no check",
+        "use an id of " + file);
+  for (const lab::Claim& claim : asked) referee.require_check(claim);
+  if (!options.json)
+    std::printf("%s\n", wrapped("the claims of " + one_line(file) +
+                                    "; a verdict is confirmed now by the claim's check; proof: "
+                                    "by a theorem that `make -C proofs` checks, as ./test does; a "
+                                    "claim that fails does so as the paper prints it",
+                                table_columns, 2)
+                            .c_str());
+  std::vector<lab::Decision> lines;
+  std::vector<lab::Exhibit> shown;
+  {
+    ProgressLine progress;
+    for (const lab::Claim& claim : asked) {
+      progress.show_step(lines.size(), asked.size(), claim.id);
+      lines.push_back(referee.decide(claim));
+      progress.clear();
+      if (!options.json) print(lines.back(), options.in_full);
+    }
+  }
+  if (options.only.empty()) shown = exhibits(tree);
+  const auto missed = static_cast<std::size_t>(std::count_if(
+      shown.begin(), shown.end(), [](const lab::Exhibit& exhibit) { return !exhibit.caught; }));
+  const std::size_t missed_in_report =
+      options.report.empty() ? 0 : write_report(options.report, tree, lines);
+  if (options.json) {
+    nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
+    for (const lab::Decision& line : lines) json["claims"].push_back(to_json(line));
+    json["hold"] = lab::number_with(lines, lab::Verdict::holds);
+    json["hold_if"] = lab::number_with(lines, lab::Verdict::holds_if);
+    json["fail"] = lab::number_with(lines, lab::Verdict::fails);
+    json["undecided"] = lab::number_with(lines, lab::Verdict::undecided);
+    json["confirmed"] = lab::number_with(lines, lab::ClaimOutcome::confirmed);
+    json["proof"] = lab::number_with(lines, lab::ClaimOutcome::proof);
+    json["refuted"] = lab::number_with(lines, lab::ClaimOutcome::refuted);
+    json["defects"] = nlohmann::ordered_json::array();
+    for (const lab::Exhibit& exhibit : shown) json["defects"].push_back(to_json(exhibit));
+    json["missed"] = missed;
+    json["file"] = file;
+    std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  } else {
+    if (!shown.empty())
+      std::printf(
+          "planted defects, each with the smallest pair of states that shows it: its compiled\n"
+          "probability for the exact one\n");
+    for (const lab::Exhibit& exhibit : shown) print(exhibit);
+    if (missed > 0) std::printf("%zu planted defects are missed\n", missed);
+    if (missed_in_report > 0)
+      std::printf("%zu defects of the report's gallery are missed\n", missed_in_report);
+    std::printf("%s\n", lab::counts_of(lines).c_str());
+  }
+  if (lab::number_with(lines, lab::ClaimOutcome::refuted) > 0 || missed + missed_in_report > 0)
+    throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "verify",
+      "Say of every claim of proofs/claims.json whether it holds, fails as it is printed or cannot "
+      "be decided, confirmed now by its check or by the theorem named, and show the planted "
+      "defects; non-zero exit if a check refutes a recorded verdict or a defect is missed");
+  auto options = std::make_shared<VerifyOptions>();
+  add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
+  CLI::Option* only =
+      add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
+  CLI::Option* report =
+      add_text(*command, "--report", options->report, "FILE",
+               "Also write one HTML page of it all, with total variations, ladders and the whole "
+               "gallery drawn");
+  CLI::Option* in_full =
+      command->add_flag("--long", options->in_full,
+                        "Below each line the statement, its nature and label in the paper, the "
+                        "theorem, all of the verdict's ground and of what is not covered");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
+  command->footer(
+      "Examples:\n  tempera verify\n  tempera verify --report report.html\n  tempera verify --only "
+      "tv-at-two\n  tempera verify "
+      "--json");
+  command->callback([=] {
+    refuse_beside(*in_full, *json, "leave it out: --json holds all of it");
+    refuse_beside(*only, *report, "leave it out: the report tells of all claims");
+    run_verify(*options);
+  });
+}
+
+}  // namespace tempera::cli

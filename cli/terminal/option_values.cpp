@@ -1,0 +1,284 @@
+#include "cli/terminal/option_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/stages.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using BadInput;
+using in_quotes;
+
+bool all_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_canonical(std::string_view digits) {
+  return all_digits(digits) && (digits.size() == 1 || digits.front() != '0');
+}
+
+bool is_decimal(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return is_canonical(text);
+  return is_canonical(text.substr(0, point)) && all_digits(text.substr(point + 1));
+}
+
+/// With a sign: that a number must be positive is for those to say who know what it is.
+bool is_fraction(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return is_decimal(text);
+  return is_canonical(text.substr(0, slash)) && is_canonical(text.substr(slash + 1));
+}
+
+std::string one_of(WholeNumbers range) {
+  return "give a whole number from " + std::to_string(range.least) + " to " +
+         std::to_string(range.most);
+}
+
+void require_text(const std::string& text, const std::string& flag, const std::string& remedy) {
+  if (text.empty()) throw BadInput(flag, "\"\" is empty", remedy);
+}
+
+CLI::Option* add(CLI::App& command, const std::string& flag, const std::string& placeholder,
+                 const std::string& help, const std::function<void(const std::string&)>& read) {
+  return command.add_option_function<std::string>(flag, read, help)->type_name(placeholder);
+}
+
+template <class Value>
+std::function<void(const std::string&)> read_list(std::vector<Value>& values, std::string flag,
+                                                  WholeNumbers each) {
+  return [&values, flag = std::move(flag), each](const std::string& list) {
+    values.clear();
+    for (const std::string& part : parts_between_commas(list))
+      values.push_back(static_cast<Value>(parse_whole_number(part, flag, each)));
+  };
+}
+
+}  // namespace
+
+std::vector<std::string> parts_between_commas(const std::string& list) {
+  std::vector<std::string> parts{""};
+  for (const char c : list) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+std::uint64_t parse_whole_number(const std::string& text, const std::string& flag,
+                                 WholeNumbers range) {
+  if (!is_canonical(text))
+    throw BadInput(flag, in_quotes(text) + " is no whole number",
+                   one_of(range) + ", in digits and without leading zeros");
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < range.least || value > range.most)
+    throw BadInput(flag, in_quotes(text) + " is out of range", one_of(range));
+  return value;
+}
+
+double parse_power(const std::string& text, const std::string& flag) {
+  constexpr const char* remedy =
+      "give a decimal such as 2 or 0.75, from 2^-20 to 2^20 (1048576); a list has commas and no "
+      "spaces";
+  if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no power", remedy);
+  double power = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), power);
+  if (error != std::errc() || power < gpu::least_power || power > gpu::largest_power)
+    throw BadInput(flag, "the power " + in_quotes(text) + " is out of range", remedy);
+  return power;
+}
+
+std::size_t parse_bytes(const std::string& text, const std::string& flag) {
+  static const std::map<std::string, double> units{
+      {"B", 1.0},  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+      {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
+  constexpr const char* remedy = "give a number with its unit, such as 512MiB, 1.5GiB or 2GB";
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto unit = units.find(text.substr(digits));
+  if (!is_decimal(std::string_view(text).substr(0, digits)) || unit == units.end())
+    throw BadInput(flag, in_quotes(text) + " is no number of bytes", remedy);
+  double value = 0.0;
+  std::from_chars(text.data(), text.data() + digits, value);
+  value *= unit->second;
+  if (!(value >= 1.0 && value <= 0x1p50))
+    throw BadInput(flag, in_quotes(text) + " is out of range", "give from 1B to 1024TiB");
+  return static_cast<std::size_t>(value);
+}
+
+reference::Rational parse_fraction(const std::string& text, const std::string& flag) {
+  if (!is_fraction(text))
+    throw BadInput(flag, in_quotes(text) + " is not a number",
+                   "write a fraction such as 3/8 or a decimal such as 0.25, without leading zeros; "
+                   "a list has commas and no spaces");
+  return reference::parse_rational(text, flag);
+}
+
+std::vector<reference::Rational> parse_fractions(const std::string& list, const std::string& flag) {
+  std::vector<reference::Rational> values;
+  for (const std::string& part : parts_between_commas(list))
+    values.push_back(parse_fraction(part, flag));
+  return values;
+}
+
+CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
+                              WholeNumbers range, const std::string& help) {
+  return add(command, flag, "N", help, [&value, flag, range](const std::string& text) {
+    value = parse_whole_number(text, flag, range);
+  });
+}
+
+CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
+                               std::vector<std::size_t>& values, WholeNumbers each,
+                               const std::string& help) {
+  return add(command, flag, "N[,N...]", help, read_list(values, flag, each));
+}
+
+CLI::Option* add_restart_weights(CLI::App& command, std::vector<std::uint64_t>& weights) {
+  const std::string flag = "--restart-weights";
+  return add(
+      command, flag, "W,W...",
+      "Weights of the restart positions in as many equal parts of 1..T_m, whole numbers, the "
+      "first above 0 (default: all positions alike; `tempera ladder` suggests some)",
+      [&weights, flag](const std::string& text) {
+        read_list(weights, flag, {0, gpu::largest_restart_weight})(text);
+        if (weights.size() < 2)
+          throw BadInput(flag, "one weight makes the uniform law",
+                         "give two or more, or leave it out");
+      });
+}
+
+CLI::Option* add_restart_range(CLI::App& command, std::string& range) {
+  return add_choice(command, "--restart-range", range, {"horizon", "record"},
+                    "Restart positions: horizon: all of 1..T, those behind an early end propose "
+                    "nothing (default); record: the record's own, with the factor this takes");
+}
+
+CLI::Option* add_token_numbers(CLI::App& command, const std::string& flag,
+                               std::vector<std::uint32_t>& values, const std::string& help) {
+  return add(command, flag, "N,N...", help,
+             read_list(values, flag, {0, std::numeric_limits<std::uint32_t>::max()}));
+}
+
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& value, const std::string& help) {
+  return add(command, "--seed", "N", help,
+             [&value](const std::string& text) { value = parse_whole_number(text, "--seed", {}); });
+}
+
+CLI::Option* add_power(CLI::App& command, const std::string& flag, std::vector<double>& values,
+                       const std::string& help) {
+  return add(command, flag, "A", help,
+             [&values, flag](const std::string& text) { values = {parse_power(text, flag)}; });
+}
+
+CLI::Option* add_powers(CLI::App& command, const std::string& flag, std::vector<double>& values,
+                        const std::string& help) {
+  return add(command, flag, "A[,A...]", help, [&values, flag](const std::string& list) {
+    values.clear();
+    for (const std::string& part : parts_between_commas(list))
+      values.push_back(parse_power(part, flag));
+  });
+}
+
+CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value,
+                      const std::string& what, const std::string& help) {
+  return add(command, flag, what, help, [&value, flag, what](const std::string& text) {
+    require_text(text, flag, "give " + flag + " " + what + ", or leave it out");
+    value = text;
+  });
+}
+
+CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& value,
+                         const std::string& help) {
+  return add(command, flag, "S", help, [&value, flag](const std::string& text) {
+    constexpr const char* remedy = "give a decimal such as 0.5 or 60, from 0 to 1000000";
+    if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no number", remedy);
+    double seconds = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || seconds > 1e6)
+      throw BadInput(flag, in_quotes(text) + " is out of range", remedy);
+    value = seconds;
+  });
+}
+
+CLI::Option* add_bytes(CLI::App& command, const std::string& flag, std::size_t& value,
+                       const std::string& help) {
+  return add(command, flag, "BYTES", help,
+             [&value, flag](const std::string& text) { value = parse_bytes(text, flag); });
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string& value,
+                        const std::vector<std::string>& names, const std::string& help) {
+  std::string placeholder;
+  std::string remedy = "give ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    placeholder += (i == 0 ? "" : "|") + names[i];
+    remedy += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return add(command, flag, placeholder, help,
+             [&value, flag, names, remedy](const std::string& text) {
+               if (std::find(names.begin(), names.end(), text) == names.end())
+                 throw BadInput(flag, in_quotes(text) + " is unknown", remedy);
+               value = text;
+             });
+}
+
+CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value) {
+  return add(command, "--rope-factors", "short|long",
+             "Of a model with two sets of rotary factors (Phi-3.5's longrope) the one for all "
+             "positions of all texts: short, for texts up to the original length, or long "
+             "(default: short)",
+             [&value](const std::string& text) {
+               for (const auto factors : gpu::rope_factor_sets)
+                 if (text == name_of(factors)) value = factors;
+               if (!value)
+                 throw BadInput("--rope-factors", in_quotes(text) + " is unknown",
+                                "give short or long");
+             });
+}
+
+CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
+                            const std::string& help) {
+  std::string names;
+  for (const auto arithmetic : gpu::arithmetics)
+    names += (names.empty() ? "" : "|") + std::string(name_of(arithmetic));
+  return add(command, "--arithmetic", names,
+             "What the transformer's logits are, bit for bit: float32, or bfloat16 products as "
+             "Hopper's tensor cores compute them (" +
+                 help + ")",
+             [&value](const std::string& text) {
+               value = gpu::arithmetic_named(text);
+               if (!value)
+                 throw BadInput("--arithmetic", in_quotes(text) + " is unknown",
+                                "give float32 or tensor-core");
+             });
+}
+
+CLI::Option* add_device(CLI::App& command, std::string& value) {
+  return add_choice(
+      command, "--device", value, {"host", "cuda"},
+      "Refuse to run on any other: it decides no bit (default: what this build is for)");
+}
+
+void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why) {
+  if (one.count() > 0 && other.count() > 0)
+    throw BadInput(one.get_name(), "has no effect beside " + other.get_name(), why);
+}
+
+void require(const CLI::Option& one, const std::string& remedy) {
+  if (one.count() == 0) throw BadInput(one.get_name(), "is missing", remedy);
+}
+
+}  // namespace tempera::cli

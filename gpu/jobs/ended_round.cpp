@@ -1,0 +1,181 @@
+#include "gpu/jobs/ended_round.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/json_document.hpp"
+#include "gpu/lottery/exponential.hpp"
+#include "gpu/jobs/run_folder.hpp"
+#include "gpu/jobs/run_lines.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+constexpr auto most_of_64_bits = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t numbers_of_event = 9;
+
+[[noreturn]] void refuse_round(const std::string& where) {
+  throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+}
+
+/// The JSON of a line, piece by piece: a document of a JSON library takes several times as long.
+class Line {
+ public:
+  Line& operator<<(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+  Line& operator<<(std::uint64_t number) {
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    text_.append(digits.data(), end);
+    return *this;
+  }
+  template <class Numbers, class Spelt>
+  Line& list(const Numbers& numbers, const Spelt& spelt) {
+    text_ += '[';
+    bool is_first = true;
+    for (const auto& number : numbers) {
+      if (!is_first) text_ += ',';
+      is_first = false;
+      spelt(number);
+    }
+    text_ += ']';
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::array<std::uint64_t, numbers_of_event> numbers_of(const Event& event) {
+  const unsigned flags = (event.proposed ? 1U : 0U) | (event.accepted ? 2U : 0U) |
+                         (event.changed ? 4U : 0U) | (event.early ? 8U : 0U);
+  return {static_cast<std::uint64_t>(event.kind),
+          event.rung,
+          event.turn,
+          event.restart,
+          event.tokens,
+          flags,
+          event.horizon,
+          to_bits(event.log_ratio),
+          to_bits(event.effective_sample_size)};
+}
+
+Event event_of(std::span<const std::uint64_t> numbers) {
+  Event event;
+  event.kind = static_cast<Event::Kind>(numbers[0]);
+  event.rung = numbers[1];
+  event.turn = static_cast<std::uint32_t>(numbers[2]);
+  event.restart = numbers[3];
+  event.tokens = numbers[4];
+  event.proposed = (numbers[5] & 1U) != 0;
+  event.accepted = (numbers[5] & 2U) != 0;
+  event.changed = (numbers[5] & 4U) != 0;
+  event.early = (numbers[5] & 8U) != 0;
+  event.horizon = numbers[6];
+  event.log_ratio = from_bits(numbers[7]);
+  event.effective_sample_size = from_bits(numbers[8]);
+  return event;
+}
+
+/// Whether a run can have such an event: what counts it relies on that.
+bool is_possible(const Event& event, std::size_t replicas, std::size_t rungs) {
+  if (event.horizon > longest_horizon || event.tokens > longest_horizon) return false;
+  if (event.kind == Event::Kind::swap) return event.rung < rungs - 1;
+  const bool has_place = event.restart >= 1 && event.restart <= event.horizon;
+  return event.rung < replicas && (!event.proposed || event.horizon == 0 || has_place);
+}
+
+}  // namespace
+
+EndedRound ended_round(std::size_t place, const Progress& progress, std::span<const Event> events,
+                       bool is_confidence_measured) {
+  EndedRound round{place, saved(progress, {}), {}, {events.begin(), events.end()}};
+  if (is_confidence_measured)
+    for (const Record& record : progress.replicas) round.confidence.push_back(record.confidence());
+  return round;
+}
+
+std::string journal_line(const EndedRound& round) {
+  const SavedProgress& progress = round.progress;
+  Line line;
+  const auto number = [&](std::uint64_t value) { line << value; };
+  const auto bits = [&](double value) { line << to_bits(value); };
+  line << "{\"place\":" << round.place << ",\"progress\":{\"stage\":" << progress.stage
+       << ",\"extended\":" << (progress.extended ? "true" : "false")
+       << ",\"round\":" << progress.round << ",\"local_moves\":" << progress.local_moves
+       << ",\"sweeps\":" << progress.sweeps;
+  if (progress.resampled != 0) line << ",\"resampled\":" << progress.resampled;
+  line << ",\"replicas\":";
+  line.list(progress.replicas,
+            [&](const std::vector<TokenId>& tokens) { line.list(tokens, number); });
+  line << ",\"log_p0\":";
+  line.list(progress.log_p0, number) << "}";
+  if (!round.confidence.empty()) {
+    line << ",\"confidence\":";
+    line.list(round.confidence, bits);
+  }
+  line << ",\"events\":";
+  line.list(round.events, [&](const Event& event) { line.list(numbers_of(event), number); }) << "}";
+  return line.take();
+}
+
+EndedRound ended_round_of(const nlohmann::json& json, const PossibleRuns& runs,
+                          const std::string& where) {
+  const DrawSettings& settings = runs.settings;
+  const JsonObject object(json, where);
+  object.check_keys({"place", "progress", "events"}, {"confidence"});
+  EndedRound round;
+  round.place = object.whole_number("place", 0, runs.places() - 1);
+  round.progress = progress_of(object.at("progress"), where);
+  require_possible(round.place, round.progress, runs, where);
+  const std::size_t replicas = round.progress.replicas.size();
+  if (object.has("confidence") != settings.confidence) refuse_round(where);
+  if (settings.confidence)
+    for (const std::uint64_t bits : object.whole_numbers("confidence", 0, most_of_64_bits))
+      round.confidence.push_back(from_bits(bits));
+  if (settings.confidence && round.confidence.size() != replicas) refuse_round(where);
+  for (const nlohmann::json& event : object.array("events")) {
+    const nlohmann::json whole{{"event", event}};
+    const auto numbers = JsonObject(whole, where).whole_numbers("event", 0, most_of_64_bits);
+    constexpr auto last_kind = static_cast<std::uint64_t>(Event::Kind::resampling);
+    if (numbers.size() != numbers_of_event || numbers[0] > last_kind) refuse_round(where);
+    round.events.push_back(event_of(numbers));
+    if (!is_possible(round.events.back(), replicas, settings.ladder.rungs())) refuse_round(where);
+  }
+  return round;
+}
+
+void require_possible(std::span<const TokenId> tokens, const PossibleRuns& runs,
+                      const std::string& where) {
+  for (const TokenId token : tokens)
+    if (token >= runs.vocabulary) refuse_round(where);
+}
+
+void require_possible(std::size_t place, const SavedProgress& progress, const PossibleRuns& runs,
+                      const std::string& where) {
+  const Plan& plan = runs.plan_of(place);
+  const std::vector<Stage>& stages = plan.stages;
+  const std::size_t replicas = plan.replicas(runs.settings.ladder);
+  bool is_possible = progress.stage < stages.size() && progress.replicas.size() == replicas &&
+                     progress.log_p0.size() == replicas;
+  std::size_t local_moves = 0;
+  std::size_t sweeps = 0;
+  for (std::size_t m = 0; is_possible && m <= progress.stage; ++m) {
+    const std::size_t rounds = m < progress.stage ? stages[m].rounds : progress.round;
+    is_possible = rounds <= stages[m].rounds;
+    local_moves += rounds * stages[m].local_moves;
+    sweeps += rounds * stages[m].sweeps;
+  }
+  if (!is_possible || progress.local_moves > local_moves || progress.sweeps > sweeps ||
+      progress.resampled > stages[progress.stage].horizon)
+    refuse_round(where);
+  for (const auto& tokens : progress.replicas) require_possible(tokens, runs, where);
+}
+
+}  // namespace tempera::gpu

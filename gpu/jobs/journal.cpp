@@ -1,0 +1,91 @@
+#include "gpu/jobs/journal.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+constexpr std::string_view prefix_of_journals = "journal-";
+/// What a line begins with: a seal of 16 digits and a space.
+constexpr std::size_t size_of_line_seal = 17;
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path folder, const Seal& checkpoint, Disk& disk)
+    : folder_(std::move(folder)), checkpoint_(checkpoint), disk_(&disk), seal_(checkpoint) {}
+
+bool Journal::is_name(const std::string& name) { return name.starts_with(prefix_of_journals); }
+
+std::string Journal::name() const {
+  return std::string(prefix_of_journals) + hexadecimal(checkpoint_);
+}
+
+void Journal::read() {
+  const std::filesystem::path path = file();
+  if (!is_there(path)) return;
+  std::size_t line_number = 0;
+  read_lines(path, size_of(path), [&](const std::string& line) {
+    ++line_number;
+    const std::size_t size = std::min(size_of_line_seal, line.size());
+    seal_.take(std::string_view(line).substr(size));
+    bytes_ += line.size() + 1;
+    if (line.substr(0, size) != hexadecimal(seal_) + ' ')
+      throw BadInput(path.string() + ", line " + std::to_string(line_number),
+                     "is not what the run wrote",
+                     "remove this file: the run then goes on from its last checkpoint");
+  });
+  is_forced_ = bytes_ == 0;
+}
+
+void Journal::cut() {
+  const std::filesystem::path path = file();
+  if (is_there(path)) disk_->cut(disk_->open_to_append(path), bytes_, path);
+}
+
+void Journal::append(std::string_view line) {
+  if (failure_) std::rethrow_exception(failure_);
+  const std::filesystem::path path = file();
+  seal_.take(line);
+  std::string sealed = hexadecimal(seal_);
+  sealed.append(1, ' ').append(line).append(1, '\n');
+  try {
+    if (!open_) open_ = disk_->open_to_append(path);
+    disk_->append(open_, sealed, path);
+  } catch (...) {
+    failure_ = std::current_exception();
+    throw;
+  }
+  bytes_ += sealed.size();
+  is_forced_ = false;
+}
+
+void Journal::force() {
+  if (is_forced_) return;
+  if (!open_) open_ = disk_->open_to_append(file());
+  disk_->force(open_, file());
+  // Its name too, which is new since the checkpoint.
+  const OpenFile folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) disk_->force(folder, folder_);
+  is_forced_ = true;
+}
+
+void Journal::remove() {
+  if (bytes_ > 0) disk_->remove(file());
+}
+
+void Journal::for_each(
+    const std::function<void(std::string_view, const std::string&)>& take) const {
+  if (bytes_ == 0) return;
+  const std::filesystem::path path = file();
+  std::size_t line_number = 0;
+  read_lines(path, bytes_, [&](const std::string& line) {
+    take(std::string_view(line).substr(size_of_line_seal),
+         path.string() + ", line " + std::to_string(++line_number));
+  });
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/disk.hpp"
+#include "base/seal.hpp"
+
+namespace tempera::gpu {
+
+/// The file journal-SEAL of a run folder: line by line what has happened since the checkpoint of
+/// that seal, or since the beginning, the seal then being that of config.json. Every line begins
+/// with the seal of the checkpoint and all lines up to itself, so that none can be edited unseen;
+/// but the file may end early, or in the middle of a line, which a killed process leaves.
+///
+/// A line that is appended is given to the system, which keeps it whatever becomes of the process;
+/// what has been forced is kept when the power fails too.
+class Journal {
+ public:
+  /// That of a checkpoint; nothing is read or made. `disk` must outlive the object.
+  Journal(std::filesystem::path folder, const Seal& checkpoint, Disk& disk);
+
+  /// Whether a file of a run folder has the name of a journal, of this or another checkpoint.
+  static bool is_name(const std::string& name);
+  std::string name() const;
+
+  /// Finds where the last whole line ends.
+  /// @throw BadInput if a line is not what was appended
+  void read();
+  /// Cuts off what is behind that.
+  void cut();
+  /// @throw BadInput if it cannot be written; then for every other line too, for the file may end
+  /// in the middle of this one
+  void append(std::string_view line);
+  /// Forces what was appended to the disk.
+  void force();
+  /// Removes the file.
+  void remove();
+  /// Hands over each line, without its seal and its end, and its place for messages.
+  void for_each(
+      const std::function<void(std::string_view line, const std::string& where)>& take) const;
+
+ private:
+  std::filesystem::path file() const { return folder_ / name(); }
+
+  std::filesystem::path folder_;
+  Seal checkpoint_;
+  Disk* disk_;
+  OpenFile open_;
+  Seal seal_;  ///< of the checkpoint and all lines
+  std::uint64_t bytes_ = 0;
+  bool is_forced_ = true;
+  std::exception_ptr failure_;
+};
+
+}  // namespace tempera::gpu

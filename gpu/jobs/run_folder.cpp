@@ -1,0 +1,315 @@
+#include "gpu/jobs/run_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/json_document.hpp"
+#include "base/readable_json.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string waiting_name(std::size_t sample) {
+  return "waiting-" + std::to_string(sample) + ".jsonl";
+}
+
+/// Whether it is the name of a file that is there only once something is written to it.
+bool is_made_when_written(const std::string& name) {
+  return name == "prompt_reports.jsonl" ||
+         (name.starts_with("waiting-") && name.ends_with(".jsonl") &&
+          name.find('/') == std::string::npos);
+}
+
+/// What a checkpoint's first line says: the seal of the run's config.json and of the text below.
+Seal seal_of(const std::string& config, std::string_view text) {
+  Seal seal;
+  seal.take(config);
+  seal.take(text);
+  return seal;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(entry->path().filename());
+  if (error)
+    throw BadInput(folder.string(), "cannot be read (" + error.message() + ")",
+                   "give a folder that you may read");
+  return names;
+}
+
+/// Whether a folder holds nothing but what create, killed halfway, can have left in it.
+bool is_unused(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return false;
+  const auto names = names_in(folder);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == "config.json.new" ||
+           (name == "events.jsonl" && fs::file_size(folder / name, error) == 0);
+  });
+}
+
+[[noreturn]] void refuse_to_overwrite(const fs::path& path) {
+  throw BadInput(path.string(), "exists already, and a run folder is never overwritten",
+                 "choose another folder, or go on with --resume " + path.string());
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path path, Disk& disk)
+    : path_(std::move(path)), disk_(&disk), journal_(path_, Seal(), disk) {
+  files_["events.jsonl"];
+  files_["samples.jsonl"];
+}
+
+RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json& config,
+                            Disk& disk) {
+  const fs::path path = named.has_filename() ? named : named.parent_path();
+  const bool there = is_there(path);
+  if (there && !is_unused(path)) refuse_to_overwrite(path);
+  if (!there) {
+    const fs::path above = path.parent_path();
+    std::error_code error;
+    if (!above.empty()) fs::create_directories(above, error);
+    if (error)
+      throw BadInput(path.string(), "cannot be made (" + error.message() + ")",
+                     "check the name, the permissions and the disk's space");
+    disk.make_folder(path);
+  }
+  RunFolder folder(path, disk);
+  try {
+    folder.lock(true);
+    // Another process can have begun a run here before the lock was had.
+    if (!is_unused(path)) refuse_to_overwrite(path);
+    folder.config_ = config.dump(1) + "\n";
+    disk.replace(path / "config.json", folder.config_);
+    folder.journal_ = Journal(path, seal_of(folder.config_, ""), disk);
+    folder.take_up();
+  } catch (...) {
+    folder.unmake(!there);
+    throw;
+  }
+  return folder;
+}
+
+RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
+  if (!is_there(path / "config.json"))
+    throw BadInput(path.string(), "holds no config.json, so it is no run folder",
+                   "give the folder that --out made");
+  RunFolder folder(path, disk);
+  folder.lock(!is_there(path / "checkpoint"));
+  folder.config_ = read_whole(path / "config.json");
+  folder.journal_ = Journal(path, seal_of(folder.config_, ""), disk);
+  folder.read_checkpoint();
+  folder.read_journal();
+  const bool finished = folder.summary_ && is_there(path / "summary.json");
+  // Any number of processes may read a finished run.
+  if (finished) ::flock(folder.lock_.descriptor(), LOCK_SH | LOCK_NB);
+  folder.verify();
+  if (!finished) folder.take_up();
+  return folder;
+}
+
+/// Removes what create has made before it failed; a folder that holds anything else stays.
+void RunFolder::unmake(bool folder_too) {
+  try {
+    if (lock_ && is_unused(path_)) {
+      disk_->remove(path_ / "config.json.new");
+      disk_->remove(path_ / "events.jsonl");
+    }
+    if (folder_too && names_in(path_).empty()) disk_->remove(path_);
+  } catch (const BadInput&) {
+    // What create failed of is the news.
+  }
+}
+
+void RunFolder::lock(bool make) {
+  const fs::path file = path_ / "events.jsonl";
+  if (make) {
+    lock_ = disk_->open_to_append(file);
+  } else {
+    lock_ = OpenFile(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+    if (!lock_) lock_ = OpenFile(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!lock_) throw BadInput(file.string(), "cannot be opened " + reason(errno), start_elsewhere);
+  }
+  if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
+  // A finished run that others read can be read here too; read_checkpoint says whether it is one.
+  if (error == EWOULDBLOCK && is_there(path_ / "summary.json") &&
+      ::flock(lock_.descriptor(), LOCK_SH | LOCK_NB) == 0)
+    return;
+  lock_ = OpenFile();
+  if (error == EWOULDBLOCK)
+    throw BadInput(path_.string(), "another process is at work in this folder",
+                   "wait until it has ended, or choose another folder");
+  throw BadInput(file.string(), "cannot be locked " + reason(error),
+                 "put the run folder on a file system that can lock");
+}
+
+void RunFolder::read_checkpoint() {
+  const fs::path file = path_ / "checkpoint";
+  if (!is_there(file)) return;
+  const std::string sealed = read_whole(file);
+  const std::size_t line_end = std::min(sealed.find('\n'), sealed.size() - 1) + 1;
+  const std::string_view text = std::string_view(sealed).substr(line_end);
+  const Seal seal = seal_of(config_, text);
+  if (sealed.substr(0, line_end) != hexadecimal(seal) + '\n')
+    throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
+                   start_elsewhere);
+  const nlohmann::json json = parse_json(text, file.string());
+  const JsonObject checkpoint(json, file.string());
+  checkpoint.only({"files", "state", "summary"});
+  for (const auto& [name, value] : checkpoint.at("files").items()) {
+    const JsonObject written(value, file.string() + ", " + name);
+    written.only({"bytes", "seal"});
+    if (name != "events.jsonl" && name != "samples.jsonl" && !is_made_when_written(name))
+      throw BadInput(written.where(), "is no file of a run folder", start_elsewhere);
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+    files_[name] = {written.whole_number("bytes", 0, most),
+                    Seal(written.whole_number("seal", 0, most)), true};
+  }
+  state_ = checkpoint.at("state");
+  if (checkpoint.has("summary")) summary_ = checkpoint.text("summary");
+  journal_ = Journal(path_, seal, *disk_);
+}
+
+void RunFolder::read_journal() {
+  if (summary_) return;
+  if (!state_)
+    for (const std::string& name : names_in(path_))
+      if (Journal::is_name(name) && name != journal_.name())
+        throw BadInput((path_ / "config.json").string(), "is not the one that the run began with",
+                       start_elsewhere);
+  journal_.read();
+}
+
+void RunFolder::verify() const {
+  for (const auto& [name, written] : files_) {
+    const fs::path file = path_ / name;
+    if (written.bytes == 0 && !is_there(file)) continue;
+    if (!is_there(file))
+      throw BadInput(file.string(), "is missing", "start the run again elsewhere");
+    Seal seal;
+    read_start(file, written.bytes, [&](std::string_view bytes) { seal.take(bytes); });
+    const bool longer = summary_ && fs::file_size(file) > written.bytes;
+    if (!(seal == written.seal) || longer)
+      throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
+  }
+  const fs::path file = path_ / "summary.json";
+  if (is_there(file) && (!summary_ || read_whole(file) != *summary_))
+    throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
+}
+
+void RunFolder::take_up() {
+  for (const auto& [name, written] : files_) {
+    const OpenFile open = disk_->open_to_append(path_ / name);
+    disk_->cut(open, written.bytes, path_ / name);
+  }
+  if (!summary_) journal_.cut();
+  remove_strays();
+  if (summary_) write_summary();
+}
+
+void RunFolder::remove_strays() {
+  const std::string journal = summary_ ? "" : journal_.name();
+  for (const std::string& name : names_in(path_))
+    if ((is_made_when_written(name) && files_.find(name) == files_.end()) ||
+        (Journal::is_name(name) && name != journal))
+      disk_->remove(path_ / name);
+}
+
+nlohmann::json RunFolder::config() const {
+  return parse_json(config_, (path_ / "config.json").string());
+}
+
+void RunFolder::for_each_sample(const std::function<void(const std::string&)>& take) const {
+  for_each_line("samples.jsonl", take);
+}
+
+void RunFolder::for_each_prompt_report(const std::function<void(const std::string&)>& take) const {
+  for_each_line("prompt_reports.jsonl", take);
+}
+
+void RunFolder::for_each_line(const std::string& name,
+                              const std::function<void(const std::string&)>& take) const {
+  const auto written = files_.find(name);
+  if (written == files_.end()) return;
+  read_lines(path_ / name, written->second.bytes, take);
+}
+
+void RunFolder::append(const std::string& name, std::string_view lines) {
+  if (lines.empty()) return;
+  const fs::path file = path_ / name;
+  disk_->append(disk_->open_to_append(file), lines, file);
+  Written& written = files_[name];
+  written.bytes += lines.size();
+  written.seal.take(lines);
+  written.forced = false;
+}
+
+void RunFolder::keep_waiting(std::size_t sample, std::string_view events) {
+  append(waiting_name(sample), events);
+}
+
+void RunFolder::release(std::size_t sample, std::string_view events) {
+  const std::string name = waiting_name(sample);
+  if (const auto waiting = files_.find(name); waiting != files_.end()) {
+    read_start(path_ / name, waiting->second.bytes,
+               [&](std::string_view bytes) { append("events.jsonl", bytes); });
+    released_.push_back(name);
+    files_.erase(waiting);
+  }
+  append("events.jsonl", events);
+}
+
+void RunFolder::save_checkpoint(nlohmann::json state) {
+  state_ = std::move(state);
+  write_checkpoint();
+}
+
+void RunFolder::write_checkpoint() {
+  nlohmann::json json{{"state", *state_}};
+  for (auto& [name, written] : files_) {
+    if (!written.forced) disk_->force(disk_->open_to_append(path_ / name), path_ / name);
+    written.forced = true;
+    json["files"][name] = {{"bytes", written.bytes}, {"seal", written.seal.value()}};
+  }
+  if (summary_) json["summary"] = *summary_;
+  const std::string text = json.dump();
+  const Seal seal = seal_of(config_, text);
+  disk_->replace(path_ / "checkpoint", hexadecimal(seal) + '\n' + text);
+  journal_.remove();
+  journal_ = Journal(path_, seal, *disk_);
+  for (const std::string& name : released_) disk_->remove(path_ / name);
+  released_.clear();
+}
+
+RunSpeed RunFolder::speed() const {
+  const fs::path file = path_ / "speed.json";
+  if (!is_there(file)) return {};
+  return RunSpeed::from_json(parse_json(read_whole(file), file.string()), file.string());
+}
+
+void RunFolder::write_speed(const nlohmann::ordered_json& speed) {
+  disk_->replace(path_ / "speed.json", speed.dump(1) + "\n");
+}
+
+void RunFolder::finish(const nlohmann::ordered_json& summary) {
+  summary_ = readable_json(summary) + "\n";
+  if (!state_) state_ = nlohmann::json::object();
+  write_checkpoint();
+  write_summary();
+}
+
+void RunFolder::write_summary() { disk_->replace(path_ / "summary.json", *summary_); }
+
+}  // namespace tempera::gpu

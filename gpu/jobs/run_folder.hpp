@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/disk.hpp"
+#include "gpu/jobs/journal.hpp"
+#include "gpu/jobs/run_speed.hpp"
+#include "base/seal.hpp"
+
+namespace tempera::gpu {
+
+/// The remedy for files that are not what the run wrote.
+inline constexpr const char* start_elsewhere =
+    "the folder was changed by another program; start the run again elsewhere";
+
+/// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
+/// prompt_reports.jsonl (where prompts have ids: what was counted of each that has ended),
+/// summary.json, speed.json (what the run took, up to the last checkpoint) and checkpoint; while it
+/// runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not come, and
+/// a journal. Never overwritten, and held by one process at a time (a lock on events.jsonl).
+///
+/// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
+/// what was appended to the others after the last checkpoint is cut off, to be written again from
+/// the journal. The checkpoint seals config.json, itself and every byte of the other files up to
+/// it, so that none of them can be edited unseen.
+class RunFolder {
+ public:
+  /// Makes the folder with its config.json, or takes an empty one. `disk` must outlive the object.
+  /// @throw BadInput if something else is there, or the folder cannot be made
+  static RunFolder create(const std::filesystem::path& named, const nlohmann::ordered_json& config,
+                          Disk& disk = Disk::real());
+  /// Takes up a folder that create has made, at its last checkpoint. A finished run is only read,
+  /// and needs no right to write.
+  /// @throw BadInput if it is no run folder, its files are not those that were written, or another
+  /// process holds it
+  static RunFolder open(const std::filesystem::path& path, Disk& disk = Disk::real());
+
+  const std::filesystem::path& path() const { return path_; }
+  /// config.json.
+  /// @throw BadInput if it is no JSON
+  nlohmann::json config() const;
+  /// The state of the last checkpoint; nothing before the first.
+  const std::optional<nlohmann::json>& checkpoint() const { return state_; }
+  bool finished() const { return summary_.has_value(); }
+  /// summary.json of a finished run.
+  nlohmann::ordered_json summary() const { return nlohmann::ordered_json::parse(*summary_); }
+  /// speed.json: of the processes that have been at work here; of none where it is missing.
+  /// @throw BadInput if it is not as tempera writes it
+  RunSpeed speed() const;
+  /// Hands over each line of samples.jsonl, without its end.
+  void for_each_sample(const std::function<void(const std::string&)>& take) const;
+  /// Hands over each line of prompt_reports.jsonl, without its end.
+  void for_each_prompt_report(const std::function<void(const std::string&)>& take) const;
+
+  /// Appends one line to events.jsonl, samples.jsonl or prompt_reports.jsonl.
+  void append_event(const std::string& line) { append("events.jsonl", line + '\n'); }
+  void append_sample(const std::string& line) { append("samples.jsonl", line + '\n'); }
+  void append_prompt_report(const std::string& line) {
+    append("prompt_reports.jsonl", line + '\n');
+  }
+  /// Appends whole lines to the file in which the events of a sample wait for its turn.
+  void keep_waiting(std::size_t sample, std::string_view events);
+  /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.
+  void release(std::size_t sample, std::string_view events);
+  /// What has happened since the last checkpoint.
+  Journal& journal() { return journal_; }
+  /// Makes `state` and what was appended so far the place where a killed run is taken up.
+  void save_checkpoint(nlohmann::json state);
+  /// Writes speed.json: what no process would measure again, so it is not sealed.
+  void write_speed(const nlohmann::ordered_json& speed);
+  /// Writes summary.json: the run is done.
+  void finish(const nlohmann::ordered_json& summary);
+
+ private:
+  /// How much of a file is written, and the seal of it.
+  struct Written {
+    std::uint64_t bytes = 0;
+    Seal seal;
+    bool forced = true;  ///< whether it is on the disk for certain
+  };
+
+  RunFolder(std::filesystem::path path, Disk& disk);
+  void lock(bool make);
+  void unmake(bool folder_too);
+  void read_checkpoint();
+  void read_journal();
+  void verify() const;
+  void take_up();
+  void append(const std::string& name, std::string_view lines);
+  void for_each_line(const std::string& name,
+                     const std::function<void(const std::string&)>& take) const;
+  void write_checkpoint();
+  void write_summary();
+  void remove_strays();
+
+  std::filesystem::path path_;
+  Disk* disk_;
+  OpenFile lock_;
+  std::string config_;
+  std::map<std::string, Written> files_;
+  Journal journal_;
+  std::vector<std::string> released_;  ///< files to remove once a checkpoint does without them
+  std::optional<nlohmann::json> state_;
+  std::optional<std::string> summary_;
+};
+
+}  // namespace tempera::gpu

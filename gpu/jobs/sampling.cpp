@@ -1,0 +1,362 @@
+#include "gpu/jobs/sampling.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "gpu/lottery/exponential.hpp"
+#include "gpu/jobs/ended_round.hpp"
+#include "gpu/jobs/run_lines.hpp"
+
+namespace tempera::gpu {
+struct Sampling::UnderWay {
+  UnderWay(const Ladder& ladder, const Plan& plan) : statistics(ladder, plan) {}
+  TemperingStatistics statistics;
+  double share = 0.0;                    ///< of its work that is done
+  std::string events;                    ///< lines that are in no file yet
+  std::optional<SavedProgress> records;  ///< after its last round, where it goes on
+  nlohmann::json answer;                 ///< of a run that has ended
+  nlohmann::json kept;                   ///< for the checkpoint: its state when it was last kept
+  bool is_news = false;                  ///< whether it has gone on since
+};
+
+Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
+                   RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout)
+    : model_(model),
+      settings_(settings),
+      decode_(std::move(decode)),
+      folder_(folder),
+      watcher_(std::move(watcher)),
+      draw_(settings.draw_settings()),
+      numbered_(settings.numbered_prompts()),
+      plans_(draw_.plan, numbered_),
+      total_(draw_.ladder, draw_.plan),
+      prompt_(draw_.ladder, draw_.plan),
+      checkpoint_seconds_(layout.checkpoint_seconds),
+      saved_at_(seconds_now()),
+      forced_at_(saved_at_),
+      pause_(layout.checkpoint_seconds) {
+  draw_.cache_memory = layout.cache_memory;
+  draw_.prefetch = layout.prefetch;
+  draw_.largest_batch = layout.largest_batch;
+}
+
+Sampling::~Sampling() = default;
+
+void Sampling::run() {
+  if (folder_ != nullptr) restore();
+  if (folder_ != nullptr && folder_->finished()) return;
+  draw_.first = front_;
+  if (folder_ != nullptr) earlier_ = folder_->speed();
+  began_ = seconds_now();
+  totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
+                         draw_, *this);
+  seconds_ = seconds_now() - began_;
+  if (folder_ != nullptr) {
+    write_checkpoint();
+    folder_->finish(summary());
+  }
+}
+
+void Sampling::restore() {
+  if (folder_->checkpoint()) restore_checkpoint();
+  if (folder_->finished()) return;
+  folder_->journal().for_each(
+      [this](std::string_view line, const std::string& where) { replay(line, where); });
+}
+
+void Sampling::restore_checkpoint() {
+  const std::string file = (folder_->path() / "checkpoint").string();
+  const JsonObject state(*folder_->checkpoint(), file);
+  const std::size_t places = settings_.prompts.size() * settings_.samples;
+  try {
+    state.only(
+        {"front", "total", "at_horizon", "prompt", "prompt_at_horizon", "prompts", "under_way"});
+    front_ = state.whole_number("front", 0, places);
+    total_.restore(state.at("total"));
+    at_horizon_ = state.whole_number("at_horizon", 0, front_);
+    prompt_.restore(state.at("prompt"));
+    prompt_at_horizon_ = state.whole_number("prompt_at_horizon", 0, at_horizon_);
+    restore_prompt_reports(state);
+    for (const auto& value : state.array("under_way")) {
+      const JsonObject run(value, file);
+      run.only({"place", "share", "statistics", "progress", "answer"});
+      const std::size_t place = run.whole_number("place", 0, places - 1);
+      if (place < front_) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+      UnderWay& kept = under_way(place);
+      kept.kept = value;
+      kept.share = run.finite_number("share");
+      kept.statistics.restore(run.at("statistics"));
+      if (run.has("answer")) {
+        restore_end(kept, run.at("answer"), file);
+      } else {
+        kept.records = progress_of(run.at("progress"), file);
+        require_possible(place, *kept.records, possible_runs(), file);
+      }
+      kept.is_news = false;
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+  } catch (const std::out_of_range&) {
+    throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+  }
+  std::size_t answers = 0;
+  for_each_answer(*folder_, settings_, [&](const SampledAnswer& answer) {
+    ++answers;
+    if (watcher_.answer) watcher_.answer(answer);
+  });
+  if (answers != front_)
+    throw BadInput((folder_->path() / "samples.jsonl").string(),
+                   "holds " + std::to_string(answers) + " answers where the checkpoint has " +
+                       std::to_string(front_),
+                   start_elsewhere);
+}
+
+void Sampling::restore_prompt_reports(const JsonObject& state) {
+  const std::string file = (folder_->path() / "prompt_reports.jsonl").string();
+  folder_->for_each_prompt_report([&](const std::string& line) {
+    const std::string where = file + ", line " + std::to_string(prompts_.size() + 1);
+    const nlohmann::json report = parse_json(line, where);
+    JsonObject(report, where).text("id");
+    prompts_.push_back(nlohmann::ordered_json::parse(line));  // whose keys keep their order
+  });
+  if (!state.has("prompts")) return;
+  // An older version kept them in the checkpoint, as text, and had no other file.
+  prompts_ = nlohmann::ordered_json::parse(state.text("prompts"));
+  if (folder_->finished()) return;
+  for (const auto& report : prompts_) folder_->append_prompt_report(report.dump());
+}
+
+const Plan& Sampling::plan_of(std::size_t place) const {
+  return plans_.of(numbered_[place / settings_.samples]);
+}
+
+Sampling::UnderWay& Sampling::under_way(std::size_t place) {
+  return under_way_.try_emplace(place, draw_.ladder, draw_.plan).first->second;
+}
+
+std::optional<Answer> Sampling::ended_before(std::size_t place) {
+  const auto run = under_way_.find(place);
+  if (run == under_way_.end() || run->second.answer.is_null()) return std::nullopt;
+  return answer_of(run->second.answer, folder_->path().string());
+}
+
+std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
+  const auto run = under_way_.find(place);
+  if (run == under_way_.end()) return std::nullopt;
+  SavedProgress progress = run->second.records.value();
+  progress.where = folder_->path().string();
+  return progress;
+}
+
+void Sampling::advanced(std::size_t place, const Progress& progress,
+                        std::span<const Event> events) {
+  EndedRound round = ended_round(place, progress, events, settings_.confidence);
+  for (const Event& event : events) decode_tokens_ += event.tokens;
+  if (folder_ != nullptr) folder_->journal().append(journal_line(round));
+  take(std::move(round));
+  report();
+}
+
+/// A round that ended now, or that the journal says ended in an earlier process.
+void Sampling::take(EndedRound round) {
+  const std::size_t place = round.place;
+  const SavedProgress& progress = round.progress;
+  UnderWay& run = under_way(place);
+  run.is_news = true;
+  run.statistics.count(round.events);
+  std::vector<double> log_p0;
+  for (const std::uint64_t bits : progress.log_p0) log_p0.push_back(from_bits(bits));
+  run.statistics.trace(progress.stage, progress.round, log_p0, round.confidence);
+  if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0)
+    run.statistics.count_round(log_p0, round.confidence);
+  run.share = share_done(plan_of(place), position_of(progress));
+  if (folder_ == nullptr) return;
+  const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
+  const std::size_t sample = place % settings_.samples;
+  for (const Event& event : round.events) run.events += event_line(prompt, sample, event);
+  run.events += round_line(prompt, sample, round, run.statistics.index_process());
+  run.records = std::move(round.progress);
+  is_news_ = true;
+}
+
+/// Takes a line of the journal, of the one or the other kind: a round that ended, or a run.
+void Sampling::replay(std::string_view line, const std::string& where) {
+  const nlohmann::json json = parse_json(line, where);
+  const JsonObject object(json, where);
+  const std::size_t places = settings_.prompts.size() * settings_.samples;
+  const std::size_t place = object.whole_number("place", 0, places - 1);
+  const auto before = under_way_.find(place);
+  const bool has_ended = before != under_way_.end() && !before->second.answer.is_null();
+  if (place < front_ || has_ended || (object.has("answer") && before == under_way_.end()))
+    throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+  if (!object.has("answer")) return take(ended_round_of(json, possible_runs(), where));
+  object.only({"place", "answer"});
+  restore_end(under_way(place), object.at("answer"), where);
+}
+
+void Sampling::restore_end(UnderWay& run, const nlohmann::json& answer, const std::string& where) {
+  require_possible(answer_of(answer, where).tokens, possible_runs(), where);
+  end(run, answer);
+}
+
+PossibleRuns Sampling::possible_runs() const {
+  return {draw_, plans_, numbered_, model_.vocabulary_size()};
+}
+
+/// Runs whose rounds end in one batch share a checkpoint: the next pass begins when it is written.
+void Sampling::before_batch(const DrawTotals& so_far) {
+  totals_ = so_far;
+  seconds_ = seconds_now() - began_;
+  if (is_news_) force_what_ended();
+  if (!watcher_.stop || !watcher_.stop()) return;
+  if (folder_ != nullptr) write_checkpoint();
+  throw RunStopped();
+}
+
+void Sampling::force_what_ended() {
+  const double now = seconds_now();
+  if (now - saved_at_ >= pause_) return write_checkpoint();
+  if (now - forced_at_ < checkpoint_seconds_) return;
+  folder_->journal().force();
+  forced_at_ = now;
+}
+
+void Sampling::ended(std::size_t place, const Progress& progress) {
+  UnderWay& run = under_way(place);
+  run.share = 1.0;
+  if (folder_ == nullptr) return;
+  const Record& record = answer_of(progress, plan_of(place));
+  nlohmann::json answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
+  folder_->journal().append(nlohmann::json{{"place", place}, {"answer", answer}}.dump());
+  end(run, std::move(answer));
+}
+
+void Sampling::end(UnderWay& run, nlohmann::json answer) {
+  run.share = 1.0;
+  run.is_news = true;
+  run.answer = std::move(answer);
+  run.records.reset();
+}
+
+void Sampling::drawn(std::size_t place, const Answer& answer) {
+  const auto found = under_way_.find(place);
+  UnderWay& run = found->second;
+  std::span<const TokenId> shown = answer.tokens;
+  if (answer.terminated) shown = shown.first(shown.size() - 1);
+  const SampledAnswer sampled{settings_.prompts[place / settings_.samples],
+                              place % settings_.samples, answer, decode_(answer.tokens),
+                              decode_(shown)};
+  total_.add(run.statistics);
+  prompt_.add(run.statistics);
+  if (!answer.terminated) {
+    ++at_horizon_;
+    ++prompt_at_horizon_;
+  }
+  if (folder_ != nullptr) {
+    folder_->release(place, run.events);
+    folder_->append_sample(answer_line(sampled));
+  }
+  under_way_.erase(found);
+  front_ = place + 1;
+  if (front_ % settings_.samples == 0) end_prompt(place / settings_.samples);
+  if (watcher_.answer) watcher_.answer(sampled);
+}
+
+void Sampling::end_prompt(std::size_t prompt) {
+  if (const auto& id = settings_.prompts[prompt].id) {
+    nlohmann::ordered_json& report = prompts_.emplace_back();
+    report["id"] = *id;
+    report.update(prompt_.report());
+    complete(report, prompt_, std::span(numbered_).subspan(prompt, 1), prompt_at_horizon_);
+    if (folder_ != nullptr) folder_->append_prompt_report(report.dump());
+  }
+  prompt_ = TemperingStatistics(draw_.ladder, draw_.plan);
+  prompt_at_horizon_ = 0;
+}
+
+/// What a report says beside the counts.
+void Sampling::complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
+                        std::span<const Prompt> prompts, std::size_t at_horizon) const {
+  const std::size_t samples = prompts.size() * settings_.samples;
+  std::uint64_t sweeps = 0;
+  for (const Prompt& prompt : prompts)
+    for (const Stage& stage : plans_.of(prompt).stages)
+      sweeps += stage.rounds * stage.sweeps * settings_.samples;
+  report["sweeps"] = sweeps;
+  if (const auto sweeps_each = expected_round_trip(statistics.edges(), settings_.schedule)) {
+    report["sweeps_per_round_trip_expected"] = *sweeps_each;
+    // Each of K replicas makes its trips one after the other.
+    report["round_trips_expected"] =
+        static_cast<double>(draw_.ladder.rungs()) * static_cast<double>(sweeps) / *sweeps_each;
+  }
+  report["samples"] = samples;
+  report["at_horizon"] = at_horizon;
+  report["hit_capacity"] = static_cast<double>(at_horizon) / static_cast<double>(samples);
+}
+
+void Sampling::keep(std::size_t place, UnderWay& run) {
+  nlohmann::json state{{"place", place}};
+  if (run.answer.is_null())
+    state["progress"] = to_json(run.records.value());
+  else
+    state["answer"] = run.answer;
+  state["share"] = run.share;
+  state["statistics"] = run.statistics.state();
+  run.kept = std::move(state);
+  folder_->keep_waiting(place, run.events);
+  run.events.clear();
+  run.is_news = false;
+}
+
+void Sampling::write_checkpoint() {
+  double seconds = 0.0;
+  {
+    const Stopwatch watch(seconds);
+    nlohmann::json state{{"front", front_},
+                         {"total", total_.state()},
+                         {"at_horizon", at_horizon_},
+                         {"prompt", prompt_.state()},
+                         {"prompt_at_horizon", prompt_at_horizon_},
+                         {"under_way", nlohmann::json::array()}};
+    for (auto& [place, run] : under_way_) {
+      if (run.is_news) keep(place, run);
+      if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
+    }
+    folder_->save_checkpoint(std::move(state));
+    folder_->write_speed(speed());
+  }
+  is_news_ = false;
+  saved_at_ = forced_at_ = seconds_now();
+  if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds);
+}
+
+void Sampling::report() {
+  if (!watcher_.progress || !report_clock_.due()) return;
+  TemperingStatistics sum = total_;
+  auto done = static_cast<double>(front_);
+  for (const auto& [place, run] : under_way_) {
+    sum.add(run.statistics);
+    done += run.share;
+  }
+  const auto places = static_cast<double>(settings_.prompts.size() * settings_.samples);
+  watcher_.progress(sampling_progress(done / places, decode_tokens_, sum));
+}
+
+nlohmann::ordered_json Sampling::summary() const {
+  if (folder_ != nullptr && folder_->finished()) return folder_->summary();
+  nlohmann::ordered_json json = total_.report();
+  complete(json, total_, numbered_, at_horizon_);
+  if (!prompts_.empty()) json["prompts"] = prompts_;
+  return json;
+}
+
+nlohmann::ordered_json Sampling::speed() const {
+  RunSpeed all = earlier_;
+  all.add(
+      {1, seconds_, totals_, totals_.decode_tokens - decode_tokens_, model_.most_cache_bytes()});
+  return all.to_json();
+}
+
+}  // namespace tempera::gpu

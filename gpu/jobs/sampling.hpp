@@ -1,0 +1,149 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "base/json_document.hpp"
+#include "gpu/session/prompt_plans.hpp"
+#include "gpu/jobs/run_folder.hpp"
+#include "gpu/jobs/run_speed.hpp"
+#include "gpu/statistics/sampling_progress.hpp"
+#include "gpu/session/sampling_settings.hpp"
+#include "gpu/statistics/tempering_statistics.hpp"
+
+namespace tempera::gpu {
+
+/// An answer as a run gives it out.
+struct SampledAnswer {
+  const SamplePrompt& prompt;
+  std::size_t sample = 0;  ///< among those of its prompt
+  Answer answer;
+  std::string text;   ///< of all its tokens
+  std::string shown;  ///< of all but the terminal one: what people read
+};
+
+/// Is told how a run goes on.
+struct SamplingWatcher {
+  /// Each answer as soon as it and all before it are there, in order; a run that is taken up begins
+  /// with those that are in its folder.
+  std::function<void(const SampledAnswer&)> answer;
+  /// At most ten times a second.
+  std::function<void(const SamplingProgress&)> progress;
+  /// Asked before each forward pass: whether to stop.
+  std::function<bool()> stop;
+};
+
+/// A run has stopped because it was asked to; its folder holds all but the rounds in flight.
+class RunStopped final : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the run was asked to stop"; }
+};
+
+/// How a run is laid out, which changes no answer.
+struct SamplingLayout {
+  /// How often what has ended is forced to the disk, so that it outlasts a power failure: by a
+  /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a fortieth
+  /// of the time. 0: by a checkpoint after every round, whatever it takes.
+  double checkpoint_seconds = 0.5;
+  std::size_t cache_memory = 0;    ///< as DrawSettings::cache_memory
+  std::size_t prefetch = 0;        ///< as DrawSettings::prefetch
+  std::size_t largest_batch = 64;  ///< as DrawSettings::largest_batch
+};
+
+using Decode = std::function<std::string(std::span<const TokenId>)>;
+
+struct EndedRound;
+struct PossibleRuns;
+
+/// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there, and
+/// a run that is killed at any moment is taken up to the same bits behind the last round that each
+/// answer under way has ended; without one nothing is written.
+class Sampling final : private DrawObserver {
+ public:
+  /// The arguments must outlive the object.
+  Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
+           RunFolder* folder = nullptr, SamplingWatcher watcher = {},
+           const SamplingLayout& layout = {});
+  ~Sampling() override;
+
+  /// @throw BadInput if the checkpoint was made with another model, or as draw_answers
+  /// @throw RunStopped if the watcher asks for it, all rounds that have ended being saved
+  void run();
+  /// Of all samples, and of each prompt that has an id; summary.json. A function of the settings
+  /// and the model.
+  nlohmann::ordered_json summary() const;
+  /// What it took, the earlier processes of a run that was taken up included: seconds, tokens/s,
+  /// how many tokens were drawn and how many of them in vain, forward passes, the time in each
+  /// part, and the most bytes of caches; speed.json.
+  nlohmann::ordered_json speed() const;
+
+ private:
+  /// What is kept of a run from its first round until its answer has left.
+  struct UnderWay;
+
+  std::optional<Answer> ended_before(std::size_t place) override;
+  std::optional<SavedProgress> begun_before(std::size_t place) override;
+  void before_batch(const DrawTotals& so_far) override;
+  void advanced(std::size_t place, const Progress& progress,
+                std::span<const Event> events) override;
+  void ended(std::size_t place, const Progress& progress) override;
+  void drawn(std::size_t place, const Answer& answer) override;
+
+  void restore();
+  void restore_checkpoint();
+  void restore_prompt_reports(const JsonObject& state);
+  const Plan& plan_of(std::size_t place) const;
+  void replay(std::string_view line, const std::string& where);
+  void take(EndedRound round);
+  void end(UnderWay& run, nlohmann::json answer);
+  void restore_end(UnderWay& run, const nlohmann::json& answer, const std::string& where);
+  PossibleRuns possible_runs() const;
+  UnderWay& under_way(std::size_t place);
+  void keep(std::size_t place, UnderWay& run);
+  void force_what_ended();
+  void write_checkpoint();
+  void end_prompt(std::size_t prompt);
+  void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
+                std::span<const Prompt> prompts, std::size_t at_horizon) const;
+  void report();
+
+  LanguageModel& model_;
+  const SamplingSettings& settings_;
+  Decode decode_;
+  RunFolder* folder_;
+  SamplingWatcher watcher_;
+  DrawSettings draw_;
+  std::vector<Prompt> numbered_;  ///< the prompts as they are drawn from
+  PromptPlans plans_;
+  TemperingStatistics total_;   ///< of the answers that have left
+  std::size_t at_horizon_ = 0;  ///< of them, those without a terminal token
+  TemperingStatistics prompt_;  ///< of those of the prompt whose turn it is
+  std::size_t prompt_at_horizon_ = 0;
+  nlohmann::ordered_json prompts_ = nlohmann::ordered_json::array();  ///< of those before it
+  std::size_t front_ = 0;                                             ///< how many have left
+  std::map<std::size_t, UnderWay> under_way_;
+  std::uint64_t decode_tokens_ = 0;  ///< those of this process's events
+  ReportClock report_clock_;
+
+  double checkpoint_seconds_;
+  double saved_at_ = 0.0;   ///< when the last checkpoint was written
+  double forced_at_ = 0.0;  ///< when it, or the journal behind it, was forced to the disk
+  double pause_ = 0.0;      ///< how long to wait after the checkpoint
+  bool is_news_ = false;    ///< whether a round has ended since
+
+  DrawTotals totals_;
+  double began_ = 0.0;    ///< when drawing did
+  double seconds_ = 0.0;  ///< that it has taken
+  RunSpeed earlier_;      ///< of the processes that were at work in the folder before
+};
+
+/// Hands over the answers that lie in a run folder, in order: of a finished run all.
+/// @throw BadInput if one is not as tempera writes it
+void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
+                     const std::function<void(const SampledAnswer&)>& take);
+
+}  // namespace tempera::gpu

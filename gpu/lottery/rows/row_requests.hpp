@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/lottery/row_kernels.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
+
+namespace tempera::gpu {
+
+/// The requests of a batch and their powers, laid out one behind the other.
+struct RowRequests {
+  std::vector<RowRequest> requests;
+  std::vector<double> powers;  ///< rungs of all rows, RowRequest::first_rung says where
+
+  /// A row with this ladder; to be completed by the caller.
+  RowRequest& add(std::span<const double> ladder);
+};
+
+/// The requests of rows whose words are Philox's of their addresses.
+/// @throw std::out_of_range for a row that is drawn at no rung of its ladder
+RowRequests requests_of(std::span<const RowDraw> draws);
+
+/// @throw std::domain_error for a vocabulary that the lottery does not take
+void require_drawable(std::size_t vocabulary);
+
+/// @throw std::domain_error where the status of row `row` of a batch is not sound
+void require_sound(std::uint32_t status, std::size_t row);
+
+/// What a row's results say. log_z: of all rows.
+ScoredToken scored_token(std::uint64_t token, double log_p, std::span<const double> log_z,
+                         const RowRequest& request);
+
+}  // namespace tempera::gpu

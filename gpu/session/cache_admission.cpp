@@ -1,0 +1,37 @@
+#include "gpu/session/cache_admission.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "base/error.hpp"
+
+namespace tempera::gpu {
+
+void CacheAdmission::require_room(std::size_t bytes, const std::string& which) const {
+  if (budget_ == 0 || bytes <= budget_) return;
+  throw BadInput("cache memory",
+                 bytes_text(budget_) + " cannot hold one sample of " + which + ", which needs " +
+                     bytes_text(bytes),
+                 "give more, or lower the horizon, the number of rungs or what is prefetched");
+}
+
+std::size_t cache_bytes_of_run(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
+                               std::size_t replicas, std::size_t proposals, bool restored) {
+  const std::size_t whole = model.cache_bytes(prompt + horizon);
+  // A fork inside a page comes to hold a copy of that page, or all behind a checkpoint.
+  const std::size_t own =
+      whole - model.cache_bytes(prompt) + model.cache_bytes(model.most_unshared_tokens());
+  return replicas * ((restored ? whole : own) + proposals * own);
+}
+
+std::string bytes_text(std::size_t bytes) {
+  constexpr std::array<const char*, 5> units{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024.0 && unit + 1 < units.size(); ++unit) value /= 1024.0;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.3g %s", value, units.at(unit));
+  return text.data();
+}
+
+}  // namespace tempera::gpu

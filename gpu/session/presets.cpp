@@ -1,0 +1,31 @@
+#include "gpu/session/presets.hpp"
+
+#include <algorithm>
+
+namespace tempera::gpu {
+
+std::span<const Preset> presets() {
+  constexpr std::string_view qwen3 = "Qwen3-4B, Qwen3-8B";
+  constexpr std::string_view qwen35 = "Qwen3.5-9B";
+  static const std::vector<Preset> all{
+      {"qwen3/math500", qwen3, "MATH500", {2.35, 2.5, 2.7, 2.9}, 8192, 4096, 10},
+      {"qwen3/aime", qwen3, "AIME 24&25", {1.8, 1.95, 2.15, 2.4}, 32768, 8192, 10},
+      {"qwen3/gpqa", qwen3, "GPQA-Diamond", {1.15, 1.3, 1.5}, 16384, 4096, 6},
+      {"qwen3/livecodebench", qwen3, "LiveCodeBench v5", {1.8, 2.0, 2.2, 2.4}, 8192, 2048, 8},
+      {"qwen3/humaneval", qwen3, "HumanEval", {1.5, 1.6, 1.8}, 4096, 2048, 20},
+      {"qwen3/gsm8k", qwen3, "GSM8K", {2.0, 2.3, 2.6, 3.0, 3.5, 4.0}, 3072, 192, 10},
+      {"qwen3.5/gpqa", qwen35, "GPQA-Diamond", {1.05, 1.10, 1.25}, 131072, 131072, 10},
+      {"qwen3.5/aime", qwen35, "AIME 24&25", {1.25, 1.4, 1.6}, 65536, 65536, 5},
+      {"qwen3.5/livecodebench", qwen35, "LiveCodeBench v5", {1.1, 1.25, 1.4}, 131072, 131072, 5},
+  };
+  return all;
+}
+
+const Preset* find_preset(std::string_view name) {
+  const auto all = presets();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Preset& preset) { return preset.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace tempera::gpu

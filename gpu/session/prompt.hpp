@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "gpu/session/prompt_number.hpp"
+#include "gpu/sampler/record.hpp"
+
+namespace tempera::gpu {
+
+/// A prompt whose answers are drawn.
+struct Prompt {
+  std::vector<TokenId> tokens;
+  /// What tells its draws from those of other prompts, whatever else is drawn beside it.
+  PromptNumber number;
+  /// T of its own, where that of the run does not fit behind it.
+  std::optional<std::size_t> horizon = std::nullopt;
+};
+
+}  // namespace tempera::gpu

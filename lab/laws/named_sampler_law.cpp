@@ -1,0 +1,174 @@
+#include "lab/laws/named_sampler_law.hpp"
+
+#include <chrono>
+#include <set>
+
+#include "gpu/session/named_sampler.hpp"
+#include "lab/laws/program_law.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "reference/kernels/likeliest_record.hpp"
+#include "reference/kernels/power_smc.hpp"
+#include "reference/kernels/tokenwise_law.hpp"
+
+namespace tempera::lab {
+namespace {
+
+using reference::ComparisonSpace;
+using reference::FixedHorizonSpace;
+using reference::Law;
+using reference::Power;
+
+constexpr std::size_t most_records = 6;
+
+Power power_at(const NamedRun& run, std::size_t rung) { return Power(Rational(run.powers[rung])); }
+
+std::vector<reference::StageSchedule> stages_without_sweeps(const NamedRun& run) {
+  return {{run.stage.rounds, run.stage.local_moves, 0}};
+}
+
+DefinedSampler tokenwise(const NamedRun& run, const FixedHorizonSpace& space) {
+  const Law law = tokenwise_law(space, power_at(run, 0));
+  return {law, expected_length(space, law)};
+}
+
+DefinedSampler best_of(const NamedRun& run, const FixedHorizonSpace& space) {
+  const Law one = tokenwise_law(space, power_at(run, 0));
+  return {likeliest_record_law(space, std::vector<Law>(run.particles, one)),
+          Rational(run.particles) * expected_length(space, one)};
+}
+
+DefinedSampler particles(const NamedRun& run, const FixedHorizonSpace& space) {
+  const auto exact = power_smc_law(space, run.block, power_at(run, 0), run.particles);
+  return {exact.answer, exact.tokens};
+}
+
+/// Algorithm 1, the answer at rung k*; K = 1 is the fixed horizon.
+DefinedSampler tempering(const NamedRun& run, const FixedHorizonSpace& space) {
+  std::vector<Power> powers;
+  for (std::size_t k = 0; k < run.powers.size(); ++k) powers.push_back(power_at(run, k));
+  const auto exact =
+      progressive_run(space.model(), run.horizon, run.block, reference::Ladder(powers), {run.stage},
+                      run.schedule == gpu::Schedule::adj ? reference::Schedule::ordered
+                                                         : reference::Schedule::even_odd);
+  return {reference::marginal(exact.law, reference::Shape(powers.size(), space.size()), run.output),
+          exact.decode_tokens};
+}
+
+/// The chains of the rungs, each by itself.
+DefinedSampler uncoupled(const NamedRun& run, const FixedHorizonSpace& space) {
+  std::vector<Law> laws;
+  Rational tokens = 0;
+  for (std::size_t k = 0; k < run.powers.size(); ++k) {
+    const auto chain =
+        progressive_run(space.model(), run.horizon, run.block,
+                        reference::Ladder({power_at(run, k)}), stages_without_sweeps(run));
+    laws.push_back(chain.law);
+    tokens += chain.decode_tokens;
+  }
+  const bool by_likelihood = run.sampler == "uncoupled-ladder-by-likelihood";
+  return {by_likelihood ? likeliest_record_law(space, laws) : laws.at(run.output), tokens};
+}
+
+DefinedSampler truncating(const NamedRun& run, const ComparisonSpace& space) {
+  const auto exact = truncating_progressive_run(space.model(), run.horizon, run.block,
+                                                power_at(run, 0), stages_without_sweeps(run));
+  return {exact.law, exact.decode_tokens};
+}
+
+using Defined = DefinedSampler (*)(const NamedRun&, const FixedHorizonSpace&);
+
+Defined definition_of(const std::string& sampler) {
+  if (sampler == "standard" || sampler == "low-temperature") return tokenwise;
+  if (sampler == "best-of-n") return best_of;
+  if (sampler == "power-smc") return particles;
+  if (sampler == "uncoupled-ladder" || sampler == "uncoupled-ladder-by-likelihood")
+    return uncoupled;
+  return tempering;
+}
+
+gpu::Plan plan_of(const NamedRun& run) {
+  gpu::Plan plan{gpu::make_stages(run.horizon, run.block, {run.stage.rounds},
+                                  {run.stage.local_moves}, {run.stage.sweeps}),
+                 run.schedule, run.output};
+  if (gpu::sampler_named(run.sampler, "--sampler").takes_particles) plan.particles = run.particles;
+  return plan;
+}
+
+std::size_t records_of(const ShippedUse& use, std::size_t horizon) {
+  return FixedHorizonSpace(use.model, std::min(horizon, use.horizon)).size();
+}
+
+}  // namespace
+
+Program program_named(const std::string& sampler) {
+  return gpu::sampler_named(sampler, "--sampler").program;
+}
+
+SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
+                                Program program) {
+  const SamplerQuestion question{program, run.powers, plan_of(run)};
+  if (run.sampler == "power-sampling")
+    return sampler_law(question, model, TruncatingDefinition([&](const ComparisonSpace& space) {
+                         return truncating(run, space);
+                       }));
+  const Defined defined = definition_of(run.sampler);
+  return sampler_law(question, model, Definition([&](const FixedHorizonSpace& space) {
+                       return defined(run, space);
+                     }));
+}
+
+const Real& bound_of(const NamedRun& run) {
+  const auto& sampler = gpu::sampler_named(run.sampler, "--sampler");
+  return sampler.takes_moves ? program_bound : sampler_bound;
+}
+
+bool ShippedSampler::holds() const {
+  const Real& bound = bound_of(run);
+  return report.tv_own < bound && report.tokens_own < bound &&
+         report.tv_to_definition < target_bound && report.stale_records == 0;
+}
+
+std::vector<NamedRun> shipped_runs(const ShippedUse& use, const std::string& name) {
+  const gpu::NamedSampler& sampler = gpu::sampler_named(name, "--sampler");
+  NamedRun run{name, std::min<std::size_t>(3, use.horizon), 0, {use.power}, 3, {1, 1, 1}};
+  if (records_of(use, run.horizon) > most_records)
+    run.horizon = std::min<std::size_t>(2, use.horizon);
+  const std::size_t records = records_of(use, run.horizon);
+  if (records < 2 || records > most_records) return {};
+  run.block = std::max<std::size_t>(1, run.horizon - 1);
+  if (name == "best-of-n" || sampler.powers == gpu::NamedSampler::Powers::base) run.powers = {1};
+  if (sampler.powers != gpu::NamedSampler::Powers::ladder) return {run};
+  if (use.power == 1) return {};
+  run.powers = {1, use.power};
+  std::vector<NamedRun> runs{run};
+  if (sampler.takes_output) {
+    runs.push_back(run);
+    runs.back().output = 1;
+  }
+  if (sampler.takes_swaps) runs.back().schedule = gpu::Schedule::deo;
+  return runs;
+}
+
+std::vector<ShippedSampler> shipped_samplers(
+    const std::vector<ShippedUse>& uses, const std::vector<std::string>& samplers,
+    const std::function<Program(const std::string&)>& program,
+    const std::function<void(const ShippedSampler&)>& done) {
+  std::vector<ShippedSampler> walked;
+  std::set<std::string> models;
+  for (const ShippedUse& use : uses) {
+    if (!models.insert(use.name).second) continue;
+    for (const std::string& name : samplers)
+      for (const NamedRun& run : shipped_runs(use, name)) {
+        const auto begin = std::chrono::steady_clock::now();
+        ShippedSampler sampler{use.name, run, named_sampler_law(run, use.model, program(name)),
+                               0.0};
+        sampler.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        walked.push_back(std::move(sampler));
+        if (done) done(walked.back());
+      }
+  }
+  return walked;
+}
+
+}  // namespace tempera::lab

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/laws/sampler_law.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/kernels/progressive.hpp"
+
+namespace tempera::lab {
+
+/// A run of a sampler that `tempera sample --sampler` knows, small enough to be walked.
+struct NamedRun {
+  std::string sampler;
+  std::size_t horizon = 0;                  ///< T
+  std::size_t block = 0;                    ///< B; of power-smc, the tokens between two looks
+  std::vector<unsigned> powers;             ///< of the rungs; of a sampler of one power, that one
+  std::size_t particles = 0;                ///< N, of power-smc and best-of-n
+  reference::StageSchedule stage{1, 1, 1};  ///< of every stage
+  gpu::Schedule schedule = gpu::Schedule::adj;
+  gpu::Rung output = 0;  ///< k*, from 0
+};
+
+/// The program that runs under a name: gpu::sampler_named.
+Program program_named(const std::string& sampler);
+
+/// The exact law of the program's answer beside the law that the sampler of that name is defined to
+/// have, in rationals, from reference/.
+/// @throw BadInput or BadInput for a name, horizon, block or powers that make no
+/// run
+SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
+                                Program program);
+
+/// The bound on tv_own and tokens_own: sampler_bound without local moves, else program_bound.
+const Real& bound_of(const NamedRun& run);
+
+/// A sampler walked on a shipped model.
+struct ShippedSampler {
+  std::string model;
+  NamedRun run;
+  SamplerReport report;
+  double seconds = 0.0;
+
+  /// Whether the distances and decode tokens are within their bounds, with no stale record.
+  bool holds() const;
+};
+
+/// What shipped_samplers walks of one sampler, model by model; powers 1 and α of the use.
+std::vector<NamedRun> shipped_runs(const ShippedUse& use, const std::string& sampler);
+
+/// Walks these samplers, in two stages of T = 3 where that leaves at most 6 records, else 2, N = 3,
+/// on each of the uses' models that has from 2 to 6; ladders with k* the first rung and the last,
+/// ppt under both schedules. `program` makes the program of a
+/// name. `done` is told each.
+std::vector<ShippedSampler> shipped_samplers(
+    const std::vector<ShippedUse>& uses, const std::vector<std::string>& samplers,
+    const std::function<Program(const std::string&)>& program = program_named,
+    const std::function<void(const ShippedSampler&)>& done = {});
+
+}  // namespace tempera::lab

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "lab/laws/law.hpp"
+
+namespace tempera::lab {
+
+/// The most states, joint ones included, whose one step is enumerated.
+inline constexpr std::size_t one_step_limit = 16'384;
+
+/// What one step of the compiled sampler does to its own target, where there are too many states
+/// for a stationary law.
+struct OneStepReport {
+  std::size_t records = 0;  ///< of one rung
+  std::size_t states = 0;   ///< joint ones
+  /// TV(Π~ P, Π~), Π~ being the target that the float32 logits define, to 50 digits.
+  Real tv_one_step;
+  std::size_t stale_records = 0;  ///< outcomes that were not what a fresh record is: must be 0
+};
+
+/// |S_T|^K.
+/// @throw BadInput if it exceeds one_step_limit
+std::size_t law_states(const EnumerableModel& model, const LawQuestion& question);
+
+/// Enumerates every draw of every local move and swap, as compiled_law does, and carries Π~ through
+/// them one rung or edge after the other, without a joint matrix.
+/// @throw as compiled_law
+OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& question,
+                           const LawProgress& begins = {});
+
+}  // namespace tempera::lab

@@ -1,0 +1,48 @@
+#include "lab/laws/shipped_models.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_document.hpp"
+#include "base/text_file.hpp"
+
+namespace tempera::lab {
+
+reference::Ladder ShippedUse::ladder() const {
+  std::vector<reference::Power> rungs;
+  for (const unsigned rung : powers) rungs.emplace_back(reference::Rational(rung));
+  return reference::Ladder(rungs);
+}
+
+reference::RestartLaw ShippedUse::restart_law() const {
+  return restart.empty() ? reference::RestartLaw::uniform(horizon) : reference::RestartLaw(restart);
+}
+
+std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
+  const std::string folder = tree + "/toy_models/";
+  const std::string file = folder + "models.json";
+  const nlohmann::json document = parse_json(
+      read_text_file(file, "name the tree of tempera with --tree"), file);
+  constexpr std::uint64_t largest = 1'000'000;
+  std::vector<ShippedUse> uses;
+  for (const auto& entry :
+       objects_of(document, file, "see toy_models/README.md for its form")) {
+    entry.check_keys({"file", "horizon", "power", "powers"}, {"restart"});
+    const std::string name = entry.text("file");
+    ShippedUse use{name,
+                   reference::load_finite_model(folder + name),
+                   entry.whole_number("horizon", 1, largest),
+                   static_cast<unsigned>(entry.whole_number("power", 1, largest)),
+                   {},
+                   {}};
+    for (const std::uint64_t power : entry.whole_numbers("powers", 1, largest))
+      use.powers.push_back(static_cast<unsigned>(power));
+    if (entry.has("restart"))
+      for (const std::string& weight : entry.texts("restart"))
+        use.restart.push_back(
+            reference::parse_rational(weight, file + ": " + entry.place_of("restart")));
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+}  // namespace tempera::lab

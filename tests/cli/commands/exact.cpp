@@ -1,0 +1,282 @@
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/terminal/columns.hpp"
+#include "reference/numbers/rational.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using nlohmann::json;
+using tempera::reference::parse_rational;
+using tempera::reference::Rational;
+using tempera::test::check_refusal;
+using tempera::test::Refusal;
+using tempera::test::run_command;
+using tempera::test::TemporaryFile;
+
+namespace {
+
+const char* const four_state = R"({"name": "four-state", "vocabulary": ["a", "e"],
+  "terminal": ["e"], "next": {"": {"a": "1/2", "e": "1/2"}, "a": {"a": "1/2", "e": "1/2"}},
+  "default": {"a": "1/2", "e": "1/2"}})";
+
+json answer(const std::string& arguments) {
+  const TemporaryFile model(four_state);
+  const auto result = run_command("exact " + model.path() + " " + arguments + " --json");
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  return json::parse(result.out);
+}
+
+}  // namespace
+
+TEST_CASE("exact gives the paper's truncating matrix and curve") {
+  const json report = answer("--horizon 2 --power 2 --kernel truncating --start 'a a' --steps 10");
+  CHECK(report == json::parse(R"({
+    "model": "four-state", "horizon": 2, "power": "2", "kernel": "truncating",
+    "states": ["a", "a a", "a e", "e"],
+    "base": ["0", "1/4", "1/4", "1/2"], "target": ["0", "1/6", "1/6", "2/3"],
+    "matrix": [["1/2", "0", "0", "1/2"], ["0", "3/8", "3/8", "1/4"],
+               ["0", "3/8", "3/8", "1/4"], ["1/2", "0", "0", "1/2"]],
+    "invariant": false, "detailed_balance": false, "irreducible": false,
+    "tv": ["5/6", "5/12", "17/48", "59/192", "37/128", "175/512", "781/2048", "3367/8192",
+           "14197/32768", "58975/131072", "242461/524288"]})"));
+}
+
+TEST_CASE("exact gives the paper's fixed-horizon matrix and curve") {
+  const json report = answer("--horizon 2 --power 2 --kernel fixed --start 'a e' --steps 2");
+  CHECK(report["states"] == json{"a a", "a e", "e"});
+  CHECK(report["matrix"] == json::parse(R"([["3/8", "3/8", "1/4"], ["3/8", "3/8", "1/4"],
+                                            ["1/16", "1/16", "7/8"]])"));
+  CHECK(report["invariant"] == true);
+  CHECK(report["detailed_balance"] == true);
+  CHECK(report["irreducible"] == true);
+  CHECK(report["tv"] == json{"5/6", "5/12", "25/96"});
+}
+
+TEST_CASE("--no-matrix leaves out the matrix and nothing else") {
+  for (const char* const question :
+       {"--horizon 2 --power 2 --start 'a e'", "--horizon 3 --power 3 --kernel truncating"}) {
+    json whole = answer(question);
+    whole.erase("matrix");
+    CHECK(answer(question + std::string(" --no-matrix")) == whole);
+  }
+  const TemporaryFile model(four_state);
+  const auto table = run_command("exact " + model.path() + " --horizon 2 --power 2 --no-matrix");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, !Catch::Contains("matrix") && Catch::Contains("reversible:       yes"));
+  check_refusal("exact " + model.path() + " --horizon 2 --powers 1,2 --no-matrix",
+                "--no-matrix: has no meaning with --powers");
+}
+
+// The prior at horizon 1 is fair, so every swap is accepted: up and down takes two sweeps, and four
+// layers, every second of which is idle.
+TEST_CASE("--round-trips adds what a tagged replica does, and nothing else") {
+  const std::string question = "--horizon 1 --powers 1,2";
+  json report = answer(question + " --round-trips 4");
+  CHECK(report["round_trips"] == json{{"expected", {"0", "0", "1", "1", "2"}}, {"formula", "2"}});
+  report.erase("round_trips");
+  CHECK(report == answer(question));
+  const json layers = answer(question + " --schedule deo --round-trips 4")["round_trips"];
+  CHECK(layers == json{{"expected", {"0", "0", "0", "1", "1"}}, {"formula", "4"}});
+  const TemporaryFile model(four_state);
+  const auto table =
+      run_command("exact " + model.path() + " --horizon 2 --powers 1,2 --round-trips 3");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("expected round trips"));
+  check_refusal("exact " + model.path() + " --horizon 2 --power 2 --round-trips 3",
+                "--round-trips: has no meaning with --power");
+  check_refusal("exact " + model.path() + " --horizon 2 --powers 1,2 --round-trips 0",
+                "--round-trips");
+}
+
+// The second eigenvalue is 5/8: a gap of 3/8 and a relaxation time of 8/3 steps.
+TEST_CASE("--gap encloses the spectral gap and the relaxation time") {
+  json report = answer("--horizon 2 --power 2 --gap");
+  const auto holds = [&](const char* field, const Rational& value) {
+    const Rational least = parse_rational(report[field][0].get<std::string>(), field);
+    const Rational most = parse_rational(report[field][1].get<std::string>(), field);
+    CHECK(least <= value);
+    CHECK(value <= most);
+    CHECK(most - least < Rational(1, 100'000'000));
+  };
+  holds("gap", Rational(3, 8));
+  holds("relaxation", Rational(8, 3));
+  report.erase("gap");
+  report.erase("relaxation");
+  CHECK(report == answer("--horizon 2 --power 2"));
+  const TemporaryFile model(four_state);
+  const std::string exact = "exact " + model.path() + " ";
+  const auto table = run_command(exact + "--horizon 2 --power 2 --gap");
+  CHECK_THAT(table.out, Catch::Contains("spectral gap:     0.37") && Catch::Contains("2.66"));
+  for (const auto& [arguments, message] : std::vector<Refusal>{
+           {"exact " TEMPERA_SOURCE_DIR "/toy_models/one_record.json --horizon 4 --power 2 --gap",
+            "--gap: asks for an eigenvalue of 1 states"},
+           {exact + "--horizon 2 --powers 1,2 --gap", "--gap: has no meaning with --powers"},
+           {exact + "--horizon 2 --power 2 --kernel truncating --gap", "--gap"}})
+    check_refusal(arguments, message);
+}
+
+TEST_CASE("without a start there is no curve, and ten steps are the default") {
+  CHECK(answer("--horizon 2 --power 2")["tv"] == json::array());
+  CHECK(answer("--horizon 2 --power 2 --start e")["tv"].size() == 11);
+  CHECK(answer("--horizon 2 --powers 1,2")["tv"] == json::array());
+}
+
+TEST_CASE("a restart law without full restarts keeps what has ended") {
+  const json report = answer("--horizon 2 --power 2 --restart 0,1");
+  CHECK(report["matrix"][2] == json{"0", "0", "1"});
+  CHECK(report["invariant"] == true);
+  CHECK(report["irreducible"] == false);
+}
+
+TEST_CASE("exact takes the record's own restart positions") {
+  const json own = answer("--horizon 2 --power 2 --restart 1/3,2/3 --restart-range record");
+  CHECK(own["matrix"][0] == json{"5/12", "5/12", "1/6"});
+  CHECK(own["matrix"][2] == json{"1/24", "1/24", "11/12"});
+  CHECK(own["detailed_balance"] == true);
+  const json joint = answer("--horizon 3 --powers 1,2 --restart-range record --start 'e|e'");
+  CHECK(joint["invariant"] == true);
+  CHECK_FALSE(joint["tv"] == answer("--horizon 3 --powers 1,2 --start 'e|e'")["tv"]);
+}
+
+TEST_CASE("exact judges the joint chain under both schedules") {
+  const json adj = answer("--horizon 2 --powers 1,2,4 --schedule adj --start 'a a|e|a a'");
+  CHECK(adj["states"] == json{"a a", "a e", "e"});
+  CHECK(adj["invariant"] == true);
+  CHECK(adj["reversible"] == false);
+  CHECK(adj["irreducible"] == true);
+  CHECK(adj["swap_acceptance"] == json{"5/6", "7/9"});
+  CHECK(adj["tv"].size() == 11);
+  CHECK(adj["tv"][1] == "1523/3072");
+  CHECK(adj.size() == 6);
+  const json deo =
+      answer("--horizon 2 --powers 1,2,4 --schedule deo --start 'a a|e|a a' --steps 1");
+  CHECK(deo["invariant"] == true);
+  CHECK(deo["reversible"] == false);
+  CHECK(deo["tv"] == json{"107/108", "23/36"});
+  // One rung has no exchange: the joint chain is the local kernel.
+  const json alone = answer("--horizon 2 --powers 2 --start 'a a' --steps 2");
+  CHECK(alone["reversible"] == true);
+  CHECK(alone["swap_acceptance"] == json::array());
+  CHECK(alone["tv"] == json{"5/6", "5/12", "25/96"});
+}
+
+TEST_CASE("the table names the smallest state pair that breaks a claim") {
+  const TemporaryFile model(four_state);
+  const auto result =
+      run_command("exact " + model.path() + " --horizon 2 --power 2 --kernel truncating");
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Catch::Contains("not reversible: (a) -> (e) flows 0, back 1/3"));
+  CHECK_THAT(result.out, Catch::Contains("changes the mass of (a) from 0 to 1/3"));
+}
+
+TEST_CASE("the tables of exact fit 100 columns") {
+  const std::string toy_models = TEMPERA_SOURCE_DIR "/toy_models/";
+  const TemporaryFile wordy(R"({"name": ")" + std::string(90, 'n') + R"(", "vocabulary": [")" +
+                            std::string(60, 'x') + R"(", "e"], "terminal": ["e"], "default": {")" +
+                            std::string(60, 'x') + R"(": "123456789/987654321", "e":
+                            "864197532/987654321"}})");
+  for (const std::string& arguments :
+       {toy_models + "deep_chain.json --horizon 30 --power 2 --start '" +
+            [] {
+              std::string record = "a";
+              for (int t = 1; t < 30; ++t) record += " a";
+              return record;
+            }() +
+            "'",
+        toy_models + "four_tokens.json --horizon 3 --power 3 --kernel truncating",
+        toy_models + "never_ends.json --horizon 5 --power 3",
+        toy_models + "four_state.json --horizon 2 --powers 1,2,4",
+        wordy.path() + " --horizon 3 --power 2 --kernel truncating",
+        wordy.path() + " --horizon 2 --powers 1,2"}) {
+    const auto result = run_command("exact " + arguments);
+    CAPTURE(arguments, result.err);
+    REQUIRE(result.exit_code == 0);
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) {
+      CAPTURE(line);
+      CHECK(tempera::cli::columns_of(line) <= 100);
+    }
+  }
+}
+
+TEST_CASE("a space too large for a matrix is carried without one") {
+  const json joint = answer("--horizon 70 --powers 1,2 --start 'e|e' --steps 1");
+  CHECK(joint["size"] == 71 * 71);
+  CHECK(joint["states"].size() == 71);
+  CHECK(joint["invariant"] == true);
+  CHECK(joint["reversible"] == false);
+  CHECK(joint["irreducible"] == true);
+  CHECK(joint["swap_acceptance"].size() == 1);
+  CHECK(joint["tv"].size() == 2);
+  CHECK(answer("--horizon 70 --powers 1,2 --schedule deo")["reversible"] == true);
+  const TemporaryFile coin(R"({"name": "coin", "vocabulary": ["a", "b"], "terminal": [],
+                               "default": {"a": "2/3", "b": "1/3"}})");
+  check_refusal("exact " + coin.path() + " --horizon 11 --power 2", "--no-matrix: is missing");
+  const auto result =
+      run_command("exact " + coin.path() + " --horizon 11 --power 2 --no-matrix --json --start '" +
+                  "a a a a a a a a a a a' --steps 2");
+  REQUIRE(result.exit_code == 0);
+  const json rung = json::parse(result.out);
+  CHECK(rung["size"] == 2048);
+  CHECK(rung["states"].size() == 2048);
+  CHECK(rung["target"].size() == 2048);
+  CHECK(rung["detailed_balance"] == true);
+  CHECK(rung["tv"].size() == 3);
+  const auto table = run_command("exact " + coin.path() + " --horizon 11 --power 2 --no-matrix");
+  CHECK_THAT(table.out, Catch::Contains("2048 states, carried without a matrix") &&
+                            Catch::Contains("reversible:       yes"));
+}
+
+TEST_CASE("bad input ends in one line and exit code 2") {
+  const TemporaryFile model(four_state);
+  const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],
+                                  "default": {"a": "1/2"}})");
+  const std::string four = model.path() + " ";
+  const Refusal refusals[] = {
+      {"/nowhere.json --horizon 2 --power 2", "/nowhere.json: cannot be read"},
+      {unequal.path() + " --horizon 2 --power 2", "sums to 1/2, not to 1"},
+      {four + "--power 2", "--horizon: is missing"},
+      {four + "--horizon 0 --power 2", "--horizon: \"0\" is out of range"},
+      {four + "--horizon 200 --power 2", "above the limit of 128"},
+      {four + "--horizon 100 --powers 1,2,3,4", "104060401 joint states"},
+      {four + "--horizon 2 --power 0", "the power 0 is not positive"},
+      {four + "--horizon 2 --power -1", "the power -1 is not positive"},
+      {four + "--horizon 2 --power 3/2", "the probability 1/2 raised to it is irrational"},
+      {four + "--horizon 2 --power two", "--power: \"two\" is not a number"},
+      {four + "--horizon 2", "exactly one of --power and --powers"},
+      {four + "--horizon 2 --power 2 --powers 1,2", "exactly one of --power and --powers"},
+      {four + "--horizon 2 --powers 1,1", "the ladder does not increase"},
+      {four + "--horizon 2 --powers 2,1", "the ladder does not increase"},
+      {four + "--horizon 2 --power 2 --kernel other", "--kernel: \"other\" is unknown"},
+      {four + "--horizon 2 --powers 1,2 --schedule other", "--schedule: \"other\" is unknown"},
+      {four + "--horizon 2 --power 2 --schedule adj", "--schedule: has no meaning with --power"},
+      {four + "--horizon 2 --powers 1,2 --kernel fixed", "--kernel: has no meaning"},
+      {four + "--horizon 2 --power 2 --kernel truncating --restart 1/2,1/2", "--restart"},
+      {four + "--horizon 2 --power 2 --kernel truncating --restart-range record",
+       "--restart-range: has no meaning with --kernel truncating"},
+      {four + "--horizon 2 --power 2 --restart 0,1 --restart-range record",
+       "restart law: position 1 has no weight"},
+      {four + "--horizon 70 --powers 1,2 --restart-range record",
+       "restart range: the record's own"},
+      {four + "--horizon 2 --power 2 --restart 1/2,1/3", "--restart: the weights sum to 5/6"},
+      {four + "--horizon 2 --power 2 --restart 1", "--restart: has 1 weights"},
+      {four + "--horizon 2 --power 2 --steps 3", "--steps: has no effect without --start"},
+      {four + "--horizon 2 --power 2 --start e --steps x", "--steps: \"x\" is no whole number"},
+      {four + "--horizon 2 --power 2 --start ''", "--start: \"\" is empty"},
+      {four + "--horizon 02 --power 2", "--horizon: \"02\" is no whole number"},
+      {four + "--horizon 2 --power 02", "--power: \"02\" is not a number"},
+      {four + "--horizon 2 --powers 1,02", "--powers: \"02\" is not a number"},
+      {four + "--horizon 2 --power 1025", "above 1024"},
+      {four + "--horizon 2 --power 2 --start z", "unknown token \"z\""},
+      {four + "--horizon 2 --power 2 --start 'e a'", "after a terminal token"},
+      {four + "--horizon 2 --power 2 --start a", "wrong length for horizon 2"},
+      {four + "--horizon 2 --powers 1,2 --start e", "give one for each of the 2 rungs"},
+  };
+  for (const Refusal& refusal : refusals) {
+    for (const char* form : {"", " --json"})
+      check_refusal("exact " + refusal.arguments + form, refusal.message);
+  }
+}

@@ -1,0 +1,56 @@
+#include "cli/terminal/failure.hpp"
+
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+
+#include "gpu/device/device_memory.hpp"
+#include "gpu/device/planted_fault.hpp"
+#include "base/error.hpp"
+#include "tests/catch.hpp"
+
+using namespace tempera;
+
+namespace {
+
+struct Reported {
+  int code;
+  std::string said;
+};
+
+Reported report_of(const std::exception_ptr& failure) {
+  std::ostringstream said;
+  auto* const screen = std::cerr.rdbuf(said.rdbuf());
+  const int code = cli::report(failure);
+  std::cerr.rdbuf(screen);
+  return {code, said.str()};
+}
+
+}  // namespace
+
+TEST_CASE("a device that is lost in the middle of a command ends in one line and exit code 2") {
+  const gpu::WithPlantedFault lost({0, {}});
+  std::exception_ptr failure;
+  try {
+    gpu::DeviceMemory<float> memory(1);
+    memory.download(0, 1);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  REQUIRE(failure);
+  const Reported reported = report_of(failure);
+  CHECK(reported.code == 2);
+  CHECK(reported.said ==
+        "tempera: the NVIDIA GPU stopped: planted: the device is lost; a run folder's checkpoint "
+        "holds: --resume goes on, on the host too\n");
+}
+
+TEST_CASE("an error of the program stays one, and bad input and memory are told as ever") {
+  const Reported internal = report_of(std::make_exception_ptr(std::runtime_error("odd")));
+  CHECK(internal.code == 3);
+  CHECK(internal.said == "tempera: internal error: odd\n");
+  CHECK(report_of(std::make_exception_ptr(tempera::BadInput("a", "b", "c"))).said ==
+        "tempera: a: b; c\n");
+  CHECK(report_of(std::make_exception_ptr(std::bad_alloc())).code == 2);
+}

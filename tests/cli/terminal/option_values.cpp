@@ -1,0 +1,80 @@
+#include "cli/terminal/option_values.hpp"
+
+#include "base/error.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "tests/law.hpp"
+
+using namespace tempera;
+using namespace tempera::cli;
+
+namespace {
+
+template <class Call>
+void check_refused(Call&& call, const std::string& message) {
+  try {
+    call();
+    FAIL("taken, and not refused with: " << message);
+  } catch (const tempera::BadInput& error) {
+    CHECK_THAT(error.what(),
+               Catch::StartsWith("--flag: ") && Catch::Contains(message) && Catch::Contains("; "));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a whole number is what its digits say, or refused by flag, value and remedy") {
+  law("every number is read back", [](std::uint64_t value) {
+    RC_ASSERT(parse_whole_number(std::to_string(value), "--flag", {}) == value);
+  });
+  for (const char* text : {"", "-1", "+1", " 1", "1 ", "0x1", "010", "00", "1e3", "1.0", "1,2", "x",
+                           "\xC2\xB9", "1\n"}) {
+    CAPTURE(text);
+    check_refused([&] { parse_whole_number(text, "--flag", {}); }, "is no whole number");
+  }
+  check_refused([] { parse_whole_number("18446744073709551616", "--flag", {}); },
+                "\"18446744073709551616\" is out of range; give a whole number from 0 to "
+                "18446744073709551615");
+  check_refused([] { parse_whole_number("0", "--flag", {1, 9}); }, "from 1 to 9");
+  check_refused([] { parse_whole_number("10", "--flag", {1, 9}); }, "from 1 to 9");
+  CHECK(parse_whole_number("0", "--flag", {}) == 0);
+  CHECK(parse_whole_number("1", "--flag", {1, 9}) == 1);
+  CHECK(parse_whole_number("9", "--flag", {1, 9}) == 9);
+}
+
+TEST_CASE("a power is a decimal in its range, or refused by flag, value and remedy") {
+  CHECK(parse_power("2", "--flag") == 2.0);
+  CHECK(parse_power("0.75", "--flag") == 0.75);
+  CHECK(parse_power("1.60", "--flag") == 1.6);
+  CHECK(parse_power("1048576", "--flag") == gpu::largest_power);
+  CHECK(parse_power("0.00000095367431640625", "--flag") == gpu::least_power);
+  for (const char* text : {"", "-1", "+1", "nan", "inf", "1e3", "0x1p3", "01", "00.5", ".5", "1.",
+                           "1.5.2", "1,5", "1 ", " 1", "1/2"}) {
+    CAPTURE(text);
+    check_refused([&] { parse_power(text, "--flag"); }, "is no power");
+  }
+  for (const char* text : {"0", "0.0", "1048576.1", "0.0000009", "100000000000000000000"}) {
+    CAPTURE(text);
+    check_refused([&] { parse_power(text, "--flag"); }, "is out of range");
+  }
+  check_refused([] { parse_power(std::string(400, '9'), "--flag"); }, "is out of range");
+}
+
+TEST_CASE("fractions are in digits without leading zeros") {
+  CHECK(
+      parse_fractions("1/2,0.25,3", "--flag") ==
+      std::vector<reference::Rational>{reference::Rational(1) / 2, reference::Rational(1) / 4, 3});
+  CHECK(parse_fraction("-1/2", "--flag") == reference::Rational(-1) / 2);
+  for (const char* text : {"", "1/2,", ",1", "01/2", "1/02", "1/2/3", "1 /2", "1e3", "1/2 1/3"}) {
+    CAPTURE(text);
+    check_refused([&] { parse_fractions(text, "--flag"); }, "is not a number");
+  }
+}
+
+TEST_CASE("the value in a refusal is quoted, cut and on one line") {
+  check_refused([] { parse_whole_number("1\n\x1B[2J", "--flag", {}); }, "\"1??[2J\" is no");
+  try {
+    parse_whole_number(std::string(100'000, 'x'), "--flag", {});
+  } catch (const tempera::BadInput& error) {
+    CHECK(std::string(error.what()).size() < 300);
+  }
+}

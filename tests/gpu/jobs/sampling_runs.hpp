@@ -1,0 +1,101 @@
+// Runs with a run folder, for the tests of run folders and of resuming.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "gpu/jobs/sampling.hpp"
+#include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/temporary_file.hpp"
+
+namespace tempera::gpu {
+
+inline SamplingSettings small_settings() {
+  SamplingSettings settings;
+  settings.model = "small";
+  settings.model_path = "/small";
+  settings.prompts = {{std::nullopt, {7, 8, 9}}};
+  settings.terminal = {0, 1};
+  settings.powers = {1.0, 3.0};
+  settings.horizon = 5;
+  settings.block = 3;
+  settings.rounds = {2, 1};
+  settings.local_moves = {1};
+  settings.sweeps = {1};
+  settings.output = 2;
+  settings.samples = 3;
+  settings.seed = 31;
+  return settings;
+}
+
+inline std::string numbers_of(std::span<const TokenId> tokens) {
+  std::string text;
+  for (const TokenId token : tokens) text += std::to_string(token) + " ";
+  return text;
+}
+
+/// The plug was pulled.
+struct Killed {};
+
+/// A model whose run is cut short at its n-th forward pass.
+class KilledModel final : public LanguageModel {
+ public:
+  KilledModel(LanguageModel& model, std::size_t passes) : model_(model), left_(passes) {}
+  std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
+  std::unique_ptr<Cache> empty_cache() const override { return model_.empty_cache(); }
+  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
+    if (left_-- == 0) throw Killed{};
+    model_.next_logits(passes, rows);
+  }
+
+ private:
+  LanguageModel& model_;
+  std::size_t left_;
+};
+
+/// Runs to the end; the answers in the order in which they were given out.
+inline std::vector<Answer> draw(LanguageModel& model, const SamplingSettings& settings,
+                                RunFolder* folder = nullptr, double checkpoint_seconds = 0.0) {
+  std::vector<Answer> answers;
+  const SamplingWatcher watcher{
+      [&](const SampledAnswer& sampled) { answers.push_back(sampled.answer); }, {}, {}};
+  if (folder != nullptr && folder->finished())
+    for_each_answer(*folder, settings, watcher.answer);
+  else
+    Sampling(model, settings, numbers_of, folder, watcher, {checkpoint_seconds, 0}).run();
+  return answers;
+}
+
+inline std::vector<Answer> begin_run(LanguageModel& model, const SamplingSettings& settings,
+                                     const std::filesystem::path& path,
+                                     double checkpoint_seconds = 0.0) {
+  RunFolder folder = RunFolder::create(path, settings.to_json());
+  return draw(model, settings, &folder, checkpoint_seconds);
+}
+
+inline std::vector<Answer> resume_run(LanguageModel& model, const std::filesystem::path& path) {
+  RunFolder folder = RunFolder::open(path);
+  const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
+  return draw(model, settings, &folder);
+}
+
+/// What a run leaves behind, byte for byte; nothing but these files and the checkpoint is there.
+struct Left {
+  std::string config, events, samples, summary, prompt_reports;
+  friend bool operator==(const Left&, const Left&) = default;
+
+  explicit Left(const std::filesystem::path& path)
+      : config(read_bytes(path / "config.json")),
+        events(read_bytes(path / "events.jsonl")),
+        samples(read_bytes(path / "samples.jsonl")),
+        summary(read_bytes(path / "summary.json")) {
+    if (std::filesystem::exists(path / "prompt_reports.jsonl"))
+      prompt_reports = read_bytes(path / "prompt_reports.jsonl");
+  }
+};
+
+}  // namespace tempera::gpu

@@ -1,0 +1,165 @@
+#include "gpu/session/cache_admission.hpp"
+
+#include "gpu/session/draw_answers.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/jobs/sampling_runs.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// A table model that counts what its caches hold: 10 bytes for each token that was computed and
+/// that some cache still has.
+class CountedModel final : public LanguageModel {
+  struct Unit {
+    explicit Unit(std::size_t& its_count) : count(its_count) { ++count; }
+    ~Unit() { --count; }
+    Unit(const Unit&) = delete;
+    Unit& operator=(const Unit&) = delete;
+    std::size_t& count;
+  };
+
+ public:
+  std::size_t vocabulary_size() const override { return table_.vocabulary_size(); }
+  std::unique_ptr<Cache> empty_cache() const override {
+    return std::make_unique<Counted>(table_.empty_cache());
+  }
+  std::size_t cache_bytes(std::size_t tokens) const override { return 10 * tokens; }
+  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
+    longest_batch = std::max(longest_batch, passes.size());
+    std::vector<Pass> inner;
+    for (const Pass& pass : passes) {
+      longest_pass = std::max(longest_pass, pass.tokens.size());
+      auto& cache = dynamic_cast<Counted&>(*pass.cache);
+      for (std::size_t i = 0; i < pass.tokens.size(); ++i)
+        cache.units.push_back(std::make_shared<Unit>(units_));
+      inner.push_back({cache.inner.get(), pass.tokens});
+    }
+    table_.next_logits(inner, rows);
+    most_held = std::max(most_held, 10 * units_);
+  }
+
+  std::size_t most_held = 0, longest_batch = 0, longest_pass = 0;
+
+ private:
+  struct Counted final : Cache {
+    explicit Counted(std::unique_ptr<Cache> its_inner) : inner(std::move(its_inner)) {}
+    std::size_t length() const override { return inner->length(); }
+    std::unique_ptr<Cache> fork(std::size_t length) const override {
+      auto forked = std::make_unique<Counted>(inner->fork(length));
+      forked->units.assign(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(length));
+      return forked;
+    }
+    std::unique_ptr<Cache> inner;
+    std::vector<std::shared_ptr<Unit>> units;  // of its tokens, shared with forks
+  };
+
+  TableModel table_ = scattered_table(7, 3);
+  std::size_t units_ = 0;
+};
+
+struct Collected final : DrawObserver {
+  void drawn(std::size_t, const Answer& answer) override { answers.push_back(answer.tokens); }
+  std::vector<std::vector<TokenId>> answers;
+};
+
+const std::vector<Prompt> prompts{
+    {{2, 3, 4, 5, 6, 2, 3}, {1, 0}}, {{2}, {2, 0}}, {{4, 4, 4, 3}, {3, 0}}};
+
+DrawSettings settings_with(std::size_t cache_memory) {
+  DrawSettings settings{
+      Ladder({1.0, 2.0, 3.0}), {make_stages(9, 5, {2}, {1}, {1}), Schedule::adj, 1}, {0}};
+  settings.samples = 5;
+  settings.cache_memory = cache_memory;
+  return settings;
+}
+
+std::vector<std::vector<TokenId>> drawn(CountedModel& model, const DrawSettings& settings,
+                                        std::span<const Prompt> of = prompts) {
+  Collected collected;
+  draw_answers(model, of, parallel_power_tempering, settings, collected);
+  return collected.answers;
+}
+
+/// What the first prompt's run needs when it is restored: the most that any needs alone.
+constexpr std::size_t one_run = 70 + 3 * (160 + 100);
+
+}  // namespace
+
+TEST_CASE("under any budget the answers are the same, and the caches stay within it") {
+  CountedModel free;
+  const auto answers = drawn(free, settings_with(0));
+  CHECK(answers.size() == 15);
+  CHECK(free.most_held > 2 * one_run);
+  std::size_t least = free.most_held, most = 0;
+  for (const std::size_t budget : {one_run, one_run + 1, 2 * one_run, 3 * one_run + 77}) {
+    for (const auto order : {WorkOrder::first_come, WorkOrder::last_come}) {
+      CAPTURE(budget);
+      CountedModel model;
+      DrawSettings settings = settings_with(budget);
+      settings.order = order;
+      settings.largest_batch = 4;
+      CHECK(drawn(model, settings) == answers);
+      CHECK(model.most_held <= budget);
+      least = std::min(least, model.most_held);
+      most = std::max(most, model.most_held);
+    }
+  }
+  // A larger budget is used.
+  CHECK(most > 3 * least / 2);
+}
+
+TEST_CASE("a run that cannot fit is refused before anything is drawn") {
+  CountedModel model;
+  require_bad_input([&] { drawn(model, settings_with(one_run - 1)); },
+                    {"cache memory", "prompt 1", "849 bytes", "850 bytes"});
+  CHECK(model.longest_batch == 0);
+}
+
+// The longest prompt has two stages less in its last block: 9 − 6 tokens of each cache.
+TEST_CASE("a prompt with a horizon of its own needs room for that alone") {
+  std::vector<Prompt> cut = prompts;
+  cut[0].horizon = 6;
+  constexpr std::size_t its_run = 70 + 3 * (130 + 70);
+  // That of the third prompt, of four tokens, needs more now.
+  constexpr std::size_t third_run = 40 + 3 * (130 + 100);
+  static_assert(third_run > its_run && third_run < one_run);
+  CountedModel free;
+  const auto answers = drawn(free, settings_with(0), cut);
+  CountedModel model;
+  CHECK(drawn(model, settings_with(third_run), cut) == answers);
+  CHECK(model.most_held <= third_run);
+  require_bad_input([&] { drawn(model, settings_with(third_run - 1), cut); },
+                    {"cache memory", "prompt 3", "729 bytes", "730 bytes"});
+  cut[0].horizon = 9;
+  require_bad_input([&] { drawn(model, settings_with(third_run), cut); },
+                    {"cache memory", "prompt 1", "850 bytes"});
+}
+
+TEST_CASE("what a run needs counts records and proposals, and a restored one its own prompts") {
+  CountedModel model;
+  CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, false) == 3 * 2 * (160 - 70 + 10));
+  CHECK(cache_bytes_of_run(model, 7, 9, 3, 5, false) == 3 * 6 * (160 - 70 + 10));
+  CHECK(cache_bytes_of_run(model, 7, 9, 3, 1, true) == 3 * (160 + 160 - 70 + 10));
+  CHECK(bytes_text(17) == "17 bytes");
+  CHECK(bytes_text(3 << 29) == "1.5 GiB");
+}
+
+TEST_CASE("a long prompt is computed in pieces, beside those who draw") {
+  Prompt longest{std::vector<TokenId>(2000, 3), {9, 0}};
+  for (std::size_t i = 0; i < longest.tokens.size(); ++i)
+    longest.tokens[i] = static_cast<TokenId>(1 + i % 6);
+  const std::vector<Prompt> both{{{2, 3}, {1, 0}}, longest};
+  CountedModel model;
+  DrawSettings settings = settings_with(0);
+  settings.samples = 1;
+  Collected together;
+  draw_answers(model, both, parallel_power_tempering, settings, together);
+  CHECK(model.longest_pass == 512);
+  // The same as alone.
+  Collected alone;
+  CountedModel other;
+  draw_answers(other, std::span(both).subspan(1), parallel_power_tempering, settings, alone);
+  CHECK(alone.answers.front() == together.answers.back());
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,38 @@
+#include "lab/laws/one_step_law.hpp"
+
+#include "lab/laws/shipped_laws.hpp"
+#include "tests/catch.hpp"
+#include "tests/lab/laws/shipped.hpp"
+
+using namespace tempera;
+
+TEST_CASE("one step carried through rungs and edges is the one of the joint matrix") {
+  const auto [name, horizon, powers, schedule] =
+      GENERATE(table<std::string, std::size_t, std::vector<double>, gpu::Schedule>(
+          {{"four_tokens", 2, {3.0}, gpu::Schedule::adj},
+           {"unequal_lengths", 3, {1.0, 2.5}, gpu::Schedule::adj},
+           {"four_state", 2, {1.0, 2.0, 4.0}, gpu::Schedule::adj},
+           {"four_state", 2, {1.0, 2.0, 4.0}, gpu::Schedule::deo}}));
+  INFO(name);
+  const lab::FiniteLogits logits(shipped(name));
+  const lab::LawQuestion question{horizon, powers, {}, schedule};
+  const lab::OneStepReport one = lab::one_step_law(logits.enumerable(), question);
+  const lab::LawReport whole = lab::compiled_law(logits.enumerable(), nullptr, question);
+  CHECK(one.states == whole.states.size());
+  CHECK(one.stale_records == 0);
+  // Sums of 50-digit numbers in another order: at most 1e-48 for each of the states.
+  CHECK(abs(one.tv_one_step - whole.tv_one_step) < 1e-45);
+  CHECK(one.tv_one_step < lab::own_bound);
+}
+
+TEST_CASE("more states than have a stationary law have their one step") {
+  const lab::FiniteLogits logits(shipped("four_state"));
+  const lab::LawQuestion question{35, {1.0, 2.0}, {}, gpu::Schedule::adj};
+  CHECK(lab::law_states(logits.enumerable(), question) == 36 * 36);
+  const lab::OneStepReport one = lab::one_step_law(logits.enumerable(), question);
+  CHECK(one.states == 1296);
+  CHECK(one.stale_records == 0);
+  CHECK(one.tv_one_step < lab::own_bound);
+  CHECK_THROWS_WITH(lab::law_states(logits.enumerable(), {128, {1.0, 2.0}, {}}),
+                    Catch::Contains("more than 16384 joint states"));
+}
