@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera {
 namespace {
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 }
 
 OpenFile open_to_read(const fs::path& file) {
-  OpenFile open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  OpenFile open(open_regular_file(file, O_RDONLY));
   if (!open) refuse_to_read(file, errno);
   struct stat status {};
   if (::fstat(open.descriptor(), &status) != 0) refuse_to_read(file, errno);

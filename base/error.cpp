@@ -4,7 +4,9 @@
 
 namespace tempera {
 
+Error::Error(const std::string& what) : Error(OneLine(), one_line(what)) {}
+
 BadInput::BadInput(const std::string& where, const std::string& what, const std::string& remedy)
-    : std::runtime_error(one_line(where) + ": " + one_line(what) + "; " + one_line(remedy)) {}
+    : Error(OneLine(), one_line(where) + ": " + one_line(what) + "; " + one_line(remedy)) {}
 
 }  // namespace tempera

@@ -19,16 +19,18 @@ std::string shown(const nlohmann::json& value) {
   return value.dump();
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& path,
-                         const nlohmann::json& value, const std::string& wanted) {
-  throw BadInput(file, "key " + path + " is " + shown(value) + ", not " + wanted, "give one");
-}
-
-/// Where a value stands, for errors.
+/// Where a value is, for errors.
 struct Place {
   const std::string& file;
   const std::string path;
+  const std::string& form;
 };
+
+[[noreturn]] void refuse(const Place& place, const nlohmann::json& value,
+                         const std::string& wanted) {
+  throw BadInput(place.file, "key " + place.path + " is " + shown(value) + ", not " + wanted,
+                 place.form.empty() ? "give one" : place.form);
+}
 
 std::uint64_t whole_number_of(const nlohmann::json& value, const Place& place, std::uint64_t least,
                               std::uint64_t greatest) {
@@ -36,24 +38,24 @@ std::uint64_t whole_number_of(const nlohmann::json& value, const Place& place, s
     const auto number = value.get<std::uint64_t>();
     if (number >= least && number <= greatest) return number;
   }
-  refuse(place.file, place.path, value,
+  refuse(place, value,
          "a whole number in " + std::to_string(least) + ".." + std::to_string(greatest));
 }
 
 double finite_number_of(const nlohmann::json& value, const Place& place) {
   // The parser lets no infinity through, and JSON has no spelling of NaN.
-  if (!value.is_number()) refuse(place.file, place.path, value, "a finite number");
+  if (!value.is_number()) refuse(place, value, "a finite number");
   return value.get<double>();
 }
 
 double positive_number_of(const nlohmann::json& value, const Place& place) {
   if (!value.is_number() || !(value.get<double>() > 0.0))
-    refuse(place.file, place.path, value, "a finite number above 0");
+    refuse(place, value, "a finite number above 0");
   return value.get<double>();
 }
 
 std::string text_of(const nlohmann::json& value, const Place& place) {
-  if (!value.is_string()) refuse(place.file, place.path, value, "a string");
+  if (!value.is_string()) refuse(place, value, "a string");
   return value.get<std::string>();
 }
 
@@ -63,14 +65,15 @@ nlohmann::json read_json_file(const std::filesystem::path& file) {
   return parse_json(read_text_file(file), file.string());
 }
 
-JsonObject::JsonObject(const nlohmann::json& value, std::string where)
-    : JsonObject(value, std::move(where), "") {}
+JsonObject::JsonObject(const nlohmann::json& value, std::string where, std::string form)
+    : JsonObject(value, std::move(where), "", std::move(form)) {}
 
-JsonObject::JsonObject(const nlohmann::json& value, std::string file, std::string path)
-    : value_(&value), file_(std::move(file)), path_(std::move(path)) {
+JsonObject::JsonObject(const nlohmann::json& value, std::string file, std::string path,
+                       std::string form)
+    : value_(&value), file_(std::move(file)), path_(std::move(path)), form_(std::move(form)) {
   if (!value.is_object())
     throw BadInput(where(), "is " + shown(value) + ", not a JSON object",
-                   "give the file as its tool wrote it");
+                   form_.empty() ? "give the file as its tool wrote it" : form_);
 }
 
 std::string JsonObject::where() const { return path_.empty() ? file_ : file_ + ", " + path_; }
@@ -85,6 +88,8 @@ void JsonObject::require_known(std::span<const std::string_view> known) const {
     std::string remedy;
     if (const auto nearest = nearest_name(member.key(), known)) {
       remedy = "did you mean " + in_quotes(*nearest) + "?";
+    } else if (!form_.empty()) {
+      remedy = form_;
     } else {
       for (const std::string_view key : known)
         remedy += (remedy.empty() ? "" : ", ") + std::string(key);
@@ -118,30 +123,35 @@ bool JsonObject::has(const std::string& key) const {
 }
 
 const nlohmann::json& JsonObject::at(const std::string& key) const {
-  if (!has(key)) throw BadInput(file_, "key " + path_of(key) + " is missing", "add it");
+  if (!has(key))
+    throw BadInput(file_, "key " + path_of(key) + " is missing", form_.empty() ? "add it" : form_);
   return *value_->find(key);
 }
 
 std::uint64_t JsonObject::whole_number(const std::string& key, std::uint64_t least,
                                        std::uint64_t greatest) const {
-  return whole_number_of(at(key), {file_, path_of(key)}, least, greatest);
+  return whole_number_of(at(key), {file_, path_of(key), form_}, least, greatest);
 }
 
 double JsonObject::finite_number(const std::string& key) const {
-  return finite_number_of(at(key), {file_, path_of(key)});
+  return finite_number_of(at(key), {file_, path_of(key), form_});
 }
 
 double JsonObject::positive_number(const std::string& key) const {
-  return positive_number_of(at(key), {file_, path_of(key)});
+  return positive_number_of(at(key), {file_, path_of(key), form_});
 }
 
 std::string JsonObject::text(const std::string& key) const {
-  return text_of(at(key), {file_, path_of(key)});
+  return text_of(at(key), {file_, path_of(key), form_});
+}
+
+std::optional<std::string> JsonObject::optional_text(const std::string& key) const {
+  return has(key) ? std::optional(text(key)) : std::nullopt;
 }
 
 bool JsonObject::boolean(const std::string& key) const {
   const auto& member = at(key);
-  if (!member.is_boolean()) refuse(file_, path_of(key), member, "true or false");
+  if (!member.is_boolean()) refuse({file_, path_of(key), form_}, member, "true or false");
   return member.get<bool>();
 }
 
@@ -150,21 +160,21 @@ bool JsonObject::boolean_or(const std::string& key, bool otherwise) const {
 }
 
 JsonObject JsonObject::object(const std::string& key) const {
-  return {at(key), file_, path_of(key)};
+  return {at(key), file_, path_of(key), form_};
 }
 
 const nlohmann::json& JsonObject::array(const std::string& key) const {
   const auto& member = at(key);
-  if (!member.is_array()) refuse(file_, path_of(key), member, "a list");
+  if (!member.is_array()) refuse({file_, path_of(key), form_}, member, "a list");
   return member;
 }
 
 template <class Read>
 auto JsonObject::entries(const std::string& key, const Read& read) const {
-  std::vector<decltype(read(nlohmann::json(), Place{file_, ""}))> entries;
+  std::vector<decltype(read(nlohmann::json(), Place{file_, "", form_}))> entries;
   for (const auto& entry : array(key)) {
     const std::string index = "[" + std::to_string(entries.size()) + "]";
-    entries.push_back(read(entry, Place{file_, path_of(key) + index}));
+    entries.push_back(read(entry, Place{file_, path_of(key) + index, form_}));
   }
   return entries;
 }
@@ -190,8 +200,19 @@ std::vector<std::string> JsonObject::texts(const std::string& key) const {
 
 std::vector<JsonObject> JsonObject::objects(const std::string& key) const {
   return entries(key, [](const nlohmann::json& entry, const Place& place) {
-    return JsonObject(entry, place.file, place.path);
+    return JsonObject(entry, place.file, place.path, place.form);
   });
+}
+
+std::vector<JsonObject> objects_of(const nlohmann::json& document, const std::string& where,
+                                   const std::string& form) {
+  if (!document.is_array())
+    throw BadInput(where, "is " + shown(document) + ", not a list",
+                   form.empty() ? "give the file as its tool wrote it" : form);
+  std::vector<JsonObject> objects;
+  for (const auto& entry : document)
+    objects.push_back(JsonObject(entry, where, "[" + std::to_string(objects.size()) + "]", form));
+  return objects;
 }
 
 }  // namespace tempera

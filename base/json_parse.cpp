@@ -1,4 +1,5 @@
 // parse_json of json_document.hpp.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -11,9 +12,20 @@ namespace {
 
 constexpr std::size_t deepest_nesting = 64;
 
-BadInput not_json(const std::string& where, std::size_t byte) {
-  return {where, "not valid JSON in UTF-8 at byte " + std::to_string(byte),
-          "correct it there, or download the file again"};
+/// Refuses the text at a byte, counted from 1.
+BadInput not_json(const std::string& where, std::string_view text, std::size_t byte) {
+  const std::string_view before =
+      text.substr(0, std::min(std::max<std::size_t>(byte, 1) - 1, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+  // The text may itself be a line of a file, which `where` then names.
+  if (const std::size_t named = where.rfind(", line ");
+      named != std::string::npos &&
+      where.find_first_not_of("0123456789", named + 7) == std::string::npos)
+    return {where, "column " + std::to_string(column) + " is not valid JSON in UTF-8",
+            "correct it there, or download the file again"};
+  return {where + ", line " + std::to_string(line) + ", column " + std::to_string(column),
+          "not valid JSON in UTF-8", "correct it there, or download the file again"};
 }
 
 /// Builds the value of a text from the events of its parse, and refuses what the parser would let
@@ -21,7 +33,7 @@ BadInput not_json(const std::string& where, std::size_t byte) {
 /// with each of its members: quadratic in the tensors of a header.)
 class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit StrictParse(const std::string& where) : where_(where) {}
+  StrictParse(const std::string& where, std::string_view text) : where_(where), text_(text) {}
   nlohmann::json take() { return std::move(root_); }
 
   bool null() override { return add(nullptr); }
@@ -50,7 +62,7 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::json::exception& error) override {
     if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) == nullptr)
-      throw not_json(where_, byte);
+      throw not_json(where_, text_, byte);
     throw BadInput(where_,
                    "the number at " + (open_.empty() ? "the top" : path()) + " is out of range",
                    "give one between -1.7e308 and 1.7e308");
@@ -101,6 +113,7 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   const std::string& where_;
+  std::string_view text_;
   nlohmann::json root_;
   std::vector<Open> open_;
 };
@@ -110,8 +123,8 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
   // The parser would take a NUL for the end and what follows it for nothing.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    throw not_json(where, nul + 1);
-  StrictParse strict(where);
+    throw not_json(where, text, nul + 1);
+  StrictParse strict(where, text);
   nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
   return strict.take();
 }

@@ -9,16 +9,17 @@
 #include <functional>
 #include <utility>
 
+#include "base/regular_file.hpp"
 #include "base/text_file.hpp"
 
 namespace tempera {
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open_regular_file(file, O_RDONLY);
   if (descriptor < 0) refuse_unreadable(file, errno);
   struct stat status {};
   int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;
-  if (error == 0 && !S_ISREG(status.st_mode)) error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
   void* start = nullptr;
   const auto size = static_cast<std::size_t>(status.st_size);
   if (error == 0 && size > 0) {

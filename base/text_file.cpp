@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera {
 
@@ -37,8 +38,9 @@ void refuse_unreadable(const std::filesystem::path& file, int error, const std::
                  remedy.empty() ? remedy_of(error) : remedy);
 }
 
-std::string read_text_file(const std::filesystem::path& file, const std::string& remedy) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+std::string read_text_file(const std::filesystem::path& file, const std::string& remedy,
+                           std::size_t largest) {
+  const int descriptor = open_regular_file(file, O_RDONLY);
   if (descriptor < 0) refuse_unreadable(file, errno, remedy);
   std::string text;
   std::array<char, 1 << 16> chunk;
@@ -47,11 +49,14 @@ std::string read_text_file(const std::filesystem::path& file, const std::string&
     const ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
     if (count > 0) text.append(chunk.data(), static_cast<std::size_t>(count));
     if (count < 0) error = errno;
-    more = count > 0 || (count < 0 && error == EINTR);
+    more = (count > 0 && text.size() <= largest) || (count < 0 && error == EINTR);
     if (more) error = 0;
   }
   ::close(descriptor);
   if (error != 0) refuse_unreadable(file, error, remedy);
+  if (text.size() > largest)
+    throw BadInput(file.string(), "has more than " + std::to_string(largest >> 20) + " MiB",
+                   remedy.empty() ? "name a smaller file" : remedy);
   return text;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -7,8 +9,9 @@ namespace tempera {
 
 /// The bytes of a file.
 /// @throw BadInput if it cannot be read, naming the system's reason and `remedy`, or what mends
-/// that reason where it is empty
-std::string read_text_file(const std::filesystem::path& file, const std::string& remedy = "");
+/// that reason where it is empty, or if it has more than `largest` bytes
+std::string read_text_file(const std::filesystem::path& file, const std::string& remedy = "",
+                           std::size_t largest = SIZE_MAX);
 
 /// Refuses a file that the system would not open or read, by errno.
 /// @throw BadInput always, as read_text_file

@@ -12,7 +12,7 @@ statements=${3:-statements.txt}
 # A proof that is cut short, or a statement that stands in for one, is refused in the source:
 # Print Assumptions would only see it where a claim names it.
 if grep -nE '\b(Admitted|admit|Axioms?|Parameters?|Conjecture|bypass_check)\b|Unset +(Guard|Positivity|Universe) +Checking' \
-    $(ls ./*.v | grep -v '^./assumptions.v$'); then
+    $(find . -name '*.v' ! -name assumptions.v | sort); then
   echo "proofs: the lines above leave something unproved" >&2
   exit 1
 fi
@@ -78,8 +78,8 @@ echo "proofs: every statement is the one that $statements pins"
 
 # The kernel's independent checker reads every file of ours again.  -norec: the libraries below them
 # are taken as they are, because checking all of mathcomp takes longer than all proofs.
-modules=$(ls ./*.vo | sed 's/^\.\///; s/\.vo$//' | grep -vx assumptions)
-if ! coqchk -silent -o -R . Tempera $(printf -- '-norec Tempera.%s ' $modules) >coqchk.log 2>&1; then
+modules=$(find . -name '*.vo' | sed 's/.*\///; s/\.vo$//' | grep -vx assumptions)
+if ! coqchk -silent -o $(grep -v '^-arg' _CoqProject) $(printf -- '-norec Tempera.%s ' $modules) >coqchk.log 2>&1; then
   cat coqchk.log >&2
   echo "proofs: coqchk refuses a compiled file" >&2
   exit 1

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")"
 awk '
-  FNR == 1 { file = FILENAME; sub(/^\.\//, "", file); sub(/\.v$/, "", file); here[file] = 1 }
+  FNR == 1 { file = FILENAME; sub(/.*\//, "", file); sub(/\.v$/, "", file); here[file] = 1 }
   FILENAME ~ /\.v$/ {
     if (match($0, /^ *(Theorem|Lemma|Corollary|Definition|Fixpoint|Inductive|Record) +[A-Za-z0-9_\047]+/)) {
       $0 = substr($0, RSTART, RLENGTH)
@@ -31,4 +31,4 @@ awk '
     if (!asked) { print "proofs: " FILENAME " names nothing" > "/dev/stderr"; exit 1 }
     if (!bad) print "proofs: the " asked " names in the guided reading are here"
     exit bad
-  }' ./*.v "${1:-../docs/proofs.md}"
+  }' $(find . -name '*.v' | sort) "${1:-../docs/proofs.md}"

@@ -11,11 +11,11 @@ trap 'rm -r "$work"' EXIT
   echo 'From Coq Require Import ZArith.'
   echo 'From Tempera Require Import matrices join_cases.'
   echo 'Local Open Scope Z_scope. Set Printing Depth 10000000.'
-  for name in $(sed -n 's/^Definition \([a-z_0-9]*\) : join_case.*/\1/p' join_cases.v); do
+  for name in $(sed -n 's/^Definition \([a-z_0-9]*\) : join_case.*/\1/p' cases/join_cases.v); do
     echo "Goal True. idtac \"case $name\". Abort. Eval vm_compute in printed $name."
   done
 } >"$work/evaluated.v"
-coqc -w none -R . Tempera "$work/evaluated.v" >"$work/out"
+coqc -w none $(grep -v '^-arg' _CoqProject) "$work/evaluated.v" >"$work/out"
 
 # [printed] gives one list per case: which matrix, its index, rows, columns, then numerators and
 # denominators.  The list ends at its closing bracket.

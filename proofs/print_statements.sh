@@ -10,16 +10,18 @@ claims=${1:-claims.json}
 export LC_ALL=C
 
 theorems=$(grep -o '"theorem"[[:space:]]*:[[:space:]]*"[^"]*"' "$claims" | sed 's/.*"\([^"]*\)"$/\1/' | sort -u)
-files=$(ls ./*.glob | sed 's/^\.\///; s/\.glob$//' | grep -vxE 'assumptions|statements' | sort)
+globs=$(find . -name '*.glob' ! -name assumptions.glob ! -name statements.glob)
+files=$(printf '%s\n' "$globs" | sed 's/.*\///; s/\.glob$//' | sort)
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
 # What a file defines: "NAME OWNER", where a projection's or constructor's owner is its type.
-for file in $files; do
+for glob in $globs; do
+  file=$(basename "$glob" .glob)
   awk -v file="$file" '
     /^(def|rec|ind|proj|constr) / { name = file "." ($3 == "<>" ? "" : $3 ".") $4 }
     /^(def|rec|ind) / { owner = name; print owner, owner }
-    /^(proj|constr) / { print name, owner }' "$file.glob"
+    /^(proj|constr) / { print name, owner }' "$glob"
 done | sort -u >"$work/defined"
 
 # Nothing is imported: every name is printed with its file, and no notation of a library is active.

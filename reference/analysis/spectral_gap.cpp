@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
+#include "base/error.hpp"
 #include "reference/numbers/all_cores.hpp"
 #include "reference/numbers/interval.hpp"
 
@@ -32,11 +32,10 @@ Matrix form_of(const Matrix& kernel, const Law& target, const Rational& value) {
   const std::size_t n = kernel.rows();
   Matrix form(n, n);
   for (std::size_t x = 0; x < n; ++x) {
-    if (target[x] <= 0) throw std::invalid_argument("a state without mass");
+    if (target[x] <= 0) throw Bug("a state without mass");
     for (std::size_t y = 0; y < n; ++y) {
       form(x, y) = target[x] * (kernel(x, y) - (x == y ? value : Rational(0)));
-      if (y < x && form(x, y) != form(y, x))
-        throw std::invalid_argument("a kernel that is not reversible");
+      if (y < x && form(x, y) != form(y, x)) throw Bug("a kernel that is not reversible");
     }
   }
   return form;

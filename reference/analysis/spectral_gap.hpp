@@ -11,7 +11,7 @@ namespace tempera::reference {
 /// law has above `value`: by Sylvester's law of inertia the positive pivots of the symmetric matrix
 /// target(x) (P(x, y) - value 1{x = y}). n x n, O(n³) products: of intervals where these decide
 /// every pivot, and of rationals where they do not, as when `value` is an eigenvalue.
-/// @throw std::invalid_argument if that matrix is not symmetric or the law is zero somewhere
+/// @throw Bug if that matrix is not symmetric or the law is zero somewhere
 std::size_t eigenvalues_above(const Matrix& kernel, const Law& target, const Rational& value);
 
 /// The same by intervals of `bits` bits alone; nothing where the sign of a pivot stays open.
@@ -26,7 +26,7 @@ struct Bracket {
 /// The second largest eigenvalue of such a kernel, 1 minus its spectral gap, between rationals
 /// 2^(1 - halvings) apart, a multiple of that above -1; n >= 2. Floating point proposes where to
 /// look, eigenvalues_above decides.
-/// @throw std::invalid_argument as eigenvalues_above
+/// @throw Bug as eigenvalues_above
 Bracket second_eigenvalue(const Matrix& kernel, const Law& target, unsigned halvings);
 
 }  // namespace tempera::reference

@@ -1,7 +1,7 @@
 #include "reference/analysis/tagged_replica.hpp"
 
-#include "reference/analysis/stationary_law.hpp"
 #include "base/error.hpp"
+#include "reference/analysis/stationary_law.hpp"
 #include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/swap.hpp"
 

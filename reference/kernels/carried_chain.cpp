@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 
 #include "base/error.hpp"
 #include "reference/numbers/all_cores.hpp"
@@ -119,17 +118,17 @@ CarriedChain::CarriedChain(const RecordTree& tree, std::size_t rungs)
 }
 
 void CarriedChain::then_move(std::size_t k, std::shared_ptr<const TreeKernel> kernel) {
-  if (k >= rungs_ || &kernel->tree() != tree_) throw std::invalid_argument("another space");
+  if (k >= rungs_ || &kernel->tree() != tree_) throw Bug("another space");
   factors_.push_back({k, std::move(kernel), nullptr});
 }
 
 void CarriedChain::then_swap(std::size_t k, std::shared_ptr<const TreeSwap> swap) {
-  if (k + 1 >= rungs_) throw std::invalid_argument("no such edge");
+  if (k + 1 >= rungs_) throw Bug("no such edge");
   factors_.push_back({k, nullptr, std::move(swap)});
 }
 
 void CarriedChain::then(const CarriedChain& next) {
-  if (next.tree_ != tree_ || next.rungs_ != rungs_) throw std::invalid_argument("another space");
+  if (next.tree_ != tree_ || next.rungs_ != rungs_) throw Bug("another space");
   factors_.insert(factors_.end(), next.factors_.begin(), next.factors_.end());
 }
 

@@ -1,7 +1,8 @@
 #include "reference/kernels/factored_kernel.hpp"
 
 #include <numeric>
-#include <stdexcept>
+
+#include "base/error.hpp"
 
 namespace tempera::reference {
 namespace {
@@ -141,9 +142,9 @@ FactoredKernel::FactoredKernel(const Matrix& kernel) : FactoredKernel(Shape{kern
 }
 
 void FactoredKernel::then_move(const std::vector<Matrix>& kernels) {
-  if (kernels.size() != to_.size()) throw std::invalid_argument("one kernel per coordinate");
+  if (kernels.size() != to_.size()) throw Bug("one kernel per coordinate");
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    if (kernels[k].rows() != to_[k]) throw std::invalid_argument("kernel of another space");
+    if (kernels[k].rows() != to_[k]) throw Bug("kernel of another space");
     const std::size_t outer = volume(Shape(to_.begin(), to_.begin() + static_cast<long>(k)));
     const std::size_t inner = volume(Shape(to_.begin() + static_cast<long>(k) + 1, to_.end()));
     factors_.push_back(std::make_shared<Move>(kernels[k], outer, inner));
@@ -153,7 +154,7 @@ void FactoredKernel::then_move(const std::vector<Matrix>& kernels) {
 
 void FactoredKernel::then_swap(std::size_t k, const Matrix& acceptance) {
   if (k + 1 >= to_.size() || to_[k] != to_[k + 1] || acceptance.rows() != to_[k]) {
-    throw std::invalid_argument("swap of unlike coordinates");
+    throw Bug("swap of unlike coordinates");
   }
   const std::size_t outer = volume(Shape(to_.begin(), to_.begin() + static_cast<long>(k)));
   const std::size_t inner = volume(Shape(to_.begin() + static_cast<long>(k) + 2, to_.end()));
@@ -161,7 +162,7 @@ void FactoredKernel::then_swap(std::size_t k, const Matrix& acceptance) {
 }
 
 void FactoredKernel::then(const FactoredKernel& next) {
-  if (next.from_ != to_) throw std::invalid_argument("kernel of another space");
+  if (next.from_ != to_) throw Bug("kernel of another space");
   factors_.insert(factors_.end(), next.factors_.begin(), next.factors_.end());
   to_ = next.to_;
 }

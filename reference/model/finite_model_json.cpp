@@ -4,11 +4,13 @@
 
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
-#include "reference/model/finite_model.hpp"
 #include "base/text_file.hpp"
+#include "reference/model/finite_model.hpp"
 
 namespace tempera::reference {
 namespace {
+
+constexpr std::size_t largest_file = std::size_t{16} << 20;
 
 using nlohmann::json;
 
@@ -37,7 +39,7 @@ std::vector<Token> tokens_of(const Vocabulary& vocabulary, std::string_view text
 class FiniteModelReader {
  public:
   FiniteModelReader(const json& document, const std::string& source)
-      : source_(source), document_(document, source, "", form) {}
+      : source_(source), document_(document, source, form) {}
 
   FiniteModel read() const {
     document_.check_keys({"name", "vocabulary", "terminal"}, {"next", "default", "answers"});
@@ -45,7 +47,7 @@ class FiniteModelReader {
     parts.terminal = read_terminal(parts.vocabulary);
     if (document_.has("next")) parts.next = read_next(parts.vocabulary);
     if (document_.has("default"))
-      parts.default_row = read_row(parts.vocabulary, document_["default"], "\"default\"");
+      parts.default_row = read_row(parts.vocabulary, document_.at("default"), "\"default\"");
     if (document_.has("answers")) parts.answers = read_answers(parts.vocabulary);
     return {std::move(parts), source_};
   }
@@ -87,7 +89,7 @@ class FiniteModelReader {
   }
 
   std::map<std::vector<Token>, TokenRow> read_next(const Vocabulary& vocabulary) const {
-    const json& next = document_["next"];
+    const json& next = document_.at("next");
     if (!next.is_object()) throw wrong("\"next\"", "is not an object", "list rows by their prefix");
     check_row_entries(next.size(), vocabulary, source_);
     std::map<std::vector<Token>, TokenRow> rows;
@@ -141,8 +143,8 @@ FiniteModel parse_finite_model(std::string_view text, const std::string& source)
 }
 
 FiniteModel load_finite_model(const std::string& path) {
-  return parse_finite_model(read_text_file(path, "give the path of a finite-model JSON file"),
-                            path);
+  return parse_finite_model(
+      read_text_file(path, "give the path of a finite-model JSON file", largest_file), path);
 }
 
 }  // namespace tempera::reference

@@ -1,7 +1,8 @@
 #include "reference/numbers/interval.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+
+#include "base/error.hpp"
 
 namespace tempera::reference {
 
@@ -36,7 +37,7 @@ Interval::~Interval() {
 
 const Interval& Interval::checked() const {
   if (mpfr_number_p(lower_) == 0 || mpfr_number_p(upper_) == 0)
-    throw std::domain_error("an interval has no finite ends");
+    throw Bug("an interval has no finite ends");
   return *this;
 }
 
@@ -86,8 +87,7 @@ Interval operator*(const Interval& a, const Interval& b) {
 }
 
 Interval operator/(const Interval& a, const Interval& b) {
-  if (!b.is_positive() && !b.is_negative())
-    throw std::domain_error("an interval divides by what may be zero");
+  if (!b.is_positive() && !b.is_negative()) throw Bug("an interval divides by what may be zero");
   Interval inverse(more_bits(a, b));
   mpfr_ui_div(inverse.lower_, 1, b.upper_, MPFR_RNDD);
   mpfr_ui_div(inverse.upper_, 1, b.lower_, MPFR_RNDU);
@@ -116,7 +116,7 @@ Interval exp(const Interval& a) {
 }
 
 Interval log(const Interval& a) {
-  if (!a.is_positive()) throw std::domain_error("a logarithm of what may not be positive");
+  if (!a.is_positive()) throw Bug("a logarithm of what may not be positive");
   Interval result(a.bits());
   mpfr_log(result.lower_, a.lower_, MPFR_RNDD);
   mpfr_log(result.upper_, a.upper_, MPFR_RNDU);
@@ -124,7 +124,7 @@ Interval log(const Interval& a) {
 }
 
 Interval sqrt(const Interval& a) {
-  if (mpfr_sgn(a.lower_) < 0) throw std::domain_error("a root of what may be negative");
+  if (mpfr_sgn(a.lower_) < 0) throw Bug("a root of what may be negative");
   Interval result(a.bits());
   mpfr_sqrt(result.lower_, a.lower_, MPFR_RNDD);
   mpfr_sqrt(result.upper_, a.upper_, MPFR_RNDU);
@@ -139,8 +139,7 @@ Interval erfc(const Interval& a) {
 }
 
 Interval power(const Rational& base, const Rational& exponent, long bits) {
-  if (base < 0 || exponent <= 0)
-    throw std::domain_error("a power of a negative number, or by none");
+  if (base < 0 || exponent <= 0) throw Bug("a power of a negative number, or by none");
   if (base == 0 || base == 1) return {base, bits};
   return exp(Interval(exponent, bits) * log(Interval(base, bits)));
 }

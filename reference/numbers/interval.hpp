@@ -12,7 +12,7 @@ namespace tempera::reference {
 /// A real number between two binary floating-point numbers. Every operation rounds its lower end
 /// down and its upper end up, so the number stays enclosed: for what is no rational, such as a
 /// probability to a power of 3/2 or a logarithm.
-/// @throw std::domain_error in every operation whose result is no number
+/// @throw Bug in every operation whose result is no number
 class Interval {
  public:
   /// The rational, enclosed by numbers of `bits` bits.
@@ -56,7 +56,7 @@ class Interval {
 };
 
 /// base^exponent for base >= 0 and exponent > 0.
-/// @throw std::domain_error otherwise
+/// @throw Bug otherwise
 Interval power(const Rational& base, const Rational& exponent, long bits);
 
 /// The most bits to which decide_sign goes.

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "reference/numbers/all_cores.hpp"
 #include "reference/numbers/prime_field.hpp"
 #include "reference/numbers/reconstruction.hpp"
@@ -347,7 +347,7 @@ std::vector<TriangularFactors> factors_of(const IntegerMatrix& a, std::size_t co
     if (i >= count && factors.empty()) tried[i] = TriangularFactors::of(a, fields[i]);
     if (tried[i]) factors.push_back(std::move(*tried[i]));
   }
-  if (factors.empty()) throw std::domain_error("a leading minor of the matrix is 0");
+  if (factors.empty()) throw Bug("a leading minor of the matrix is 0");
   return factors;
 }
 
@@ -379,11 +379,11 @@ OverCommonDenominator lifted_solution(const IntegerMatrix& a, const std::vector<
     if (auto x = solution_of(lifting, combined, entry_bits)) {
       const auto is_new = [&](std::uint64_t prime) { return prime < lifting.least_prime(); };
       if (!holds_modulo(prime_fields(1, is_new).front(), a, b, *x))
-        throw std::logic_error("a lifted solution does not solve its system");
+        throw Bug("a lifted solution does not solve its system");
       return *x;
     }
   }
-  throw std::logic_error("the digits of a lifted solution do not end");
+  throw Bug("the digits of a lifted solution do not end");
 }
 
 }  // namespace tempera::reference

@@ -19,7 +19,7 @@ namespace tempera::reference {
 ///
 /// A: [n, n], b: [n]. Operations: k n³ / 3 for the factors, and n² (1 + l / k) for each 62 bits of
 /// numerator and denominator, for entries of l · 62 bits.
-/// @throw std::domain_error if a leading minor of A is 0
+/// @throw Bug if a leading minor of A is 0
 OverCommonDenominator lifted_solution(const IntegerMatrix& a, const std::vector<Integer>& b);
 
 }  // namespace tempera::reference

@@ -1,6 +1,9 @@
 #include "reference/numbers/rational.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -20,6 +23,26 @@ Integer decimal_integer(std::string_view digits) {
   return value;
 }
 
+/// Of "12.34" or "12", or nothing.
+std::optional<Rational> parse_decimal(std::string_view text) {
+  const auto point = text.find('.');
+  const auto whole = text.substr(0, point);
+  const auto places = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
+  if (!all_digits(whole) || (point != std::string_view::npos && !all_digits(places)))
+    return std::nullopt;
+  return Rational(Rational(decimal_integer(std::string(whole) + std::string(places))) /
+                  integer_power(Rational(10), static_cast<unsigned>(places.size())));
+}
+
+/// Of "-9", "+9" or "9", of at most three digits, or nothing.
+std::optional<int> parse_exponent(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (!all_digits(text) || text.size() > 3) return std::nullopt;
+  const int value = std::stoi(std::string(text));
+  return negative ? -value : value;
+}
+
 std::optional<Integer> exact_root(const Integer& value, unsigned degree) {
   Integer root;
   if (mpz_root(root.backend().data(), value.backend().data(), degree) == 0) return std::nullopt;
@@ -31,7 +54,7 @@ std::optional<Integer> exact_root(const Integer& value, unsigned degree) {
 Rational parse_rational(std::string_view text, const std::string& where) {
   const auto reject = [&](const std::string& what) {
     return BadInput(where, in_quotes(text) + " " + what,
-                    "write a fraction such as \"3/8\" or a decimal such as \"0.25\"");
+                    "write a fraction such as \"3/8\" or a decimal such as \"0.25\" or \"1e-9\"");
   };
   if (text.size() > 1000) throw reject("has more than 1000 characters");
   std::string_view digits = text;
@@ -45,14 +68,14 @@ Rational parse_rational(std::string_view text, const std::string& where) {
     const Integer divisor = decimal_integer(denominator);
     if (divisor == 0) throw reject("divides by zero");
     value = Rational(decimal_integer(numerator)) / Rational(divisor);
-  } else if (const auto point = digits.find('.'); point != std::string_view::npos) {
-    const auto whole = digits.substr(0, point), places = digits.substr(point + 1);
-    if (!all_digits(whole) || !all_digits(places)) throw reject("is not a number");
-    value = Rational(decimal_integer(std::string(whole) + std::string(places))) /
-            integer_power(Rational(10), static_cast<unsigned>(places.size()));
   } else {
-    if (!all_digits(digits)) throw reject("is not a number");
-    value = Rational(decimal_integer(digits));
+    const auto e = digits.find_first_of("eE");
+    const auto decimal = parse_decimal(digits.substr(0, e));
+    const std::optional<int> scale =
+        e == std::string_view::npos ? std::optional(0) : parse_exponent(digits.substr(e + 1));
+    if (!decimal || !scale) throw reject("is not a number");
+    const Rational tens = integer_power(Rational(10), static_cast<unsigned>(std::abs(*scale)));
+    value = *scale < 0 ? Rational(*decimal / tens) : Rational(*decimal * tens);
   }
   return negative ? Rational(-value) : value;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "reference/analysis/carried_laws.hpp"
 #include "base/error.hpp"
+#include "reference/analysis/carried_laws.hpp"
 #include "reference/model/record_count.hpp"
 
 namespace tempera::reference {

@@ -1,8 +1,8 @@
 #include "reference/report/round_trip_report.hpp"
 
+#include "base/error.hpp"
 #include "reference/analysis/carried_laws.hpp"
 #include "reference/analysis/round_trip.hpp"
-#include "base/error.hpp"
 
 namespace tempera::reference {
 

@@ -24,4 +24,12 @@ TEST_CASE("a cut does not split a character", "[bad_input]") {
   CHECK(message.find("...: is wrong") != std::string::npos);
 }
 
+TEST_CASE("every error of tempera is one line and of one family", "[error]") {
+  for (const Error& error : std::initializer_list<Error>{ModelError("a\nb"), DeviceError("a\nb"),
+                                                         Bug("a\nb"), BadInput("a\nb", "c", "d")})
+    CHECK(std::string(error.what()).starts_with("a?b"));
+  CHECK_THROWS_AS(throw ModelError("x"), Error);
+  CHECK_THROWS_AS(throw BadInput("x", "y", "z"), Error);
+}
+
 }  // namespace tempera

@@ -1,6 +1,6 @@
 #include "base/json_document.hpp"
 
-#include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/bad_input.hpp"
 
 namespace tempera {
 
@@ -27,7 +27,10 @@ TEST_CASE("what is not one JSON value is refused by its place", "[json]") {
     INFO(text);
     require_bad_input([&] { parse_json(text, "here"); }, {"here"});
   }
-  require_bad_input([] { parse_json("[1, x]", "here"); }, {"here", "byte 5"});
+  require_bad_input([] { parse_json("[1, x]", "here"); }, {"here, line 1, column 5: not valid"});
+  require_bad_input([] { parse_json("[1,\n 2,\n x]", "here"); }, {"here, line 3, column 2:"});
+  require_bad_input([] { parse_json(std::string("{}\n\0x", 5), "here"); },
+                    {"here, line 2, column 1:"});
   require_bad_input([] { parse_json(R"({"a": [0, {"b": 1, "b": 1}]})", "here"); },
                     {"here: key \"a\"[1][\"b\"] occurs twice"});
   require_bad_input([] { parse_json(R"({"a": [0, 1e999]})", "here"); },
@@ -55,11 +58,11 @@ TEST_CASE("a NUL ends no document", "[json]") {
   for (const std::string text : {"{}", "[1]", "7"}) {
     for (const std::string rest : {"", " ", "trailing", "{}"}) {
       require_bad_input([&] { parse_json(text + '\0' + rest, "here"); },
-                        {"here", "byte " + std::to_string(text.size() + 1)});
+                        {"here, line 1, column " + std::to_string(text.size() + 1)});
     }
   }
   require_bad_input([] { parse_json(std::string("{\"a\": \"\0\"}", 10), "here"); },
-                    {"here", "byte 8"});
+                    {"here, line 1, column 8"});
 }
 
 TEST_CASE("members are read with their type", "[json]") {
@@ -119,6 +122,44 @@ TEST_CASE("entries of arrays are read with their type and refused by their place
   require_bad_input([&] { object.texts("none"); }, {"\"o\"[\"none\"] is missing"});
   require_bad_input([&] { object.objects("o")[1].whole_number("n", 0, 9); },
                     {"here: key \"o\"[\"o\"][1][\"n\"] is -2"});
+}
+
+TEST_CASE("an object that was given its form names it as the remedy", "[json]") {
+  const auto document =
+      parse_json(R"({"t": "x", "z": null, "n": 5, "o": {"m": ["x", 3], "horzion": 2}})", "m.json");
+  const JsonObject object(document, "m.json", "write it so");
+  CHECK(object.optional_text("t") == "x");
+  CHECK_FALSE(object.optional_text("z"));
+  CHECK_FALSE(object.optional_text("none"));
+  const auto refused = [](const std::function<void()>& read, const std::string& message) {
+    CHECK_THROWS_WITH(read(), message);
+  };
+  refused([&] { object.optional_text("n"); }, "m.json: key \"n\" is 5, not a string; write it so");
+  refused([&] { object.text("none"); }, "m.json: key \"none\" is missing; write it so");
+  refused([&] { object.object("o").texts("m"); },
+          "m.json: key \"o\"[\"m\"][1] is 3, not a string; write it so");
+  refused([&] { object.object("o").only({"m"}); },
+          "m.json: key \"o\"[\"horzion\"] is not known; write it so");
+  refused(
+      [&] {
+        object.object("o").only({"m", "horizon"});
+      },
+      "m.json: key \"o\"[\"horzion\"] is not known; did you mean \"horizon\"?");
+  refused([&] { JsonObject(document["n"], "m.json", "write it so"); },
+          "m.json: is 5, not a JSON object; write it so");
+}
+
+TEST_CASE("a list of objects is read entry by entry", "[json]") {
+  const auto list = parse_json(R"([{"n": 1}, {"n": -1}])", "m.json");
+  const auto objects = objects_of(list, "m.json", "write it so");
+  CHECK(objects[0].whole_number("n", 0, 9) == 1);
+  require_bad_input([&] { objects[1].whole_number("n", 0, 9); },
+                    {"m.json: key [1][\"n\"] is -1, not a whole number in 0..9; write it so"});
+  const auto mixed = parse_json("[{}, 3]", "m.json");
+  require_bad_input([&] { objects_of(mixed, "m.json", "write it so"); },
+                    {"m.json, [1]: is 3, not a JSON object; write it so"});
+  require_bad_input([&] { objects_of(mixed[1], "m.json", "write it so"); },
+                    {"m.json: is 3, not a list; write it so"});
 }
 
 TEST_CASE("keys that nobody reads are refused", "[json]") {

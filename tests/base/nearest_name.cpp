@@ -21,7 +21,7 @@ std::size_t naive_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-TEST_CASE("the nearest known word is found where one is near", "[nearest_name]") {
+TEST_CASE("the nearest known name is found where one is near", "[nearest_name]") {
   const std::array<std::string_view, 4> known{"horizon", "powers", "rounds", "block"};
   CHECK(nearest_name("horzion", known) == "horizon");
   CHECK(nearest_name("power", known) == "powers");
@@ -30,9 +30,26 @@ TEST_CASE("the nearest known word is found where one is near", "[nearest_name]")
   CHECK_FALSE(nearest_name("temperature", known));
   CHECK_FALSE(nearest_name("", known));
   CHECK_FALSE(nearest_name(std::string(100000, 'x'), known));
-  CHECK_FALSE(nearest_name("x", {}));
+  CHECK_FALSE(nearest_name("x", std::span<const std::string_view>()));
   CHECK_FALSE(nearest_name("x", std::array<std::string_view, 2>{"n", "m"}));
   CHECK(nearest_name("at", std::array<std::string_view, 2>{"to", "t"}) == "t");
+}
+
+TEST_CASE("a misspelt command or key is led to the one it meant", "[nearest_name]") {
+  const std::vector<std::string> commands{"help", "sample", "law", "round-trip", "--version"};
+  CHECK(nearest_name("sampel", commands) == "sample");
+  CHECK(nearest_name("lwa", commands) == "law");
+  CHECK(nearest_name("roundtrip", commands) == "round-trip");
+  CHECK_FALSE(nearest_name("", commands));
+  CHECK_FALSE(nearest_name("simulate", commands));
+  CHECK_FALSE(nearest_name(std::string(100'000, 'x'), commands));
+  const std::vector<std::string> keys{"name", "vocabulary", "terminal", "next", "default"};
+  CHECK(nearest_name("vocabluary", keys) == "vocabulary");
+  CHECK(nearest_name("terminals", keys) == "terminal");
+  CHECK_FALSE(nearest_name("restart", keys));
+  CHECK_FALSE(nearest_name("name", std::vector<std::string>()));
+  // Of two that are equally near, the first.
+  CHECK(nearest_name("axxx", std::vector<std::string>{"bxxx", "cxxx"}) == "bxxx");
 }
 
 TEST_CASE("laws of the edit distance", "[nearest_name]") {

@@ -1,7 +1,7 @@
 #include "reference/analysis/ladder_design.hpp"
 
-#include "reference/analysis/swap_rate.hpp"
 #include "base/error.hpp"
+#include "reference/analysis/swap_rate.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"

@@ -34,10 +34,10 @@ TEST_CASE("a swap exchanges the two records it is given") {
 
 TEST_CASE("factors of another space are refused") {
   FactoredKernel kernel(Shape{2, 3});
-  CHECK_THROWS_AS(kernel.then_move({Matrix(2, 2)}), std::invalid_argument);
-  CHECK_THROWS_AS(kernel.then_move({Matrix(2, 2), Matrix(2, 2)}), std::invalid_argument);
-  CHECK_THROWS_AS(kernel.then_swap(0, Matrix(2, 2)), std::invalid_argument);
-  CHECK_THROWS_AS(kernel.then(FactoredKernel(Shape{2})), std::invalid_argument);
+  CHECK_THROWS_AS(kernel.then_move({Matrix(2, 2)}), tempera::Bug);
+  CHECK_THROWS_AS(kernel.then_move({Matrix(2, 2), Matrix(2, 2)}), tempera::Bug);
+  CHECK_THROWS_AS(kernel.then_swap(0, Matrix(2, 2)), tempera::Bug);
+  CHECK_THROWS_AS(kernel.then(FactoredKernel(Shape{2})), tempera::Bug);
 }
 
 TEST_CASE("laws of factored kernels") {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "reference/analysis/detailed_balance.hpp"
 #include "reference/analysis/invariance.hpp"
 #include "reference/analysis/irreducibility.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"

@@ -3,9 +3,9 @@
 #include <map>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "reference/analysis/diagnostics.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/tokenwise_law.hpp"
 #include "tests/reference/random_model.hpp"

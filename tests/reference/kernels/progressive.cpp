@@ -3,9 +3,9 @@
 #include <map>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "reference/analysis/convergence_bound.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/reference/four_state.hpp"

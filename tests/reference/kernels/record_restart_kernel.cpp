@@ -1,9 +1,9 @@
 #include "reference/kernels/record_restart_kernel.hpp"
 
+#include "base/error.hpp"
 #include "reference/analysis/detailed_balance.hpp"
 #include "reference/analysis/invariance.hpp"
 #include "reference/analysis/irreducibility.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/decode_tokens.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/metropolis_hastings.hpp"

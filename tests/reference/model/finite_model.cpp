@@ -199,12 +199,12 @@ TEST_CASE("each fault of a model file is named with file, place and remedy") {
       {with("\"e\": 0", "\"e\": null"), "is no number"},
       {with("\"e\": 0", "\"e\": \"0/0\""), "divides by zero"},
       {with("\"e\": 0", "\"z\": 0"), "has the unknown token \"z\""},
-      {with("\"e\": 0", "\"a\": 0"), "the key \"a\" is given twice in \"next\"[\"\"]"},
+      {with("\"e\": 0", "\"a\": 0"), "key \"next\"[\"\"][\"a\"] occurs twice in one object"},
       {with("\"a b\"", "\"a z\""), "\"next\"[\"a z\"] has the unknown token \"z\""},
       {with("\"a b\"", "\"a  b\""), "has the unknown token \"\""},
       {with("\"a b\"", "\"e a\""), "continues after the terminal token \"e\""},
       {with("\"a b\"", "\"a e\""), "continues after the terminal token \"e\""},
-      {with("\"a b\": ", "\"\": "), "the key \"\" is given twice"},
+      {with("\"a b\": ", "\"\": "), "key \"next\"[\"\"] occurs twice in one object"},
       {with("[\"e\"]", "[\"z\"]"), "\"terminal\" names \"z\", no token"},
       {with("[\"e\"]", "[\"e\", \"e\"]"), "\"terminal\" repeats \"e\""},
       {with("[\"e\"]", "\"e\""), "\"terminal\" is \"e\", not a list"},
@@ -215,22 +215,22 @@ TEST_CASE("each fault of a model file is named with file, place and remedy") {
       {with("\"b\", \"e\"]", "3]"), "\"vocabulary\"[1] is 3, not a string"},
       {with("[\"a\", \"b\", \"e\"]", "[]"), "\"vocabulary\" is not a list of tokens"},
       {with("\"name\": \"m\"", "\"name\": 3"), "\"name\" is 3, not a string"},
-      {with("\"name\": \"m\", ", ""), "the key \"name\" is missing"},
-      {with("\"default\"", "\"restart\""), "the key \"restart\" is unknown; a finite model has"},
-      {with("\"default\"", "\"defualt\""), "\"defualt\" is unknown; did you mean \"default\"?"},
-      {good + std::string(1, '\0'), "line 2, column 103: malformed JSON"},
-      {good + std::string("\0{}", 3), "line 2, column 103: malformed JSON"},
-      {with("{\"e\": 1}", std::string(40, '[') + std::string(40, ']')), "nested deeper than 32"},
-      {with("\"next\": {", "\"next\": 3, \"x\": {"), "the key \"x\" is unknown"},
+      {with("\"name\": \"m\", ", ""), "key \"name\" is missing"},
+      {with("\"default\"", "\"restart\""), "key \"restart\" is not known; a finite model has"},
+      {with("\"default\"", "\"defualt\""), "\"defualt\" is not known; did you mean \"default\"?"},
+      {good + std::string(1, '\0'), "line 2, column 103: not valid JSON"},
+      {good + std::string("\0{}", 3), "line 2, column 103: not valid JSON"},
+      {with("{\"e\": 1}", std::string(70, '[') + std::string(70, ']')), "nested deeper than 64"},
+      {with("\"next\": {", "\"next\": 3, \"x\": {"), "key \"x\" is not known"},
       {with("{\"e\": 1}", "3"), "\"next\"[\"a b\"] is not an object"},
-      {with("\"terminal\": [", "\"terminal\": [,"), "line 1, column 59: malformed JSON"},
+      {with("\"terminal\": [", "\"terminal\": [,"), "line 1, column 59: not valid JSON"},
       {R"({"name": "m", "vocabulary": ["a"], "terminal": [], "next": {"a": {"a": 1}}})",
        "has no row for the empty prefix"},
       {R"({"name": "m", "vocabulary": ["a"], "terminal": []})", "has no row for the empty prefix"},
-      {"[]", "the file is not a JSON object"},
-      {"", "malformed JSON"},
-      {"{\n  \"name\": \"\xff\"}", "line 2, column 12: malformed JSON"},
-      {"[1e999]", "a JSON number is too large"},
+      {"[]", "m.json: is a list, not a JSON object"},
+      {"", "line 1, column 1: not valid JSON"},
+      {"{\n  \"name\": \"\xff\"}", "line 2, column 12: not valid JSON"},
+      {"[1e999]", "the number at [0] is out of range"},
   };
   for (const Fault& fault : faults) {
     CAPTURE(fault.json);
@@ -267,7 +267,7 @@ TEST_CASE("too many rows are refused before they are looked at") {
 TEST_CASE("a model file that cannot be read is named") {
   CHECK_THROWS_WITH(load_finite_model("/nowhere/m.json"),
                     Catch::Contains("/nowhere/m.json: cannot be read"));
-  CHECK_THROWS_WITH(load_finite_model("/"), Catch::Contains("/: cannot be read: Is a directory"));
+  CHECK_THROWS_WITH(load_finite_model("/"), Catch::Contains("/: cannot be read (Is a directory)"));
   const auto path = std::filesystem::temp_directory_path() / "tempera-test-model.json";
   std::ofstream(path) << good;
   CHECK(load_finite_model(path.string()).name() == "m");

@@ -1,5 +1,6 @@
 #include "reference/model/record_tree.hpp"
 
+#include "base/error.hpp"
 #include "reference/model/record_space.hpp"
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"

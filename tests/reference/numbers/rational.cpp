@@ -16,12 +16,17 @@ TEST_CASE("rationals are read exactly and printed in lowest terms") {
   CHECK(reread("0.25") == "1/4");
   CHECK(reread("010/016") == "5/8");  // never octal
   CHECK(reread("-0.5") == "-1/2");
+  CHECK(reread("1e-9") == "1/1000000000");
+  CHECK(reread("-2.50E+1") == "-25");
+  CHECK(reread("3e0") == "3");
+  CHECK(reread("0e-999") == "0");
   CHECK(reread("1000000000000000000000000000000/3") == "1000000000000000000000000000000/3");
 }
 
 TEST_CASE("what is no number is refused by name") {
-  for (const char* text : {"", "x", "1/", "/2", "1/0", "1e3", "0x1", ".5", "5.", "1/2/3", " 1",
-                           "1 ", "+1", "--1", "1/-2", "nan", "inf", "1,2"}) {
+  for (const char* text :
+       {"",   "x",  "1/",    "/2", "1/0", "1e", "e3",  "1e1000", "1e+-1", "1e0.5", "1/2e1", "0x1",
+        ".5", "5.", "1/2/3", " 1", "1 ",  "+1", "--1", "1/-2",   "nan",   "inf",   "1,2"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_rational(text, "place"), BadInput);
   }

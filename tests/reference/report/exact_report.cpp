@@ -1,9 +1,9 @@
 #include "reference/report/exact_report.hpp"
 
+#include "base/error.hpp"
 #include "reference/analysis/four_state.hpp"
 #include "reference/analysis/swap_rate.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"

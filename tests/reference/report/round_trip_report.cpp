@@ -2,9 +2,9 @@
 
 #include <map>
 
+#include "base/error.hpp"
 #include "reference/analysis/round_trip.hpp"
 #include "reference/analysis/swap_rate.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/swap.hpp"
 #include "tests/reference/four_state.hpp"
