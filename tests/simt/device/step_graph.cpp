@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "base/error.hpp"
 #include "gpu/device/growing_memory.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "tests/catch.hpp"
@@ -89,8 +90,8 @@ TEST_CASE("a graph has its memory before it is captured, and is no longer sound 
                                     simt::launch(one_warp, stream, add_and_double, memory.data(),
                                                  3U);
                                   }),
-                    std::logic_error);
-  REQUIRE_THROWS_AS(graph.capture(stream, [] {}), std::logic_error);
+                    tempera::Bug);
+  REQUIRE_THROWS_AS(graph.capture(stream, [] {}), tempera::Bug);
   REQUIRE_THROWS_AS(graph.capture(stream, [] { throw std::runtime_error("refused"); }),
                     std::runtime_error);
   // The stream runs what it is given again.
@@ -116,8 +117,8 @@ TEST_CASE("staged bytes reach the device and come back, by one wait") {
   {
     const WithPlantedFault lost({1, {}});
     bytes.send(stream, 4);
-    CHECK_THROWS_AS(bytes.read_back(stream, 4), std::runtime_error);
-    CHECK_THROWS_AS(bytes.send(stream, 4), std::runtime_error);
+    CHECK_THROWS_AS(bytes.read_back(stream, 4), tempera::DeviceError);
+    CHECK_THROWS_AS(bytes.send(stream, 4), tempera::DeviceError);
   }
   const WithPlantedFault small({{}, 64});
   CHECK_THROWS_AS(bytes.resize(65), std::bad_alloc);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <planted/packed_defects.hpp>
 
+#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"

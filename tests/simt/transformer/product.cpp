@@ -3,8 +3,8 @@
 #include <numeric>
 #include <set>
 
-#include "gpu/device/tensor_core.hpp"
 #include "base/error.hpp"
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/contract.hpp"
@@ -193,7 +193,8 @@ TEST_CASE("where a block has less shared memory, ring and chunks are smaller and
 }
 
 TEST_CASE("a device with too little shared memory for any product is refused in one line") {
-  REQUIRE_THROWS_AS(gpu::plan_product(5, 2560, 6144, 384, false, {132, 48 * 1024}), tempera::BadInput);
+  REQUIRE_THROWS_AS(gpu::plan_product(5, 2560, 6144, 384, false, {132, 48 * 1024}),
+                    tempera::BadInput);
   REQUIRE_THROWS_WITH(
       gpu::plan_product(5, 2560, 6144, 384, false, {132, 48 * 1024}),
       Catch::Contains("the device: it gives a block 49152 bytes of shared memory") &&

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu/device/simt/simt.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/recurrent_kernels.hpp"
 #include "tests/simt/transformer/contract.hpp"
 

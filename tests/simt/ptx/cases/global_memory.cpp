@@ -1,0 +1,99 @@
+// The worst that a thread may see of global memory, by the words of global_memory.hpp: two blocks
+// of two threads, one of which writes what the other reads.
+#include "tests/simt/ptx/global_memory.hpp"
+
+#include <cstring>
+
+#include "gpu/device/simt/simt.hpp"
+#include "tests/catch.hpp"
+
+namespace tempera::tests::ptx {
+namespace {
+
+using Load = GlobalMemory::Load;
+constexpr std::uint32_t poisoned = 0xFFFFFFFFU;
+
+/// A launch of two blocks, in which any thread can act next.
+struct TwoBlocks {
+  TwoBlocks() { memory.begin_launch(); }
+  GlobalMemory& as(unsigned block, unsigned thread) {
+    gpu::simt::place = {thread, 2, {block, 0, 0}, {2, 1, 1}, nullptr};
+    return memory;
+  }
+  void write(unsigned block, unsigned thread, std::uint32_t value) {
+    as(block, thread).store(&word, sizeof word);
+    word = value;
+  }
+  std::uint32_t read(unsigned block, unsigned thread, Load load = Load::past) {
+    std::uint32_t seen = word;
+    as(block, thread).look(&word, sizeof word, load, reinterpret_cast<unsigned char*>(&seen));
+    return seen;
+  }
+  void all_pass_barrier(unsigned block) {
+    for (const unsigned thread : {0U, 1U}) as(block, thread).pass_barrier();
+  }
+
+  GlobalMemory memory;
+  alignas(16) std::uint32_t word = 7;
+};
+
+}  // namespace
+
+TEST_CASE("a store is seen by its own block at once, and by others after two fences") {
+  TwoBlocks run;
+  run.write(0, 0, 8);
+  CHECK(run.read(0, 1) == 8);
+  CHECK(run.read(1, 0) == 7);
+  run.as(1, 0).fence();
+  CHECK(run.read(1, 0) == 7);  // the writer has not fenced
+  run.as(0, 0).fence();
+  CHECK(run.read(1, 0) == 7);  // the reader fenced before
+  run.as(1, 0).fence();
+  CHECK(run.read(1, 0) == 8);
+  CHECK(run.read(1, 1) == 7);  // another thread of the block, with no barrier between
+  run.all_pass_barrier(1);
+  CHECK(run.read(1, 1) == 8);
+  CHECK(run.read(1, 0, Load::plain) == 7);  // the first-level cache may have had it
+  CHECK(run.memory.stale_loads() == 5);
+}
+
+TEST_CASE("a fence covers another thread's store where a barrier lies between") {
+  TwoBlocks run;
+  run.write(0, 0, 8);
+  run.as(0, 1).fence();
+  run.as(1, 0).fence();
+  CHECK(run.read(1, 0) == 7);
+  run.all_pass_barrier(0);
+  run.as(0, 1).fence();
+  run.as(1, 0).fence();
+  CHECK(run.read(1, 0) == 8);
+}
+
+TEST_CASE("what the launch before has written is poison until a thread has waited for it") {
+  TwoBlocks run;
+  run.write(0, 0, 8);
+  run.memory.begin_launch();
+  CHECK(run.read(1, 1) == poisoned);
+  run.as(1, 0).wait_for_inputs();
+  CHECK(run.read(1, 0) == 8);
+  CHECK(run.read(1, 1) == poisoned);  // each thread for itself
+  run.memory.begin_launch();
+  CHECK(run.read(0, 0) == 8);  // two launches ago
+}
+
+TEST_CASE("a copy of 16 bytes brings what the thread may see, word by word") {
+  GlobalMemory memory;
+  memory.begin_launch();
+  alignas(16) std::uint32_t words[4] = {1, 2, 3, 4};
+  gpu::simt::place = {0, 2, {0, 0, 0}, {2, 1, 1}, nullptr};
+  CHECK(memory.vector_as_seen(words) == words);
+  memory.store(&words[2], sizeof words[2]);
+  words[2] = 9;
+  CHECK(memory.vector_as_seen(words) == words);
+  gpu::simt::place = {0, 2, {1, 0, 0}, {2, 1, 1}, nullptr};
+  std::uint32_t seen[4];
+  std::memcpy(seen, memory.vector_as_seen(words), sizeof seen);
+  CHECK((seen[0] == 1 && seen[1] == 2 && seen[2] == 3 && seen[3] == 4));
+}
+
+}  // namespace tempera::tests::ptx

@@ -1,0 +1,84 @@
+# What nvcc compiled of every production kernel, kept as PTX, translated to C++ and run by fibers: the programs that end
+# in _ptx are those of the kernels' text, with the same test cases.
+#   test_simt_ptx         tests/simt for sm_90, and tests/simt/ptx/cases besides
+#   test_law_ptx          tests/lab/enumerate/draw_kernels.cpp and tests/simt/ptx/laws: the law of what nvcc compiled
+#   test_simt_ptx_sm_80   the same for sm_80, which the build leaves out unless it is asked for
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(ptx ${CMAKE_CURRENT_SOURCE_DIR}/simt/ptx)
+set(ptx_translator ${ptx}/to_cpp.py ${ptx}/translator.py ${ptx}/rules.py ${ptx}/parse_ptx.py)
+file(GLOB ptx_cases CONFIGURE_DEPENDS ${ptx}/cases/*.cpp)
+
+# tempera_ptx_kernels(LIBRARY TARGET): what is kept for a target, as a library.
+function(tempera_ptx_kernels library target)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/ptx_${target})
+  file(MAKE_DIRECTORY ${folder})
+  set(sources)
+  set(lists)
+  set(addresses)
+  # Files of about as many instructions each, so that they compile side by side.
+  foreach(row queue_draw:1 cuda_kernels:1 recurrence:1 token_step:1 attention_launch:3 product_launch:8)
+    string(REPLACE ":" ";" row ${row})
+    list(GET row 0 name)
+    list(GET row 1 parts)
+    set(written)
+    math(EXPR last "${parts} - 1")
+    foreach(part RANGE ${last})
+      list(APPEND written ${folder}/${name}_${part}.cpp)
+      string(APPEND lists "namespace ${name}_${part} {\nstd::span<const CompiledKernel> kernels();\n}\n")
+      string(APPEND addresses "      ${name}_${part}::kernels(),\n")
+    endforeach()
+    set(kept ${ptx}/kept/${name}.${target}.ptx.xz)
+    add_custom_command(OUTPUT ${written}
+      COMMAND ${Python3_EXECUTABLE} ${ptx}/to_cpp.py ${kept} ${name} ${parts} ${folder}
+      DEPENDS ${ptx_translator} ${kept} VERBATIM)
+    list(APPEND sources ${written})
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}/all_kernels.cpp @ONLY CONTENT "#include \"tests/simt/ptx/all_kernels.hpp\"
+
+namespace tempera::tests::ptx {
+
+@lists@
+std::vector<std::span<const CompiledKernel>> all_kernels() {
+  return {
+@addresses@  };
+}
+
+}  // namespace tempera::tests::ptx
+")
+  # Defects are planted for one target: their instructions are the same for the other.
+  set(planted ${folder}/planted_0.cpp ${folder}/planted_1.cpp ${folder}/planted_2.cpp ${folder}/all_planted.cpp)
+  file(GLOB every_kept CONFIGURE_DEPENDS ${ptx}/kept/*.sm_90.ptx.xz)
+  add_custom_command(OUTPUT ${planted} COMMAND ${Python3_EXECUTABLE} ${ptx}/plants.py ${folder}
+    DEPENDS ${ptx}/plants.py ${ptx_translator} ${every_kept} VERBATIM)
+  list(APPEND sources ${planted})
+  add_library(${library} STATIC EXCLUDE_FROM_ALL ${sources} ${folder}/all_kernels.cpp ${ptx}/run_compiled.cpp
+    ${ptx}/global_memory.cpp)
+  target_link_libraries(${library} PUBLIC tempera_gpu ${CMAKE_DL_LIBS} PRIVATE tempera_options)
+  target_compile_definitions(${library} PUBLIC TEMPERA_PTX_TARGET="${target}")
+  # No unity, which would put thousands of functions into one compilation, and no more than -O1: each is run for seconds.
+  set_target_properties(${library} PROPERTIES UNITY_BUILD OFF)
+  target_compile_options(${library} PRIVATE -O1)
+  # Results that nobody reads, which an assembler would leave out.
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "-Wno-unused-but-set-variable;-Wno-parentheses")
+endfunction()
+
+# tempera_ptx_program(NAME OF LIBRARY): the cases of program OF over the kernels of a library, and more cases.
+function(tempera_ptx_program name of library)
+  add_executable(${name} $<TARGET_OBJECTS:${of}> ${ptx_cases} $<TARGET_OBJECTS:test_main>)
+  # A kernel is found by its name, which the linker would drop.
+  set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
+  target_link_libraries(${name} PRIVATE ${library} test_headers)
+  target_precompile_headers(${name} REUSE_FROM test_headers)
+endfunction()
+
+tempera_ptx_kernels(compiled_sm_90 sm_90)
+tempera_ptx_program(test_simt_ptx test_simt compiled_sm_90)
+tempera_ptx_kernels(compiled_sm_80 sm_80)
+# The law of what nvcc compiled.
+add_executable(test_law_ptx ${ptx}/laws/whole_programs.cpp ${ptx}/cases/compiled_kernels.cpp lab/enumerate/draw_kernels.cpp
+  $<TARGET_OBJECTS:test_main>)
+set_target_properties(test_law_ptx PROPERTIES ENABLE_EXPORTS ON UNITY_BUILD OFF)
+target_link_libraries(test_law_ptx PRIVATE tempera_lab compiled_sm_90 test_headers)
+target_precompile_headers(test_law_ptx REUSE_FROM test_headers)
+tempera_ptx_program(test_simt_ptx_sm_80 test_simt compiled_sm_80)
+set_target_properties(test_simt_ptx_sm_80 PROPERTIES EXCLUDE_FROM_ALL ON)

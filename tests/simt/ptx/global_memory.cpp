@@ -1,0 +1,133 @@
+#include "tests/simt/ptx/global_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/device/simt/simt.hpp"
+
+namespace tempera::tests::ptx {
+
+namespace {
+
+using gpu::simt::place;
+
+constexpr std::uintptr_t word_bytes = sizeof(std::uint32_t);
+
+std::size_t running_block_number() {
+  return (std::size_t{place.block.z} * place.blocks.y + place.block.y) * place.blocks.x +
+         place.block.x;
+}
+
+/// Calls visit(word, first, last) for each word that the bytes touch: which of its bytes they are.
+template <class Visit>
+void for_each_word(const void* at, std::size_t bytes, const Visit& visit) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  const std::uintptr_t end = begin + bytes;
+  for (std::uintptr_t word = begin / word_bytes * word_bytes; word < end; word += word_bytes)
+    visit(word, std::max(word, begin), std::min(word + word_bytes, end));
+}
+
+}  // namespace
+
+void GlobalMemory::begin_launch() {
+  of_launch_before_ = std::move(words_);
+  words_.clear();
+  blocks_.clear();
+  seen_vectors_.clear();
+  ticks_ = 0;
+}
+
+GlobalMemory::Block& GlobalMemory::running_block() {
+  Block& block = blocks_[running_block_number()];
+  block.threads.resize(place.threads);
+  return block;
+}
+
+GlobalMemory::Thread& GlobalMemory::running_thread() {
+  return running_block().threads[place.thread];
+}
+
+void GlobalMemory::store(const void* to, std::size_t bytes) {
+  const std::size_t number = running_block_number();
+  Block& block = running_block();
+  const std::size_t epoch = block.threads[place.thread].epoch;
+  for_each_word(to, bytes, [&](std::uintptr_t word, std::uintptr_t, std::uintptr_t) {
+    const auto [at, is_new] = words_.try_emplace(word);
+    Word& kept = at->second;
+    if (is_new) {
+      std::memcpy(&kept.before, reinterpret_cast<const void*>(word), sizeof kept.before);
+      kept.of_several_blocks = false;
+    } else if (kept.block != number) {
+      kept.of_several_blocks = true;
+    }
+    kept.block = number;
+    kept.thread = place.thread;
+    kept.epoch = epoch;
+    kept.fenced = 0;
+    block.uncovered.push_back(word);
+  });
+}
+
+std::uint64_t GlobalMemory::last_covering_fence() {
+  const Block& block = running_block();
+  const Thread& thread = block.threads[place.thread];
+  std::uint64_t last = thread.fenced;
+  for (const auto& [epoch, tick] : block.fences)
+    if (epoch < thread.epoch) last = std::max(last, tick);
+  return last;
+}
+
+void GlobalMemory::look(const void* from, std::size_t bytes, Load load, unsigned char* read) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(from);
+  const bool has_waited = running_thread().has_waited;
+  if (words_.empty() && (has_waited || of_launch_before_.empty())) return;
+  const std::size_t number = running_block_number();
+  const std::uint64_t covered = last_covering_fence();
+  bool is_stale = false;
+  for_each_word(from, bytes, [&](std::uintptr_t word, std::uintptr_t first, std::uintptr_t last) {
+    if (const auto at = words_.find(word); at != words_.end()) {
+      const Word& kept = at->second;
+      const bool is_own = kept.block == number || kept.of_several_blocks;
+      const bool is_ordered = kept.fenced != 0 && kept.fenced <= covered && load == Load::past;
+      if (is_own || is_ordered) return;
+      std::memcpy(read + (first - begin),
+                  reinterpret_cast<const unsigned char*>(&kept.before) + (first - word),
+                  last - first);
+      is_stale = true;
+    } else if (!has_waited && of_launch_before_.count(word) != 0) {
+      std::memset(read + (first - begin), gpu::simt::poison, last - first);
+      is_stale = true;
+    }
+  });
+  if (is_stale) ++stale_loads_;
+}
+
+const void* GlobalMemory::vector_as_seen(const void* from) {
+  gpu::simt::Vector16 seen{};
+  std::memcpy(&seen, from, sizeof seen);
+  const std::uint64_t before = stale_loads_;
+  look(from, sizeof seen, Load::past, reinterpret_cast<unsigned char*>(&seen));
+  if (stale_loads_ == before) return from;
+  return &seen_vectors_.emplace_back(seen);
+}
+
+void GlobalMemory::fence() {
+  Block& block = running_block();
+  Thread& thread = block.threads[place.thread];
+  ++ticks_;
+  thread.fenced = ticks_;
+  block.fences[thread.epoch] = ticks_;
+  const auto is_covered = [&](std::uintptr_t word) {
+    Word& kept = words_.at(word);
+    const bool covered = kept.thread == place.thread || kept.epoch < thread.epoch;
+    if (covered) kept.fenced = ticks_;
+    return covered;
+  };
+  std::erase_if(block.uncovered, is_covered);
+}
+
+void GlobalMemory::pass_barrier() { ++running_thread().epoch; }
+
+void GlobalMemory::wait_for_inputs() { running_thread().has_waited = true; }
+
+}  // namespace tempera::tests::ptx

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/device/simt/launch_shape.hpp"
+
+namespace tempera::tests::ptx {
+
+/// What a thread may see of global memory that another block of its launch, or the launch before
+/// it, has written: the worst that the memory model of PTX allows.
+///
+/// A store is in memory at once, and what stood there before is kept beside it, word by word.
+/// Another block sees what stood there before
+///  - until a fence (membar.gl) covers the store: one of the storing thread, or of a thread of its
+///    block that has passed a barrier since;
+///  - until after that a fence covers the load in the same way: that of a block that fenced before
+///    sees no more than there was to see then;
+///  - by a plain load always: the first-level cache may have had the line. A load past it (.cg)
+///    sees what fences allow.
+/// What the launch before has written is poison until the thread has waited for its inputs
+/// (griddepcontrol.wait).
+class GlobalMemory {
+ public:
+  /// A kernel is launched: what was written until now is the launch's before it.
+  void begin_launch();
+  void store(const void* to, std::size_t bytes);
+  enum class Load { plain, past };
+  /// Changes what was read to what the running thread may see.
+  void look(const void* from, std::size_t bytes, Load load, unsigned char* read);
+  /// Where a copy of 16 bytes finds what the running thread may see of them.
+  const void* vector_as_seen(const void* from);
+  void fence();
+  void pass_barrier();
+  void wait_for_inputs();
+  /// Loads that have seen something else than what is in memory.
+  std::uint64_t stale_loads() const { return stale_loads_; }
+
+ private:
+  struct Thread {
+    std::size_t epoch = 0;     // barriers that it has passed
+    std::uint64_t fenced = 0;  // tick of its last fence
+    bool has_waited = false;
+  };
+  struct Word {
+    std::uint32_t before;
+    std::size_t block;
+    unsigned thread;
+    std::size_t epoch;
+    std::uint64_t fenced;    // tick of the fence that covers it; 0: none yet
+    bool of_several_blocks;  // neighbours in a word: nobody is held to what it sees of it
+  };
+  struct Block {
+    std::vector<Thread> threads;
+    std::map<std::size_t, std::uint64_t> fences;  // the last tick of each epoch
+    std::vector<std::uintptr_t> uncovered;        // words that no fence covers yet
+  };
+
+  Block& running_block();
+  Thread& running_thread();
+  std::uint64_t last_covering_fence();
+
+  std::unordered_map<std::uintptr_t, Word> words_;
+  std::unordered_map<std::uintptr_t, Word> of_launch_before_;
+  std::map<std::size_t, Block> blocks_;
+  std::deque<gpu::simt::Vector16> seen_vectors_;  // of this launch
+  std::uint64_t ticks_ = 0;
+  std::uint64_t stale_loads_ = 0;
+};
+
+/// What kernels that nvcc compiled go through, where it is set: TEMPERA_PTX_MEMORY=worst.
+inline constinit GlobalMemory* global_memory = nullptr;
+
+}  // namespace tempera::tests::ptx

@@ -1,0 +1,106 @@
+#include "tests/simt/ptx/run_compiled.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/simt/ptx/all_kernels.hpp"
+
+namespace tempera::tests::ptx {
+
+namespace {
+
+namespace simt = gpu::simt;
+
+/// A form of a kernel, and where its launches are counted.
+struct Found {
+  simt::CompiledKernel run = nullptr;
+  std::uint64_t* count = nullptr;
+};
+
+/// Made when it is first asked for: a program asks before its own objects are made.
+struct State {
+  Launches counted;
+  std::map<const void*, Found> found;
+  std::map<std::string, simt::CompiledKernel> kernels;  // of the target
+  GlobalMemory worst;
+};
+State& state() {
+  static State one;
+  return one;
+}
+
+/// The name of a function of this program, whose symbols are exported but for those of one source
+/// alone: kernels that only a test has.
+std::string name_of(const void* function) {
+  Dl_info info{};
+  const bool is_exported =
+      dladdr(function, &info) != 0 && info.dli_sname != nullptr && info.dli_saddr == function;
+  return is_exported ? info.dli_sname : "of_one_test";
+}
+
+/// The text is compiled in namespace on_fibers here, and in on_device by nvcc.
+std::string on_device(std::string name) {
+  const std::string here = "9on_fibers";
+  const std::string there = "9on_device";
+  for (std::size_t at = 0; (at = name.find(here, at)) != std::string::npos; at += there.size())
+    name.replace(at, here.size(), there);
+  return name;
+}
+
+simt::CompiledKernel compiled_form(const void* text) {
+  if (global_memory != nullptr) global_memory->begin_launch();
+  State& all = state();
+  Found& form = all.found[text];
+  if (form.count == nullptr) {
+    const std::string name = on_device(name_of(text));
+    const auto known = all.kernels.find(name);
+    const bool is_known = known != all.kernels.end();
+    if (is_known) form.run = known->second;
+    form.count = is_known ? &all.counted.compiled[name] : &all.counted.by_text[name];
+  }
+  ++*form.count;
+  return form.run;
+}
+
+/// Adds the counts to the file that TEMPERA_PTX_LAUNCHES names: a line for each kernel.
+void write_launches() {
+  const char* const path = std::getenv("TEMPERA_PTX_LAUNCHES");
+  if (path == nullptr) return;
+  std::ofstream out(path, std::ios::app);
+  for (const auto& [name, count] : state().counted.compiled)
+    out << "compiled " << name << ' ' << count << '\n';
+  for (const auto& [name, count] : state().counted.by_text)
+    out << "text " << name << ' ' << count << '\n';
+}
+
+}  // namespace
+
+void run_compiled(const std::string& target) {
+  State& all = state();
+  for (const std::span<const CompiledKernel> kernels : all_kernels())
+    for (const CompiledKernel& kernel : kernels)
+      if (kernel.target == target) all.kernels[kernel.name] = kernel.run;
+  if (all.kernels.empty()) throw std::logic_error("this program has no kernel for " + target);
+  if (const char* const defect = std::getenv("TEMPERA_PTX_PLANT"); defect != nullptr) {
+    const auto planted = planted_kernels();
+    const auto kernels = planted.find(defect);
+    if (kernels == planted.end())
+      throw std::logic_error("there is no planted defect " + std::string(defect));
+    for (const CompiledKernel& kernel : kernels->second) all.kernels.at(kernel.name) = kernel.run;
+  }
+  if (const char* const memory = std::getenv("TEMPERA_PTX_MEMORY"); memory != nullptr) {
+    if (std::string(memory) != "worst")
+      throw std::logic_error("TEMPERA_PTX_MEMORY is " + std::string(memory) + "; give worst");
+    global_memory = &all.worst;
+  }
+  for (const auto& [name, run] : all.kernels) all.counted.compiled[name] = 0;
+  simt::find_compiled_kernel = compiled_form;
+  std::atexit(write_launches);
+}
+
+const Launches& launches() { return state().counted; }
+
+}  // namespace tempera::tests::ptx

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tempera::tests::ptx {
+
+/// How often each kernel was launched, by the name that nvcc gave it.
+struct Launches {
+  std::map<std::string, std::uint64_t> compiled;  ///< of what nvcc compiled; all are listed
+  std::map<std::string, std::uint64_t> by_text;   ///< of what only the C++ text has
+};
+
+/// To be called once. From here on simt::launch runs what nvcc compiled for `target` ("sm_90") in
+/// place of a kernel's text, where this program has it. Kernels with the defect that
+/// TEMPERA_PTX_PLANT names are taken in place of the sound ones.
+void run_compiled(const std::string& target);
+
+const Launches& launches();
+
+}  // namespace tempera::tests::ptx
