@@ -12,7 +12,7 @@ namespace {
 /// Collects everything that runs leave, as bits, by their places.
 class Bits final : public gpu::DrawObserver {
  public:
-  void ended(std::size_t place, const gpu::Progress& run) override {
+  void sampler_ended(std::size_t place, const gpu::Progress& run) override {
     std::vector<std::uint64_t>& bits = of_place_[place];
     for (const gpu::Record& record : run.replicas) {
       for (std::size_t t = 1; t <= record.length(); ++t) {
@@ -72,7 +72,7 @@ ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed) {
   class Lengths final : public gpu::DrawObserver {
    public:
     explicit Lengths(ExtensionCalls& calls) : calls_(calls) {}
-    void ended(std::size_t, const gpu::Progress& run) override {
+    void sampler_ended(std::size_t, const gpu::Progress& run) override {
       for (const gpu::Record& record : run.replicas) {
         calls_.lengths.push_back(record.length());
         calls_.terminated += record.terminated() ? 1 : 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -35,7 +36,7 @@ void read_verdict(Claim& claim, const JsonObject& entry, const std::string& wher
                                   [&](Verdict verdict) { return word == word_for(verdict); });
   if (found == verdicts.end())
     throw BadInput(where, "has the unknown verdict " + in_quotes(word),
-                              "use \"holds\", \"holds if\", \"fails\" or \"undecided\"");
+                   "use \"holds\", \"holds if\", \"fails\" or \"undecided\"");
   claim.verdict = *found;
   for (const Verdict other : verdicts) {
     if (other == Verdict::holds) continue;
@@ -43,9 +44,9 @@ void read_verdict(Claim& claim, const JsonObject& entry, const std::string& wher
     const auto ground = entry.optional_text(key);
     if (ground.has_value() != (other == claim.verdict))
       throw BadInput(where,
-                                std::string(ground ? "has" : "lacks") + " the key \"" + key +
-                                    "\" of the verdict \"" + word_for(other) + "\"",
-                                "give each verdict its own ground");
+                     std::string(ground ? "has" : "lacks") + " the key \"" + key +
+                         "\" of the verdict \"" + word_for(other) + "\"",
+                     "give each verdict its own ground");
     if (ground) claim.ground = ground;
   }
 }
@@ -57,20 +58,18 @@ void check_means(const Claim& claim, const std::string& where) {
   if (claim.verdict == Verdict::undecided) {
     if (claim.kind || claim.check || claim.theorem)
       throw BadInput(where, "is undecided and says what decides it",
-                                "leave out kind, check and theorem, or give another verdict");
+                     "leave out kind, check and theorem, or give another verdict");
     return;
   }
   if (!claim.kind || std::find(kinds.begin(), kinds.end(), *claim.kind) == kinds.end())
-    throw BadInput(
-        where,
-        claim.kind ? "is of the unknown kind " + in_quotes(*claim.kind) : "has no kind",
-        "use " + listed(kinds));
+    throw BadInput(where,
+                   claim.kind ? "is of the unknown kind " + in_quotes(*claim.kind) : "has no kind",
+                   "use " + listed(kinds));
   if (*claim.kind == "proved" ? claim.check || !claim.theorem : !claim.check)
-    throw BadInput(
-        where,
-        *claim.kind == "proved" ? "is proved: it has a theorem and no check"
-                                : "is " + *claim.kind + " and has no check",
-        "call it proved where a theorem alone decides it, and otherwise name its check");
+    throw BadInput(where,
+                   *claim.kind == "proved" ? "is proved: it has a theorem and no check"
+                                           : "is " + *claim.kind + " and has no check",
+                   "call it proved where a theorem alone decides it, and otherwise name its check");
 }
 
 }  // namespace
@@ -107,12 +106,11 @@ std::vector<Claim> read_claims(const std::string& file) {
   static const std::vector<std::string> natures{"definition",         "theorem",   "closed form",
                                                 "approximation",      "heuristic", "table value",
                                                 "measured elsewhere", "promise"};
-  const nlohmann::json document = parse_json(
-      read_text_file(file, "name the tree of tempera with --tree"), file);
+  const nlohmann::json document =
+      parse_json(read_text_file(file, "name the tree of tempera with --tree"), file);
   std::vector<Claim> claims;
   std::set<std::string> ids, checks;
-  for (const auto& entry :
-       objects_of(document, file, "see HACKING.md for the form of a claim")) {
+  for (const auto& entry : objects_of(document, file, "see HACKING.md for the form of a claim")) {
     entry.check_keys({"id", "label", "statement", "nature", "verdict"},
                      {"assumption", "witness", "reason", "kind", "check", "theorem", "missing"});
     Claim claim;
@@ -128,23 +126,34 @@ std::vector<Claim> read_claims(const std::string& file) {
     if (!ids.insert(claim.id).second)
       throw BadInput(where, "is given twice", "give each claim its own id");
     if (std::find(natures.begin(), natures.end(), claim.nature) == natures.end())
-      throw BadInput(where,
-                                "is of the unknown nature " + in_quotes(claim.nature),
-                                "use " + listed(natures));
+      throw BadInput(where, "is of the unknown nature " + in_quotes(claim.nature),
+                     "use " + listed(natures));
     read_verdict(claim, entry, where);
     check_means(claim, where);
     if (claim.check && !checks.insert(*claim.check).second)
       throw BadInput(where, "names a check that another claim names",
-                                "give each claim the check that computes it alone");
+                     "give each claim the check that computes it alone");
     claims.push_back(std::move(claim));
   }
   return claims;
 }
 
+namespace {
+
+/// The file of this name in a folder of `proofs`, or in `proofs` itself.
+std::string proof_named(const std::string& proofs, const std::string& name) {
+  std::error_code missing;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(proofs, missing))
+    if (entry.path().filename() == name) return entry.path().string();
+  return "";
+}
+
+}  // namespace
+
 bool theorem_is_stated(const std::string& tree, const std::string& theorem) {
   const std::size_t dot = theorem.find('.');
   if (dot == std::string::npos) return false;
-  std::ifstream in(tree + "/proofs/" + theorem.substr(0, dot) + ".v");
+  std::ifstream in(proof_named(tree + "/proofs", theorem.substr(0, dot) + ".v"));
   std::stringstream content;
   content << in.rdbuf();
   const std::string text = content.str();

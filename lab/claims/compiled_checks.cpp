@@ -1,7 +1,7 @@
 #include "lab/claims/checks.hpp"
 #include "lab/defects/gallery.hpp"
-#include "lab/laws/law.hpp"
 #include "lab/enumerate/small_transformer.hpp"
+#include "lab/laws/law.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -118,7 +118,7 @@ Finding compiled_transformer(const Evidence& evidence) {
   }
   Finding finding = count.finding("");
   if (finding.confirms)
-    finding.detail = "K = 1 and 2, both arithmetics, largest TV " + to_scientific(worst);
+    finding.detail = "K = 1 and 2, every arithmetic, largest TV " + to_scientific(worst);
   return finding;
 }
 

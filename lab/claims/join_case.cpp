@@ -12,8 +12,7 @@ namespace tempera::lab {
 
 std::vector<JoinCase> read_join_cases(const std::string& file) {
   std::ifstream in(file);
-  if (!in)
-    throw BadInput(file, "cannot be read", "name the tree of tempera with --tree");
+  if (!in) throw BadInput(file, "cannot be read", "name the tree of tempera with --tree");
   std::vector<JoinCase> cases;
   try {
     for (const auto& entry : nlohmann::json::parse(in)) {

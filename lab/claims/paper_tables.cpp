@@ -50,18 +50,18 @@ reference::Rational& PaperTable::entry(const std::string& group, const std::stri
 
 PaperTables read_paper_tables(const std::string& tree) {
   const std::string file = tree + "/proofs/paper_tables.json";
-  const nlohmann::json document = parse_json(
-      read_text_file(file, "name the tree of tempera with --tree"), file);
-  const JsonObject labels(document, file, "", form);
+  const nlohmann::json document =
+      parse_json(read_text_file(file, "name the tree of tempera with --tree"), file);
+  const JsonObject labels(document, file, form);
   PaperTables tables;
   for (const auto& [label, value] : document.items()) {
-    const JsonObject object(value, file, in_quotes(label), form);
+    const JsonObject object = labels.object(label);
     object.check_keys({"columns", "groups"}, {});
     PaperTable& table = tables[label];
     table.columns = object.texts("columns");
-    const JsonObject groups(object["groups"], file, object.place_of("groups"), form);
-    for (const auto& [group, rows] : object["groups"].items()) {
-      const JsonObject named(rows, file, groups.place_of(group), form);
+    const JsonObject groups = object.object("groups");
+    for (const auto& [group, rows] : object.at("groups").items()) {
+      groups.object(group);  // refuses what is none
       for (const auto& [row, entries] : rows.items())
         table.groups[group][row] =
             row_of(entries, table.columns.size(), file + ", " + label + ", " + group + ", " + row);

@@ -50,8 +50,7 @@ Referee::Referee(const std::string& tree)
 void Referee::require_check(const Claim& claim) const {
   if (claim.check && !checks_.contains(*claim.check))
     throw BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
-                              "names the unknown check " + *claim.check,
-                              "use a name of lab/claims/");
+                   "names the unknown check " + *claim.check, "use a name of lab/claims/");
 }
 
 Decision Referee::decide(const Claim& claim) const {

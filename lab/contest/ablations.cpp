@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/error.hpp"
 #include "reference/analysis/ladder_design.hpp"
 #include "reference/analysis/swap_rate.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/joint_states.hpp"
 #include "reference/kernels/power_target.hpp"
 
@@ -33,7 +33,7 @@ std::vector<Power> whole_powers(const Ladder& ladder) {
   if (denominator(lowest) != 1 || denominator(highest) != 1 || highest == lowest ||
       highest - lowest > Rational(most_whole_powers))
     throw BadInput("--powers", "do not span a range between two whole powers",
-                              "ablations take other ladders of whole powers from it: 1,3,9");
+                   "ablations take other ladders of whole powers from it: 1,3,9");
   std::vector<Power> powers;
   for (Rational power = lowest; power <= highest; power += 1) powers.emplace_back(power);
   return powers;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "reference/analysis/total_variation.hpp"
 #include "base/error.hpp"
+#include "reference/analysis/total_variation.hpp"
 #include "reference/kernels/decode_tokens.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/power_target.hpp"
@@ -106,7 +106,7 @@ void spend(const Runner& runner, const Rational& budget, KernelFigures& row) {
     law = moved;
   }
   throw BadInput(row.name, "does not spend the budget in 1000 moves",
-                            "compare kernels that take more tokens");
+                 "compare kernels that take more tokens");
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <sstream>
 #include <tuple>
 
-#include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/defects/defects.hpp"
+#include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/enumerate/own_model.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/power_target.hpp"

@@ -1,7 +1,7 @@
 #include "lab/defects/kernel_gallery.hpp"
 
-#include "lab/enumerate/compiled_space.hpp"
 #include "lab/defects/gallery.hpp"
+#include "lab/enumerate/compiled_space.hpp"
 
 namespace tempera::lab {
 namespace {

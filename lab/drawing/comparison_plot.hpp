@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "lab/drawing/picture.hpp"
 #include "lab/contest/exact_comparison.hpp"
+#include "lab/drawing/picture.hpp"
 
 namespace tempera::lab {
 

@@ -144,7 +144,7 @@ class CompiledKernel {
     Door lottery(tree);
     gpu::Engine engine(space_.model().model, canonical_.rows(), lottery);
     gpu::Run run{engine, space_.model().context, ladder_};
-    run.early_rejection = early_rejection_;
+    run.options.early_rejection = early_rejection_;
     step(run);
   }
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include "gpu/model/table_model.hpp"
 #include "base/error.hpp"
+#include "gpu/model/table_model.hpp"
 #include "reference/kernels/joint_states.hpp"
 
 namespace tempera::lab {
@@ -69,10 +69,9 @@ CompiledSpace::CompiledSpace(const EnumerableModel& model, std::size_t horizon, 
   // A deeper recursion could outgrow the stack.
   constexpr std::size_t longest = 1024;
   if (horizon > longest)
-    throw BadInput(
-        "horizon " + std::to_string(horizon),
-        "is above " + std::to_string(longest) + ", the longest that is enumerated",
-        "lower the horizon");
+    throw BadInput("horizon " + std::to_string(horizon),
+                   "is above " + std::to_string(longest) + ", the longest that is enumerated",
+                   "lower the horizon");
   std::vector<gpu::TokenId> tokens;
   extend(tokens, 1, limit);
   for (std::size_t s = 0; s < size(); ++s) index_[records_[s]] = s;
@@ -83,10 +82,9 @@ void CompiledSpace::extend(std::vector<gpu::TokenId>& tokens, const Real& likeli
   const bool terminated = !tokens.empty() && model_.context.is_terminal(tokens.back());
   if (terminated || tokens.size() == horizon_) {
     if (records_.size() == limit)
-      throw BadInput(
-          "horizon " + std::to_string(horizon_),
-          "the record space has more than " + std::to_string(limit) + " records",
-          "lower the horizon or take a smaller model");
+      throw BadInput("horizon " + std::to_string(horizon_),
+                     "the record space has more than " + std::to_string(limit) + " records",
+                     "lower the horizon or take a smaller model");
     records_.push_back(tokens);
     likelihoods_.push_back(likelihood);
     return;

@@ -1,8 +1,8 @@
 #include "lab/enumerate/compiled_truncating_kernel.hpp"
 
 #include <optional>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/sampler/truncating_move.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/tree_lottery.hpp"
@@ -29,7 +29,7 @@ reference::Matrix compiled_truncating_kernel(const EnumerableModel& model,
         },
         [&](const Rational& probability) {
           if (!canonical.stale_parts(*x).empty())
-            throw std::logic_error("a truncating move leaves a stale record at " + space.name(s));
+            throw Bug("a truncating move leaves a stale record at " + space.name(s));
           matrix(s, space.find(x->token_ids()).value()) += probability;
         });
   }

@@ -21,7 +21,7 @@ class NameText final : public gpu::TokenText {
       const auto token = model_.find_token(word);
       if (!token)
         throw BadInput(where, in_quotes(word) + " is no token of " + path_,
-                            "use the tokens of its vocabulary, separated by spaces");
+                       "use the tokens of its vocabulary, separated by spaces");
       tokens.push_back(*token);
     }
     return tokens;

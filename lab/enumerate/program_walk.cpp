@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <compare>
 #include <optional>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "lab/enumerate/canonical_records.hpp"
 #include "lab/enumerate/tree_lottery.hpp"
 
@@ -140,7 +140,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
       }
     }
     if (carried != states_.size())
-      throw std::logic_error("the program comes back to a state that it has left");
+      throw NotEnumerable("the program comes back to a state that it has left");
   }
 
   std::size_t states() const { return states_.size(); }
@@ -244,7 +244,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   static void require_same(std::span<const std::uint64_t> tickets,
                            const std::vector<std::uint64_t>& known) {
     if (!std::equal(tickets.begin(), tickets.end(), known.begin(), known.end()))
-      throw std::logic_error("a state of the program is met again and shows other tickets");
+      throw NotEnumerable("a state of the program is met again and shows other tickets");
   }
 
   [[noreturn]] void stop() {
@@ -361,8 +361,9 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
 }  // namespace
 
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
-                           const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch) {
-  CanonicalRecords canonical(model, ladder);
+                           const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch,
+                           std::unique_ptr<gpu::RowLottery> rows) {
+  CanonicalRecords canonical(model, ladder, std::move(rows));
   WalkedProgram walked;
   std::map<Rest, Rational> rests{{Rest{}, Rational(1)}};
   while (!rests.empty()) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "lab/enumerate/compiled_space.hpp"
+#include "lab/enumerate/not_enumerable.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
@@ -47,12 +49,14 @@ enum class Cuts {
 /// moves. Every decision of every state that can be reached is taken once, by running the program
 /// along one path to the state and one decision further; probabilities are then carried from state
 /// to state, exactly. largest_batch: of the engine; with 1 no move that begins ahead of its turn
-/// has room. Two paths that meet in a state go on alike because their records are the same bit for
-/// bit, which is looked at each time they meet, as are the tickets of the draw.
-/// @throw std::logic_error if paths that meet in a state are shown different tickets
+/// has room. rows: the form of the draw that it runs. Two paths that meet in a state go on alike
+/// because their records are the same bit for bit, which is looked at each time they meet, as are
+/// the tickets of the draw.
+/// @throw NotEnumerable if paths that meet in a state are shown different tickets
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts = Cuts::at_every_round,
-                           std::size_t largest_batch = 1);
+                           std::size_t largest_batch = 1,
+                           std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery());
 
 /// The same law with nothing merged: every path of the program from its beginning to its end. Only
 /// for the smallest.

@@ -1,6 +1,6 @@
 #include "lab/enumerate/tree_lottery.hpp"
 
-#include <stdexcept>
+#include "base/error.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -19,7 +19,7 @@ std::size_t TreeLottery::choose(std::span<const std::uint64_t> tickets, const gp
     path_.push_back(std::move(node));
   } else if (path_[depth_].tickets.size() != tickets.size() ||
              !std::equal(tickets.begin(), tickets.end(), path_[depth_].tickets.begin())) {
-    throw std::logic_error(
+    throw NotEnumerable(
         "the program is not deterministic: the same decisions led to other tickets");
   }
   return path_[depth_++].winner;
@@ -37,7 +37,7 @@ Rational TreeLottery::probability() const {
 
 bool TreeLottery::next_path() {
   if (!all_drawn())
-    throw std::logic_error("the program has asked for a word and drawn nothing with it");
+    throw NotEnumerable("the program has asked for a word and drawn nothing with it");
   depth_ = 0;
   while (!path_.empty()) {
     Node& last = path_.back();

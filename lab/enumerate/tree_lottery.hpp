@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/lottery/lottery.hpp"
+#include "lab/enumerate/not_enumerable.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
@@ -24,11 +25,11 @@ class TreeLottery final : public gpu::ChoosingLottery {
   /// Of the path just run.
   Rational probability() const;
   /// Moves to the next path; false when all have been run.
-  /// @throw std::logic_error if the path has asked for a word and not told the winner
+  /// @throw NotEnumerable if the path has asked for a word and not told the winner
   bool next_path();
 
  private:
-  /// @throw std::logic_error if other tickets are shown than after the same decisions before
+  /// @throw NotEnumerable if other tickets are shown than after the same decisions before
   std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw&) override;
 
   struct Node {

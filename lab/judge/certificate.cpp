@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "lab/judge/shrink.hpp"
 #include "reference/analysis/total_variation.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
@@ -50,9 +50,9 @@ bool is_irreducible(const Matrix& matrix, const Law& target) {
 void refuse_above(std::size_t states) {
   if (states > certified_limit)
     throw BadInput("the certificate",
-                              "would hold " + std::to_string(states) + " states, more than " +
-                                  std::to_string(certified_limit),
-                              "use a smaller horizon, model or ladder");
+                   "would hold " + std::to_string(states) + " states, more than " +
+                       std::to_string(certified_limit),
+                   "use a smaller horizon, model or ladder");
 }
 
 }  // namespace

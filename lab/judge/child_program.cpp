@@ -1,8 +1,10 @@
 #include "lab/judge/child_program.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,6 +24,18 @@ namespace tempera::lab {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
+/// What a program may take before it reads its first line: large libraries are slow to import.
+constexpr std::chrono::seconds longest_start{600};
+constexpr std::chrono::milliseconds glance{50};
+
+/// What keeps a program that forks and is run several times alike: one thread each, one hash.
+void set_environment() {
+  setenv("TEMPERA_CHECK", "1", 1);
+  setenv("PYTHONHASHSEED", "0", 1);
+  setenv("TOKENIZERS_PARALLELISM", "false", 0);
+  for (const char* threads : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+    setenv(threads, "1", 0);
+}
 
 std::string text_of(std::chrono::duration<double> time) {
   std::ostringstream text;
@@ -60,6 +74,7 @@ ChildProgram::ChildProgram(std::string command, std::chrono::duration<double> ti
     dup2(ends[1], STDIN_FILENO);
     dup2(ends[1], STDOUT_FILENO);
     dup2(errors_, STDERR_FILENO);
+    set_environment();
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);
     execl("/bin/sh", "sh", "-c", command_.c_str(), static_cast<char*>(nullptr));
     _exit(127);
@@ -84,7 +99,11 @@ void ChildProgram::kill_group() {
 }
 
 void ChildProgram::refuse(const std::string& what, const std::string& remedy) const {
-  throw BadInput("--program " + in_quotes(command_), what, remedy);
+  throw refusal(what, remedy);
+}
+
+BadInput ChildProgram::refusal(const std::string& what, const std::string& remedy) const {
+  return {"--program " + in_quotes(command_), what, remedy};
 }
 
 void ChildProgram::send(const std::string& line) {
@@ -102,31 +121,57 @@ void ChildProgram::send(const std::string& line) {
   }
 }
 
-std::string ChildProgram::receive() {
-  const auto until = std::chrono::steady_clock::now() + timeout_;
+bool ChildProgram::has_read_all() const {
+  int unread = 0;
+  return ioctl(to_, SIOCOUTQ, &unread) != 0 || unread == 0;
+}
+
+std::string ChildProgram::receive(const std::function<bool()>& is_over) {
+  using Clock = std::chrono::steady_clock;
+  const auto asked = Clock::now();
+  auto until = asked + timeout_;
   for (;;) {
-    const std::size_t end = received_.find('\n');
+    const std::size_t end = received_.find('\n', read_);
     if (end != std::string::npos) {
-      std::string line = received_.substr(0, end);
-      received_.erase(0, end + 1);
+      std::string line = received_.substr(read_, end - read_);
+      read_ = end + 1;
+      has_begun_ = true;
       return line;
     }
+    received_.erase(0, read_);
+    read_ = 0;
     if (received_.size() > longest_line)
       refuse("writes more than a mebibyte without an end of line",
              "write one JSON object a line (docs/check_protocol.md)");
-    const std::chrono::duration<double, std::milli> left = until - std::chrono::steady_clock::now();
-    pollfd ready{from_, POLLIN, 0};
-    const int events = poll(&ready, 1, std::max(0, static_cast<int>(left.count()) + 1));
-    if (events < 0 && errno == EINTR) continue;
-    if (events == 0 || left.count() <= 0)
+    if (is_over && is_over()) throw Interrupted();
+    if (!has_begun_) {
+      if (has_read_all())
+        has_begun_ = true;
+      else if (Clock::now() - asked < longest_start)
+        until = Clock::now() + timeout_;
+    }
+    const std::chrono::duration<double, std::milli> left = until - Clock::now();
+    if (left.count() <= 0)
       refuse("hangs: it has written no line for " + text_of(timeout_) + " s",
              "flush every line that it writes, or give a longer --timeout");
+    pollfd ready{from_, POLLIN, 0};
+    const auto wait = std::min<double>(left.count() + 1.0, static_cast<double>(glance.count()));
+    const int events = poll(&ready, 1, static_cast<int>(wait));
+    if (events < 0 && errno == EINTR) continue;
+    if (events == 0) continue;
     char block[65536];
     const ssize_t got = read(from_, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) refuse(how_it_ended(), "let it answer until its standard input ends");
     received_.append(block, static_cast<std::size_t>(got));
   }
+}
+
+std::string ChildProgram::said() const {
+  std::string text(longest_line, '\0');
+  const ssize_t got = pread(errors_, text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
 }
 
 std::string ChildProgram::how_it_ended() {

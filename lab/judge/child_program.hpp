@@ -3,15 +3,33 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 
+#include "base/error.hpp"
+
 namespace tempera::lab {
+
+/// What is waited for is not wanted any more.
+struct Interrupted {};
+
+/// An error of a program's own: the refusal, and the program's traceback beside it.
+class ProgramFailure : public BadInput {
+ public:
+  ProgramFailure(const BadInput& refusal, std::string traceback)
+      : BadInput(refusal), traceback_(std::move(traceback)) {}
+  const std::string& traceback() const { return traceback_; }
+
+ private:
+  std::string traceback_;
+};
 
 /// A program of the user's on the other end of two pipes, line by line. It runs by `sh -c` in a
 /// process group of its own; the group is killed with this object, and when this process dies.
 class ChildProgram {
  public:
-  /// timeout: for each line that is waited for.
+  /// timeout: for each line that is waited for, from when the program has read what it was sent:
+  /// what it does before its first reading, such as importing, is waited for longer.
   /// @throw BadInput if no process can be made
   ChildProgram(std::string command, std::chrono::duration<double> timeout);
   ~ChildProgram();
@@ -24,20 +42,28 @@ class ChildProgram {
   /// @throw BadInput naming the program if it is silent for the time-out, ends (with its
   /// exit code or signal, and the last line of its stderr), or writes more than a mebibyte without
   /// an end of line
-  std::string receive();
+  /// @throw Interrupted once `is_over` says so
+  std::string receive(const std::function<bool()>& is_over = {});
+
+  /// What it has printed that is no line of the protocol: the first mebibyte of its stderr.
+  std::string said() const;
 
   /// "--program", the command, and what it did: for every refusal.
   [[noreturn]] void refuse(const std::string& what, const std::string& remedy) const;
+  BadInput refusal(const std::string& what, const std::string& remedy) const;
 
  private:
   void kill_group();
   std::string how_it_ended();
+  bool has_read_all() const;
 
   std::string command_;
   std::chrono::duration<double> timeout_;
   pid_t process_ = -1;
   int to_ = -1, from_ = -1, errors_ = -1;
   std::string received_;
+  std::size_t read_ = 0;    // of received_, what has been given out
+  bool has_begun_ = false;  // whether it has read anything
 };
 
 }  // namespace tempera::lab

@@ -1,6 +1,6 @@
 #include "lab/judge/decision_tree.hpp"
 
-#include <stdexcept>
+#include "base/error.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -20,7 +20,7 @@ std::size_t DecisionTree::choose(const std::vector<Rational>& tickets) {
     for (const Rational& ticket : tickets) total += ticket;
     path_.push_back({tickets, total, first_with_tickets(tickets, 0)});
   } else if (path_[depth_].tickets != tickets) {
-    throw std::logic_error("the same decisions led to other tickets");
+    throw NotEnumerable("the same decisions led to other tickets");
   }
   return path_[depth_++].winner;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "lab/enumerate/not_enumerable.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
@@ -15,7 +16,7 @@ class DecisionTree {
  public:
   /// The winner that the present path has at the next draw.
   /// Range: tickets are at least 0, one above 0.
-  /// @throw std::logic_error if other tickets are shown than after the same decisions before
+  /// @throw NotEnumerable if other tickets are shown than after the same decisions before
   std::size_t choose(const std::vector<reference::Rational>& tickets);
   /// Of the path so far.
   reference::Rational probability() const;

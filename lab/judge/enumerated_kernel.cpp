@@ -1,7 +1,6 @@
 #include "lab/judge/enumerated_kernel.hpp"
 
-#include <stdexcept>
-
+#include "base/error.hpp"
 #include "lab/enumerate/tree_lottery.hpp"
 #include "reference/numbers/common_denominator.hpp"
 
@@ -22,7 +21,7 @@ std::size_t draw_from(gpu::Lottery& lottery, const std::vector<Rational>& weight
   reference::Integer total = 0;
   for (const auto& share : shares.numerators) total += share;
   if (total >= reference::Integer(1) << 64U)
-    throw std::domain_error("the weights have no common denominator of 64 bits");
+    throw Bug("the weights have no common denominator of 64 bits");
   std::vector<std::uint64_t> tickets;
   for (const auto& share : shares.numerators) tickets.push_back(share.convert_to<std::uint64_t>());
   return lottery.draw(tickets, {});

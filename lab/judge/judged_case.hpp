@@ -20,12 +20,18 @@ using JudgedState = std::vector<std::vector<reference::Token>>;
 /// The most states on which a kernel is judged.
 inline constexpr std::size_t judged_limit = 1024;
 
+/// A law over the records: those not named have probability 0.
+using TargetLaw = std::map<std::vector<reference::Token>, reference::Rational>;
+
 /// The law that a kernel is claimed to preserve: a power target for each rung, or a law of its own
 /// over the records.
 struct JudgedTarget {
   std::vector<reference::Power> powers;  ///< one or more, in any order
   /// In place of the powers' target, by record; those not named have probability 0. One rung.
-  std::optional<std::map<std::vector<reference::Token>, reference::Rational>> law;
+  std::optional<TargetLaw> law;
+  /// Whether a power whose masses are irrational is taken, to 2^-150: for kernels that are judged
+  /// to less than that.
+  bool takes_irrational_powers = false;
 };
 
 /// A model, a horizon and a target: what a kernel is judged on. The states are S_T^K.

@@ -1,216 +1,36 @@
 #include "lab/judge/program_kernel.hpp"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <mutex>
+#include <sstream>
 #include <stdexcept>
+#include <thread>
 
-#include "lab/judge/child_program.hpp"
-#include "lab/judge/decision_tree.hpp"
+#include "lab/judge/program_step.hpp"
 #include "lab/judge/shrink.hpp"
-#include "lab/enumerate/real.hpp"
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
-#include "base/json_document.hpp"
-#include "reference/numbers/common_denominator.hpp"
 
 namespace tempera::lab {
 namespace {
 
-using nlohmann::json;
-using reference::Integer;
+using reference::Power;
 using reference::Rational;
-using reference::Token;
-using reference::TokenRow;
 
-constexpr const char* protocol = "see docs/check_protocol.md";
-constexpr std::size_t most_tickets = 1'000'000;
-
-json state_json(const JudgedState& state) {
-  return state.size() == 1 ? json(state.front()) : json(state);
-}
-
-/// What the program is told once: all of the case but the next-token laws.
-std::string greeting_of(const JudgedCase& judged) {
-  const auto& model = judged.model();
-  json terminal = json::array();
-  for (Token v = 0; v < model.vocabulary_size(); ++v)
-    if (model.is_terminal(v)) terminal.push_back(v);
-  json greeting{{"tempera", 1},
-                {"vocabulary", model.vocabulary()},
-                {"terminal", terminal},
-                {"horizon", judged.horizon()}};
-  json powers = json::array();
-  for (const auto& power : judged.target().powers)
-    powers.push_back(reference::to_string(power.value()));
-  greeting["powers"] = powers;
-  return greeting.dump();
-}
-
-/// An integer as JSON writes it, however long.
-std::string list_of(const std::vector<Integer>& values) {
-  std::string list;
-  for (const Integer& value : values) list += (list.empty() ? "" : ",") + value.str();
-  return "[" + list + "]";
-}
+constexpr std::chrono::milliseconds between_reports{200};
+constexpr std::size_t most_printed_lines = 1000;
 
 }  // namespace
 
-/// One step of the program on one path: its requests, answered.
-class ProgramKernel::Step {
- public:
-  Step(ChildProgram& program, const JudgedCase& judged, DecisionTree& tree, const Limits& limits)
-      : program_(program), judged_(judged), tree_(tree), limits_(limits) {}
+struct ProgramKernel::Process {
+  std::unique_ptr<ChildProgram> program;
+  bool takes_cases = false;
 
-  /// transcript: what the program has written on this path before, or nothing yet.
-  JudgedState run(const JudgedState& from, std::vector<std::string>& transcript) {
-    const bool is_first = transcript.empty();
-    program_.send(json{{"state", state_json(from)}}.dump());
-    for (std::size_t request = 0;; ++request) {
-      if (request == limits_.requests)
-        program_.refuse("asks without end: " + std::to_string(request) +
-                            " requests in the step from (" + judged_.name(from) + ")",
-                        "let a step end");
-      const std::string line = program_.receive();
-      if (is_first)
-        transcript.push_back(line);
-      else if (request >= transcript.size() || transcript[request] != line)
-        program_.refuse(
-            "is not deterministic given its draws: from (" + judged_.name(from) +
-                "), after the same draws, it wrote " +
-                in_quotes(request < transcript.size() ? transcript[request] : "") +
-                " and then " + in_quotes(line),
-            "draw every decision by {\"draw\": …}, and keep nothing from one step to the next");
-      const json asked = parse(line);
-      if (asked.contains("end")) return end_of(asked["end"], line);
-      program_.send(answer(asked, line));
+  /// The end of a case, for a program that takes another one.
+  void next_case(const std::string& greeting) {
+    program->send(R"({"done": true})");
+    while (program->receive().find("ready") == std::string::npos) {
     }
+    program->send(greeting);
   }
-
- private:
-  [[noreturn]] void refuse(const std::string& line, const std::string& what) const {
-    program_.refuse("writes " + in_quotes(line) + ", " + what, protocol);
-  }
-
-  json parse(const std::string& line) const {
-    json value;
-    try {
-      value = parse_json(line, "");
-    } catch (const BadInput&) {
-      refuse(line, "which is no JSON");
-    }
-    if (!value.is_object() || value.size() != 1) refuse(line, "which is no request");
-    return value;
-  }
-
-  std::string answer(const json& asked, const std::string& line) {
-    const std::string name = asked.begin().key();
-    const json& value = asked.begin().value();
-    if (name == "next") return tickets_after(value, line);
-    if (name == "logits") return logits_after(value, line);
-    if (name == "draw") return json{{"winner", winner_of(tickets_of(value, line), line)}}.dump();
-    if (name == "below") {
-      const Rational probability = number_of(value, line);
-      if (probability > 1) refuse(line, "whose probability is above 1");
-      const std::size_t winner = winner_of({probability, Rational(1 - probability)}, line);
-      return json{{"yes", winner == 0}}.dump();
-    }
-    refuse(line, "which asks for nothing that there is");
-  }
-
-  std::vector<Token> tokens_of(const json& value, const std::string& line) const {
-    if (!value.is_array()) refuse(line, "which is no list of token numbers");
-    std::vector<Token> tokens;
-    for (const json& token : value) {
-      if (!token.is_number_unsigned() || token.get<std::uint64_t>() > UINT32_MAX)
-        refuse(line, "which is no list of token numbers");
-      tokens.push_back(token.get<Token>());
-    }
-    return tokens;
-  }
-
-  const TokenRow& row_after(const json& value, const std::string& line) const {
-    const std::vector<Token> prefix = tokens_of(value, line);
-    for (const Token token : prefix)
-      if (token >= judged_.model().vocabulary_size() || judged_.model().is_terminal(token))
-        refuse(line, "a prefix that no token follows");
-    return judged_.model().token_row(prefix);
-  }
-
-  std::string tickets_after(const json& value, const std::string& line) const {
-    const TokenRow& row = row_after(value, line);
-    json fractions = json::array();
-    for (const Rational& probability : row) fractions.push_back(reference::to_string(probability));
-    return "{\"tickets\":" + list_of(reference::over_common_denominator(row).numerators) +
-           ",\"p\":" + fractions.dump() + "}";
-  }
-
-  std::string logits_after(const json& value, const std::string& line) const {
-    json logits = json::array();
-    for (const Rational& probability : row_after(value, line))
-      logits.push_back(probability == 0 ? json(nullptr)
-                                        : json(log(to_real(probability)).convert_to<double>()));
-    return json{{"logits", logits}}.dump();
-  }
-
-  /// Exactly what stands there: a whole number, a double, or a fraction as text.
-  Rational number_of(const json& value, const std::string& line) const {
-    Rational number;
-    if (value.is_number_unsigned()) {
-      number = Rational(Integer(value.get<std::uint64_t>()));
-    } else if (value.is_number_float() && std::isfinite(value.get<double>())) {
-      // A whole number too long for 64 bits is read as a double, rounded.
-      if (std::abs(value.get<double>()) >= 0x1p64)
-        refuse(line, "a number of more than 64 bits: write it in quotes");
-      mpq_set_d(number.backend().data(), value.get<double>());
-    } else if (value.is_string()) {
-      try {
-        number = reference::parse_rational(value.get<std::string>(), "");
-      } catch (const BadInput&) {
-        refuse(line, "which is no number");
-      }
-    } else {
-      refuse(line, "which is no number that is at least 0");
-    }
-    if (number < 0) refuse(line, "which is below 0");
-    return number;
-  }
-
-  std::vector<Rational> tickets_of(const json& value, const std::string& line) const {
-    if (!value.is_array()) refuse(line, "which is no list of tickets");
-    if (value.empty()) refuse(line, "a draw from nothing");
-    if (value.size() > most_tickets) refuse(line, "a draw among more than a million");
-    std::vector<Rational> tickets;
-    Rational total = 0;
-    for (const json& ticket : value) total += tickets.emplace_back(number_of(ticket, line));
-    if (total == 0) refuse(line, "a draw whose tickets are all 0");
-    return tickets;
-  }
-
-  std::size_t winner_of(const std::vector<Rational>& tickets, const std::string& line) {
-    try {
-      return tree_.choose(tickets);
-    } catch (const std::logic_error&) {
-      refuse(line,
-             "after the same decisions other tickets: it is not deterministic given its "
-             "draws");
-    }
-  }
-
-  JudgedState end_of(const json& value, const std::string& line) const {
-    JudgedState state;
-    if (judged_.rungs() == 1) {
-      state.push_back(tokens_of(value, line));
-      return state;
-    }
-    if (!value.is_array()) refuse(line, "which is no list of records");
-    for (const json& record : value) state.push_back(tokens_of(record, line));
-    return state;
-  }
-
-  ChildProgram& program_;
-  const JudgedCase& judged_;
-  DecisionTree& tree_;
-  const Limits& limits_;
 };
 
 ProgramKernel::ProgramKernel(std::string command, const Limits& limits)
@@ -218,41 +38,189 @@ ProgramKernel::ProgramKernel(std::string command, const Limits& limits)
 
 ProgramKernel::~ProgramKernel() = default;
 
-void ProgramKernel::start(const JudgedCase& judged) {
-  // Models may be greeted alike and differ in their rows, which a program may remember.
-  const std::string greeting = greeting_of(judged);
+/// Here and not in the threads that work: a program dies with the thread that has started it.
+void ProgramKernel::start(const JudgedCase& judged, const std::vector<Power>& powers, bool is_whole,
+                          std::size_t processes) {
+  const std::string greeting = greeting_of(judged, powers, is_whole);
   std::string of_case = greeting + model_json(judged.model());
-  if (program_ && of_case == of_case_) return;
-  program_.reset();
-  program_ = std::make_unique<ChildProgram>(command_, limits_.timeout);
-  program_->send(greeting);
+  for (const auto& [tokens, probability] : judged.target().law.value_or(TargetLaw()))
+    of_case += judged.name({tokens}) + reference::to_string(probability);
+  if (of_case != of_case_) {
+    rows_.clear();
+    if (!processes_.empty() &&
+        std::all_of(processes_.begin(), processes_.end(),
+                    [](const auto& process) { return process->takes_cases; }))
+      for (const auto& process : processes_) process->next_case(greeting);
+    else
+      stop();
+  }
   of_case_ = std::move(of_case);
+  records_ = is_whole ? 1 : judged.rungs();
+  while (processes_.size() < std::max<std::size_t>(1, processes)) {
+    processes_.push_back(std::make_unique<Process>());
+    processes_.back()->program = std::make_unique<ChildProgram>(command_, limits_.timeout);
+    processes_.back()->program->send(greeting);
+  }
+}
+
+void ProgramKernel::stop() {
+  printed();
+  processes_.clear();
+}
+
+bool ProgramKernel::is_over() const {
+  return is_stopped_ || (limits_.until && std::chrono::steady_clock::now() > *limits_.until);
+}
+
+const std::vector<std::string>& ProgramKernel::printed() {
+  for (const auto& process : processes_) {
+    std::istringstream text(process->program->said());
+    for (std::string line; std::getline(text, line);)
+      if (!line.empty() && printed_.size() < most_printed_lines && known_lines_.insert(line).second)
+        printed_.push_back(line);
+  }
+  return printed_;
+}
+
+/// Every process takes the next task until there is none; what one throws is thrown once all have
+/// stopped.
+void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks,
+                         std::size_t states) {
+  std::atomic<std::size_t> next = 0, running = processes_.size();
+  std::exception_ptr thrown;
+  std::mutex mutex;
+  is_stopped_ = false;
+  done_ = 0;
+  const auto run = [&](Process& process) {
+    try {
+      for (std::size_t task; !is_stopped_ && (task = next++) < tasks.size(); ++done_)
+        tasks[task](process);
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!thrown) thrown = std::current_exception();
+      is_stopped_ = true;
+    }
+    --running;
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& process : processes_) threads.emplace_back(run, std::ref(*process));
+    for (auto shown = std::chrono::steady_clock::now(); running > 0;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!report_ || std::chrono::steady_clock::now() - shown < between_reports) continue;
+      shown = std::chrono::steady_clock::now();
+      report_({done_, states, paths_});
+    }
+  }
+  is_stopped_ = false;
+  if (!thrown) return;
+  stop();  // nothing of it is left running, and the next case starts it anew
+  of_case_.clear();
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Interrupted&) {
+    throw TimeIsOver();
+  }
+}
+
+KernelRow ProgramKernel::row_of(Process& process, const JudgedCase& judged,
+                                const JudgedState& from) {
+  const ProgramStep::Settings settings{limits_.requests, records_, limits_.is_pure,
+                                       [&] { return is_over(); }, [&] { ++paths_; }};
+  const auto run = [&](ProgramStep& step) {
+    MergedPaths merged;
+    PathTree tree(merged);
+    step.run(from, {}, tree);
+    return merged.resolved(tree.ends());
+  };
+  ProgramStep first(*process.program, judged, settings);
+  KernelRow row = run(first);
+  process.takes_cases = process.takes_cases || first.takes_cases();
+  if (limits_.is_pure || first.transcript().empty()) return row;
+  ProgramStep second(*process.program, judged, settings);
+  second.hold_against(first.transcript());
+  if (run(second) != row)
+    process.program->refuse("is not deterministic given its draws: run twice from (" +
+                                judged.name(from) + "), its law is not the same",
+                            "keep nothing from one step to the next");
+  return row;
 }
 
 KernelRow ProgramKernel::row(const JudgedCase& judged, const JudgedState& from) {
-  start(judged);
-  KernelRow row;
-  DecisionTree tree;
-  std::size_t paths = 0;
-  try {
-    do {
-      if (paths++ == limits_.paths)
-        program_->refuse("takes more than " + std::to_string(limits_.paths) +
-                             " paths from the state (" + judged.name(from) + ")",
-                         "use a smaller horizon or model");
-      std::vector<std::string> transcript;
-      const JudgedState to = Step(*program_, judged, tree, limits_).run(from, transcript);
-      tree.replay();
-      if (Step(*program_, judged, tree, limits_).run(from, transcript) != to)
-        throw std::logic_error("the same lines are other states");
-      row[to] += tree.probability();
-      steps_ += 2;
-    } while (tree.next_path());
-  } catch (...) {
-    program_.reset();  // nothing of it is left running, and the next case starts it anew
-    throw;
+  start(judged, judged.target().powers, false, limits_.processes);
+  if (rows_.empty()) {
+    std::map<JudgedState, KernelRow> rows;
+    std::mutex mutex;
+    std::vector<std::function<void(Process&)>> tasks;
+    for (std::size_t x = 0; x < judged.size(); ++x)
+      tasks.emplace_back([&, x](Process& process) {
+        const JudgedState state = judged.state(x);
+        KernelRow row = row_of(process, judged, state);
+        const std::scoped_lock lock(mutex);
+        rows[state] = std::move(row);
+      });
+    work(tasks, judged.size());
+    rows_ = std::move(rows);
   }
-  return row;
+  return rows_.at(from);
+}
+
+PathEnds ProgramKernel::share_of(Process& process, const JudgedCase& judged, std::size_t mine,
+                                 std::size_t of, MergedPaths& merged) {
+  const ProgramStep::Settings settings{limits_.requests, 1, limits_.is_pure,
+                                       [&] { return is_over(); }, [&] { ++paths_; }};
+  PathTree tree(merged, mine == 0);
+  ProgramStep step(*process.program, judged, settings);
+  step.run({{}}, {mine, of}, tree);
+  process.takes_cases = process.takes_cases || step.takes_cases();
+  return tree.ends();
+}
+
+KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>& powers) {
+  start(judged, powers, true, limits_.processes);
+  const auto run = [&] {
+    const std::size_t of = processes_.size();
+    MergedPaths merged;
+    std::vector<PathEnds> parts(of);
+    std::vector<std::function<void(Process&)>> tasks;
+    for (std::size_t i = 0; i < of; ++i)
+      tasks.emplace_back(
+          [&, i](Process& process) { parts[i] = share_of(process, judged, i, of, merged); });
+    work(tasks, of);
+    PathEnds all;
+    for (const PathEnds& part : parts) all.add(part);
+    return merged.resolved(all);
+  };
+  const KernelRow law = run();
+  if (!limits_.is_pure && run() != law)
+    processes_.front()->program->refuse(
+        "is not deterministic given its draws: run twice, its law is not the same",
+        "keep nothing from one run to the next");
+  return law;
+}
+
+std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const JudgedState& from,
+                                               const JudgedState& to) {
+  start(judged, judged.target().powers, false, 1);
+  std::optional<ProgramPath> path;
+  const ProgramStep::Settings settings{limits_.requests, records_, true, [&] { return is_over(); },
+                                       [&] { ++paths_; }};
+  MergedPaths merged;
+  PathTree tree(merged);
+  tree.look_for(to);
+  ProgramStep(*processes_.front()->program, judged, settings).run(from, {}, tree);
+  return tree.path_to();
+}
+
+std::optional<ProgramPath> ProgramKernel::path_to(const JudgedCase& judged,
+                                                  const JudgedState& answer) {
+  const ProgramStep::Settings settings{limits_.requests, 1, true, [&] { return is_over(); },
+                                       [&] { ++paths_; }};
+  MergedPaths merged;
+  PathTree tree(merged);
+  tree.look_for(answer);
+  ProgramStep(*processes_.front()->program, judged, settings).run({{}}, {}, tree);
+  return tree.path_to();
 }
 
 }  // namespace tempera::lab

@@ -1,46 +1,91 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "lab/judge/judged_case.hpp"
+#include "lab/judge/path_tree.hpp"
+#include "lab/judge/shrink.hpp"
 
 namespace tempera::lab {
 
 class ChildProgram;
+class ProgramStep;
 
-/// A kernel that is a program in any language: it is asked for one step from a state, and asks back
-/// for the model's next-token laws and for draws, one JSON object a line (docs/check_protocol.md).
-/// Every decision is taken, and every path twice, so that a program that is no function of the
-/// state and its draws is noticed.
+/// A sampler that is a program in any language (docs/check_protocol.md): a kernel, of which it is
+/// asked one step from each state, or a whole program, from the prompt to an answer. Every decision
+/// is taken; the states, or the subtrees of a whole program, are shared out over several processes
+/// of it. Each state is run twice, so that a program that is no function of the state and its draws
+/// is noticed.
 class ProgramKernel {
  public:
   struct Limits {
-    std::chrono::duration<double> timeout = std::chrono::seconds(10);  ///< for each line
-    std::size_t requests = 10'000;                                     ///< of one step
-    std::size_t paths = 200'000;                                       ///< from one state
+    std::chrono::duration<double> timeout = std::chrono::seconds(60);  ///< for each line
+    std::size_t requests = 10'000;                                     ///< of one path
+    std::size_t processes = 1;
+    bool is_pure = false;  ///< asserted: a step is a function of its state, and is run once
+    /// When TimeIsOver is thrown; nothing for never.
+    std::optional<std::chrono::steady_clock::time_point> until = std::nullopt;
+  };
+  struct Progress {
+    std::size_t done = 0, states = 0, paths = 0;
   };
   ProgramKernel(std::string command, const Limits& limits);
   ~ProgramKernel();
 
-  /// One row; the program is started for each case and serves all its states.
-  /// @throw BadInput naming the program for a hang, a crash, what is no request, a draw
-  /// with no tickets, a step without end, too many paths, and other answers to the same draws
+  /// One row of the kernel; the first that is asked for of a case computes all of them.
+  /// @throw BadInput naming the program for a hang, a crash (ProgramFailure), what is no
+  /// request, a draw with no tickets, a step without end, and other answers to the same draws
+  /// @throw TimeIsOver
   KernelRow row(const JudgedCase& judged, const JudgedState& from);
-  /// Steps that the program has made.
-  std::size_t steps() const { return steps_; }
+  /// The law of the answers of a whole program that is told of these powers.
+  /// @throw as row()
+  KernelRow law(const JudgedCase& judged, const std::vector<reference::Power>& powers);
+  /// The likeliest path of draws from a state to another; nothing where there is none, or where the
+  /// program draws without forking.
+  std::optional<ProgramPath> path(const JudgedCase& judged, const JudgedState& from,
+                                  const JudgedState& to);
+  /// As path(), of the case that law() was last asked of.
+  std::optional<ProgramPath> path_to(const JudgedCase& judged, const JudgedState& answer);
+
+  /// Paths that have been run.
+  std::size_t paths() const { return paths_; }
+  /// Called some times a second by the thread that waits.
+  void on_progress(std::function<void(const Progress&)> report) { report_ = std::move(report); }
+  /// Lines that the program has printed, each once, in the order of their first printing.
+  const std::vector<std::string>& printed();
+  Limits& limits() { return limits_; }
 
  private:
-  class Step;
-  void start(const JudgedCase& judged);
+  struct Process;
+  void start(const JudgedCase& judged, const std::vector<reference::Power>& powers, bool is_whole,
+             std::size_t processes);
+  void stop();
+  bool is_over() const;
+  void work(const std::vector<std::function<void(Process&)>>& tasks, std::size_t states);
+  KernelRow row_of(Process& process, const JudgedCase& judged, const JudgedState& from);
+  PathEnds share_of(Process& process, const JudgedCase& judged, std::size_t mine, std::size_t of,
+                    MergedPaths& merged);
 
   std::string command_;
   Limits limits_;
-  std::unique_ptr<ChildProgram> program_;
+  std::vector<std::unique_ptr<Process>> processes_;
   std::string of_case_;  // what tells the case that the program has been told of from others
-  std::size_t steps_ = 0;
+  std::vector<reference::Power> powers_;
+  std::size_t records_ = 1;
+  std::map<JudgedState, KernelRow> rows_;
+  std::atomic<std::size_t> paths_ = 0, done_ = 0;
+  std::atomic<bool> is_stopped_ = false;
+  std::function<void(const Progress&)> report_;
+  std::vector<std::string> printed_;
+  std::set<std::string> known_lines_;
 };
 
 }  // namespace tempera::lab

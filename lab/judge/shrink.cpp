@@ -1,7 +1,6 @@
 #include "lab/judge/shrink.hpp"
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -157,39 +156,57 @@ std::vector<FiniteModel> smaller_models(const FiniteModel& model) {
   return smaller;
 }
 
-FailingCase shrink(const JudgedKernel& kernel, const JudgedCase& failing, const Rational& rounding,
-                   std::chrono::duration<double> time) {
+std::size_t shrink_case(JudgedCase& smallest, const std::function<bool(const JudgedCase&)>& fails,
+                        std::chrono::duration<double> time) {
   const auto begin = std::chrono::steady_clock::now();
-  FailingCase smallest{failing, judge_kernel(kernel, failing, rounding), 1};
-  if (smallest.verdict.sound()) throw std::invalid_argument("there is nothing to shrink");
-  const auto is_over = [&] { return std::chrono::steady_clock::now() - begin > time; };
+  std::size_t tried = 0;
+  bool is_over = false;
   const auto fails_on = [&](const FiniteModel& model, std::size_t horizon) {
+    is_over = is_over || std::chrono::steady_clock::now() - begin > time;
+    if (is_over) return false;
     try {
-      JudgedCase candidate(model, horizon, smallest.judged.target());
-      if (!(size_of(candidate) < size_of(smallest.judged))) return false;
-      ++smallest.tried;
-      KernelVerdict verdict = judge_kernel(kernel, candidate, rounding);
-      // Simpler, not another failure: what went wrong must go wrong still.
-      const bool is_same = smallest.verdict.escape  ? verdict.escape.has_value()
-                           : smallest.verdict.moved ? verdict.stochastic() && verdict.moved
-                                                    : !verdict.sound();
-      if (!is_same) return false;
-      smallest = {std::move(candidate), std::move(verdict), smallest.tried};
+      JudgedCase candidate(model, horizon, smallest.target());
+      if (!(size_of(candidate) < size_of(smallest))) return false;
+      ++tried;
+      if (!fails(candidate)) return false;
+      smallest = std::move(candidate);
       return true;
     } catch (const BadInput&) {
       return false;
+    } catch (const TimeIsOver&) {
+      is_over = true;
+      return false;
     }
   };
-  for (bool is_smaller = true; is_smaller && !is_over();) {
-    const FiniteModel model = smallest.judged.model();
-    const std::size_t horizon = smallest.judged.horizon();
+  for (bool is_smaller = true; is_smaller && !is_over;) {
+    const FiniteModel model = smallest.model();
+    const std::size_t horizon = smallest.horizon();
     is_smaller = horizon > 1 && fails_on(model, horizon - 1);
     if (is_smaller) continue;
     for (const FiniteModel& candidate : smaller_models(model)) {
-      is_smaller = !is_over() && fails_on(candidate, horizon);
-      if (is_smaller) break;
+      is_smaller = fails_on(candidate, horizon);
+      if (is_smaller || is_over) break;
     }
   }
+  return tried;
+}
+
+FailingCase shrink(const JudgedKernel& kernel, const JudgedCase& failing, const Rational& rounding,
+                   std::chrono::duration<double> time) {
+  FailingCase smallest{failing, judge_kernel(kernel, failing, rounding), 1};
+  if (smallest.verdict.sound()) throw Bug("there is nothing to shrink");
+  smallest.tried += shrink_case(
+      smallest.judged,
+      [&](const JudgedCase& candidate) {
+        KernelVerdict verdict = judge_kernel(kernel, candidate, rounding);
+        // Simpler, not another failure: what went wrong must go wrong still.
+        const bool is_same = smallest.verdict.escape  ? verdict.escape.has_value()
+                             : smallest.verdict.moved ? verdict.stochastic() && verdict.moved
+                                                      : !verdict.sound();
+        if (is_same) smallest.verdict = std::move(verdict);
+        return is_same;
+      },
+      time);
   return smallest;
 }
 

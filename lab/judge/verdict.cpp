@@ -1,8 +1,9 @@
 #include "lab/judge/verdict.hpp"
 
-#include <stdexcept>
 #include <tuple>
 
+#include "base/error.hpp"
+#include "lab/enumerate/not_enumerable.hpp"
 #include "lab/laws/stationary_law.hpp"
 #include "reference/analysis/total_variation.hpp"
 
@@ -72,7 +73,7 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
       else
         escapes.offer(judged.tokens(x), x, 0, {judged.name(from), judged.name(state), probability});
     }
-    if (total != 1) throw std::logic_error("a row of the kernel sums to " + to_string(total));
+    if (total != 1) throw NotEnumerable("a row of the kernel sums to " + to_string(total));
   }
   verdict.escape = escapes.found();
 
@@ -101,10 +102,11 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
   if (verdict.stochastic() && n <= judged_limit_law) {
     try {
       verdict.tv_limit = reference::total_variation(exact_stationary_law(matrix), target);
-    } catch (const std::domain_error&) {
+    } catch (const ReducibleChain&) {
       verdict.tv_limit.reset();  // more than one stationary law
     }
   }
+  verdict.matrix = std::move(matrix);
   return verdict;
 }
 

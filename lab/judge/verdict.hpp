@@ -31,6 +31,7 @@ struct KernelVerdict {
   };
 
   std::size_t states = 0;
+  reference::Matrix matrix{0, 0};        ///< over the states of the case; an escape is in no entry
   std::optional<Escape> escape;          ///< nothing if every row is a law over the states
   std::optional<Moved> moved;            ///< nothing if the target is invariant
   std::optional<Unbalanced> unbalanced;  ///< nothing if the kernel is reversible

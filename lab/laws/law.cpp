@@ -1,11 +1,10 @@
 #include "lab/laws/law.hpp"
 
 #include <limits>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "lab/laws/question_kernels.hpp"
 #include "lab/laws/stationary_law.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 
 namespace tempera::lab {
@@ -94,26 +93,6 @@ Real total_variation(const std::vector<Real>& mu, const std::vector<Real>& nu) {
   return sum / 2;
 }
 
-gpu::RestartLaw restart_tickets(const std::vector<Rational>& restart, std::size_t horizon) {
-  if (restart.empty()) return gpu::RestartLaw::uniform(horizon);
-  if (restart.size() != horizon)
-    throw BadInput(
-        "restart law",
-        std::to_string(restart.size()) + " probabilities for horizon " + std::to_string(horizon),
-        "give one for each restart position 1..T");
-  reference::Integer scale = 1;
-  for (const Rational& probability : restart)
-    scale = lcm(scale, reference::Integer(denominator(probability)));
-  if (scale > reference::Integer(std::numeric_limits<std::uint64_t>::max()))
-    throw BadInput("restart law", "its common denominator exceeds 64 bits",
-                              "use simpler fractions");
-  std::vector<std::uint64_t> tickets;
-  for (const Rational& probability : restart)
-    tickets.push_back(static_cast<std::uint64_t>(
-        reference::Integer(numerator(Rational(probability * Rational(scale))))));
-  return gpu::RestartLaw(tickets);
-}
-
 LawReport compiled_law(const EnumerableModel& model, const reference::FiniteModel* rational,
                        const LawQuestion& question, const LawProgress& begins) {
   if (question.horizon == 0)
@@ -148,10 +127,9 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
   begin("its stationary law");
   try {
     report.stationary = exact_stationary_law(report.matrix);
-  } catch (const std::domain_error&) {
-    throw BadInput("restart law",
-                              "the chain does not connect its states, so it has no one law",
-                              "give restart position 1 a probability above 0");
+  } catch (const ReducibleChain&) {
+    throw BadInput("restart law", "the chain does not connect its states, so it has no one law",
+                   "give restart position 1 a probability above 0");
   }
   report.stale_records = kernel.stale_records();
 

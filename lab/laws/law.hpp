@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/sampler/restart_law.hpp"
-#include "gpu/sampler/sweep.hpp"
 #include "lab/enumerate/compiled_space.hpp"
-#include "reference/kernels/restart_law.hpp"
+#include "lab/laws/law_question.hpp"
 #include "reference/numbers/matrix.hpp"
 
 namespace tempera::lab {
@@ -25,18 +23,6 @@ struct LawReport {
   /// where a power makes it irrational, or where there is no rational model.
   std::optional<Real> worst_entry;
   std::size_t stale_records = 0;  ///< outcomes that were not what a fresh record is: must be 0
-};
-
-/// What the law is asked of.
-struct LawQuestion {
-  std::size_t horizon = 0;
-  std::vector<double> powers;  ///< one rung: local moves alone; more: R then one sweep
-  /// ω as rationals over 1..T; uniform where empty.
-  std::vector<reference::Rational> restart;
-  /// DEO: the step is two local sweeps, the first followed by the odd edges, the second by the
-  /// even.
-  gpu::Schedule schedule = gpu::Schedule::adj;
-  gpu::RestartRange restart_range = gpu::RestartRange::horizon;
 };
 
 /// The most states, joint ones included, whose stationary law is solved for.
@@ -60,10 +46,5 @@ LawReport compiled_law(const EnumerableModel& model, const reference::FiniteMode
 
 /// TV(μ, ν) = ½ Σ |μ − ν| to 50 digits.
 Real total_variation(const std::vector<Real>& mu, const std::vector<Real>& nu);
-
-/// The tickets of a rational restart law: ω(r) times the common denominator.
-/// @throw BadInput where it does not fit 64 bits
-gpu::RestartLaw restart_tickets(const std::vector<reference::Rational>& restart,
-                                std::size_t horizon);
 
 }  // namespace tempera::lab

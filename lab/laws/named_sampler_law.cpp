@@ -104,6 +104,23 @@ Program program_named(const std::string& sampler) {
   return gpu::sampler_named(sampler, "--sampler").program;
 }
 
+std::map<std::vector<reference::Token>, Rational> defined_answer(
+    const NamedRun& run, const reference::FiniteModel& model) {
+  std::map<std::vector<reference::Token>, Rational> answer;
+  const auto fill = [&](const reference::RecordSpace& space, const Law& law) {
+    for (std::size_t x = 0; x < law.size(); ++x)
+      if (law[x] != 0) answer[space[x].tokens] = law[x];
+  };
+  if (run.sampler == "power-sampling") {
+    const ComparisonSpace space(model, run.horizon);
+    fill(space, truncating(run, space).answer);
+  } else {
+    const FixedHorizonSpace space(model, run.horizon);
+    fill(space, definition_of(run.sampler)(run, space).answer);
+  }
+  return answer;
+}
+
 SamplerReport named_sampler_law(const NamedRun& run, const reference::FiniteModel& model,
                                 Program program) {
   const SamplerQuestion question{program, run.powers, plan_of(run)};

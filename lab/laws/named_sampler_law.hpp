@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,12 @@ struct NamedRun {
 
 /// The program that runs under a name: gpu::sampler_named.
 Program program_named(const std::string& sampler);
+
+/// The law over records that the sampler of that name is defined to have, in rationals, from
+/// reference/: records of S_T, of power-sampling also such as end open before the horizon.
+/// @throw BadInput for a horizon, block or powers that make no run
+std::map<std::vector<reference::Token>, Rational> defined_answer(
+    const NamedRun& run, const reference::FiniteModel& model);
 
 /// The exact law of the program's answer beside the law that the sampler of that name is defined to
 /// have, in rationals, from reference/.

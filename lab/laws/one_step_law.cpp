@@ -1,7 +1,7 @@
 #include "lab/laws/one_step_law.hpp"
 
-#include "lab/laws/question_kernels.hpp"
 #include "base/error.hpp"
+#include "lab/laws/question_kernels.hpp"
 
 namespace tempera::lab {
 namespace {

@@ -8,9 +8,8 @@ namespace {
 gpu::RestartLaw law_of(const LawQuestion& question) {
   gpu::RestartLaw law = restart_tickets(question.restart, question.horizon);
   if (question.restart_range == gpu::RestartRange::record && law.total(1) == 0)
-    throw BadInput("restart law",
-                              "position 1 has no weight, and a record of one token no other",
-                              "give it a weight above 0");
+    throw BadInput("restart law", "position 1 has no weight, and a record of one token no other",
+                   "give it a weight above 0");
   return law;
 }
 

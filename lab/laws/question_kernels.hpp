@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lab/enumerate/compiled_kernel.hpp"
-#include "lab/laws/law.hpp"
+#include "lab/laws/law_question.hpp"
 
 namespace tempera::lab {
 

@@ -20,12 +20,11 @@ reference::RestartLaw ShippedUse::restart_law() const {
 std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
   const std::string folder = tree + "/toy_models/";
   const std::string file = folder + "models.json";
-  const nlohmann::json document = parse_json(
-      read_text_file(file, "name the tree of tempera with --tree"), file);
+  const nlohmann::json document =
+      parse_json(read_text_file(file, "name the tree of tempera with --tree"), file);
   constexpr std::uint64_t largest = 1'000'000;
   std::vector<ShippedUse> uses;
-  for (const auto& entry :
-       objects_of(document, file, "see toy_models/README.md for its form")) {
+  for (const auto& entry : objects_of(document, file, "see toy_models/README.md for its form")) {
     entry.check_keys({"file", "horizon", "power", "powers"}, {"restart"});
     const std::string name = entry.text("file");
     ShippedUse use{name,
@@ -39,7 +38,7 @@ std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
     if (entry.has("restart"))
       for (const std::string& weight : entry.texts("restart"))
         use.restart.push_back(
-            reference::parse_rational(weight, file + ": " + entry.place_of("restart")));
+            reference::parse_rational(weight, file + ": " + entry.path_of("restart")));
     uses.push_back(std::move(use));
   }
   return uses;

@@ -1,6 +1,5 @@
 #include "lab/laws/stationary_law.hpp"
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,7 @@ bool all_reach_last(const reference::Matrix& p) {
 
 reference::Law exact_stationary_law(const reference::Matrix& p, double limit) {
   if (!all_reach_last(p))
-    throw std::domain_error("the chain is reducible: it has no unique stationary law");
+    throw ReducibleChain("the chain is reducible: it has no unique stationary law");
   const std::size_t n = p.rows() - 1;
   std::vector<Integer> scale(n + 1, 1);
   double bits = 0.0;

@@ -1,8 +1,15 @@
 #pragma once
 
+#include "base/error.hpp"
 #include "reference/numbers/matrix.hpp"
 
 namespace tempera::lab {
+
+/// A chain that has more than one stationary law.
+class ReducibleChain : public Error {
+ public:
+  using Error::Error;
+};
 
 /// The most n² Σ_x (bits of row x's common denominator) whose stationary law is solved for: some
 /// minutes on 2 cores.
@@ -17,7 +24,7 @@ inline constexpr double stationary_law_limit = 2e12;
 ///
 /// P: [n, n], rows summing to 1, n > 0.
 /// @throw std::length_error above `limit`
-/// @throw std::domain_error if some state does not reach the last one
+/// @throw ReducibleChain if some state does not reach the last one
 reference::Law exact_stationary_law(const reference::Matrix& p,
                                     double limit = stationary_law_limit);
 

@@ -3,9 +3,9 @@
 #include <span>
 #include <string>
 
-#include "lab/drawing/picture.hpp"
 #include "lab/contest/ablations.hpp"
 #include "lab/contest/exact_comparison.hpp"
+#include "lab/drawing/picture.hpp"
 #include "lab/report/report.hpp"
 
 namespace tempera::lab {

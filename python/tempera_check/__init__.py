@@ -1,57 +1,27 @@
-"""Stands in for the usual sources of chance, so that `tempera check` can take every decision of a sampler as it is.
+"""Judges samplers as they are: stands in for Python's sources of chance, so that every decision can be taken in turn.
 
-Import it before the sampler: it replaces the functions of `random`, and serve() those of `numpy.random` and `torch` where
-the sampler has imported them. A categorical draw asks tempera for a winner. A uniform is an interval that is split exactly where the
-program compares it (tempera_check.lazy.Real). Then `serve(step)` speaks the protocol of docs/check_protocol.md, where
-step(model, state) is one step of the sampler; `model` is a tempera_check.Model.
+    PYTHONPATH=python tempera check --program "python3 -m tempera_check my_sampler.py:step"
+
+needs no line of this package in the sampler; `serve(step)` is the same from within a program. `law(f)` gives the exact
+law of what f() returns, in this process. What is imported first does not matter. docs/check_protocol.md says the rest.
 """
-import json
-import math
-import sys
-from fractions import Fraction
+import os
 
-from . import lab, stand_ins
+from .lab import merge
+from .law import law
 from .lazy import Real, uniform
+from .model import Model
+from .serving import keep_output, serve
 
-__all__ = ["Model", "Real", "serve", "uniform"]
+__all__ = ["CausalLM", "Model", "Real", "Tokenizer", "law", "merge", "serve", "uniform"]
 
-
-class Model:
-    """The finite model that stands in for the language model. Prefixes are lists of token numbers."""
-
-    def __init__(self, case):
-        self.vocabulary = case["vocabulary"]
-        self.terminal = case["terminal"]
-        self.horizon = case["horizon"]
-        self.powers = [float(Fraction(power)) for power in case["powers"]]
-
-    def fractions(self, prefix):
-        """p0(. | prefix), exactly."""
-        return [Fraction(p) for p in lab.ask({"next": list(prefix)})["p"]]
-
-    def probabilities(self, prefix):
-        """p0(. | prefix) as doubles."""
-        return [float(p) for p in self.fractions(prefix)]
-
-    def logits(self, prefix):
-        """log p0(. | prefix) as doubles, -inf for probability 0."""
-        return [-math.inf if x is None else x for x in lab.ask({"logits": list(prefix)})["logits"]]
-
-    def is_ended(self, record):
-        """Whether a record has its terminal token or T tokens."""
-        return len(record) >= self.horizon or bool(record) and record[-1] in self.terminal
+if os.environ.get("TEMPERA_CHECK"):  # set by `tempera check` for the program that it starts
+    keep_output()
 
 
-def serve(step):
-    """Runs step(model, state) for every state that tempera asks for, until it asks no more."""
-    stand_ins.install()  # in what has been imported since
-    model = Model(json.loads(lab.lines.readline()))
-    for line in lab.lines:
-        state = json.loads(line)["state"]
-        lab.write({"end": [[int(t) for t in r] if isinstance(r, (list, tuple)) else int(r) for r in step(model, state)]})
+def __getattr__(name):
+    if name in ("CausalLM", "Tokenizer"):
+        from . import of_transformers  # which imports torch and transformers
 
-
-# What the program prints must not run between the lines.
-lab.lines, lab.out = sys.stdin, sys.stdout
-sys.stdout = sys.stderr
-stand_ins.install()
+        return getattr(of_transformers, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

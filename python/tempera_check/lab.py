@@ -1,45 +1,93 @@
-"""The other end of the pipe: one JSON object a line (docs/check_protocol.md)."""
-import json
+"""Every decision of a step, taken in turn: what asks for a draw asks here.
+
+The walks that answer are in walks.py.
+"""
+import os
+import sys
 from fractions import Fraction
+from math import gcd, isfinite
 
-lines = None  # set by the package: what tempera writes
-out = None  # and where it reads
+_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARIES = ("site-packages", "dist-packages", os.path.dirname(os.__file__) + os.sep)
 
-
-def write(message):
-    out.write(json.dumps(message) + "\n")
-    out.flush()
+walk = None  # the walk whose step runs now; None outside steps, where chance is Python's own
 
 
-def ask(request):
-    write(request)
-    line = lines.readline()
-    if not line:
-        raise SystemExit(0)
-    return json.loads(line)
+class Abandoned(BaseException):
+    """Ends a path whose rest is known or is another process's to take. A program must let it pass."""
+
+
+class NotDeterministic(Exception):
+    """The same decisions led to other tickets."""
+
+
+def is_deciding():
+    """Whether a step runs, so that its chance is answered here."""
+    return walk is not None
+
+
+def address():
+    """file:line of the program's innermost line that is none of ours, nor a library's where one of its own calls it."""
+    frame, outside = sys._getframe(1), None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_FOLDER) and not file.startswith("<frozen"):
+            outside = outside or frame
+            if not any(part in file for part in _LIBRARIES):
+                return f"{os.path.basename(file)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "" if outside is None else f"{os.path.basename(outside.f_code.co_filename)}:{outside.f_lineno}"
+
+
+_tickets = {}
+
+
+def tickets_of(weights):
+    """Whole numbers in the proportion of weights: integers, fractions, or floats as the numbers that they are."""
+    key = tuple(weights)
+    try:
+        found = _tickets.get(key)
+    except TypeError:  # arrays and tensors of one element
+        key = tuple(w if isinstance(w, (int, Fraction)) else float(w) for w in weights)
+        found = _tickets.get(key)
+    if found is not None:
+        return found
+    ratios = []
+    for weight in key:
+        if not isinstance(weight, (int, Fraction)):
+            weight = float(weight)
+            if not isfinite(weight):
+                raise ValueError(f"a weight is {weight}")
+        if weight < 0:
+            raise ValueError(f"a weight is {float(weight)}, below 0")
+        ratios.append((int(weight), 1) if isinstance(weight, int) else weight.as_integer_ratio())
+    scale = 1
+    for _, denominator in ratios:
+        scale = scale * denominator // gcd(scale, denominator)
+    tickets = [numerator * (scale // denominator) for numerator, denominator in ratios]
+    common = gcd(*tickets)
+    if common == 0:
+        raise ValueError("a draw whose weights are all 0" if tickets else "a draw from nothing")
+    tickets = [ticket // common for ticket in tickets]
+    if len(_tickets) > 100_000:
+        _tickets.clear()
+    _tickets[key] = tickets
+    return tickets
 
 
 def draw(weights):
-    """The winner among weights: whole numbers, fractions or floats, which are taken as the number that they are."""
-    tickets = []
-    for weight in weights:
-        weight = Fraction(float(weight)) if not isinstance(weight, (int, Fraction)) else Fraction(weight)
-        if weight < 0:
-            raise ValueError(f"a weight is {float(weight)}, below 0")
-        tickets.append(weight)
-    if sum(tickets) == 0:
-        raise ValueError("a draw whose weights are all 0")
-    scale = 1
-    for ticket in tickets:
-        scale = scale * ticket.denominator // _gcd(scale, ticket.denominator)
-    return ask({"draw": [_number(int(ticket * scale)) for ticket in tickets]})["winner"]
+    """The winner among weights; index i has probability weights[i] / Σ weights."""
+    if walk is None:
+        raise RuntimeError("tempera_check: a decision outside a step, of which none is being taken")
+    tickets = tickets_of(weights)
+    winners = [i for i, ticket in enumerate(tickets) if ticket]
+    return winners[0] if len(winners) == 1 else walk.choose(tickets, winners)
 
 
-def _number(value):
-    return value if value < 2**64 else str(value)
+def merge(key):
+    """Declares that what follows is a function of `key` and of later draws: equal keys are followed once.
 
-
-def _gcd(a, b):
-    while b:
-        a, b = b, a % b
-    return a
+    `key` is anything whose repr tells it from others, the place in the program included.
+    """
+    if walk is not None:
+        walk.merge(repr(key))

@@ -5,6 +5,8 @@ from fractions import Fraction
 
 from . import lab
 
+python_log = getattr(math.log, "stands_in_for", math.log)
+
 
 def uniform():
     """A number that is uniform on [0, 1)."""
@@ -27,57 +29,105 @@ class _Interval:
         self.low = point
         return False
 
+    def is_whole(self):
+        return self.low == 0 and self.high == 1
 
-def _exact(value):
+
+class Undrawn:
+    """What every number that is not drawn yet refuses: its value."""
+
+    def _refuse(self, what):
+        raise TypeError(f"{what} at {lab.address()}: a uniform is split where it is compared: its value cannot be asked "
+                        "for (tempera_check)")
+
+    def __float__(self):
+        self._refuse("float()")
+
+    def __bool__(self):
+        raise TypeError(f"a uniform has no truth value at {lab.address()}: compare it (tempera_check)")
+
+    def __int__(self):
+        self._refuse("int()")
+
+    def __pow__(self, other):
+        self._refuse("a power of a uniform")
+
+    __rpow__ = __pow__
+
+    def __abs__(self):
+        self._refuse("abs()")
+
+    def __round__(self, digits=0):
+        self._refuse("round()")
+
+    def exp(self):
+        self._refuse("exp() of a uniform")
+
+    def sqrt(self):
+        self._refuse("the root of a uniform")
+
+    def item(self):
+        """Itself, as a number of one element of an array or tensor has it."""
+        return self
+
+    def __repr__(self):
+        return f"<{type(self).__name__} not drawn yet>"
+
+    __hash__ = object.__hash__
+
+
+def exact(value):
+    """The value as a fraction: nothing for what is no number."""
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
-    if isinstance(value, numbers.Real) or hasattr(value, "__float__") and not isinstance(value, Real):
+    if isinstance(value, Undrawn):
+        raise TypeError(f"two uniforms added or compared at {lab.address()}: a uniform is split where it is compared with "
+                        "a number (tempera_check)")
+    if isinstance(value, numbers.Real) or hasattr(value, "__float__"):
         return Fraction(float(value))
     return None
 
 
-class Real:
+class Real(Undrawn):
     """scale * u + shift, u uniform: may be added to, multiplied, compared, floored, and put through a logarithm."""
 
     def __init__(self, interval, scale, shift):
         self._interval, self._scale, self._shift = interval, scale, shift
 
-    def _with(self, scale, shift):
-        if scale is None or shift is None:
-            return NotImplemented
-        return Real(self._interval, scale, shift)
-
     def __add__(self, other):
-        other = _exact(other)
-        return NotImplemented if other is None else self._with(self._scale, self._shift + other)
+        other = exact(other)
+        return NotImplemented if other is None else Real(self._interval, self._scale, self._shift + other)
 
     def __mul__(self, other):
-        other = _exact(other)
-        return NotImplemented if other is None else self._with(self._scale * other, self._shift * other)
+        other = exact(other)
+        return NotImplemented if other is None else Real(self._interval, self._scale * other, self._shift * other)
 
     def __neg__(self):
         return self * -1
 
     def __sub__(self, other):
-        other = _exact(other)
+        other = exact(other)
         return NotImplemented if other is None else self + -other
 
     def __rsub__(self, other):
         return -self + other
 
     def __truediv__(self, other):
-        other = _exact(other)
+        other = exact(other)
         return NotImplemented if other is None else self * (1 / other)
+
+    def __rtruediv__(self, other):
+        self._refuse("a number divided by a uniform")
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __lt__(self, other):
         # A single point has probability 0, so that < and <= are one.
-        if isinstance(other, float) and math.isinf(other):
-            return other > 0
-        if isinstance(other, float) and math.isnan(other):
+        if other is self:
             return False
-        point = _exact(other)
+        if isinstance(other, float) and not math.isfinite(other):
+            return other > 0
+        point = exact(other)
         if point is None:
             return NotImplemented
         if self._scale == 0:
@@ -102,9 +152,11 @@ class Real:
             return first
         weights = [min(ends[1], n + 1) - max(ends[0], n) for n in range(first, last + 1)]
         n = first + lab.draw(weights)
-        cell = sorted((max(ends[0], n) - self._shift, min(ends[1], n + 1) - self._shift), key=lambda x: x / self._scale)
-        self._interval.low, self._interval.high = (x / self._scale for x in cell)
+        cell = sorted(((max(ends[0], n) - self._shift) / self._scale, (min(ends[1], n + 1) - self._shift) / self._scale))
+        self._interval.low, self._interval.high = cell
         return n
+
+    floor = __floor__
 
     def __int__(self):
         if self < 0:
@@ -113,45 +165,185 @@ class Real:
 
     __trunc__ = __int__
 
-    def item(self):
-        """Itself, as a number of one element of an array or tensor has it."""
-        return self
-
     def log(self):
-        return Log(self)
+        """log u, which may be compared with numbers and with other logarithms."""
+        if self._scale == 1 and self._shift == 0:
+            u = self
+        elif self._scale == -1 and self._shift == 1 and self._interval.is_whole():
+            u = Real(self._interval, self._scale, self._shift)  # 1 - u is a uniform too
+        else:
+            return LogOfReal(self, 0.0)
+        return Clock(u, "linear", -1.0)
 
-    def __float__(self):
-        raise TypeError("a uniform is split where it is compared: its value cannot be asked for (tempera_check)")
 
-    def __bool__(self):
-        raise TypeError("a uniform has no truth value: compare it (tempera_check)")
+class LogOfReal(Undrawn):
+    """log of any Real, to be compared with numbers: log x < y where x < exp y."""
 
-
-class Log:
-    """log of a Real, to be compared: log u < x where u < exp x."""
-
-    def __init__(self, real, shift=0.0):
+    def __init__(self, real, shift):
         self._real, self._shift = real, shift
 
     def __add__(self, other):
-        return Log(self._real, self._shift + float(other))
+        exact(other)
+        return LogOfReal(self._real, self._shift + float(other))
 
     def __sub__(self, other):
-        return Log(self._real, self._shift - float(other))
+        exact(other)
+        return LogOfReal(self._real, self._shift - float(other))
 
     __radd__ = __add__
 
+    def __neg__(self):
+        self._refuse("minus the logarithm of a uniform that was shifted or cut off")
+
     def __lt__(self, other):
-        x = float(other) - self._shift
-        if math.isnan(x):
-            return False
-        return self._real < (math.inf if x > 700 else math.exp(x))
+        exact(other) if not isinstance(other, float) else None
+        y = float(other) - self._shift
+        return not math.isnan(y) and self._real < (math.inf if y > 700 else math.exp(y))
 
     def __gt__(self, other):
-        x = float(other) - self._shift
-        return not math.isnan(x) and not self < other
+        return not math.isnan(float(other)) and not self < other
 
     __le__, __ge__ = __lt__, __gt__
 
-    def item(self):
-        return self
+
+class Clock(Undrawn):
+    """A function of T = -log u, which is exponential: a T + b, a / T, or a log T + b (Gumbel's, where a < 0).
+
+    It is compared with a number by u. Two of one form are compared as clocks of rates r and s: the first rings first
+    with probability r / (r + s). What rings first of a group has the sum of their rates, and is independent of which it
+    was, so that the largest or smallest of many is found by comparing in turn.
+    """
+
+    def __init__(self, u, form, a=1.0, b=0.0, group=None):
+        self._u, self._form, self._a, self._b = u, form, a, b
+        self._group = group if group is not None else _Group()
+
+    def _like(self, form, a, b):
+        return Clock(self._u, form, a, b, self._group)
+
+    def __add__(self, other):
+        exact(other) if not isinstance(other, float) else None
+        if self._form == "inverse":
+            self._refuse("adding to a number divided by an exponential")
+        return self._like(self._form, self._a, self._b + float(other))
+
+    def __mul__(self, other):
+        exact(other) if not isinstance(other, float) else None
+        other = float(other)
+        return self._like(self._form, self._a * other, self._b * other if self._b else 0.0)
+
+    def __neg__(self):
+        return self * -1.0
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __truediv__(self, other):
+        exact(other) if not isinstance(other, float) else None
+        return self._like(self._form, self._a / float(other), self._b / float(other) if self._b else 0.0)
+
+    def __rtruediv__(self, other):
+        exact(other) if not isinstance(other, float) else None
+        if self._form != "linear" or self._b != 0:
+            self._refuse("a number divided by this")
+        return self._like("inverse", float(other) / self._a, 0.0)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def log(self):
+        """log(a T) = log T + log a, and log(a / T) = -log T + log a."""
+        if self._form == "log" or self._b != 0 or self._a <= 0:
+            if self._form == "inverse" and self._a == 0:
+                return -math.inf
+            self._refuse("this logarithm")
+        return self._like("log", 1.0 if self._form == "linear" else -1.0, math.log(self._a))
+
+    def is_rising(self):
+        """Whether the value is the larger, the later the clock rings."""
+        return self._a < 0 if self._form == "inverse" and self._a else (self._form != "inverse" and self._a > 0)
+
+    def log_rate(self):
+        """log r such that the order of values is that of ringing times T / r; -inf for what never rings."""
+        if self._form == "log":
+            return -self._b / self._a
+        rate = 1.0 / abs(self._a) if self._form == "linear" else abs(self._a)
+        return math.log(rate) if rate > 0 else -math.inf
+
+    def __lt__(self, other):
+        if isinstance(other, Clock):
+            return self._rings_before(other) == self.is_rising()
+        if not isinstance(other, float):
+            exact(other)
+        x = float(other)
+        if math.isnan(x):
+            return False
+        return self._is_below(x)
+
+    def _is_below(self, x):
+        self._group.refuse_if_compared(self)
+        a, b = self._a, self._b
+        if math.isinf(x) or (self._form == "inverse" and a == 0):
+            return x > 0
+        if self._form == "linear":
+            time = (x - b) / a
+        elif self._form == "inverse":
+            if (x > 0) != (a > 0):
+                return a < 0
+            time = a / x
+        else:
+            time = math.exp(min(700.0, (x - b) / a))
+        is_early = not self._u < math.exp(-time) if time > 0 else False  # T < time where u > exp(-time)
+        return is_early == self.is_rising()
+
+    def __gt__(self, other):
+        if isinstance(other, Clock):
+            return other < self
+        return not math.isnan(float(other)) and not self < other
+
+    __le__, __ge__ = __lt__, __gt__
+
+    def _rings_before(self, other):
+        if other is self or other._group is self._group:
+            return False
+        if self._form != other._form or self.is_rising() != other.is_rising() or (
+                self._form == "linear" and (self._b or other._b)) or (
+                self._form == "log" and self._a != other._a):
+            self._refuse("comparing these two")
+        first = ring_first([self, other])
+        return first == 0
+
+    def __repr__(self):
+        return f"<{self._form} function of an exponential, not drawn yet>"
+
+
+class _Group:
+    """What a clock is known to have rung before: the logarithms of its rates, its own excepted."""
+
+    def __init__(self):
+        self.others, self.is_late, self.is_compared = [], False, False
+
+    def refuse_if_compared(self, clock):
+        if self.is_compared:
+            clock._refuse("comparing with a number what was compared with another")
+
+
+def ring_first(clocks):
+    """Index of the clock that rings first: drawn by their rates, and remembered by them."""
+    for clock in clocks:
+        if not clock._u._interval.is_whole() or clock._group.is_late:
+            clock._refuse("comparing once more what has lost a comparison, or was compared with a number")
+    rates = [[clock.log_rate()] + clock._group.others for clock in clocks]
+    most = max(max(of_one) for of_one in rates)
+    if most == -math.inf:
+        return 0  # none ever rings: equal, as the largest of several zeros is the first
+    weights = [sum(math.exp(rate - most) for rate in of_one) for of_one in rates]
+    first = lab.draw(weights)
+    for i, clock in enumerate(clocks):
+        clock._group.is_compared = True
+        if i != first and weights[i]:
+            clock._group.is_late = True
+            clocks[first]._group.others += rates[i]
+    return first

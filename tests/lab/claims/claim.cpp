@@ -29,7 +29,7 @@ TEST_CASE("a theorem that is not there is not stated") {
 TEST_CASE("a theorem of a file that leaves something unproved is not stated") {
   const test::TemporaryFolder folder;
   const auto is_stated = [&](const std::string& text) {
-    std::filesystem::create_directory(folder / "proofs");
+    std::filesystem::create_directories(folder / "proofs/theory");
     std::ofstream(folder / "proofs/theory/one.v") << text;
     return lab::theorem_is_stated((folder / ".").string(), "one.law");
   };

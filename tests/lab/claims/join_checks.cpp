@@ -43,7 +43,7 @@ std::string with(const std::string& text, const std::string& place, const std::s
 TEST_CASE("the cases of the join are those that the generator draws") {
   const auto cases = test::drawn_join_cases();
   CHECK(contents(proofs + "join.json") == test::join_json(cases));
-  CHECK(contents(proofs + "join_cases.v") == test::join_coq(cases));
+  CHECK(contents(proofs + "cases/join_cases.v") == test::join_coq(cases));
 }
 
 TEST_CASE("the cases of the join tell R from R^2, C from C^2 and one count from the other") {
@@ -67,7 +67,7 @@ TEST_CASE("the cases of the join tell R from R^2, C from C^2 and one count from 
 TEST_CASE("write the cases of the join anew", "[.][write-join-cases]") {
   const auto cases = test::drawn_join_cases();
   std::ofstream(proofs + "join.json") << test::join_json(cases);
-  std::ofstream(proofs + "join_cases.v") << test::join_coq(cases);
+  std::ofstream(proofs + "cases/join_cases.v") << test::join_coq(cases);
 }
 
 TEST_CASE("every matrix computed in Coq is the reference's, and each planted fault is found") {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/error.hpp"
 #include "reference/analysis/swap_rate.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "tests/catch.hpp"

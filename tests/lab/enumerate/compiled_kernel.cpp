@@ -1,8 +1,8 @@
 #include "lab/enumerate/compiled_kernel.hpp"
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
-#include "lab/laws/law.hpp"
 #include "lab/enumerate/own_model.hpp"
+#include "lab/laws/law.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/progressive.hpp"
 #include "tests/catch.hpp"

@@ -129,7 +129,7 @@ TEST_CASE("a program whose future depends on more than its state is found out") 
   const gpu::Plan plan{gpu::make_stages(1, 1, {1}, {1}, {1}), gpu::Schedule::adj, 0};
   CHECK_THROWS_AS(
       lab::walk_program(forgetful, logits.enumerable(), gpu::Ladder({2.0}), plan, Cuts::none),
-      std::logic_error);
+      lab::NotEnumerable);
 }
 
 TEST_CASE("the answer is the record of the output rung") {

@@ -3,8 +3,8 @@
 #include "lab/enumerate/small_transformer.hpp"
 
 #include "gpu/sampler/sweep.hpp"
-#include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/defects/gallery.hpp"
+#include "lab/enumerate/compiled_kernel.hpp"
 #include "lab/laws/law.hpp"
 #include "tests/catch.hpp"
 
@@ -39,7 +39,8 @@ void move_once(gpu::Run& run, gpu::Record& x, gpu::Rung k, std::uint32_t round) 
 
 // 1e-11: see flow_bound in lab/defects/gallery.hpp; |V| = 3 and T = 2 here.
 TEST_CASE("the compiled law of a transformer is the target of its own logits") {
-  const TinyTransformer tiny{GENERATE(gpu::Arithmetic::float32, gpu::Arithmetic::tensor_core)};
+  const TinyTransformer tiny{GENERATE(gpu::Arithmetic::float32, gpu::Arithmetic::tensor_core,
+                                      gpu::Arithmetic::bfloat16_pairs)};
   for (const auto& powers : {std::vector<double>{4.0}, std::vector<double>{1.0, 4.0}}) {
     const lab::LawReport report =
         lab::compiled_law(tiny.enumerable(), nullptr, {horizon, powers, {}});
@@ -54,18 +55,22 @@ TEST_CASE("the compiled law of a transformer is the target of its own logits") {
   }
 }
 
-TEST_CASE("the two arithmetics have two laws, near each other") {
+TEST_CASE("every arithmetic has a law of its own, near float32's") {
   const auto law_of = [](gpu::Arithmetic arithmetic) {
     const TinyTransformer tiny{arithmetic};
     return lab::compiled_law(tiny.enumerable(), nullptr, {horizon, {4.0}, {}}).stationary;
   };
   const auto float32 = law_of(gpu::Arithmetic::float32);
   const auto tensor_core = law_of(gpu::Arithmetic::tensor_core);
-  REQUIRE(float32.size() == tensor_core.size());
-  CHECK(float32 != tensor_core);
-  for (std::size_t state = 0; state < float32.size(); ++state) {
-    CHECK(tensor_core[state] > float32[state] / 2);
-    CHECK(tensor_core[state] < float32[state] * 2);
+  const auto pairs = law_of(gpu::Arithmetic::bfloat16_pairs);
+  CHECK(tensor_core != pairs);
+  for (const auto& other : {tensor_core, pairs}) {
+    REQUIRE(float32.size() == other.size());
+    CHECK(float32 != other);
+    for (std::size_t state = 0; state < float32.size(); ++state) {
+      CHECK(other[state] > float32[state] / 2);
+      CHECK(other[state] < float32[state] * 2);
+    }
   }
 }
 

@@ -49,13 +49,13 @@ TEST_CASE("a program that is not deterministic is found out") {
     const std::vector<std::uint64_t> tickets{1, ++runs};
     lottery.draw(tickets, {});
   };
-  CHECK_THROWS_AS(lab::enumerate(program, [](const Rational&) {}), std::logic_error);
+  CHECK_THROWS_AS(lab::enumerate(program, [](const Rational&) {}), lab::NotEnumerable);
 }
 
 TEST_CASE("a word that a program has asked for and not drawn with is found out") {
   const std::vector<std::uint64_t> tickets{1, 2};
   const auto program = [&](gpu::Lottery& lottery) { lottery.word(tickets, {}); };
-  CHECK_THROWS_AS(lab::enumerate(program, [](const Rational&) {}), std::logic_error);
+  CHECK_THROWS_AS(lab::enumerate(program, [](const Rational&) {}), lab::NotEnumerable);
 }
 
 TEST_CASE("a draw that loses the last word of an outcome is found out") {
@@ -73,6 +73,6 @@ TEST_CASE("a draw that loses the last word of an outcome is found out") {
       for (int i = 0; i < 3; ++i) draw(lottery);
     };
   };
-  CHECK_THROWS_AS(lab::enumerate(again(program), [](const Rational&) {}), std::logic_error);
+  CHECK_THROWS_AS(lab::enumerate(again(program), [](const Rational&) {}), Bug);
   CHECK(lab::enumerate(again(fair), [](const Rational&) {}) == 8);
 }

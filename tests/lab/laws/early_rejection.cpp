@@ -37,7 +37,7 @@ template <class Rules>
 bool is_caught(const lab::CompiledSpace& space, const std::vector<double>& powers, gpu::Rung k) {
   try {
     return !(kernel_of<Rules>(space, powers, k, true) == kernel_of(space, powers, k, false));
-  } catch (const std::logic_error&) {
+  } catch (const Error&) {
     return true;
   }
 }
@@ -111,7 +111,7 @@ namespace {
 
 gpu::Task tempering_early(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
                           gpu::Observer* observer) {
-  run.early_rejection = true;
+  run.options.early_rejection = true;
   return gpu::parallel_power_tempering(run, plan, progress, observer);
 }
 

@@ -82,8 +82,8 @@ Refinement refinement(const lab::CompiledSpace& space, const gpu::Ladder& ladder
           progress.replicas.push_back(canonical.copy(space.tokens(s), space.horizon()));
         gpu::Engine engine(space.model().model, canonical.rows(), tree);
         gpu::Run run{engine, space.model().context, ladder};
-        run.prefetch = ahead.prefetch;
-        run.early_rejection = ahead.early;
+        run.options.prefetch = ahead.prefetch;
+        run.options.early_rejection = ahead.early;
         std::vector<gpu::Task> tasks;
         tasks.push_back(refinement_rounds<Rules>(run, plan, progress, nullptr));
         engine.run(tasks);
@@ -103,7 +103,7 @@ Refinement refinement(const lab::CompiledSpace& space, const gpu::Ladder& ladder
 template <class Rules, std::size_t prefetch>
 gpu::Task rung_by_rung(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
                        gpu::Observer* observer) {
-  run.prefetch = prefetch;
+  run.options.prefetch = prefetch;
   if (progress.replicas.empty()) co_await gpu::initialize_replicas(run, progress.replicas);
   for (; progress.stage < plan.stages.size(); gpu::end_stage(progress)) {
     co_await gpu::begin_stage(run, progress, plan.stages[progress.stage].horizon, observer);
@@ -113,13 +113,13 @@ gpu::Task rung_by_rung(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& prog
 
 gpu::Task prefetching(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
                       gpu::Observer* observer) {
-  run.prefetch = 2;
+  run.options.prefetch = 2;
   return gpu::parallel_power_tempering(run, plan, progress, observer);
 }
 
 gpu::Task prefetching_early(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
                             gpu::Observer* observer) {
-  run.early_rejection = true;
+  run.options.early_rejection = true;
   return prefetching(run, plan, progress, observer);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("prefetching leaves the law of the whole of Algorithm 1 as it is") {
   const auto is_caught = [&](lab::Program program) {
     try {
       return !(walk(program, 4).law == whole.law);
-    } catch (const std::logic_error&) {
+    } catch (const Error&) {
       return true;
     }
   };
@@ -236,7 +236,7 @@ TEST_CASE("prefetching beyond a round leaves the law of Algorithm 1 as it is") {
   const auto is_caught = [&](lab::Program program) {
     try {
       return !(walk_ahead(program).law == whole.law);
-    } catch (const std::logic_error&) {
+    } catch (const Error&) {
       return true;
     }
   };

@@ -1,10 +1,11 @@
 // Restarts over the record's own positions, and restart weights: the compiled kernels and whole
 // programs against reference/.
+#include "base/error.hpp"
 #include "lab/contest/kernel_comparison.hpp"
 #include "lab/enumerate/own_model.hpp"
+#include "lab/laws/law.hpp"
 #include "lab/laws/program_law.hpp"
 #include "lab/laws/question_kernels.hpp"
-#include "base/error.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/record_restart_kernel.hpp"
 #include "tests/catch.hpp"
@@ -93,7 +94,7 @@ bool early_rejection_differs(const Case& asked) {
   try {
     for (gpu::Rung k = 0; k < 3; ++k)
       if (!(early.local_move(k) == whole.local_move(k))) return true;
-  } catch (const std::logic_error&) {
+  } catch (const Error&) {
     return true;
   }
   return false;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "lab/judge/decision_tree.hpp"
+#include "lab/judge/path_tree.hpp"
+#include "lab/judge/program_requests.hpp"
+
+namespace tempera::lab {
+
+/// All paths of one step of a program from a state, each of its lines answered.
+class ProgramStep {
+ public:
+  struct Settings {
+    std::size_t requests = 10'000;   ///< of one path
+    std::size_t records = 1;         ///< of a state
+    bool is_pure = false;            ///< each path is run once
+    std::function<bool()> is_over;   ///< whether to give up
+    std::function<void()> one_path;  ///< told of each path
+  };
+  ProgramStep(ChildProgram& program, const JudgedCase& judged, const Settings& settings)
+      : program_(program), requests_(program, judged), judged_(judged), settings_(settings) {}
+
+  /// What a process walks of the tree: part `mine` of `of`.
+  struct Share {
+    std::size_t mine = 0, of = 1;
+  };
+  /// @throw BadInput if the program misbehaves
+  /// @throw Interrupted once is_over says so
+  void run(const JudgedState& from, const Share& share, PathTree& tree);
+  /// Whether it has said that it takes one case after another.
+  bool takes_cases() const { return takes_cases_; }
+  /// Lines that it has written on its way, to be held against those of another run.
+  const std::vector<std::string>& transcript() const { return transcript_; }
+  void hold_against(const std::vector<std::string>& before) { before_ = &before; }
+
+ private:
+  /// Of a program that draws and does not fork: every path by running it again, and twice.
+  void replay(const JudgedState& from, std::vector<std::string> questions,
+              const std::string& first_line, PathTree& tree);
+  JudgedState run_path(const JudgedState& from, DecisionTree& decisions, std::string line,
+                       std::vector<std::string>& transcript, bool is_first);
+  std::string answer(const nlohmann::json& asked, const std::string& line, DecisionTree& decisions);
+  [[noreturn]] void refuse_other(const JudgedState& from, const std::string& before,
+                                 const std::string& now) const;
+  [[noreturn]] void refuse_error(const JudgedState& from, const nlohmann::json& error,
+                                 const PathTree& tree) const;
+  std::string key_of(const nlohmann::json& asked, const std::string& line) const;
+
+  ChildProgram& program_;
+  ProgramRequests requests_;
+  const JudgedCase& judged_;
+  const Settings& settings_;
+  bool takes_cases_ = false;
+  std::vector<std::string> transcript_;
+  const std::vector<std::string>* before_ = nullptr;
+};
+
+/// The draws of a path, in order: "sampler.py:12 draws 1 (1/3), …".
+std::string text_of(const ProgramPath& path);
+
+}  // namespace tempera::lab

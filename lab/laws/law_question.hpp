@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gpu/sampler/restart_law.hpp"
+#include "gpu/sampler/sweep.hpp"
+#include "reference/numbers/rational.hpp"
+
+namespace tempera::lab {
+
+/// What the law is asked of.
+struct LawQuestion {
+  std::size_t horizon = 0;
+  std::vector<double> powers;  ///< one rung: local moves alone; more: R then one sweep
+  /// ω as rationals over 1..T; uniform where empty.
+  std::vector<reference::Rational> restart;
+  /// DEO: the step is two local sweeps, the first followed by the odd edges, the second by the
+  /// even.
+  gpu::Schedule schedule = gpu::Schedule::adj;
+  gpu::RestartRange restart_range = gpu::RestartRange::horizon;
+};
+
+/// The tickets of a rational restart law: ω(r) times the common denominator.
+/// @throw BadInput where it does not fit 64 bits
+gpu::RestartLaw restart_tickets(const std::vector<reference::Rational>& restart,
+                                std::size_t horizon);
+
+}  // namespace tempera::lab

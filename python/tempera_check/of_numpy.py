@@ -1,0 +1,169 @@
+"""What stands in for numpy.random: its functions, and both kinds of its generators."""
+import math
+import sys
+
+from . import lab, of_random
+from .lazy import uniform
+from .replacing import count, refusal, replace, replaced
+
+
+def install(numpy):
+    chance = sys.modules["numpy.random"]  # which numpy may not name yet, while it is imported
+
+    def shaped(size, make, dtype=None):
+        """One value, or an array of them."""
+        if size is None:
+            return make()
+        values = numpy.empty(count(size), dtype=object)
+        for i in range(len(values)):
+            values[i] = make()
+        return (values if dtype is None else values.astype(dtype)).reshape(size)
+
+    def broadcast(size, make, *parameters):
+        """make(...) for each entry of parameters that may be arrays."""
+        if all(numpy.ndim(p) == 0 for p in parameters):
+            return shaped(size, lambda: make(*parameters))
+        arrays = numpy.broadcast_arrays(*parameters)
+        shape = arrays[0].shape if size is None else size
+        arrays = [numpy.broadcast_to(a, shape).ravel() for a in arrays]
+        values = numpy.empty(len(arrays[0]), dtype=object)
+        for i, entry in enumerate(zip(*arrays)):
+            values[i] = make(*entry)
+        return values.reshape(shape)
+
+    def whole(values):
+        return values if numpy.ndim(values) == 0 else values.astype(numpy.int64)
+
+    def real(size=None, dtype=None, out=None):
+        if out is not None:
+            refusal("numpy.random with out=")()
+        return shaped(size, uniform)
+
+    def between(low=0.0, high=1.0, size=None):
+        return broadcast(size, lambda a, b: uniform() * (b - a) + a, low, high)
+
+    def integers(low, high=None, size=None, dtype=None, endpoint=False):
+        first, last = (0, low) if high is None else (low, high)
+        extra = 1 if endpoint else 0
+        return whole(broadcast(size, lambda a, b: int(a) + of_random.below(int(b) - int(a) + extra), first, last))
+
+    def choice(a, size=None, replace=True, p=None, axis=0, shuffle=True):
+        items = numpy.arange(a) if numpy.ndim(a) == 0 else numpy.asarray(a)
+        if len(items) == 0:
+            raise ValueError("a cannot be empty")
+        weights = [1] * len(items) if p is None else [float(x) for x in p]
+        if len(weights) != len(items):
+            raise ValueError("a and p must have same size")
+        if p is not None and not abs(math.fsum(weights) - 1) < 1e-7:
+            raise ValueError("probabilities do not sum to 1")
+        indices = []
+        for _ in range(count(size)):
+            indices.append(lab.draw(weights))
+            if not replace:
+                weights[indices[-1]] = 0
+        chosen = numpy.take(items, indices if size is not None else indices[0], axis=axis)
+        return chosen if size is None or axis != 0 or numpy.ndim(items) > 1 else chosen.reshape(size)
+
+    def shuffled(x, axis=0):
+        order = list(range(len(x)))
+        of_random.shuffle(order)
+        if isinstance(x, numpy.ndarray):
+            x[...] = numpy.take(x, order, axis=axis)
+        else:
+            x[:] = [x[i] for i in order]
+
+    def permutation(x, axis=0):
+        items = numpy.arange(x) if numpy.ndim(x) == 0 else numpy.array(x)
+        order = list(range(items.shape[axis]))
+        of_random.shuffle(order)
+        return numpy.take(items, order, axis=axis)
+
+    def multinomial(n, pvals, size=None):
+        if numpy.ndim(pvals) != 1:
+            refusal("numpy.random.multinomial with rows of pvals")()
+        rows = numpy.zeros((count(size), len(pvals)), dtype=numpy.int64)
+        weights = [float(p) for p in pvals]
+        weights[-1] = max(0.0, 1.0 - math.fsum(weights[:-1]))  # as numpy takes it
+        for row in rows:
+            for _ in range(n):
+                row[lab.draw(weights)] += 1
+        return rows[0] if size is None else rows.reshape(
+            (tuple(size) if isinstance(size, (tuple, list)) else (size,)) + (len(pvals),))
+
+    answers = {
+        "random": real, "random_sample": real, "choice": choice, "uniform": between, "shuffle": shuffled,
+        "permutation": permutation, "multinomial": multinomial,
+        "binomial": lambda n, p, size=None: whole(broadcast(size, lambda m, q: of_random.binomial(int(m), q), n, p)),
+        "exponential": lambda scale=1.0, size=None: broadcast(size, lambda s: of_random.exponential() * s, scale),
+        "standard_exponential": lambda size=None, **_: shaped(size, of_random.exponential),
+        "gumbel": lambda loc=0.0, scale=1.0, size=None:
+            broadcast(size, lambda m, s: -(-uniform().log()).log() * s + m, loc, scale),
+    }
+    legacy = dict(answers, randint=integers, ranf=real, sample=real,
+                  rand=lambda *size: real(size or None), seed=lambda *_, **__: None,
+                  random_integers=lambda low, high=None, size=None:
+                      integers(1 if high is None else low, low if high is None else high, size, endpoint=True))
+    legacy["set_state"] = lambda *_: None
+    modern = dict(answers, integers=integers, permuted=lambda x, axis=None, out=None:
+                  permutation(x, axis or 0) if out is None and numpy.ndim(x) == 1 else refusal("Generator.permuted")())
+
+    def chances_of(owner):
+        """What of a module or class draws: its public functions but those that only know of states."""
+        return [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))
+                and not isinstance(getattr(owner, name), type)
+                and name not in ("default_rng", "get_state", "get_bit_generator", "set_bit_generator", "spawn", "test")]
+
+    for name in chances_of(chance):
+        replace(chance, name, legacy.get(name))
+
+    def answering(base, answers):
+        """A kind of generator whose methods are answered within a step."""
+
+        class Answering(base):
+            pass
+
+        Answering.__name__ = Answering.__qualname__ = base.__name__
+        Answering.__module__ = base.__module__
+        for name in chances_of(base):
+            answer = answers.get(name)
+            replace(Answering, name, answer and (lambda f: lambda self, *a, **k: f(*a, **k))(answer),
+                    f"numpy.random.{base.__name__}.{name}")
+        return Answering
+
+    if getattr(chance.Generator, "stands_in_for", None) is not None:
+        return
+    generator, state = answering(chance.Generator, modern), answering(chance.RandomState, legacy)
+    kinds = {chance.Generator: lambda old: generator(old.bit_generator),
+             chance.RandomState: lambda old: state(old._bit_generator)}
+    generator.stands_in_for, state.stands_in_for = chance.Generator, chance.RandomState
+    early.update(kinds)
+    for old, new in ((chance.Generator, generator), (chance.RandomState, state)):
+        replaced[id(old)] = (old, new, f"numpy.random.{old.__name__}")
+    own_default = chance.default_rng
+
+    def default_rng(seed=None):
+        if isinstance(seed, generator):
+            return seed
+        made = own_default(0 if lab.walk is not None and seed is None else seed)
+        return made if type(made) is generator else generator(made.bit_generator)
+
+    default_rng.stands_in_for = own_default
+    replaced[id(own_default)] = (own_default, default_rng, "numpy.random.default_rng")
+    chance.Generator, chance.RandomState, chance.default_rng = generator, state, default_rng
+    for name in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"):
+        base = getattr(chance, name, None)
+        if base is not None:
+            bits = type(name, (base,), {"__module__": base.__module__})
+            replace(bits, "random_raw", None, f"numpy.random.{name}.random_raw")
+            bits.stands_in_for = base
+            replaced[id(base)] = (base, bits, f"numpy.random.{name}")
+            setattr(chance, name, bits)
+
+
+early = {}  # kinds of generators whose instances may have been made early, and how to make one that answers
+
+
+def states(numpy):
+    """What changes when numpy draws without being asked for it here."""
+    kind, keys, *rest = sys.modules["numpy.random.mtrand"]._rand.get_state()
+    return kind, keys.tobytes(), rest

@@ -1,0 +1,109 @@
+"""The finite model as a model and a tokenizer of Hugging Face transformers, so that generate() and what is built on it run
+as they do on a real model.
+
+Token numbers 0 to V - 1 are the vocabulary's; V is the token before the first (bos) and V + 1 pads: neither ever follows.
+After a terminal token the model repeats it: what a program does with an answer that has ended is its own affair.
+"""
+import torch
+from transformers import DynamicCache, GenerationConfig, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.generation import GenerationMixin
+from transformers.modeling_outputs import CausalLMOutputWithPast
+
+
+class FiniteModelConfig(PretrainedConfig):
+    model_type = "tempera_finite_model"
+
+    def __init__(self, vocab_size=2, **named):
+        self.num_hidden_layers = self.num_attention_heads = self.num_key_value_heads = self.hidden_size = 1
+        self.head_dim = 1
+        self.max_position_embeddings = 1 << 20
+        self.vocab_size = vocab_size
+        super().__init__(**named)
+
+
+class CausalLM(PreTrainedModel, GenerationMixin):
+    """p0 of a tempera_check.Model. Its cache holds the tokens themselves, so that any cache operation keeps it right."""
+
+    config_class = FiniteModelConfig
+    base_model_prefix = "model"
+    _supports_cache_class = True
+    _no_split_modules = []
+
+    def __init__(self, model):
+        size = len(model.vocabulary)
+        named = {"bos_token_id": size, "pad_token_id": size + 1, "eos_token_id": _one(model.terminal)}
+        config = FiniteModelConfig(size + 2, **named)
+        super().__init__(config)
+        self._rows, self._model = {}, model
+        self._place = torch.nn.Parameter(torch.zeros(1), requires_grad=False)  # tells device and dtype
+        self.generation_config = GenerationConfig(**named)
+        self.eval()
+
+    def _init_weights(self, module):
+        pass
+
+    def get_input_embeddings(self):
+        return None
+
+    def row(self, prefix):
+        """log p0(. | prefix), and -inf for the two tokens that never follow."""
+        row = self._rows.get(prefix)
+        if row is None:
+            ended = next((i for i, token in enumerate(prefix) if token in self._model.terminal), None)
+            if ended is not None:
+                logits = [0.0 if v == prefix[ended] else float("-inf") for v in range(len(self._model.vocabulary))]
+            else:
+                logits = self._model.logits(prefix)
+            row = self._rows[prefix] = torch.tensor(logits + 2 * [float("-inf")])
+        return row
+
+    def forward(self, input_ids=None, attention_mask=None, past_key_values=None, use_cache=None, labels=None,
+                logits_to_keep=0, return_dict=None, **_):
+        """@return logits of float32, one row for each token of input_ids; tokens that the mask hides are not seen"""
+        if input_ids is None:
+            raise ValueError("tempera_check.CausalLM takes input_ids, not embeddings")
+        tokens = input_ids
+        if use_cache is not False and past_key_values is None and use_cache:
+            past_key_values = DynamicCache()
+        if past_key_values is not None:
+            keys = input_ids.to(torch.float32)[:, None, :, None]
+            keys, _ = past_key_values.update(keys, keys, 0)
+            tokens = keys[:, 0, :, 0].round().long()
+        length, fresh = tokens.shape[1], input_ids.shape[1]
+        hidden = None
+        if attention_mask is not None and attention_mask.dim() == 2:
+            hidden = attention_mask[:, :length].tolist()
+        first_unseen = len(self._model.vocabulary)
+        rows = []
+        for i, line in enumerate(tokens.tolist()):
+            prefix = [token for t, token in enumerate(line[:length - fresh])
+                      if token < first_unseen and (hidden is None or hidden[i][t])]
+            of_line = []
+            for t in range(length - fresh, length):
+                if line[t] < first_unseen and (hidden is None or hidden[i][t]):
+                    prefix.append(line[t])
+                of_line.append(self.row(tuple(prefix)))
+            rows.append(torch.stack(of_line))
+        logits = torch.stack(rows).to(input_ids.device)
+        if isinstance(logits_to_keep, int) and logits_to_keep > 0:
+            logits = logits[:, -logits_to_keep:]
+        return CausalLMOutputWithPast(logits=logits, past_key_values=past_key_values)
+
+
+class Tokenizer(PreTrainedTokenizerFast):
+    """Words of the vocabulary between spaces; <bos> is the token before the first, and <pad> pads."""
+
+    def __init__(self, model):
+        from tokenizers import Tokenizer as Words
+        from tokenizers import models, pre_tokenizers
+
+        words = {word: number for number, word in enumerate(model.vocabulary)}
+        words.update({"<bos>": len(words), "<pad>": len(words) + 1})
+        tokenizer = Words(models.WordLevel(words, unk_token="<bos>"))
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        super().__init__(tokenizer_object=tokenizer, bos_token="<bos>", pad_token="<pad>", unk_token="<bos>",
+                         eos_token=model.vocabulary[model.terminal[0]] if model.terminal else None)
+
+
+def _one(terminal):
+    return None if not terminal else terminal[0] if len(terminal) == 1 else list(terminal)

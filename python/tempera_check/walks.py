@@ -1,0 +1,236 @@
+"""Walks the tree of a step's decisions, depth first, and tells `out` of it in the lines of docs/check_protocol.md.
+
+Replay runs the step again from its beginning for each path: cheap for a short step. Forks divides the process at each
+decision, so that nothing is run twice: cheap for a long one.
+"""
+import gc
+import os
+import sys
+import time
+
+from . import lab, of_random
+
+most_decisions = 1000  # on one path
+
+
+class Share:
+    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt where a path is wide enough."""
+
+    def __init__(self, mine=0, of=1):
+        self.mine, self.of, self._counted = mine, of, 0
+
+    def deals(self, before, branches):
+        """Whether branches are dealt at a decision: the first at which its path has branched often enough."""
+        return before < 16 * self.of <= before * branches and self.of > 1
+
+    def is_mine(self, branches):
+        """For each of these branches, in the order in which every process meets them."""
+        first = self._counted
+        self._counted += branches
+        return [(first + i) % self.of == self.mine for i in range(branches)]
+
+
+class _Node:
+    """A decision on the present path, or a merge, which has one way on."""
+
+    __slots__ = ("tickets", "winners", "skipped", "at", "width", "key")
+
+    def __init__(self, tickets, winners, width, key=None):
+        self.tickets, self.winners, self.width, self.key = tickets, winners, width, key
+        self.skipped, self.at = None, 0
+
+
+class _Walk:
+    def __init__(self, out, share):
+        self.out, self.share = out, share
+
+    def _open(self, tickets, winners, before):
+        """Writes a new decision; which of its branches another process takes."""
+        is_dealt = self.share.deals(before, len(winners))
+        self.out.fork(tickets, lab.address(), is_dealt)
+        return [not mine for mine in self.share.is_mine(len(winners))] if is_dealt else None
+
+    def _refuse_endless(self, decisions):
+        if decisions > most_decisions:
+            raise RecursionError(f"a path draws without end: {most_decisions} times, the last at {lab.address()}; a "
+                                 "program that draws until it likes what it drew has no finite tree")
+
+    def _run_path(self, step):
+        lab.walk = self
+        try:
+            end = step()
+        except lab.Abandoned:
+            return
+        finally:
+            lab.walk = None
+        self.out.end(end)
+
+
+class Replay(_Walk):
+    """Runs the step again and again, each time along the next path."""
+
+    def run(self, step):
+        self._path = []
+        while True:
+            self._depth = 0
+            self._run_path(step)
+            if self._depth < len(self._path):
+                raise lab.NotDeterministic("after the same draws it ended, and had drawn once more before")
+            if not self._advance():
+                return
+
+    def choose(self, tickets, winners):
+        self._depth += 1
+        if self._depth <= len(self._path):
+            node = self._path[self._depth - 1]
+            if node.tickets is not tickets and node.tickets != tickets:
+                raise lab.NotDeterministic(f"after the same draws the tickets at {lab.address()} are "
+                                           f"{_short(tickets)}, and were {_short(node.tickets)}")
+            return node.winners[node.at]
+        self._refuse_endless(self._depth)
+        before = self._path[-1].width if self._path else 1
+        node = _Node(tickets, winners, before * len(winners))
+        node.skipped = self._open(tickets, winners, before)
+        self._path.append(node)
+        if not self._skip(node):
+            raise lab.Abandoned
+        return node.winners[node.at]
+
+    def merge(self, key):
+        self._depth += 1
+        if self._depth <= len(self._path):
+            if self._path[self._depth - 1].key != key:
+                raise lab.NotDeterministic(f"after the same draws it merges at {_short(key)}")
+            return
+        self._path.append(_Node(None, (0,), self._path[-1].width if self._path else 1, key))
+        if not self.out.merge(key):
+            raise lab.Abandoned
+
+    def _skip(self, node):
+        """Goes on to the next branch that this process takes; whether there is one."""
+        while node.at < len(node.winners):
+            if node.skipped is None or not node.skipped[node.at]:
+                return True
+            self.out.skip()
+            node.at += 1
+        return False
+
+    def _advance(self):
+        while self._path:
+            last = self._path[-1]
+            last.at += 1
+            if self._skip(last):
+                return True
+            self._path.pop()
+        return False
+
+
+class Forks(_Walk):
+    """Divides the process at each decision: a child for each branch, one after the other."""
+
+    def run(self, step):
+        self._width, self._depth = 1, 0
+        if self._divide():
+            return
+        code = 1
+        try:
+            self._run_path(step)
+            self.out.flush()
+            code = 0
+        except BaseException as error:  # also what a program raises to end itself
+            self.out.error(error)
+        finally:
+            leave(code)
+
+    def choose(self, tickets, winners):
+        self._depth += 1
+        self._refuse_endless(self._depth)
+        skipped = self._open(tickets, winners, self._width)
+        self._width *= len(winners)
+        mine = [i for i in range(len(winners)) if skipped is None or not skipped[i]]
+        for i, winner in enumerate(winners):
+            if skipped is not None and skipped[i]:
+                self.out.skip()
+            elif i == mine[-1] and i + 1 == len(winners):
+                return winner  # the last branch is this process's own
+            elif not self._divide():
+                return winner
+        self.out.flush()
+        leave(0)
+
+    def merge(self, key):
+        if not self.out.merge(key):
+            raise lab.Abandoned
+
+    def _divide(self):
+        """True in the parent, once the child has ended."""
+        self.out.flush()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        state = of_random.states()
+        child = os.fork()
+        if child == 0:
+            of_random.restore(state)  # Python seeds random anew in a child: the step has not drawn that
+            return False
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status != 0:
+            # The child has said why, unless a signal ended it.
+            if status < 0:
+                self.out.error(RuntimeError(f"a forked process of the program is killed by signal {-status}"))
+            leave(1)
+        return True
+
+
+class Trial:
+    """One path, the first winner everywhere: how long does a path take, and may the process fork then?"""
+
+    def choose(self, tickets, winners):
+        self._left -= 1
+        if self._left < 0:
+            raise RecursionError(f"a path draws without end: {most_decisions} times, the last at {lab.address()}")
+        return winners[0]
+
+    def merge(self, key):
+        pass
+
+    def seconds(self, step):
+        lab.walk, self._left = self, most_decisions
+        begin = time.perf_counter()
+        try:
+            step()
+        finally:
+            lab.walk = None
+        return time.perf_counter() - begin
+
+
+def walk_for(step):
+    """Replay or Forks, whichever is cheaper for this step."""
+    trial = Trial()
+    trial.seconds(step)  # the first call pays for what is made once
+    seconds = trial.seconds(step)
+    if seconds < 0.001 or len(os.listdir("/proc/self/task")) > 1:
+        return Replay  # a process of several threads cannot be divided safely
+    gc.collect()
+    gc.freeze()
+    begin = time.perf_counter()
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    # About half of a path's decisions are behind a decision on average.
+    return Forks if seconds > 2 * (time.perf_counter() - begin) / 3 else Replay
+
+
+def leave(code):
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+    os._exit(code)
+
+
+def _short(value):
+    text = str(value)
+    return text if len(text) < 60 else text[:57] + "..."

@@ -1,0 +1,150 @@
+"""Every source of chance of Python's random is answered with its law, or refused by name."""
+import bisect
+import functools
+import math
+import os
+import random
+import secrets
+import subprocess
+import sys
+import uuid
+from fractions import Fraction
+from random import random as early_random
+
+import pytest
+from laws import EIGHTHS, PACKAGE, check_law, check_refused, small
+from tempera_check import law, merge
+
+own = random.Random(7)
+
+
+class Holder:
+    drawn_by = random.random
+
+    def __init__(self, source=random.random):
+        self.source = source
+
+
+holder = Holder()
+HALF = {False: Fraction(1, 2), True: Fraction(1, 2)}
+
+
+@pytest.mark.parametrize("step", [
+    lambda: small(random.random()),
+    lambda: small(early_random()),
+    lambda: small(holder.source()),
+    lambda: small(Holder().source()),
+    lambda: small(own.random()),
+    lambda: small(random.SystemRandom().random()),
+    lambda: small(1 - random.random()),
+    lambda: small((random.random() + 1) / 2 * 2 - 1),
+    lambda: min(2, int(random.random() * 8)),
+    lambda: min(2, math.floor(random.uniform(0, 8))),
+    lambda: bisect.bisect([1, 2, 8], random.random() * 8),
+    lambda: random.choices([0, 1, 2], weights=[1, 1, 6])[0],
+    lambda: random.choices([0, 1, 2], cum_weights=[1, 2, 8])[0],
+    lambda: random.choice([0, 1, 2, 2, 2, 2, 2, 2]),
+    lambda: secrets.choice([0, 1, 2, 2, 2, 2, 2, 2]),
+    lambda: min(2, secrets.randbelow(8)),
+    lambda: min(2, random.randint(0, 7)),
+    lambda: min(2, random.getrandbits(3)),
+    lambda: min(2, random.randrange(4, 20, 2) // 2 - 2),
+    lambda: min(2, random.sample(range(8), 2)[1]),
+    lambda: min(2, own.sample(range(8), 8)[3]),
+])
+def test_each_way_of_drawing_has_its_law(step):
+    check_law(step, EIGHTHS)
+
+
+@pytest.mark.parametrize("step, name", [
+    (lambda: random.gauss(0, 1), "random.gauss"),
+    (lambda: own.gauss(0, 1), "random.Random.gauss"),
+    (lambda: random.betavariate(1, 2), "random.betavariate"),
+    (lambda: random.getrandbits(64), "64 random bits"),
+    (lambda: random.randbytes(4), "random.randbytes"),
+    (lambda: uuid.uuid4(), "os.urandom"),
+    (lambda: os.urandom(1), "test_random.py:.*|os.urandom"),
+    (lambda: float(random.random()), r"float\(\) at test_random.py:\d+"),
+    (lambda: 0 if random.random() else 1, "compare it"),
+    (lambda: random.random() < random.random(), "two uniforms"),
+    (lambda: random.random(), "not drawn"),
+    (lambda: 1 / random.random(), "a number divided by a uniform"),
+])
+def test_what_has_no_answer_is_refused_by_name(step, name):
+    check_refused(step, name)
+
+
+def test_a_name_that_nothing_finds_is_noticed_by_the_generator_that_moves():
+    hidden = iter(functools.partial(next, iter(random.Random.__mro__[1].random.__get__(random._inst), 2.0)), 2.0)
+    check_refused(lambda: next(hidden) < 0.5, "random has drawn without")
+
+
+def test_logarithms_and_exponentials_are_split_where_they_are_compared():
+    check_law(lambda: math.log(random.random()) < math.log(0.5), HALF)
+    check_law(lambda: -math.log(random.random()) > -math.log(0.5), HALF)
+    check_law(lambda: random.expovariate(2.0) > -math.log(0.5) / 2, HALF)
+    check_law(lambda: max([("a", -math.log(random.random()) / 3), ("b", -math.log(random.random()))],
+                          key=lambda pair: pair[1])[0], {"a": Fraction(1, 4), "b": Fraction(3, 4)}, 1e-15)
+
+
+def test_outside_a_step_chance_is_pythons_own():
+    random.seed(1)
+    first = random.random()
+    law(lambda: random.random() < 0.5)
+    random.seed(1)
+    assert random.random() == first
+    assert isinstance(secrets.token_bytes(4), bytes)
+
+
+def test_the_same_decisions_must_lead_to_the_same_tickets():
+    calls = []
+
+    def step():
+        calls.append(1)
+        return random.randrange(1 + len(calls)) + random.randrange(2)
+
+    with pytest.raises(Exception, match="after the same draws the tickets"):
+        law(step)
+
+
+def test_a_path_without_end_is_refused():
+    def step():
+        while random.random() < 0.5:
+            pass
+
+    with pytest.raises(RecursionError, match="draws without end"):
+        law(step)
+
+
+def test_equal_states_are_followed_once():
+    """A walk of 30 steps has 2^30 paths and 31 states at its end: merged, it takes a moment and keeps its law."""
+
+    def step(merges):
+        at = 0
+        for t in range(30 if merges else 8):
+            at += random.randrange(2)
+            if merges:
+                merge((t, at))
+        return at
+
+    assert law(lambda: step(True)) == {k: Fraction(math.comb(30, k), 2**30) for k in range(31)}
+    assert law(lambda: step(False)) == {k: Fraction(math.comb(8, k), 2**8) for k in range(9)}
+
+
+@pytest.mark.parametrize("order", ["import tempera_check, random, secrets", "import random, secrets, tempera_check",
+                                   "from random import random as r, SystemRandom; import tempera_check, random, secrets"])
+def test_the_order_of_imports_does_not_matter(order):
+    code = (f"{order}\nfrom fractions import Fraction\n"
+            "assert tempera_check.law(lambda: random.random() < 0.25)[True] == Fraction(1, 4)\n"
+            "assert tempera_check.law(lambda: secrets.randbelow(3))[2] == Fraction(1, 3)\n"
+            "assert 0 <= random.SystemRandom().random() < 1 and len(secrets.token_hex(4)) == 8\n")
+    subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
+
+
+def test_what_a_step_imports_is_answered_too(tmp_path):
+    (tmp_path / "late_module.py").write_text("import random\nconstant = random.random()\nfrom random import randrange\n")
+    code = ("import sys, tempera_check\nfrom fractions import Fraction\n"
+            f"sys.path.insert(0, {str(tmp_path)!r})\n"
+            "def step():\n    import late_module\n    return late_module.randrange(4)\n"
+            "assert tempera_check.law(step)[3] == Fraction(1, 4)\n")
+    subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))

@@ -1,0 +1,94 @@
+"""Every source of chance of torch, functions and methods of tensors, is answered with its law, or refused by name."""
+import itertools
+from fractions import Fraction
+
+import pytest
+import torch
+from laws import EIGHTHS, QUARTERS, check_law, check_refused, small
+from tempera_check import law
+from torch import multinomial as early_multinomial
+
+EIGHTH = torch.tensor([0.125, 0.125, 0.75])
+WEIGHTS = torch.tensor([0.5, 0.25, 0.25])
+HALF = {False: Fraction(1, 2), True: Fraction(1, 2)}
+
+
+def filled_in_place():
+    q = torch.empty_like(WEIGHTS)
+    q.exponential_()
+    return WEIGHTS.clone().div_(q).argmax(dim=-1).item()
+
+
+@pytest.mark.parametrize("step", [
+    lambda: torch.multinomial(EIGHTH, 1).item(),
+    lambda: early_multinomial(EIGHTH, 1).item(),
+    lambda: EIGHTH.multinomial(1).item(),
+    lambda: torch.multinomial(torch.stack([EIGHTH, WEIGHTS]), 1)[0].item(),
+    lambda: torch.multinomial(EIGHTH, 1, generator=torch.Generator().manual_seed(3)).item(),
+    lambda: torch.distributions.Categorical(EIGHTH).sample().item(),
+    lambda: small(torch.rand(1)),
+    lambda: small(torch.rand(()).item()),
+    lambda: small(torch.empty(1).uniform_()),
+    lambda: small(torch.rand_like(EIGHTH)[1]),
+    lambda: small(torch.rand(2, 3).view(-1)[4]),
+    lambda: torch.searchsorted(EIGHTH.cumsum(0), torch.rand(1)).item(),
+    lambda: min(2, torch.randint(0, 8, (1,)).item()),
+    lambda: min(2, torch.randint(8, size=(1,)).item()),
+    lambda: min(2, torch.randperm(8)[3].item()),
+    lambda: min(2, torch.empty(1).random_(0, 8).int().item()),
+])
+def test_each_way_of_drawing_has_its_law(step):
+    check_law(step, EIGHTHS)
+
+
+@pytest.mark.parametrize("step", [
+    lambda: torch.argmax(WEIGHTS.log() - torch.log(-torch.log(torch.rand_like(WEIGHTS)))).item(),
+    lambda: torch.argmax(WEIGHTS / torch.empty_like(WEIGHTS).exponential_(1)).item(),
+    lambda: (torch.stack([WEIGHTS, WEIGHTS]) / torch.empty(2, 3).exponential_()).argmax(dim=-1)[1].item(),
+    lambda: (WEIGHTS.log() - torch.empty(3).exponential_().log()).topk(1).indices.item(),
+    lambda: (WEIGHTS.log() - torch.empty(3).exponential_().log()).max(-1).indices.item(),
+    filled_in_place,
+])
+def test_gumbels_trick_draws_by_the_weights(step):
+    check_law(step, QUARTERS, 1e-7)
+
+
+def test_several_at_once_are_independent():
+    check_law(lambda: torch.rand(2) < torch.tensor([0.25, 0.5]),
+              {(a, b): Fraction(1 if a else 3, 8) for a, b in itertools.product((True, False), repeat=2)})
+    check_law(lambda: torch.bernoulli(torch.tensor([0.25, 0.5])),
+              {(a, b): Fraction(1 if a else 3, 8) for a, b in itertools.product((1.0, 0.0), repeat=2)})
+    check_law(lambda: torch.empty(2).bernoulli_(0.5),
+              {pair: Fraction(1, 4) for pair in itertools.product((1.0, 0.0), repeat=2)})
+    pairs = {(a, b): QUARTERS[a] * QUARTERS[b] / (1 - QUARTERS[a]) for a, b in itertools.permutations(range(3), 2)}
+    check_law(lambda: WEIGHTS.multinomial(2), pairs)
+    check_law(lambda: (WEIGHTS.log() - torch.empty(3).exponential_().log()).topk(2).indices, pairs, 1e-7)
+
+
+def test_comparisons_both_ways():
+    check_law(lambda: bool(torch.tensor(0.5) > torch.rand(())), HALF)
+    check_law(lambda: bool(torch.log(torch.rand(1)) < torch.log(torch.tensor(0.5))), HALF, 1e-7)
+    check_law(lambda: torch.where(torch.rand(1) < 0.5, 1, 0).bool().item(), HALF)
+
+
+@pytest.mark.parametrize("step, name", [
+    (lambda: torch.randn(2), "torch.randn"),
+    (lambda: torch.empty(2).normal_(), "torch.Tensor.normal_"),
+    (lambda: torch.distributions.Normal(0, 1).sample(), "torch.normal"),
+    (lambda: torch.rand(3).sum(), "sum"),
+    (lambda: torch.rand(3).numpy(), "numpy"),
+    (lambda: torch.empty(4)[:2].uniform_(), "a part of a tensor"),
+    (lambda: torch.nn.functional.dropout(WEIGHTS, 0.5, True), "dropout"),
+    (lambda: torch.nn.functional.gumbel_softmax(WEIGHTS.log()), "softmax"),
+    (lambda: torch.ops.aten.multinomial(WEIGHTS, 1), "torch has drawn without"),
+])
+def test_what_has_no_answer_is_refused_by_name(step, name):
+    check_refused(step, name)
+
+
+def test_outside_a_step_chance_is_torchs_own():
+    torch.manual_seed(1)
+    first = torch.rand(1).item()
+    law(lambda: bool(torch.rand(1) < 0.5))
+    torch.manual_seed(1)
+    assert torch.rand(1).item() == first

@@ -1,0 +1,86 @@
+"""generate() of transformers over a finite model: the tokens have the law that its options say."""
+from fractions import Fraction
+
+import pytest
+import torch
+from laws import check_law
+from tempera_check import CausalLM, Model, Tokenizer, law
+
+MODEL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 2, "powers": ["2"],
+               "rows": [[[], ["1/2", "1/4", "1/8", "1/8"]], [[0], ["1/4", "1/4", "1/2", "0"]]],
+               "default": ["0", "1/2", "0", "1/2"]})
+PROMPT = torch.tensor([[4]])
+
+
+def naive(row, temperature=1.0, top_k=None):
+    """The law of one token, recomputed: powered, cut, normalised."""
+    weights = [float(p) ** (1 / temperature) for p in row]
+    if top_k is not None:
+        least = sorted(weights)[-top_k]
+        weights = [w if w >= least else 0 for w in weights]
+    return [w / sum(weights) for w in weights]
+
+
+def law_of_answers(**options):
+    """The law of two tokens, by the rows of the model alone."""
+    answers = {}
+    for v, p in enumerate(naive(MODEL.fractions([]), **options)):
+        for w, q in enumerate(naive(MODEL.fractions([v]), **options) if v < 2 else [1.0]):
+            if p * q:
+                answers[(v,) if v > 1 else (v, w)] = Fraction(p * q)
+    return answers
+
+
+def tidy(sequence):
+    return tuple(t for t in sequence.tolist() if t < 4)
+
+
+def distance(found, expected):
+    return max(abs(found.get(k, 0) - expected.get(k, 0)) for k in found.keys() | expected.keys())
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return CausalLM(MODEL)
+
+
+@pytest.mark.parametrize("options, ours", [
+    ({}, {}),
+    ({"use_cache": False}, {}),
+    ({"temperature": 0.25}, {"temperature": 0.25}),
+    ({"top_k": 2}, {"top_k": 2}),
+])
+def test_generate_has_the_law_of_its_options(lm, options, ours):
+    found = law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=2, do_sample=True, **options)[0]))
+    assert sum(found.values()) == 1
+    assert distance(found, law_of_answers(**ours)) < 1e-6
+
+
+def test_rows_of_a_batch_are_independent_whatever_pads_them(lm):
+    prompts, mask = torch.tensor([[4, 0], [5, 4]]), torch.tensor([[1, 1], [0, 1]])
+    found = law(lambda: [tidy(row) for row in lm.generate(prompts, attention_mask=mask, max_new_tokens=1,
+                                                          do_sample=True)])
+    first, second = naive(MODEL.fractions([0])), naive(MODEL.fractions([]))
+    expected = {((0, v), (w,)): p * q for v, p in enumerate(first) for w, q in enumerate(second) if p * q}
+    assert distance(found, expected) < 1e-6
+
+
+def test_scores_of_a_prefix_are_those_of_the_model(lm):
+    logits = lm(torch.tensor([[4, 0, 1]])).logits[0, :, :4]
+    for row, prefix in zip(logits, ([], [0], [0, 1])):
+        assert row.exp().tolist() == pytest.approx(MODEL.probabilities(prefix), abs=1e-6)
+    # After a terminal token it is said again, for ever.
+    assert lm(torch.tensor([[4, 2, 2]])).logits[0, -1].exp().tolist() == [0, 0, 1, 0, 0, 0]
+
+
+def test_the_tokenizer_is_one(lm):
+    tokenizer = Tokenizer(MODEL)
+    assert tokenizer("a b e").input_ids == [0, 1, 2]
+    assert tokenizer.decode([0, 1, 2]) == "a b e"
+    assert (tokenizer.bos_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id) == (4, 5, 2)
+    padded = tokenizer(["a", "a b"], padding=True, return_tensors="pt")
+    assert padded.input_ids.tolist() == [[0, 5], [0, 1]]
+
+
+def test_greedy_decoding_draws_nothing(lm):
+    check_law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=2, do_sample=False)[0]), {(0, 2): 1})
