@@ -1,24 +1,18 @@
 #include <exception>
 #include <iostream>
 
-#include "cli/terminal/arguments.hpp"
-#include "cli/commands/command.hpp"
-#include "cli/terminal/failure.hpp"
-#include "cli/terminal/help.hpp"
-#include "base/nearest_name.hpp"
-#include "cli/terminal/standard_streams.hpp"
-#include "cli/terminal/version.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/nearest_name.hpp"
+#include "cli/commands/all_commands.hpp"
+#include "cli/terminal/arguments.hpp"
+#include "cli/terminal/failure.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/standard_streams.hpp"
+#include "cli/terminal/version.hpp"
 
 namespace tempera::cli {
 namespace {
-
-constexpr const char* examples = R"(Examples:
-  tempera verify
-  tempera exact toy_models/four_state.json --horizon 2 --power 2
-  tempera law toy_models/bimodal.json --horizon 4 --powers 1,4
-  tempera sample '4+7+9?' --model toy_models/worked_sum --horizon 28)";
 
 CLI::App& command_named(CLI::App& program, const std::string& name) {
   std::vector<std::string> names{"help", "--version"};
@@ -26,16 +20,14 @@ CLI::App& command_named(CLI::App& program, const std::string& name) {
     if (command->get_name() == name) return *command;
     names.push_back(command->get_name());
   }
-  const std::string nearest = nearest_name(name, names);
-  throw BadInput(
-      in_quotes(name), "is no command of tempera",
-      nearest.empty() ? "tempera help lists them" : "did you mean tempera " + nearest + "?");
+  const auto nearest = nearest_name(name, names);
+  throw BadInput(in_quotes(name), "is no command of tempera",
+                 nearest ? "did you mean tempera " + *nearest + "?" : "tempera help lists them");
 }
 
 void refuse_beyond(const std::vector<std::string>& arguments, std::size_t most) {
   if (arguments.size() > most)
-    throw BadInput(in_quotes(arguments[most]), "is one argument too many",
-                        "leave it out");
+    throw BadInput(in_quotes(arguments[most]), "is one argument too many", "leave it out");
 }
 
 /// @throw whatever main says one line about
@@ -58,6 +50,7 @@ void run(CLI::App& program, std::vector<std::string> arguments) {
   }
   const CLI::App& command = command_named(program, name);
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (!(rest.size() == 1 && asks_for_help(command, rest))) run_if_another_program(name, rest);
   if (asks_for_help(command, rest)) {
     std::cout << command_help(command);
     return;
@@ -79,23 +72,7 @@ int main(int argc, char** argv) {
     CLI::App program{
         "tempera: Parallel Power Tempering for language models, and the proof that it is"};
     program.set_help_flag();
-    program.footer(examples);
-    add_verify(program);
-    add_exact(program);
-    add_round_trip(program);
-    add_law(program);
-    add_check(program);
-    add_gallery(program);
-    add_certify(program);
-    add_score(program);
-    add_sample(program);
-    add_compare(program);
-    add_tokens(program);
-    add_models(program);
-    add_presets(program);
-    add_ladder(program);
-    add_plot(program);
-    add_bench(program);
+    add_commands(program);
     run(program, {argv + 1, argv + argc});
   } catch (...) {
     code = report(std::current_exception());

@@ -2,8 +2,9 @@
 
 #include <iostream>
 
-#include "cli/terminal/interruption.hpp"
+#include "cli/commands/run_advice.hpp"
 #include "cli/commands/summary_table.hpp"
+#include "cli/terminal/interruption.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -20,7 +21,7 @@ nlohmann::ordered_json document_of(const gpu::SampledAnswer& sampled) {
   nlohmann::ordered_json json;
   if (sampled.prompt.id) json = {{"id", *sampled.prompt.id}, {"sample", sampled.sample}};
   json["tokens"] = sampled.answer.tokens;
-  json["text"] = sampled.text;
+  json["answer"] = sampled.shown;
   json["log_p0"] = sampled.answer.log_p0;
   json["terminated"] = sampled.answer.terminated;
   return json;
@@ -52,7 +53,7 @@ void AnswerPrinter::end(const nlohmann::ordered_json& summary,
     if (summary_) std::cout << ",\"speed\":" << speed.dump();
     std::cout << "}\n";
   } else if (summary_) {
-    std::cout << '\n' << summary_table(summary) << speed_lines(speed);
+    std::cout << '\n' << summary_table(summary) << run_advice(summary) << speed_lines(speed);
   }
   std::cout.flush();
 }

@@ -2,16 +2,16 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "bench/speed/paper_runtime.hpp"
 #include "cli/commands/bench_host.hpp"
-#include "cli/terminal/columns.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
-#include "bench/speed/paper_runtime.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -48,7 +48,8 @@ nlohmann::ordered_json to_json(const gpu::PaperRuntime& paper, const gpu::Measur
       {"seconds_of_a_problem", measured.seconds_per_problem()},
       {"how", measured.complete ? "measured to the end" : "at the measured rate"},
       {"swap_seconds_of_a_problem", measured.swap_seconds_per_problem()},
-      {"cache_bytes", measured.cache_bytes}};
+      {"cache_bytes", measured.cache_bytes},
+      {"steps_as_graphs", measured.graph_replays}};
   json["paper"] = {{"local_update_seconds", paper.local_update_seconds},
                    {"cache_gibibytes", paper.cache_gibibytes},
                    {"decode_tokens", paper.decode_tokens}};
@@ -178,7 +179,7 @@ void add_bench(CLI::App& app) {
     const auto refuse = [&](const CLI::Option* option) {
       if (option->count() > 0)
         throw BadInput(option->get_name(), "has no effect on bench " + options->name,
-                            "leave it out");
+                       "leave it out");
     };
     gpu::require_device(options->device);
     if (options->name == "paper") {
@@ -187,7 +188,7 @@ void add_bench(CLI::App& app) {
     }
     if (options->name != "host")
       throw BadInput(in_quotes(options->name), "is nothing that tempera bench measures",
-                          "give paper, the paper's runtime table, or host");
+                     "give paper, the paper's runtime table, or host");
     refuse(problems);
     refuse(seconds);
     refuse_beside(*shape, *model, "give one of them");

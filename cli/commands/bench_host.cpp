@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "cli/terminal/columns.hpp"
-#include "cli/terminal/help.hpp"
-#include "gpu/device/device_system.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "bench/speed/host_speed.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/models/opened_model.hpp"
 
 namespace tempera::cli {
@@ -59,7 +59,7 @@ void run_bench_host(const std::string& shape, const std::string& model, gpu::Ari
     transformer = dynamic_cast<gpu::Transformer*>(&opened->model());
     if (transformer == nullptr)
       throw BadInput("--model " + in_quotes(model), "its logits are given, not computed",
-                          "give a transformer: a folder or a GGUF file");
+                     "give a transformer: a folder or a GGUF file");
   }
   const gpu::HostSpeed speed = gpu::measure_host_speed(*transformer);
   const gpu::MatrixWork step = transformer->step_work();

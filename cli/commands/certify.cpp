@@ -2,10 +2,11 @@
 #include <iostream>
 #include <memory>
 
+#include "base/error.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "lab/judge/certificate.hpp"
-#include "base/error.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -27,15 +28,13 @@ struct CertifyOptions {
 void run_certify(const CertifyOptions& options) {
   if (options.power.empty() == options.powers.empty())
     throw BadInput("--power", "exactly one of --power and --powers is needed",
-                              "give --power 2 for one rung or --powers 1,2,4 for a round");
+                   "give --power 2 for one rung or --powers 1,2,4 for a round");
   const bool is_round = options.power.empty();
   if (is_round && !options.kernel.empty())
-    throw BadInput("--kernel", "has no meaning with --powers",
-                              "leave one of the two out");
+    throw BadInput("--kernel", "has no meaning with --powers", "leave one of the two out");
   if (options.kernel == "truncating" && !options.restart.empty())
-    throw BadInput("--restart",
-                              "has no meaning with --kernel truncating, whose restart is uniform",
-                              "leave one of the two out");
+    throw BadInput("--restart", "has no meaning with --kernel truncating, whose restart is uniform",
+                   "leave one of the two out");
   parse_fractions(is_round ? options.powers : options.power, is_round ? "--powers" : "--power");
   const auto ladder = is_round
                           ? reference::parse_ladder(options.powers, "--powers")

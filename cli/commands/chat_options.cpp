@@ -20,6 +20,11 @@ void ChatOptions::check() const {
     require(*chat_option_, "--thinking is about a conversation: give --chat");
 }
 
+gpu::PromptWish ChatOptions::prompt_of(const std::string& text) const {
+  if (!chat_) return text;
+  return std::vector<gpu::ChatMessage>{{"user", text}};
+}
+
 gpu::Thinking ChatOptions::thinking() const {
   if (choice_.empty()) return gpu::Thinking::as_published;
   return choice_ == "on" ? gpu::Thinking::on : gpu::Thinking::off;

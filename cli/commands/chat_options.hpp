@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "gpu/text/chat_format.hpp"
+#include "gpu/session/resolve.hpp"
 
 namespace tempera::cli {
 
@@ -17,6 +17,8 @@ class ChatOptions {
 
   bool chat() const { return chat_; }
   gpu::Thinking thinking() const;
+  /// What a text stands for: the user's turn of a conversation, or itself.
+  gpu::PromptWish prompt_of(const std::string& text) const;
 
  private:
   bool chat_ = false;

@@ -3,17 +3,19 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal/columns.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare_exactly.hpp"
-#include "cli/terminal/help.hpp"
 #include "cli/commands/open_model.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
+#include "gpu/models/model_text.hpp"
+#include "gpu/models/named_model.hpp"
 #include "gpu/tuning/sampler_comparison.hpp"
 
 namespace tempera::cli {
@@ -64,6 +66,11 @@ nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
 }
 
 void run_compare(CompareOptions options) {
+  if (gpu::find_named_model(options.model) != nullptr || gpu::is_gguf(options.model)) {
+    constexpr const char* remedy = "give it: only a folder has problems and settings of its own";
+    if (options.problems.empty()) throw BadInput("--problems", "is missing", remedy);
+    if (options.settings.empty()) throw BadInput("--settings", "is missing", remedy);
+  }
   if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
   const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
@@ -119,8 +126,10 @@ void add_compare(CLI::App& app) {
       "The samplers that the paper compares: on checked problems, or exactly on finite models");
   auto options = std::make_shared<CompareOptions>();
   auto exact = std::make_shared<ExactCompareOptions>();
-  CLI::Option* model = command->add_option(
-      "MODEL", options->models, "A Hugging Face folder with problems, or finite models (JSON)");
+  CLI::Option* model = command->add_option("MODEL", options->models,
+                                           "A Hugging Face folder with problems, a GGUF file or a "
+                                           "name of tempera models (with --problems "
+                                           "and --settings), or finite models (JSON)");
   CLI::Option* problems =
       add_text(*command, "--problems", options->problems, "FILE",
                "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
@@ -147,8 +156,7 @@ void add_compare(CLI::App& app) {
     require(*model,
             "name a Hugging Face folder with held_out.jsonl and comparison.json, or finite models");
     for (const std::string& name : options->models)
-      if (name.empty())
-        throw BadInput("MODEL", "\"\" is empty", "give MODEL, or leave it out");
+      if (name.empty()) throw BadInput("MODEL", "\"\" is empty", "give MODEL, or leave it out");
     const bool finite = names_finite_model(options->models.front());
     const std::string what = finite ? "is for a folder with problems" : "is for finite models";
     for (const CLI::Option* option :
@@ -161,7 +169,7 @@ void add_compare(CLI::App& app) {
     if (finite) return run_exact_compare(options->models, *exact, options->json);
     if (options->models.size() > 1)
       throw BadInput(one_line(options->models[1]), "is one folder too many",
-                          "compare one folder at a time");
+                     "compare one folder at a time");
     options->model = options->models.front();
     gpu::require_device(options->device);
     run_compare(*options);

@@ -5,11 +5,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/in_quotes.hpp"
+#include "cli/commands/exact_rows.hpp"
 #include "cli/terminal/columns.hpp"
-#include "cli/commands/compare_exactly.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "base/in_quotes.hpp"
 #include "lab/contest/ablations.hpp"
 
 namespace tempera::cli {

@@ -7,17 +7,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/terminal/columns.hpp"
+#include "base/disk.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "cli/commands/compare_ablations.hpp"
+#include "cli/commands/exact_rows.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
-#include "base/disk.hpp"
-#include "lab/drawing/comparison_plot.hpp"
 #include "lab/contest/exact_comparison.hpp"
+#include "lab/drawing/comparison_plot.hpp"
 
 namespace tempera::cli {
 
@@ -25,16 +26,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json probability_to_json(const std::optional<reference::Rational>& probability) {
-  return probability ? ordered_json(reference::to_string(*probability)) : ordered_json(nullptr);
-}
-
 /// How far curves go, in rounds of ppt for each that the table has.
 constexpr std::size_t curve_multiple = 4;
-
-std::string decimals(const lab::Real& value, int digits) {
-  return value.str(digits, std::ios::fixed);
-}
 
 /// The probability of the answer set as a cell; nothing where there is none.
 std::string answer_cell(const std::optional<reference::Rational>& probability) {
@@ -90,16 +83,15 @@ LoadedModels load(const std::vector<std::string>& models, const std::string& ans
   for (const std::string& model : models) {
     if (!names_finite_model(model))
       throw BadInput(one_line(model), "is no finite model (JSON) beside finite models",
-                          "compare a folder by itself");
+                     "compare a folder by itself");
     if (std::filesystem::path(model).filename() == "models.json") continue;
     const auto read = reference::load_finite_model(model);
     loaded.emplace_back(one_line(model),
                         answers.empty() ? read : read.with_answers(answers, "--answers"));
   }
   if (loaded.empty())
-    throw BadInput(one_line(models.front()),
-                        "is the list of the models, and none of them",
-                        "name the models themselves");
+    throw BadInput(one_line(models.front()), "is the list of the models, and none of them",
+                   "name the models themselves");
   return loaded;
 }
 
@@ -115,25 +107,6 @@ lab::ExactComparisonSettings settings_of(const ExactCompareOptions& options,
 }
 
 }  // namespace
-
-std::string answers_of(const reference::FiniteModel& model) {
-  std::string list;
-  for (const auto& answer : model.answers()) list += (list.empty() ? "" : "|") + model.text(answer);
-  return list;
-}
-
-nlohmann::ordered_json row_json(const lab::ExactRow& row) {
-  return {{"sampler", row.sampler},
-          {"effort", row.effort},
-          {"matched", row.matched},
-          {"decode_tokens", reference::to_string(row.decode_tokens)},
-          {"decode_tokens_decimal", reference::to_decimal(row.decode_tokens, 12)},
-          {"tv", reference::to_string(row.tv)},
-          {"tv_decimal", reference::to_decimal(row.tv, 12)},
-          {"log_likelihood", decimals(row.log_likelihood, 12)},
-          {"answer_probability", probability_to_json(row.answer_probability)},
-          {"open_probability", reference::to_string(row.open_probability)}};
-}
 
 std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
                                                     ExactCompareOptions& options) {
@@ -187,8 +160,7 @@ void run_exact_compare(const std::vector<std::string>& models, const ExactCompar
     }));
   }
   line.clear();
-  if (!options.plot.empty())
-    Disk::real().replace(options.plot, lab::comparison_plot(comparisons));
+  if (!options.plot.empty()) Disk::real().replace(options.plot, lab::comparison_plot(comparisons));
   // Printed when all are there, so that a model that is refused leaves no half of the tables.
   ordered_json report{{"models", ordered_json::array()}};
   for (std::size_t i = 0; i < loaded.size(); ++i) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -29,13 +28,8 @@ std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
 bool names_finite_model(const std::string& path);
 /// Prints the exact comparison on each model, a table each. Leaves out models.json, the list of the
 /// shipped models, which toy_models/*.json names too.
-/// @throw BadInput or BadInput before anything is printed
+/// @throw BadInput before anything is printed
 void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
                        bool json);
-
-/// The answers of a model in a row: "w w|g e".
-std::string answers_of(const reference::FiniteModel& model);
-/// Every number of a row, as fractions and decimals.
-nlohmann::ordered_json row_json(const lab::ExactRow& row);
 
 }  // namespace tempera::cli

@@ -5,11 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/exact_output.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "reference/analysis/spectral_gap.hpp"
-#include "base/error.hpp"
 #include "reference/model/finite_model.hpp"
 
 namespace tempera::cli {
@@ -43,23 +44,20 @@ struct ExactFlags {
 
 void refuse_with(const std::string& value, const char* flag, const char* other) {
   if (!value.empty()) {
-    throw BadInput(flag, std::string("has no meaning with ") + other,
-                              "leave one of the two out");
+    throw BadInput(flag, std::string("has no meaning with ") + other, "leave one of the two out");
   }
 }
 
 reference::ExactQuestion question(const ExactFlags& flags) {
   reference::ExactQuestion asked;
-  if (flags.horizon.empty())
-    throw BadInput("--horizon", "is missing", "give --horizon T");
+  if (flags.horizon.empty()) throw BadInput("--horizon", "is missing", "give --horizon T");
   asked.horizon = parse_whole_number(flags.horizon, "--horizon", {1, 1'000'000});
   if (flags.power.empty() == flags.powers.empty()) {
     throw BadInput("--power", "exactly one of --power and --powers is needed",
-                              "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
+                   "give --power 2 for one rung or --powers 1,2,4 for the joint chain");
   }
   if (flags.start.empty() && !flags.steps.empty()) {
-    throw BadInput("--steps", "has no effect without --start",
-                              "give --start \"RECORD\"");
+    throw BadInput("--steps", "has no effect without --start", "give --start \"RECORD\"");
   }
   if (!flags.start.empty()) asked.start = {flags.start, "--start"};
   if (!flags.steps.empty()) asked.steps = parse_whole_number(flags.steps, "--steps", {0, 10'000});
@@ -77,9 +75,8 @@ void print(const nlohmann::ordered_json& json) { std::cout << json.dump() << '\n
 reference::Bracket second_eigenvalue_of(const reference::RungReport& report) {
   const std::size_t states = report.states.size();
   if (states < 2 || states > gap_limit)
-    throw BadInput(
-        "--gap", "asks for an eigenvalue of " + std::to_string(states) + " states",
-        "choose a model and horizon of 2 to " + std::to_string(gap_limit) + " records");
+    throw BadInput("--gap", "asks for an eigenvalue of " + std::to_string(states) + " states",
+                   "choose a model and horizon of 2 to " + std::to_string(gap_limit) + " records");
   return reference::second_eigenvalue(report.kernel, report.target, 32);
 }
 
@@ -100,7 +97,7 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
     if (flags.gap) refuse_with("given", "--gap", "a space that has no matrix");
     if (!flags.no_matrix)
       throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
-                                "give it for the laws and verdicts alone");
+                     "give it for the laws and verdicts alone");
     const auto report = reference::report_carried(model, reference::Ladder({power}),
                                                   reference::Schedule::ordered, asked);
     if (flags.json) return print(exact_json(heading, report));

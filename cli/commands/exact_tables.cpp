@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <ostream>
 
-#include "cli/terminal/columns.hpp"
 #include "cli/commands/exact_output.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 
 namespace tempera::cli {

@@ -5,14 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal/columns.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/shipped_tree.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "cli/commands/shipped_tree.hpp"
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
 #include "lab/defects/kernel_gallery.hpp"
 
 namespace tempera::cli {
@@ -65,7 +65,7 @@ void run_gallery(const GalleryOptions& options) {
   }
   if (all.empty())
     throw BadInput("--only", in_quotes(options.only) + " is no planted defect",
-                        "tempera gallery lists them");
+                   "tempera gallery lists them");
   const auto missed = static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [](const lab::DefectFound& found) { return !found.caught; }));
   if (options.json) {

@@ -1,18 +1,21 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "cli/commands/chat_options.hpp"
-#include "cli/terminal/columns.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
-#include "base/error.hpp"
-#include "gpu/tuning/ladder_calibration.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/session/prompt_file.hpp"
+#include "gpu/tuning/ladder_calibration.hpp"
 #include "gpu/tuning/swap_schedule.hpp"
 #include "lab/enumerate/finite_model_file.hpp"
 
@@ -29,6 +32,7 @@ struct LadderOptions {
   std::string model;
   std::string prompts;
   std::string device;
+  std::size_t threads = 0;  ///< 0: as many as there are
   std::vector<double> from;
   std::vector<double> to;
   std::size_t replicas = 0;
@@ -115,7 +119,15 @@ std::string evenness(const gpu::Pilot& pilot) {
                 : "still unequal, by more than the noise of " + runs;
 }
 
-void print(const std::vector<gpu::Pilot>& pilots) {
+/// Why there were no more pilots, for people.
+std::string end_of(const std::vector<gpu::Pilot>& pilots, std::size_t most) {
+  const auto end = gpu::why_calibration_ends(pilots, most);
+  if (end == gpu::CalibrationEnd::equal) return "no more are needed";
+  if (end == gpu::CalibrationEnd::same) return "what they measured places no power elsewhere";
+  return "as many as --pilots allows; more of them, or more --rounds and --samples, may tell more";
+}
+
+void print(const std::vector<gpu::Pilot>& pilots, std::size_t most) {
   const gpu::Pilot& before = pilots.front();
   const gpu::Pilot& after = gpu::best_pilot(pilots);
   std::printf("%4s  %-12s %-16s  %-12s %-16s %s\n", "rung", "geometric", "swaps upwards",
@@ -126,39 +138,43 @@ void print(const std::vector<gpu::Pilot>& pilots) {
                 last ? "" : measured(before, k).c_str(), after.powers[k],
                 last ? "" : measured(after, k).c_str(), after.deviations[k]);
   }
-  std::printf("pilots: %zu; their draws are no run's\nacceptances: %s\n--powers %s\n",
-              pilots.size(), evenness(after).c_str(), decimals_of(after.powers).c_str());
-  if (after.restarts.size() > 1) std::printf("--restart-weights %s\n", weights_of(after).c_str());
+  std::printf("pilots: %zu; %s\nacceptances: %s\n--powers %s\n", pilots.size(),
+              end_of(pilots, most).c_str(), evenness(after).c_str(),
+              decimals_of(after.powers).c_str());
+  if (after.restarts.size() > 1)
+    std::printf("--restart-weights %s\nthese weights fit runs of --block %zu or more\n",
+                weights_of(after).c_str(), after.restarts.size());
 }
 
 void run_ladder(LadderOptions options) {
+  std::optional<gpu::ThreadLimit> limit;
+  if (options.threads > 0) limit.emplace(options.threads);
   const gpu::OpenedModel model =
       lab::open_model(options.model, options.arithmetic, options.rope_factors);
   std::vector<gpu::Prompt> prompts;
   const auto lines = gpu::read_prompt_file(options.prompts);
   for (const gpu::PromptLine& line : lines) {
-    auto tokens = options.chat.chat()
-                      ? model.encode_chat(line.text, options.chat.thinking(), line.where)
-                      : model.encode(line.text, line.where);
-    prompts.push_back({std::move(tokens), gpu::prompt_number(line.id)});
-    gpu::Prompt& prompt = prompts.back();
-    if (!options.horizon_given)
-      prompt.horizon = model.horizon_behind(prompt.tokens.size(), 0, options.horizon, line.where);
-    model.check_prompt(prompt.tokens, prompt.horizon.value_or(options.horizon), line.where);
+    gpu::ResolvedPrompt prompt =
+        gpu::resolve_prompt(model, options.chat.prompt_of(line.text), options.chat.thinking(),
+                            {options.horizon, options.horizon_given}, line.where);
+    prompts.push_back({std::move(prompt.tokens), gpu::prompt_number(line.id), prompt.horizon});
   }
   gpu::CalibrationSettings& settings = options.calibration;
   settings.from = options.from.front();
   settings.to = options.to.front();
   settings.replicas = options.replicas;
   settings.terminal = model.terminal();
-  const std::size_t block = options.block != 0 ? options.block : options.horizon;
+  const std::size_t block =
+      options.block != 0 ? options.block : gpu::default_block(options.horizon);
+  // What `sample` takes: no more weights than its first stage has positions.
+  settings.restart_parts = std::min<std::size_t>(settings.restart_parts, block);
   settings.plan = {gpu::make_stages(options.horizon, block, {options.rounds}, {1}, {1}),
                    gpu::Schedule::adj, options.replicas - 1};
   ProgressLine line;
   std::size_t done = 0;
   if (options.time_schedules && settings.pilots + 2 > gpu::addressable_pilots)
     throw BadInput("--time-schedules", "takes two pilots more than there may be",
-                        "give fewer --pilots");
+                   "give fewer --pilots");
   line.show_step(0, settings.pilots, "pilot");
   const auto pilots = gpu::calibrate_ladder(
       model.model(), prompts, settings,
@@ -173,13 +189,16 @@ void run_ladder(LadderOptions options) {
   for (std::size_t p = 0; p < prompts.size(); ++p)
     if (prompts[p].horizon) say_cut_horizon(lines[p].id, *prompts[p].horizon, options.horizon, 0);
   if (!options.json) {
-    print(pilots);
+    print(pilots, settings.pilots);
     if (choice) print(*choice);
     return;
   }
   nlohmann::ordered_json report{{"before", json_of(pilots.front())},
                                 {"after", json_of(gpu::best_pilot(pilots))}};
   const auto equal = gpu::acceptances_are_equal(gpu::best_pilot(pilots));
+  constexpr std::array ends{"equal", "same", "exhausted"};
+  report["end"] =
+      ends.at(static_cast<std::size_t>(gpu::why_calibration_ends(pilots, settings.pilots).value()));
   report["acceptances_equal"] =
       equal ? nlohmann::ordered_json(*equal) : nlohmann::ordered_json(nullptr);
   report["powers"] = gpu::best_pilot(pilots).powers;
@@ -218,7 +237,7 @@ void add_ladder(CLI::App& app) {
       *command, "--horizon", options->horizon, {1, gpu::longest_horizon},
       "Horizon T of the pilots (default: 64, and behind a prompt where less fits, that)");
   add_whole_number(*command, "--block", options->block, {1, gpu::longest_horizon},
-                   "Block width B of their stages (default: T)");
+                   "Block width B of their stages (default: T/4)");
   add_whole_number(*command, "--rounds", options->rounds, {2, gpu::addressable_turns - 1},
                    "Rounds of each stage; the second half of the last stage's is measured "
                    "(default: 20)");
@@ -231,15 +250,16 @@ void add_ladder(CLI::App& app) {
            "(default: 0)");
   add_bytes(*command, "--cache-memory", options->calibration.cache_memory,
             "The most that keys and values may take up, such as 8GiB");
-  add_choice(*command, "--device", options->device, {"host", "cuda"},
-             "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  add_device(*command, options->device);
+  const CLI::Option* threads = add_threads(*command, options->threads);
   command->add_flag("--time-schedules", options->time_schedules,
                     "Run two more pilots on the calibrated ladder, one under each schedule, and "
                     "print which brings more expected round trips a second (seconds are measured: "
                     "they differ from call to call)");
   command->add_flag(
       "--json", options->json,
-      "Print {\"before\", \"after\", \"acceptances_equal\", \"powers\", \"restart_weights\", "
+      "Print {\"before\", \"after\", \"end\" (why no pilot followed: equal, same ladder or "
+      "exhausted), \"acceptances_equal\", \"powers\", \"restart_weights\", "
       "\"pilots\"}: of each ladder its powers, deviations of log p0, swaps attempted and accepted, "
       "restarts and those that changed the record, by part; whether the acceptances after are "
       "equal as far as the noise can tell (null: it cannot be told); with --time-schedules "
@@ -253,6 +273,7 @@ void add_ladder(CLI::App& app) {
     require(*replicas, "give --replicas K, the number of rungs");
     options->chat.check();
     gpu::require_device(options->device);
+    refuse_idle_threads(*threads);
     options->horizon_given = horizon->count() > 0;
     run_ladder(*options);
   });

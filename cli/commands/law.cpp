@@ -8,14 +8,15 @@
 #include <set>
 #include <stdexcept>
 
-#include "cli/terminal/columns.hpp"
+#include "base/in_quotes.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/terminal/help.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/commands/law_of_sampler.hpp"
+#include "cli/commands/shipped_tree.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "cli/commands/shipped_tree.hpp"
-#include "base/in_quotes.hpp"
 #include "lab/laws/one_step_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
 #include "lab/laws/shipped_programs.hpp"

@@ -7,12 +7,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
 #include "gpu/session/named_sampler.hpp"
+#include "gpu/session/resolve.hpp"
 #include "lab/laws/named_sampler_law.hpp"
 #include "reference/kernels/joint_states.hpp"
 
@@ -35,10 +36,15 @@ void check_options(const CLI::App& command, const NamedSampler& sampler) {
     for (const char* flag : flags)
       if (!takes) refuse_given(command, flag, sampler);
   };
-  refuse(sampler.takes_moves, {"--rounds", "--local-moves"});
-  refuse(sampler.takes_swaps, {"--sweeps", "--schedule"});
-  refuse(sampler.takes_output, {"--output-rung"});
-  refuse(sampler.takes_particles, {"--particles"});
+  gpu::SamplerWish wish;  // what is given of that which a sampler may not take
+  const auto given = [&](const char* flag) { return command.get_option(flag)->count() > 0; };
+  if (given("--rounds")) wish.rounds.emplace();
+  if (given("--local-moves")) wish.local_moves.emplace();
+  if (given("--sweeps")) wish.sweeps.emplace();
+  if (given("--schedule")) wish.schedule.emplace();
+  if (given("--output-rung")) wish.output_rung.emplace();
+  if (given("--particles")) wish.particles.emplace();
+  gpu::refuse_without_effect(wish, sampler, gpu::Spelling::flags);
   refuse(sampler.powers == NamedSampler::Powers::ladder, {"--powers"});
   refuse(sampler.powers == NamedSampler::Powers::one, {"--power"});
   refuse(false, {"--restart", "--restart-range", "--no-matrix"});
@@ -54,14 +60,14 @@ void check_options(const CLI::App& command, const NamedSampler& sampler) {
 unsigned whole(double power) {
   if (power != std::floor(power) || power > 1024.0)
     throw BadInput("--power", "the power " + decimal_of(power) + " is not whole, up to 1024",
-                        "the definition's law is rational at whole powers");
+                   "the definition's law is rational at whole powers");
   return static_cast<unsigned>(power);
 }
 
 lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& options) {
   lab::NamedRun run{options.sampler,
                     asked.horizon,
-                    options.block == 0 ? (asked.horizon + 1) / 2 : options.block,
+                    options.block == 0 ? gpu::default_block(asked.horizon) : options.block,
                     {},
                     options.particles,
                     {options.rounds, options.local_moves, options.sweeps},
@@ -70,7 +76,7 @@ lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& opti
   if (run.powers.empty()) run.powers = {1};
   if (options.output > run.powers.size())
     throw BadInput("--output-rung", "there is no rung " + std::to_string(options.output),
-                        "give one from 1 to " + std::to_string(run.powers.size()));
+                   "give one from 1 to " + std::to_string(run.powers.size()));
   run.output = options.output == 0 ? run.powers.size() - 1 : options.output - 1;
   return run;
 }
@@ -81,9 +87,9 @@ void check_size(const lab::NamedRun& run, const reference::FiniteModel& model) {
   const std::size_t replicas = std::max(run.powers.size(), run.particles);
   if (reference::joint_states_up_to(most_walked_states, records, replicas) > most_walked_states)
     throw BadInput("--horizon",
-                        std::to_string(replicas) + " replicas have more than " +
-                            std::to_string(most_walked_states) + " joint states",
-                        "take a shorter horizon, fewer powers or fewer particles");
+                   std::to_string(replicas) + " replicas have more than " +
+                       std::to_string(most_walked_states) + " joint states",
+                   "take a shorter horizon, fewer powers or fewer particles");
 }
 
 nlohmann::ordered_json to_json(const lab::NamedRun& run, const lab::SamplerReport& report,
@@ -137,7 +143,7 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
   return {add_text(command, "--sampler", options.sampler, "NAME",
                    "The law of a whole sampler's answer beside that of its definition: " + names),
           add_whole_number(command, "--block", options.block, {1, 128},
-                           "Of a sampler: block width B (default: half of the horizon)"),
+                           "Of a sampler: block width B (default: T/4)"),
           add_whole_number(command, "--rounds", options.rounds, {0, 64},
                            "Of a sampler: rounds in each stage (default: 1)"),
           add_whole_number(command, "--local-moves", options.local_moves, {1, 64},

@@ -2,10 +2,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/command.hpp"
-#include "base/nearest_name.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/nearest_name.hpp"
+#include "cli/commands/command.hpp"
 #include "gpu/models/named_model.hpp"
 
 namespace tempera::cli {
@@ -26,10 +26,9 @@ const gpu::NamedModel& model_named(const std::string& name) {
   if (const auto* model = gpu::find_named_model(name)) return *model;
   std::vector<std::string> names;
   for (const auto& model : gpu::named_models()) names.emplace_back(model.name);
-  const std::string nearest = nearest_name(name, names);
-  throw BadInput(
-      in_quotes(name), "is no model that tempera can obtain",
-      nearest.empty() ? "tempera models lists them" : "did you mean " + nearest + "?");
+  const auto nearest = nearest_name(name, names);
+  throw BadInput(in_quotes(name), "is no model that tempera can obtain",
+                 nearest ? "did you mean " + *nearest + "?" : "tempera models lists them");
 }
 
 nlohmann::ordered_json json_of(const gpu::NamedModel& model) {
@@ -61,8 +60,7 @@ void list(const ModelsOptions& options) {
 }
 
 void get(const ModelsOptions& options) {
-  if (options.name.empty())
-    throw BadInput("get", "names no model", "tempera models lists them");
+  if (options.name.empty()) throw BadInput("get", "names no model", "tempera models lists them");
   const auto& model = model_named(options.name);
   const auto place = gpu::obtain(model);
   if (options.json)
@@ -94,7 +92,7 @@ void add_models(CLI::App& app) {
       get(*options);
     } else {
       throw BadInput(in_quotes(options->action), "is nothing that models can do",
-                          "use tempera models get NAME, or tempera models");
+                     "use tempera models get NAME, or tempera models");
     }
   });
 }

@@ -2,14 +2,15 @@
 
 #include <iostream>
 
-#include "lab/enumerate/finite_model_file.hpp"
+#include "cli/commands/finite_models.hpp"
 
 namespace tempera::cli {
 
 gpu::OpenedModel open_model(const std::string& name_or_path,
                             std::optional<gpu::Arithmetic> arithmetic,
                             std::optional<gpu::RopeFactors> rope_factors) {
-  gpu::OpenedModel model = lab::open_model(name_or_path, arithmetic, rope_factors);
+  gpu::OpenedModel model =
+      gpu::OpenedModel::open(name_or_path, open_finite_model, arithmetic, rope_factors);
   if (!model.remark().empty()) {
     std::cerr << "tempera: " << name_or_path << ": " << model.remark() << '\n';
   }

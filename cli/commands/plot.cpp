@@ -2,12 +2,14 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/command.hpp"
-#include "cli/terminal/option_values.hpp"
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
-#include "base/disk.hpp"
+#include "base/regular_file.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "gpu/jobs/run_speed.hpp"
 #include "lab/drawing/run_plot.hpp"
 
 namespace tempera::cli {
@@ -34,11 +36,27 @@ nlohmann::ordered_json read_json(const std::filesystem::path& file) {
   return json;
 }
 
+/// The figures of speed.json; none if it is missing or damaged, which is said.
+nlohmann::ordered_json speed_of(const std::filesystem::path& run) {
+  const auto file = run / "speed.json";
+  auto none = nlohmann::ordered_json::object();
+  if (!is_there(file)) return none;
+  require_no_special_file(file);
+  try {
+    const std::string text = read_whole(file);
+    gpu::RunSpeed::from_json(parse_json(text, file.string()), file.string());
+    return nlohmann::ordered_json::parse(text);
+  } catch (const BadInput& damage) {
+    std::cerr << "tempera: the speed of the run is left out: " << damage.what() << '\n';
+    return none;
+  }
+}
+
 std::size_t prompt_of(const gpu::SamplingSettings& settings, const PlotOptions& options) {
   for (std::size_t p = 0; p < settings.prompts.size(); ++p)
     if (options.id.empty() || settings.prompts[p].id == options.id) return p;
   throw BadInput("--id", "the run has no prompt " + in_quotes(options.id),
-                      "give one of those in its config.json");
+                 "give one of those in its config.json");
 }
 
 void run_plot(const PlotOptions& options) {
@@ -55,9 +73,9 @@ void run_plot(const PlotOptions& options) {
   }
   if (traces.empty())
     throw BadInput(options.run,
-                        "has no round of sample " + std::to_string(options.sample) +
-                            (options.id.empty() ? "" : " of prompt " + in_quotes(options.id)),
-                        "give another --id or --sample, or let the run go on");
+                   "has no round of sample " + std::to_string(options.sample) +
+                       (options.id.empty() ? "" : " of prompt " + in_quotes(options.id)),
+                   "give another --id or --sample, or let the run go on");
   const auto& id = read.settings.prompts[prompt].id;
   const std::string title = read.settings.model + (id ? ", prompt " + *id : "") + ", sample " +
                             std::to_string(options.sample);
@@ -72,14 +90,13 @@ void run_plot(const PlotOptions& options) {
     disk.replace(tables / "rounds.csv", rounds);
     written["rounds"] = (tables / "rounds.csv").string();
     if (is_there(run / "summary.json")) {
-      const auto speed = is_there(run / "speed.json") ? read_json(run / "speed.json")
-                                                           : nlohmann::ordered_json::object();
+      const auto speed = speed_of(run);
       const auto summary = read_json(run / "summary.json");
       try {
         disk.replace(tables / "figures.csv", gpu::figures_csv(summary, speed));
       } catch (const nlohmann::json::exception&) {
         throw BadInput((run / "summary.json").string(), "is not as tempera writes it",
-                            "give a run folder of this version");
+                       "give a run folder of this version");
       }
       written["figures"] = (tables / "figures.csv").string();
     }

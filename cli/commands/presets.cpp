@@ -1,14 +1,13 @@
-#include "cli/commands/presets.hpp"
+#include "gpu/session/presets.hpp"
 
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal/columns.hpp"
-#include "cli/commands/command.hpp"
-#include "base/nearest_name.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/columns.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -53,16 +52,6 @@ void list(bool json) {
 }
 
 }  // namespace
-
-const gpu::Preset& preset_named(const std::string& name) {
-  if (const gpu::Preset* preset = gpu::find_preset(name)) return *preset;
-  std::vector<std::string> names;
-  for (const gpu::Preset& preset : gpu::presets()) names.emplace_back(preset.name);
-  const std::string nearest = nearest_name(name, names);
-  throw BadInput(
-      "--preset", in_quotes(name) + " is unknown",
-      nearest.empty() ? "tempera presets lists them" : "did you mean " + nearest + "?");
-}
 
 void add_presets(CLI::App& app) {
   CLI::App* command = app.add_subcommand(

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/terminal/option_values.hpp"
 
 namespace tempera::cli {

@@ -2,25 +2,26 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <optional>
 
+#include "base/error.hpp"
+#include "base/text_file.hpp"
 #include "cli/commands/answer_printer.hpp"
 #include "cli/commands/chat_options.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
-#include "cli/terminal/interruption.hpp"
 #include "cli/commands/open_model.hpp"
+#include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "cli/commands/presets.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "base/error.hpp"
-#include "gpu/models/named_model.hpp"
-#include "gpu/session/prompt_file.hpp"
 #include "gpu/jobs/sampling.hpp"
+#include "gpu/models/named_model.hpp"
+#include "gpu/session/presets.hpp"
+#include "gpu/session/prompt_file.hpp"
+#include "gpu/session/resolve.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -48,18 +49,15 @@ struct SampleOptions {
   std::string resume;
   std::size_t threads = 0;  ///< 0: as many as there are
   bool prompt_given = false;
-  bool horizon_given = false;
-  bool preset_given = false;
-  bool powers_given = false;
   bool json = false;
   bool summary = false;
   ChatOptions chat;
+  gpu::SamplerWish wish;  ///< what the options say, and nothing that they leave open
   gpu::SamplingSettings settings;
   gpu::SamplingLayout layout;
 };
 
-std::string read_all(std::istream& in) {
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+std::string without_last_newline(std::string text) {
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -68,18 +66,15 @@ std::string read_all(std::istream& in) {
 gpu::PromptLine read_prompt(const SampleOptions& options) {
   if (options.prompt_given) return {"", options.prompt, "prompt"};
   if (!options.prompt_file.empty()) {
-    std::error_code error;
-    std::ifstream file(options.prompt_file, std::ios::binary);
-    if (!file || std::filesystem::is_directory(options.prompt_file, error))
-      throw BadInput(options.prompt_file, "cannot be read",
-                          "give a file that holds the prompt");
-    return {"", read_all(file), options.prompt_file};
+    std::string text = read_text_file(options.prompt_file, "give a file that holds the prompt");
+    return {"", without_last_newline(std::move(text)), options.prompt_file};
   }
   if (isatty(STDIN_FILENO) == 1)
     throw BadInput("prompt", "none given",
-                        "give it as an argument, with --prompt-file or --prompts, or on standard "
-                        "input");
-  return {"", read_all(std::cin), "standard input"};
+                   "give it as an argument, with --prompt-file or --prompts, or on standard "
+                   "input");
+  return {"", without_last_newline({std::istreambuf_iterator<char>(std::cin), {}}),
+          "standard input"};
 }
 
 std::vector<gpu::PromptLine> read_prompts(const SampleOptions& options) {
@@ -92,33 +87,17 @@ std::string way_to_resume(const std::string& folder) {
   return "tempera: interrupted; go on with: tempera sample --resume " + folder;
 }
 
-/// What the sampler leaves no choice of, or has a default of its own for.
-void resolve_sampler(const SampleOptions& options, gpu::SamplingSettings& settings) {
-  const gpu::NamedSampler& named = gpu::sampler_named(settings.sampler, "--sampler");
-  if (named.powers != gpu::NamedSampler::Powers::ladder && !options.powers_given) {
-    const bool base =
-        named.powers == gpu::NamedSampler::Powers::base || settings.sampler == "best-of-n";
-    settings.powers = {base ? 1.0 : settings.powers.back()};
-  }
-  if (named.takes_particles && settings.particles == 0) settings.particles = 8;
-  if (!named.takes_moves) settings.rounds = settings.local_moves = {0};
-  if (!named.takes_swaps) settings.sweeps = {0};
-}
-
-/// Fills in what the user left open, and checks that the run can be made.
-void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
+/// Takes the prompts in, and says what the run depends on beside what the user said.
+void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
   gpu::SamplingSettings& settings = options.settings;
-  const auto prompts = read_prompts(options);
-  const std::size_t margin = options.preset_given ? gpu::preset_margin : 0;
-  for (const gpu::PromptLine& prompt : prompts) {
-    gpu::SamplePrompt& encoded = settings.prompts.emplace_back();
-    if (!options.prompts.empty()) encoded.id = prompt.id;
-    encoded.tokens = options.chat.chat()
-                         ? model.encode_chat(prompt.text, options.chat.thinking(), prompt.where)
-                         : model.encode(prompt.text, prompt.where);
-    if (!options.horizon_given)
-      encoded.horizon =
-          model.horizon_behind(encoded.tokens.size(), margin, settings.horizon, prompt.where);
+  const gpu::AskedHorizon horizon = gpu::asked_horizon(options.wish, settings);
+  for (const gpu::PromptLine& prompt : read_prompts(options)) {
+    gpu::ResolvedPrompt resolved = gpu::resolve_prompt(
+        model, options.chat.prompt_of(prompt.text), options.chat.thinking(), horizon, prompt.where);
+    gpu::SamplePrompt& taken = settings.prompts.emplace_back();
+    if (!options.prompts.empty()) taken.id = prompt.id;
+    taken.tokens = std::move(resolved.tokens);
+    taken.horizon = resolved.horizon;
   }
   std::error_code error;
   const auto path = std::filesystem::absolute(gpu::resolve_model(settings.model), error);
@@ -126,16 +105,8 @@ void resolve(SampleOptions& options, const gpu::OpenedModel& model) {
   settings.arithmetic = model.arithmetic();
   settings.rope_factors = model.rope_factors();
   settings.terminal = model.terminal();
-  resolve_sampler(options, settings);
-  settings.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
-  if (options.restart_range == "record") settings.restart_range = gpu::RestartRange::record;
-  if (settings.output == 0) settings.output = settings.powers.size();
-  if (settings.block == 0) settings.block = std::max<std::size_t>(1, (settings.horizon + 3) / 4);
   settings.plan();
   settings.numbered_prompts();
-  for (std::size_t i = 0; i < prompts.size(); ++i)
-    model.check_prompt(settings.prompts[i].tokens,
-                       settings.prompts[i].horizon.value_or(settings.horizon), prompts[i].where);
 }
 
 /// Says which prompts have less room behind them than T.
@@ -143,25 +114,11 @@ void say_cut(const SampleOptions& options) {
   for (const gpu::SamplePrompt& prompt : options.settings.prompts)
     if (prompt.horizon)
       say_cut_horizon(prompt.id, *prompt.horizon, options.settings.horizon,
-                      options.preset_given ? gpu::preset_margin : 0);
+                      options.wish.preset ? gpu::preset_margin : 0);
 }
 
-/// Refuses to prefetch where no move can begin ahead of another.
-void refuse_idle_prefetch(const SampleOptions& options) {
-  if (options.layout.prefetch == 0) return;
-  const gpu::SamplingSettings& settings = options.settings;
-  if (!gpu::sampler_named(settings.sampler, "--sampler").takes_local_moves)
-    throw BadInput("--prefetch", "has no effect on the sampler " + settings.sampler,
-                        "leave it out, or name another with --sampler");
-  const auto of_stage = [](const std::vector<std::size_t>& counts, std::size_t m) {
-    if (counts.size() == 1) return counts.front();
-    return m < counts.size() ? counts[m] : 0;  // what does not fit the stages is refused there
-  };
-  const std::size_t counted = std::max(settings.rounds.size(), settings.local_moves.size());
-  for (std::size_t m = 0; m < counted; ++m)
-    if (of_stage(settings.rounds, m) * of_stage(settings.local_moves, m) > 1) return;
-  throw BadInput("--prefetch", "has no effect where no stage has two local moves of a rung",
-                      "leave it out, or give --rounds 2 or more");
+void say_unread_speed(const std::string& damage) {
+  std::cerr << "tempera: the speed of earlier processes is left out: " << damage << '\n';
 }
 
 void run_sample(SampleOptions options) {
@@ -174,12 +131,15 @@ void run_sample(SampleOptions options) {
   std::optional<gpu::RunFolder> folder;
   if (!options.resume.empty()) {
     folder = gpu::RunFolder::open(options.resume);
+    const std::size_t prefetch = options.settings.options.prefetch;
     options.settings =
         gpu::SamplingSettings::from_json(folder->config(), options.resume + "/config.json");
-    refuse_idle_prefetch(options);
+    options.settings.options.prefetch = prefetch;
+    gpu::refuse_idle_prefetch(options.settings, gpu::Spelling::flags);
+    if (!folder->finished()) folder->speed_or_none(say_unread_speed);
     if (folder->finished()) {
       gpu::for_each_answer(*folder, options.settings, print);
-      const gpu::RunSpeed speed = folder->speed();
+      const gpu::RunSpeed speed = folder->speed_or_none(say_unread_speed);
       printer.end(folder->summary(),
                   speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json());
       return;
@@ -189,16 +149,14 @@ void run_sample(SampleOptions options) {
   const gpu::OpenedModel model =
       open_model(is_new ? options.settings.model : options.settings.model_path,
                  options.settings.arithmetic, options.settings.rope_factors);
-  if (is_new) resolve(options, model);
+  if (is_new) take_prompts(options, model);
   if (is_new && !options.out.empty()) {
     folder = gpu::RunFolder::create(options.out, options.settings.to_json());
     end_on_interrupt(way_to_resume(options.out));
   }
   if (is_new) say_cut(options);
   gpu::Sampling sampling(
-      model.model(), options.settings,
-      [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); },
-      folder ? &*folder : nullptr,
+      model.model(), options.settings, model.text(), folder ? &*folder : nullptr,
       {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); },
        NotedInterrupts::any},
       options.layout);
@@ -211,17 +169,6 @@ void run_sample(SampleOptions options) {
     end_interrupted();
   }
   printer.end(sampling.summary(), sampling.speed());
-}
-
-/// Gives the settings that no option gave the preset's values.
-void apply_preset(const CLI::App& command, gpu::SamplingSettings& settings) {
-  if (settings.preset.empty()) return;
-  const gpu::Preset& preset = preset_named(settings.preset);
-  const auto is_open = [&](const char* flag) { return command.get_option(flag)->count() == 0; };
-  if (is_open("--powers")) settings.powers = preset.powers;
-  if (is_open("--horizon")) settings.horizon = preset.horizon;
-  if (is_open("--block")) settings.block = preset.block;
-  if (is_open("--rounds")) settings.rounds = {preset.rounds};
 }
 
 /// What --sampler takes.
@@ -241,12 +188,7 @@ void add_sample(CLI::App& app) {
       "is compared with");
   auto options = std::make_shared<SampleOptions>();
   gpu::SamplingSettings& settings = options->settings;
-  settings.powers = {1.0, 2.0, 4.0};
-  settings.horizon = 64;
-  settings.rounds = {4};
-  settings.local_moves = {1};
-  settings.sweeps = {1};
-  add_text(*command, "--sampler", settings.sampler, "NAME", sampler_help());
+  CLI::Option* sampler = add_text(*command, "--sampler", settings.sampler, "NAME", sampler_help());
   CLI::Option* prompt =
       command->add_option("PROMPT", options->prompt,
                           "The prompt; else --prompt-file or --prompts; else standard input");
@@ -274,8 +216,9 @@ void add_sample(CLI::App& app) {
       add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
                        "Horizon T: the longest answer, in tokens (default: 64, and behind a "
                        "prompt where less fits, that)");
-  add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
-                   "Block width B of the stages (default: T/4)");
+  CLI::Option* block =
+      add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
+                       "Block width B of the stages (default: T/4)");
   CLI::Option* rounds =
       add_whole_numbers(*command, "--rounds", settings.rounds, {0, gpu::addressable_turns - 1},
                         "Rounds N_m: one number, or one for each stage (default: 4)");
@@ -294,23 +237,25 @@ void add_sample(CLI::App& app) {
   CLI::Option* output_rung =
       add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
                        "Rung whose record is the answer, from 1 (default: the last)");
-  add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
-                   "Independent answers to each prompt (default: 1)");
-  add_seed(*command, settings.seed,
-           "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
+  CLI::Option* samples =
+      add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
+                       "Independent answers to each prompt (default: 1)");
+  CLI::Option* seed =
+      add_seed(*command, settings.seed,
+               "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
   CLI::Option* preset =
       add_text(*command, "--preset", settings.preset, "NAME",
                "The paper's values for powers, horizon, block and rounds (tempera presets lists "
                "them); an option given beside it overrides its value");
   CLI::Option* early_rejection =
-      command->add_flag("--early-rejection", settings.early_rejection,
+      command->add_flag("--early-rejection", settings.options.early_rejection,
                         "End a proposal as soon as its rejection is certain: no answer, record or "
                         "acceptance changes, only the tokens drawn");
   CLI::Option* out =
       add_text(*command, "--out", options->out, "FOLDER",
                "Run folder to make: config, events, samples, summary, checkpoint, journal");
   CLI::Option* confidence = command->add_flag(
-      "--confidence", settings.confidence,
+      "--confidence", settings.options.confidence,
       "Measure after each round the confidence of each rung's record (mean negative entropy of "
       "its tokens), for events.jsonl and the summary; it takes time and changes no answer");
   CLI::Option* checkpoint_seconds = add_seconds(
@@ -319,21 +264,18 @@ void add_sample(CLI::App& app) {
       "ends. A power failure loses at most what ended in that time; a killed run, whatever this "
       "is, only the rounds in flight");
   CLI::Option* cache_memory = add_bytes(
-      *command, "--cache-memory", options->layout.cache_memory,
+      *command, "--cache-memory", options->layout.session.cache_memory,
       "The most that keys and values may take up, such as 8GiB: as many samples are under "
       "way as fit (default: 64 at once, whatever they need). It changes no answer");
   CLI::Option* prefetch = add_whole_number(
-      *command, "--prefetch", options->layout.prefetch, {0, gpu::addressable_turns - 1},
+      *command, "--prefetch", settings.options.prefetch, {0, gpu::addressable_turns - 1},
       "Local moves of each rung that may begin ahead of the one under way, those of the stage's "
       "later rounds too, as if no move or swap before them changed the record (default: 0): fewer "
       "steps where a batch has rows left, tokens in vain where one does. It changes no answer and "
       "no event");
-  CLI::Option* threads =
-      add_whole_number(*command, "--threads", options->threads, {1, most_at_once},
-                       "The most threads of this machine to take (default: one for each of its "
-                       "processors). It changes no answer");
+  CLI::Option* threads = add_threads(*command, options->threads);
   CLI::Option* batch = add_whole_number(
-      *command, "--batch", options->layout.largest_batch, {1, most_at_once},
+      *command, "--batch", options->layout.session.largest_batch, {1, most_at_once},
       "The most records of one forward pass (default: 64): fewer make a pass short, more draw more "
       "tokens a second. It changes no answer");
   CLI::Option* device = add_device(*command, options->device);
@@ -362,35 +304,43 @@ void add_sample(CLI::App& app) {
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     gpu::require_device(options->device);
-    if (threads->count() > 0 && !gpu::runs_on_host_threads())
-      throw BadInput("--threads",
-                          "has no effect in this build, which computes by " + gpu::device_system(),
-                          "leave it out, or use the build of cmake --preset release");
+    refuse_idle_threads(*threads);
     if (resume->count() == 0 && checkpoint_seconds->count() > 0 && out->count() == 0)
       throw BadInput("--checkpoint-seconds", "has no effect without --out",
-                          "leave it out, or give a run folder with --out FOLDER");
+                     "leave it out, or give a run folder with --out FOLDER");
     if (confidence->count() > 0 && out->count() == 0 && !options->json && !options->summary)
       throw BadInput("--confidence", "has no effect without --out, --summary or --json",
-                          "leave it out, or say by one of them where it is to be shown");
-    const gpu::NamedSampler& named = gpu::sampler_named(options->settings.sampler, "--sampler");
-    const auto refuse_without = [&](bool taken, std::initializer_list<const CLI::Option*> given) {
-      for (const CLI::Option* option : given)
-        if (!taken && option->count() > 0)
-          throw BadInput(option->get_name(),
-                              "has no effect on the sampler " + options->settings.sampler,
-                              "leave it out, or name another with --sampler");
-    };
-    refuse_without(named.takes_particles, {particles});
-    refuse_without(named.takes_moves, {rounds, local_moves});
-    refuse_without(named.takes_swaps, {sweeps, schedule});
-    refuse_without(named.takes_output, {output_rung});
-    refuse_without(named.takes_local_moves, {early_rejection, restart_weights, restart_range});
-    apply_preset(*command, options->settings);
-    options->powers_given = powers->count() > 0;
-    options->preset_given = preset->count() > 0;
+                     "leave it out, or say by one of them where it is to be shown");
     options->prompt_given = prompt->count() > 0;
-    options->horizon_given = horizon->count() > 0;
-    if (resume->count() == 0) refuse_idle_prefetch(*options);
+    const auto given = [](const CLI::Option* option, const auto& value) {
+      return option->count() > 0 ? std::optional(value) : std::nullopt;
+    };
+    const gpu::SamplingSettings& said = options->settings;
+    const auto order = options->schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+    const auto range =
+        options->restart_range == "record" ? gpu::RestartRange::record : gpu::RestartRange::horizon;
+    gpu::SamplerWish& wish = options->wish;
+    wish.preset = given(preset, said.preset);
+    wish.sampler = given(sampler, said.sampler);
+    wish.powers = given(powers, said.powers);
+    wish.horizon = given(horizon, said.horizon);
+    wish.block = given(block, said.block);
+    wish.rounds = given(rounds, said.rounds);
+    wish.local_moves = given(local_moves, said.local_moves);
+    wish.sweeps = given(sweeps, said.sweeps);
+    wish.schedule = given(schedule, order);
+    wish.restart_weights = given(restart_weights, said.restart_weights);
+    wish.restart_range = given(restart_range, range);
+    wish.output_rung = given(output_rung, said.output);
+    wish.particles = given(particles, said.particles);
+    wish.samples = given(samples, said.samples);
+    wish.seed = given(seed, said.seed);
+    wish.early_rejection = given(early_rejection, said.options.early_rejection);
+    wish.confidence = given(confidence, said.options.confidence);
+    wish.prefetch = given(prefetch, said.options.prefetch);
+    if (resume->count() == 0)
+      static_cast<gpu::SamplerSettings&>(options->settings) =
+          gpu::resolve_sampler(wish, gpu::Spelling::flags);
     run_sample(*options);
   });
 }

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal/columns.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/open_model.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/session/token_scores.hpp"

@@ -12,7 +12,7 @@ std::string shipped_tree(const std::string& named) {
   if (const char* variable = std::getenv("TEMPERA_MODELS")) {
     if (*variable == '\0')
       throw BadInput("TEMPERA_MODELS", "\"\" is empty",
-                          "name a folder with toy_models/ and proofs/, or unset it");
+                     "name a folder with toy_models/ and proofs/, or unset it");
     return variable;
   }
   std::error_code error;

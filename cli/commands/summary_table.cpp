@@ -63,7 +63,10 @@ std::string proposals_table(const nlohmann::ordered_json& rungs) {
     }
     table += '\n';
   }
-  return table;
+  return table +
+         "saved at most: tokens that proposals had left to the horizon when --early-rejection "
+         "ended\n"
+         "them; some would have ended before it\n";
 }
 
 /// Of each rung's records after the rounds of the last stage.
@@ -139,7 +142,11 @@ std::string series(const nlohmann::ordered_json& summary) {
     text += rounds_table(rounds, "confidence: mean over answers", "mean_confidence");
   if (rounds.contains("first_answer_replicas"))
     text +=
-        rounds_table(rounds, "index process of the first answer: replica", "first_answer_replicas");
+        rounds_table(rounds, "index process of the first answer: replica",
+                     "first_answer_replicas") +
+        "index process: a replica is a record that swaps carry from rung to rung, named by the\n"
+        "rung that it began at; one that goes from the first rung to the last and back has made\n"
+        "a round trip\n";
   if (!summary.contains("replica_rounds") || summary.at("replica_rounds").size() > most_columns)
     return text;
   const auto& visits = summary.at("replica_rounds");
@@ -278,6 +285,11 @@ std::string summary_table(const nlohmann::ordered_json& summary) {
     text.erase(text.find_last_not_of(' ') + 1);
     table += text + '\n';
   }
+  if (rungs.size() > 1)
+    table +=
+        "log Z ratio: log(Z_k/Z_j) of a rung k and the one below it, j, Z being the sum of "
+        "p0^power\n"
+        "over all answers; estimated from the records of both\n";
   table += proposals_table(rungs) + records_table(rungs) + series(summary);
   return summary.contains("prompts") ? table + prompts_table(summary.at("prompts")) : table;
 }

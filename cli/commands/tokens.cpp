@@ -3,11 +3,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/chat_options.hpp"
-#include "cli/terminal/columns.hpp"
-#include "cli/commands/command.hpp"
-#include "cli/terminal/option_values.hpp"
 #include "base/error.hpp"
+#include "cli/commands/chat_options.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/option_values.hpp"
 #include "gpu/models/model_text.hpp"
 #include "gpu/models/named_model.hpp"
 

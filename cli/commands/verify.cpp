@@ -5,20 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/terminal/columns.hpp"
+#include "base/disk.hpp"
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/shipped_tree.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
-#include "cli/commands/shipped_tree.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "cli/terminal/version.hpp"
-#include "base/in_quotes.hpp"
-#include "base/disk.hpp"
 #include "lab/claims/referee.hpp"
 #include "lab/defects/gallery.hpp"
 #include "lab/report/report.hpp"
-#include "base/error.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -168,9 +168,8 @@ void run_verify(const VerifyOptions& options) {
     if (options.only.empty() || claim.id == options.only || claim.check == options.only)
       asked.push_back(claim);
   if (asked.empty())
-    throw BadInput(
-        "--only", in_quotes(options.only) + " is the name of no claim and of no check",
-        "use an id of " + file);
+    throw BadInput("--only", in_quotes(options.only) + " is the name of no claim and of no check",
+                   "use an id of " + file);
   for (const lab::Claim& claim : asked) referee.require_check(claim);
   if (!options.json)
     std::printf("%s\n", wrapped("the claims of " + one_line(file) +

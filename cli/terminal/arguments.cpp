@@ -1,18 +1,17 @@
 #include "cli/terminal/arguments.hpp"
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <set>
+#include <string_view>
 
-#include "base/nearest_name.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/nearest_name.hpp"
 
 namespace tempera::cli {
 namespace {
-
-using BadInput;
-using in_quotes;
 
 /// One argument as the command reads it.
 struct Argument {
@@ -79,6 +78,40 @@ std::vector<std::string> flags_of(const CLI::App& command) {
   return flags;
 }
 
+/// What other programs call something that has another name here, and what to give instead.
+struct OtherName {
+  std::string_view name;
+  const char* remedy;
+};
+
+constexpr const char* of_temperature =
+    "give --sampler low-temperature --powers P, P being 1/temperature";
+constexpr const char* of_length = "give --horizon T, the longest answer in tokens";
+constexpr const char* of_cut = "leave it out: every token that the model allows can be drawn";
+
+constexpr std::array other_names{
+    OtherName{"--temperature", of_temperature},
+    OtherName{"--temp", of_temperature},
+    OtherName{"--max-tokens", of_length},
+    OtherName{"--max-new-tokens", of_length},
+    OtherName{"--top-k", of_cut},
+    OtherName{"--top-p", of_cut},
+    OtherName{"--min-p", of_cut},
+    OtherName{"--stop", "leave it out: an answer ends at a terminal token or at --horizon"},
+    OtherName{"--system", "put what it says before the prompt: --chat takes the user's turn alone"},
+};
+
+/// The remedy for an option that another program has; null if it is none, or no command of ours
+/// with answers is asked.
+const char* remedy_of_other_name(const CLI::App& command, const std::string& name) {
+  if (command.get_option_no_throw("--horizon") == nullptr ||
+      command.get_option_no_throw("--sampler") == nullptr)
+    return nullptr;
+  for (const OtherName& other : other_names)
+    if (other.name == name) return other.remedy;
+  return nullptr;
+}
+
 }  // namespace
 
 bool asks_for_help(const CLI::App& command, const std::vector<std::string>& arguments) {
@@ -95,10 +128,13 @@ void check_arguments(const CLI::App& command, const std::vector<std::string>& ar
   std::size_t positionals = 0;
   read(command, arguments, [&](const Argument& argument) {
     if (argument.kind == Argument::Kind::unknown) {
-      const std::string nearest = nearest_name(argument.name, flags_of(command));
+      if (const char* const remedy = remedy_of_other_name(command, argument.name))
+        throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
+                       remedy);
+      const auto nearest = nearest_name(argument.name, flags_of(command));
       throw BadInput(in_quotes(argument.name), "is no option of tempera " + command.get_name(),
-                     nearest.empty() ? help + "; an argument that begins with - goes after --"
-                                     : "did you mean " + nearest + "?");
+                     nearest ? "did you mean " + *nearest + "?"
+                             : help + "; an argument that begins with - goes after --");
     }
     if (argument.kind == Argument::Kind::positional) {
       if (++positionals > positionals_of(command))

@@ -6,13 +6,46 @@
 #include <iostream>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
-#include "gpu/device/device_system.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/device/device_system.hpp"
 
 namespace tempera::cli {
+namespace {
+
+std::string lost_device(const std::string& what) {
+  const std::string why = gpu::device_failure();
+  return "the NVIDIA GPU stopped: " + one_line(why.empty() ? what : why) +
+         "; a run folder's checkpoint holds: --resume goes on, on the host too";
+}
+
+std::string of_ours(const std::string& what) {
+  return "this is a bug of tempera: " + one_line(what) +
+         "; please report it with the command and tempera --version";
+}
+
+}  // namespace
+
+namespace {
+
+constexpr const char* out_of_memory =
+    "not enough memory; lower the horizon, the samples or the number of rungs";
+/// What the library of the host's threads throws names no type and no number.
+constexpr const char* no_thread = "pthread_create has failed";
+
+/// Ends the command in its one line where memory has run out. Unwinding would need memory too: the
+/// destructor of a JSON value takes some, and one whose making failed refers to nothing.
+[[noreturn]] void end_without_memory() {
+  std::set_new_handler(nullptr);
+  std::cout.flush();
+  std::cerr << "tempera: " << out_of_memory << '\n';
+  std::_Exit(2);
+}
+
+}  // namespace
 
 int report(const std::exception_ptr& failure) {
   const auto say = [](const std::string& text, int code) {
@@ -27,27 +60,31 @@ int report(const std::exception_ptr& failure) {
     return say(one_line(error.what()) + "; see tempera help", 2);
   } catch (const BadInput& error) {
     return say(error.what(), 2);
-  } catch (const BadInput& error) {
+  } catch (const ModelError& error) {
     return say(error.what(), 2);
-  } catch (const std::domain_error& error) {
-    // A model that gives no numbers: the message says whose fault that is.
-    return say(one_line(error.what()), 2);
+  } catch (const DeviceError& error) {
+    return say(lost_device(error.what()), 2);
+  } catch (const Bug& error) {
+    return say(of_ours(error.what()), 3);
   } catch (const std::filesystem::filesystem_error& error) {
     return say(one_line(error.path1().string()) + ": " + error.code().message() +
                    "; give a file or folder that can be read",
                2);
   } catch (const std::bad_alloc&) {
-    return say("not enough memory; lower the horizon, the samples or the number of rungs", 2);
+    return say(out_of_memory, 2);
   } catch (const std::exception& error) {
-    if (const std::string why = gpu::device_failure(); !why.empty())
-      return say("the NVIDIA GPU stopped: " + one_line(why) +
-                     "; a run folder's checkpoint holds: --resume goes on, on the host too",
+    // A lost device fails in whatever was next: the driver's own reason says more.
+    if (!gpu::device_failure().empty()) return say(lost_device(error.what()), 2);
+    if (std::string_view(error.what()).starts_with(no_thread))
+      return say("the system gives no more threads (" + one_line(error.what()) +
+                     "); give fewer --threads, or more memory",
                  2);
-    return say("internal error: " + one_line(error.what()), 3);
+    return say(of_ours(error.what()), 3);
   }
 }
 
 void end_in_words() {
+  std::set_new_handler(end_without_memory);
   std::set_terminate([] {
     if (gpu::device_failure().empty()) std::abort();
     const std::exception_ptr failure = std::current_exception();

@@ -5,11 +5,13 @@
 namespace tempera::cli {
 
 /// Prints one line on standard error about what ended a command. Returns the exit code: 2 for what
-/// a user or a machine can mend, a lost GPU among it, and 3 for an error of the program.
+/// a user or a machine can mend, a lost GPU among it, and 3 for a bug of tempera.
 int report(const std::exception_ptr& failure);
 
-/// Has a program that cannot unwind end by report() where a GPU is lost: memory that is freed on a
+/// Has a program that cannot unwind end by report() if a GPU is lost: memory that is freed on a
 /// lost device throws out of a destructor. Anything else that cannot unwind aborts, as ever.
+/// If operator new finds no memory the command ends at once, in one line and with exit code 2; a
+/// run folder is then as a killed process leaves it. Memory of the device throws std::bad_alloc.
 void end_in_words();
 
 }  // namespace tempera::cli

@@ -8,14 +8,13 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "gpu/sampler/ladder.hpp"
 #include "gpu/sampler/stages.hpp"
 
 namespace tempera::cli {
 namespace {
-
-using BadInput;
-using in_quotes;
 
 bool all_digits(std::string_view text) {
   return !text.empty() &&
@@ -26,18 +25,20 @@ bool is_canonical(std::string_view digits) {
   return all_digits(digits) && (digits.size() == 1 || digits.front() != '0');
 }
 
+/// As reference::parse_rational takes it: at most three digits.
+bool is_exponent(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return all_digits(text) && text.size() <= 3;
+}
+
 bool is_decimal(std::string_view text) {
+  if (const std::size_t e = text.find_first_of("eE"); e != std::string_view::npos) {
+    if (!is_exponent(text.substr(e + 1))) return false;
+    text = text.substr(0, e);
+  }
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos) return is_canonical(text);
   return is_canonical(text.substr(0, point)) && all_digits(text.substr(point + 1));
-}
-
-/// With a sign: that a number must be positive is for those to say who know what it is.
-bool is_fraction(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return is_decimal(text);
-  return is_canonical(text.substr(0, slash)) && is_canonical(text.substr(slash + 1));
 }
 
 std::string one_of(WholeNumbers range) {
@@ -91,7 +92,8 @@ std::uint64_t parse_whole_number(const std::string& text, const std::string& fla
 
 double parse_power(const std::string& text, const std::string& flag) {
   constexpr const char* remedy =
-      "give a decimal such as 2 or 0.75, from 2^-20 to 2^20 (1048576); a list has commas and no "
+      "give a decimal such as 2, 0.75 or 1e-3, from 2^-20 to 2^20 (1048576); a list has commas and "
+      "no "
       "spaces";
   if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no power", remedy);
   double power = 0.0;
@@ -99,6 +101,13 @@ double parse_power(const std::string& text, const std::string& flag) {
   if (error != std::errc() || power < gpu::least_power || power > gpu::largest_power)
     throw BadInput(flag, "the power " + in_quotes(text) + " is out of range", remedy);
   return power;
+}
+
+bool is_fraction(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return is_decimal(text);
+  return is_canonical(text.substr(0, slash)) && is_canonical(text.substr(slash + 1));
 }
 
 std::size_t parse_bytes(const std::string& text, const std::string& flag) {
@@ -116,21 +125,6 @@ std::size_t parse_bytes(const std::string& text, const std::string& flag) {
   if (!(value >= 1.0 && value <= 0x1p50))
     throw BadInput(flag, in_quotes(text) + " is out of range", "give from 1B to 1024TiB");
   return static_cast<std::size_t>(value);
-}
-
-reference::Rational parse_fraction(const std::string& text, const std::string& flag) {
-  if (!is_fraction(text))
-    throw BadInput(flag, in_quotes(text) + " is not a number",
-                   "write a fraction such as 3/8 or a decimal such as 0.25, without leading zeros; "
-                   "a list has commas and no spaces");
-  return reference::parse_rational(text, flag);
-}
-
-std::vector<reference::Rational> parse_fractions(const std::string& list, const std::string& flag) {
-  std::vector<reference::Rational> values;
-  for (const std::string& part : parts_between_commas(list))
-    values.push_back(parse_fraction(part, flag));
-  return values;
 }
 
 CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
@@ -256,13 +250,13 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
     names += (names.empty() ? "" : "|") + std::string(name_of(arithmetic));
   return add(command, "--arithmetic", names,
              "What the transformer's logits are, bit for bit: float32, or bfloat16 products as "
-             "Hopper's tensor cores compute them (" +
+             "Hopper's tensor cores, or the host's instructions for pairs, compute them (" +
                  help + ")",
              [&value](const std::string& text) {
                value = gpu::arithmetic_named(text);
                if (!value)
                  throw BadInput("--arithmetic", in_quotes(text) + " is unknown",
-                                "give float32 or tensor-core");
+                                "give " + gpu::names_of_arithmetics());
              });
 }
 
@@ -270,6 +264,20 @@ CLI::Option* add_device(CLI::App& command, std::string& value) {
   return add_choice(
       command, "--device", value, {"host", "cuda"},
       "Refuse to run on any other: it decides no bit (default: what this build is for)");
+}
+
+CLI::Option* add_threads(CLI::App& command, std::size_t& value) {
+  constexpr std::size_t most_threads = 4096;
+  return add_whole_number(command, "--threads", value, {1, most_threads},
+                          "The most threads of this machine to take (default: one for each of its "
+                          "processors). It changes no answer");
+}
+
+void refuse_idle_threads(const CLI::Option& threads) {
+  if (threads.count() > 0 && !gpu::runs_on_host_threads())
+    throw BadInput("--threads",
+                   "has no effect in this build, which computes by " + gpu::device_system(),
+                   "leave it out, or use the build of cmake --preset release");
 }
 
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why) {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/transformer/architectures/rope_factors.hpp"
-#include "reference/numbers/rational.hpp"
 
 // How every option's value is read, in one place: what it says is what is used, or it is refused by
 // its flag, the value and the remedy. A value is one argument; a list is separated by commas.
@@ -27,7 +27,7 @@ struct WholeNumbers {
 std::uint64_t parse_whole_number(const std::string& text, const std::string& flag,
                                  WholeNumbers range);
 
-/// A power: a decimal such as 2 or 0.75, without sign, exponent or leading zeros, in
+/// A power: a decimal such as 2, 0.75 or 1e-3, without sign or leading zeros, in
 /// [gpu::least_power, gpu::largest_power].
 /// @throw BadInput naming `flag`
 double parse_power(const std::string& text, const std::string& flag);
@@ -36,12 +36,10 @@ double parse_power(const std::string& text, const std::string& flag);
 /// @throw BadInput naming `flag`
 std::size_t parse_bytes(const std::string& text, const std::string& flag);
 
-/// A fraction such as 3/8 or a decimal such as 0.25, without leading zeros.
-/// @throw BadInput or BadInput naming `flag`
-reference::Rational parse_fraction(const std::string& text, const std::string& flag);
-/// A list of them.
-/// @throw BadInput or BadInput naming `flag`
-std::vector<reference::Rational> parse_fractions(const std::string& list, const std::string& flag);
+/// Whether a text is a fraction such as 3/8 or a decimal such as 0.25 or 1e-9, without leading
+/// zeros. It may have a sign: that a number must be positive is for those to say who know what it
+/// is.
+bool is_fraction(std::string_view text);
 
 // Each declares an option of `command` whose value goes to `value`, and leaves `value` as it is
 // where the option is not given. `flag` is "--name". An empty value is refused everywhere.
@@ -79,12 +77,17 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
 
 /// --rope-factors short|long.
 CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value);
-/// --arithmetic float32|tensor-core; `help` says what is the default.
+/// --arithmetic float32|tensor-core|bfloat16-pairs; `help` says what is the default.
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help = "default: float32");
 
 /// --device host|cuda, for gpu::require_device.
 CLI::Option* add_device(CLI::App& command, std::string& value);
+
+/// --threads.
+CLI::Option* add_threads(CLI::App& command, std::size_t& value);
+/// @throw BadInput if --threads is given where this build does not compute on the host
+void refuse_idle_threads(const CLI::Option& threads);
 
 /// @throw BadInput if both are given: "--one: has no effect beside --other; why"
 void refuse_beside(const CLI::Option& one, const CLI::Option& other, const std::string& why);

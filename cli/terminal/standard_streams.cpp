@@ -30,7 +30,7 @@ void flush_output() {
   // The failure may lie back, at a write that filled the buffer: then its reason is gone.
   const std::string reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
   throw BadInput("standard output", "cannot be written" + reason,
-                      "what was printed is not complete; send it where there is room");
+                 "what was printed is not complete; send it where there is room");
 }
 
 }  // namespace tempera::cli

@@ -5,6 +5,8 @@
 
 namespace tempera::cli {
 
+std::string version_number() { return TEMPERA_VERSION; }
+
 std::string version_text() {
   return std::string("tempera " TEMPERA_VERSION "\ncommit          " TEMPERA_COMMIT
                      "\ndevice system   ") +

@@ -21,13 +21,19 @@ inline std::string bytes_of(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// Runs the built command with these arguments, as a shell reads them, and this standard input.
-inline CommandResult run_command(const std::string& arguments, const std::string& input = "") {
+/// Runs a program with these arguments, as a shell reads them, and this standard input.
+inline CommandResult run_program(const std::string& program, const std::string& arguments,
+                                 const std::string& input = "") {
   const TemporaryFile in(input), out(""), err("");
-  const std::string line = std::string(TEMPERA_BINARY) + " " + arguments + " >" + out.path() +
-                           " 2>" + err.path() + " <" + in.path();
+  const std::string line =
+      program + " " + arguments + " >" + out.path() + " 2>" + err.path() + " <" + in.path();
   const int status = std::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, bytes_of(out.path()), bytes_of(err.path())};
+}
+
+/// Runs the built command so.
+inline CommandResult run_command(const std::string& arguments, const std::string& input = "") {
+  return run_program(TEMPERA_BINARY, arguments, input);
 }
 
 /// Runs the built command with its standard output sent to `target`, as a shell writes it.

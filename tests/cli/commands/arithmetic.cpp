@@ -38,18 +38,21 @@ TEST_CASE("a run names its arithmetic, float32 unless another is asked for") {
   const json without = json_of(quick);
   CHECK(without["settings"]["arithmetic"] == "float32");
   CHECK(json_of(quick + "--arithmetic float32") == without);
-  const json with = json_of(quick + "--arithmetic tensor-core");
-  CHECK(with["settings"]["arithmetic"] == "tensor-core");
-  // Another arithmetic, another log p0 of whatever was drawn.
-  CHECK(with["answers"] != without["answers"]);
-  CHECK(json_of(quick + "--arithmetic tensor-core") == with);
+  for (const std::string name : {"tensor-core", "bfloat16-pairs"}) {
+    const json with = json_of(quick + "--arithmetic " + name);
+    CHECK(with["settings"]["arithmetic"] == name);
+    // Another arithmetic, another log p0 of whatever was drawn.
+    CHECK(with["answers"] != without["answers"]);
+    CHECK(json_of(quick + "--arithmetic " + name) == with);
+  }
 }
 
 TEST_CASE("a run folder keeps its arithmetic, and takes up no other") {
   const TemporaryFolder folder;
   const std::string run = (folder / "run").string();
-  const std::string answers = output_of(quick + "--arithmetic tensor-core --out " + run);
-  CHECK(json::parse(bytes_of(run + "/config.json"))["arithmetic"] == "tensor-core");
+  const std::string name = GENERATE("tensor-core", "bfloat16-pairs");
+  const std::string answers = output_of(quick + "--arithmetic " + name + " --out " + run);
+  CHECK(json::parse(bytes_of(run + "/config.json"))["arithmetic"] == name);
   CHECK(output_of("sample --resume " + run) == answers);
   check_refusal("sample --resume " + run + " --arithmetic float32",
                 "--arithmetic: has no effect beside --resume");
@@ -73,19 +76,21 @@ TEST_CASE("a folder of an older version goes on in float32") {
   const std::string old = begun("old", [](json& config) { config.erase("arithmetic"); });
   CHECK(output_of("sample --resume " + old) == output_of(quick));
   const std::string unknown = begun("unknown", [](json& config) { config["arithmetic"] = "half"; });
-  check_refusal("sample --resume " + unknown, "key \"arithmetic\" is neither");
+  check_refusal("sample --resume " + unknown,
+                "key \"arithmetic\" is \"half\", which this version does not know");
 }
 
 TEST_CASE("score computes in the arithmetic that is asked for") {
   const std::string text = "score --model " + worked_sum + " --text '4+7+9?' --powers 1,2 ";
   const json float32 = json_of(text);
-  const json tensor_core = json_of(text + "--arithmetic tensor-core");
   CHECK(json_of(text + "--arithmetic float32") == float32);
-  CHECK(tensor_core["log_p"] != float32["log_p"]);
-  for (std::size_t i = 0; i < float32["log_p"].size(); ++i) {
-    const double difference =
-        tensor_core["log_p"][i].get<double>() - float32["log_p"][i].get<double>();
-    CHECK(std::abs(difference) < 0.5);
+  for (const std::string name : {"tensor-core", "bfloat16-pairs"}) {
+    const json other = json_of(text + "--arithmetic " + name);
+    CHECK(other["log_p"] != float32["log_p"]);
+    for (std::size_t i = 0; i < float32["log_p"].size(); ++i) {
+      const double difference = other["log_p"][i].get<double>() - float32["log_p"][i].get<double>();
+      CHECK(std::abs(difference) < 0.5);
+    }
   }
 }
 
@@ -110,13 +115,13 @@ TEST_CASE("compare takes its arithmetic from the option, else from its settings"
   CHECK_THAT(output_of("compare " + worked_sum + " --settings " + naming.path() + " --most 1"),
              Catch::Contains("tensor-core"));
   check_refusal("compare " + worked_sum + " --settings " + wrong.path(),
-                "key \"arithmetic\" is neither");
+                "key \"arithmetic\" is \"bfloat16\", which this version does not know");
 }
 
 TEST_CASE("an arithmetic that cannot be had is refused in one line") {
   check_refusal(quick + "--arithmetic bfloat16", "--arithmetic: \"bfloat16\" is unknown");
   check_refusal(quick + "--arithmetic ''", "--arithmetic");
-  for (const char* name : {"float32", "tensor-core"}) {
+  for (const char* name : {"float32", "tensor-core", "bfloat16-pairs"}) {
     const std::string option = std::string(" --arithmetic ") + name;
     check_refusal("sample --model " + four_state + " --horizon 3" + option,
                   "is a finite model, whose logits are given");

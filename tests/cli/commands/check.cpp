@@ -66,7 +66,7 @@ TEST_CASE("the Python example is sound on every shipped case, exactly") {
   const json report = verdict_of(metropolis, "");
   CHECK(report["sound"] == true);
   CHECK(report["within"] == "0");
-  REQUIRE(report["cases"].size() == 4);
+  REQUIRE(report["cases"].size() == 6);
   for (const json& one : report["cases"]) {
     CHECK(one["invariant"] == true);
     CHECK(one["reversible"] == true);
@@ -147,67 +147,222 @@ TEST_CASE("a sampler in floats is sound within its rounding, and its broken copy
         false);
 }
 
-// Each way of drawing 0, 1 or 2 with probabilities 1/8, 1/8 and 3/4 that samplers use; numpy and
-// torch are empty shells here, which is all that their stand-ins replace.
-TEST_CASE("every stand-in for a source of chance has the law of what it stands in for") {
+// tests/python holds each stand-in against its law; here one of each kind goes through the pipe.
+TEST_CASE("a sampler in Python is judged through its own sources of chance") {
   const TemporaryFile target(R"({"states": {"a a": "1/8", "a e": "1/8", "e": "3/4"}})");
-  const std::string shells = R"(
-class Shell(types.ModuleType):
-    class Tensor(list):
-        tolist = lambda self: list(self)
-        item = lambda self: self[0]
-    tensor = staticmethod(lambda values: Shell.Tensor(values))
-    log = staticmethod(math.log)
-numpy, torch = Shell('numpy'), Shell('torch')
-numpy.random = Shell('numpy.random')
-sys.modules['numpy'], sys.modules['torch'] = numpy, torch
-def small(u):
-    return 0 if u < 0.125 else 1 if u <= 0.25 else 2
-)";
-  for (const std::string way : {"small(random.random())",
-                                "small(1 - random.random())",
-                                "small((random.random() + 1) / 2 * 2 - 1)",
-                                "2 - sum(math.log(random.random()) < x for x in [-math.inf]) if "
-                                "random.random() > 0.25 else "
-                                "random.randrange(2)",
-                                "min(2, int(random.random() * 8))",
-                                "min(2, math.floor(random.uniform(0, 8)))",
-                                "bisect.bisect([1, 2, 8], random.random() * 8)",
-                                "random.choices([0, 1, 2], weights=[1, 1, 6])[0]",
-                                "random.choices([0, 1, 2], cum_weights=[1, 2, 8])[0]",
-                                "random.choice([0, 1, 2, 2, 2, 2, 2, 2])",
-                                "min(2, random.randint(0, 7))",
-                                "min(2, random.randrange(4, 20, 2) // 2 - 2)",
-                                "min(2, random.sample(range(8), 2)[1])",
-                                "numpy.random.choice(3, p=[0.125, 0.125, 0.75])",
-                                "min(2, numpy.random.randint(8))",
-                                "small(numpy.random.rand())",
-                                "small(numpy.random.default_rng(7).random())",
-                                "torch.multinomial(torch.tensor([0.125, 0.125, 0.75]), 1).item()",
-                                "small(torch.rand(1).item())",
-                                "min(2, torch.randint(0, 8, (1,)).item())"}) {
+  for (const std::string way :
+       {"0 if (u := random.random()) < 0.125 else 1 if u <= 0.25 else 2",
+        "random.choices([0, 1, 2], weights=[1, 1, 6])[0]", "min(2, random.randint(0, 7))"}) {
     INFO(way);
-    const json report =
-        verdict_of("import tempera_check, bisect, math, random, sys, types\n" + shells +
-                       "tempera_check.serve(lambda model, state: "
-                       "[[0, 0], [0, 1], [1]][" +
-                       way + "])\n",
-                   four_state + " --target " + target.path());
+    const json report = verdict_of(
+        "import random\nimport tempera_check\ntempera_check.serve(lambda model, state: "
+        "[[0, 0], [0, 1], [1]][" +
+            way + "])\n",
+        four_state + " --target " + target.path());
     CHECK(report["sound"] == true);
     CHECK(report["cases"][0]["tv_one_step"] == "0");
+    CHECK(report["cases"][0]["matrix"][0] == json({"1/8", "1/8", "3/4"}));
   }
-  // What has no stand-in says so, and so does a uniform whose value is asked for.
-  for (const auto& [way, message] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"int(random.gauss(0, 1))", "no stand-in for random.gauss"},
-           {"int(float(random.random()))", "split where it is compared"},
-           {"0 if random.random() else 1", "compare it"}}) {
-    const CommandResult result = check_python(
-        "import tempera_check, random\ntempera_check.serve(lambda model, state: [" + way + "])\n",
-        four_state);
-    CAPTURE(result.err);
-    CHECK(tempera::test::is_refusal(result));
-    CHECK_THAT(result.err, Catch::Contains(message));
+}
+
+TEST_CASE("a program that fails is shown with its traceback, state and model") {
+  const CommandResult result = check_python(
+      "import random, tempera_check\n"
+      "def inner(u):\n    raise ValueError('the reason')\n"
+      "tempera_check.serve(lambda model, state: inner(random.randint(0, 1)))\n",
+      four_state);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Catch::Contains("Traceback") && Catch::Contains("in inner") &&
+                             Catch::Contains("fails: ValueError: the reason, in the step from (") &&
+                             Catch::Contains("of model four-state, horizon 2"));
+}
+
+TEST_CASE("what a sampler prints is shown, and a counterexample shows its draws") {
+  const CommandResult result = check_python(
+      "import random, tempera_check\n"
+      "def step(model, state):\n"
+      "    print('a line of its own')\n"
+      "    return random.choice([[0, 0], [0, 1], [1]])\n"
+      "tempera_check.serve(step)\n",
+      four_state);
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Catch::Contains("a line of its own") && Catch::Contains("by the draws ") &&
+                             Catch::Contains(":4 0 with 1/3"));
+}
+
+TEST_CASE("an import that is slower than the time-out is no hang") {
+  CHECK(check_python("import time\ntime.sleep(2.5)\nimport tempera_check\n"
+                     "tempera_check.serve(lambda model, state: state)\n",
+                     four_state + " --timeout 1")
+            .exit_code == 1);  // reducible, which takes all its steps
+}
+
+TEST_CASE("a program that forks has the law of one that is asked again and again") {
+  const std::string forking = R"(
+import json, os, sys
+def fork(*tickets):
+    sys.stdout.write(json.dumps({"fork": tickets, "at": "here"}) + "\n")
+    sys.stdout.flush()
+    winners = [i for i, t in enumerate(tickets) if t]
+    for i in winners[:-1]:
+        if os.fork() == 0:
+            return i
+        os.wait()
+    return winners[-1]
+sys.stdin = open(0, buffering=1)
+sys.stdin.readline()
+for line in iter(sys.stdin.readline, ''):
+    leader = os.getpid()
+    r = fork(1, 2)
+    end = [1] if r == 0 else [[0, 0], [0, 1]][fork(3, 1)]
+    print(json.dumps({"end": end}), flush=True)
+    if os.getpid() != leader:
+        os._exit(0)
+)";
+  const TemporaryFile target(R"({"states": {"e": "1/3", "a a": "1/2", "a e": "1/6"}})");
+  const json report = verdict_of(forking, four_state + " --processes 1 --target " + target.path());
+  CHECK(report["sound"] == true);
+  CHECK(report["cases"][0]["tv_one_step"] == "0");
+}
+
+TEST_CASE("a score that is stale where the length stays is caught by the default models") {
+  const std::string sound = R"(
+import math, random, tempera_check
+def log_p(model, x):
+    return sum(model.logits(x[:t])[x[t]] for t in range(len(x)))
+def local(model, x, score, alpha):
+    r = random.randrange(model.horizon)
+    if r >= len(x):
+        return x, score
+    y, ratio = x[:r], 0.0
+    while not model.is_ended(y):
+        row = [p ** alpha for p in model.probabilities(y)]
+        ratio += math.log(sum(row))
+        y = y + [random.choices(range(len(row)), weights=row)[0]]
+    ratio -= sum(math.log(sum(p ** alpha for p in model.probabilities(x[:t]))) for t in range(r, len(x)))
+    if random.random() < math.exp(min(0.0, ratio)):
+        return y, log_p(model, y)
+    return x, score
+def step(model, state):
+    scores = [log_p(model, x) for x in state]
+    for k, alpha in enumerate(model.powers):
+        state[k], scores[k] = local(model, state[k], scores[k], alpha)
+    gap = model.powers[1] - model.powers[0]
+    if random.random() < math.exp(min(0.0, gap * (scores[0] - scores[1]))):
+        state.reverse()
+    return state
+tempera_check.serve(step)
+)";
+  const std::string joint = " --target powers:1,2 --within 1e-9";
+  const json right = verdict_of(sound, joint);
+  CHECK(right["sound"] == true);
+  CHECK(right["cases"].size() == 4);
+  const std::string stale =
+      replaced(sound, "        return y, log_p(model, y)",
+               "        return y, score if len(y) == len(x) else log_p(model, y)");
+  CHECK(verdict_of(stale, joint)["sound"] == false);
+  // On four-state alone it is not seen, and the command says why.
+  const CommandResult symmetric = check_python(stale, four_state + joint);
+  CHECK(symmetric.exit_code == 0);
+  CHECK_THAT(symmetric.out, Catch::Contains("records of equal length are equally likely"));
+}
+
+TEST_CASE("powers between whole numbers are judged within a rounding") {
+  for (const char* power : {"1.5", "2.35"})
+    CHECK(verdict_of(power_sampling,
+                     four_state + " --within 1e-9 --target power:" + power)["sound"] == true);
+  const TemporaryFile unequal(R"({"name": "unequal", "vocabulary": ["a", "e"], "terminal": ["e"],
+      "default": {"a": "1/3", "e": "2/3"}})");
+  const std::string model = " --horizon 2 --model " + unequal.path();
+  CHECK(verdict_of(power_sampling, model + " --within 1e-9 --target power:2.35")["sound"] == true);
+  const std::string other = replaced(power_sampling, "1 / model.powers[0]", "1 / 2.3");
+  CHECK(verdict_of(other, model + " --within 1e-9 --target power:2.35")["sound"] == false);
+  check_refusal("check --program cat --target power:2.35" + model, "irrational");
+}
+
+TEST_CASE("what is not decided in the time given is said, with an exit code of its own") {
+  const CommandResult result = check_python(
+      "import random, time, tempera_check\n"
+      "def step(model, state):\n    time.sleep(0.2)\n    return random.choice([[1], [0, 0]])\n"
+      "tempera_check.serve(step)\n",
+      four_state + " --seconds 1");
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 3);
+  CHECK_THAT(result.out, Catch::Contains("not decided"));
+}
+
+namespace {
+
+// The paper's fixed-horizon sampler with one chain, in stages of `block`, from the prompt.
+const std::string whole_program = R"(
+import math, random, tempera_check
+def extend(model, x, end, alpha):
+    while len(x) < end and not (x and x[-1] in model.terminal):
+        row = [p ** alpha for p in model.probabilities(x)]
+        x = x + [random.choices(range(len(row)), weights=row)[0]]
+    return x
+def ratio(model, x, start, alpha):
+    return math.prod(sum(p ** alpha for p in model.probabilities(x[:t])) for t in range(start, len(x)))
+def sample(model, state):
+    x, alpha = [], model.powers[0]
+    for end in range(1, model.horizon + 1):
+        x = extend(model, x, end, alpha)
+        tempera_check.merge((end, x))
+        r = random.randrange(end)
+        if r < len(x):
+            y = extend(model, x[:r], end, alpha)
+            if random.random() < min(1.0, ratio(model, y, r, alpha) / ratio(model, x, r, alpha)):
+                x = y
+    return x
+tempera_check.serve(sample)
+)";
+
+}  // namespace
+
+TEST_CASE("a whole program has the law of the algorithm that it is, and not of another") {
+  const std::string whole =
+      " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 2";
+  const json report = [&] {
+    const CommandResult result = check_python(whole_program, whole + " --json");
+    CAPTURE(result.out, result.err);
+    REQUIRE(result.exit_code == 0);
+    return json::parse(result.out);
+  }();
+  CHECK(report["equal"] == true);
+  REQUIRE(report["cases"].size() == 4);
+  for (const json& one : report["cases"]) {
+    CHECK(one["algorithm"]["equal"] == true);
+    CHECK(one["target"]["tv"] != "0");
   }
+  // Without merging, and in one process or several, the law is the same.
+  const std::string unmerged =
+      replaced(whole_program, "        tempera_check.merge((end, x))\n", "");
+  for (const char* processes : {" --processes 1", " --processes 3"}) {
+    const CommandResult again = check_python(unmerged, whole + processes + std::string(" --json"));
+    CAPTURE(again.err);
+    REQUIRE(again.exit_code == 0);
+    const json other = json::parse(again.out);
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(other["cases"][i]["law"] == report["cases"][i]["law"]);
+    CHECK(other["paths"] > report["paths"]);
+  }
+  // A restart within the record is another algorithm: the smallest model on which they differ.
+  const CommandResult differs = check_python(
+      replaced(whole_program, "random.randrange(end)", "random.randrange(len(x))"), whole);
+  CAPTURE(differs.out);
+  CHECK(differs.exit_code == 1);
+  CHECK_THAT(differs.out, Catch::Contains("the smallest model on which they differ") &&
+                              Catch::Contains("by the ppt") && Catch::Contains("by the draws"));
+  CHECK(check_python(whole_program, " --whole --target power:2 --horizon 1").exit_code == 1);
+}
+
+TEST_CASE("what has no effect is refused") {
+  check_refusal("check --program cat --algorithm ppt", "no effect without --whole");
+  check_refusal("check --program cat --whole --rounds 2", "no effect without --algorithm");
+  check_refusal("check --program cat --whole --algorithm pp", "--algorithm");
+  check_refusal("check --program cat --within 1e9", "no negative exponent");
 }
 
 TEST_CASE("a target of one's own is a file") {

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "gpu/transformer/architectures/phi3.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
@@ -66,8 +67,8 @@ TEST_CASE("compare takes the rotary factors that it is told to") {
     const json document = json::parse(config);
     tempera::gpu::FormulaTensors tensors;
     const tempera::gpu::Phi3 model(
-        tempera::gpu::Phi3::configuration(tempera::JsonObject(document, "config.json")),
-        tensors, tempera::gpu::default_kernels(tempera::gpu::Arithmetic::float32));
+        tempera::gpu::Phi3::configuration(tempera::JsonObject(document, "config.json")), tensors,
+        tempera::gpu::default_kernels(tempera::gpu::Arithmetic::float32));
     tempera::gpu::write_safetensors(folder.path(), tensors.made());
   }
   // A prompt that just fits the 512 positions of the short factors, and answers beyond them.

@@ -22,7 +22,8 @@ struct Prompts {
 TEST_CASE("ladder prints the acceptances before and after, as a table and as JSON") {
   const Prompts prompts;
   const std::string asked = "ladder " + model + prompts.option() +
-                            "--from 0.5 --to 4 --replicas 4 --horizon 12 --samples 8 --rounds 30 "
+                            "--from 0.5 --to 4 --replicas 4 --horizon 12 --block 12 --samples 8 "
+                            "--rounds 30 "
                             "--pilots 3 --seed 2 ";
   const auto printed = run_command(asked + "--json");
   CAPTURE(printed.err);
@@ -76,6 +77,25 @@ TEST_CASE("ladder prints the acceptances before and after, as a table and as JSO
                                                                      : power.dump());
   CHECK_THAT(table.out, Catch::Contains(powers + "\n--restart-weights "));
   CHECK(run_command(asked).out == table.out);
+  CHECK(run_command(asked + "--threads 1").out == table.out);
+}
+
+TEST_CASE("sample takes the restart weights that ladder suggests for it") {
+  const Prompts prompts;
+  for (const std::string layout : {"--horizon 24 --block 6 ", "--horizon 24 ", "--horizon 7 "}) {
+    CAPTURE(layout);
+    const auto printed = run_command("ladder " + model + prompts.option() + layout +
+                                     "--from 1 --to 3 --replicas 3 --rounds 6 --json");
+    REQUIRE(printed.exit_code == 0);
+    const json report = json::parse(printed.out);
+    std::string weights;
+    for (const json& weight : report["restart_weights"])
+      weights += (weights.empty() ? "" : ",") + weight.dump();
+    const auto sampled = run_command("sample " + model + layout +
+                                     "--powers 1,2,3 --rounds 1 --restart-weights " + weights);
+    CAPTURE(weights, sampled.err);
+    CHECK(sampled.exit_code == 0);
+  }
 }
 
 TEST_CASE("ladder says whether the acceptances are equal in the end") {

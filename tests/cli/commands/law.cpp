@@ -221,7 +221,8 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
   const Refusal refusals[] = {
       {four + "--sampler stanard", "did you mean standard?"},
       {four + "--sampler standard --power 2", "--power: standard does not take it"},
-      {four + "--sampler ppt --powers 1,2 --particles 2", "--particles: ppt does not take it"},
+      {four + "--sampler ppt --powers 1,2 --particles 2",
+       "--particles: has no effect on the sampler ppt"},
       {four + "--sampler ppt", "--powers: is missing"},
       {four + "--sampler power-smc --power 2", "--particles: is missing"},
       {four + "--sampler fixed-horizon --power 1.5", "the power 1.5 is not whole"},
@@ -303,7 +304,7 @@ TEST_CASE("a law that cannot be had ends in one line and exit code 2") {
       {toy_models + "never_ends.json --horizon 15 --power 2", "more than 16384 records"},
       {four + "--horizon 200 --powers 1,2", "more than 16384 joint states"},
       {four + "--horizon 2 --power 0", "--power: the power \"0\" is out of range"},
-      {four + "--horizon 2 --power 1e300", "--power: \"1e300\" is no power"},
+      {four + "--horizon 2 --power 1e300", "--power: the power \"1e300\" is out of range"},
       {four + "--horizon 2 --power 1048577", "--power: the power \"1048577\" is out of range"},
       {four + "--horizon 2 --power -1", "--power: \"-1\" is no power"},
       {four + "--horizon 2 --power nan", "--power: \"nan\" is no power"},

@@ -205,7 +205,8 @@ TEST_CASE("restart weights that a prompt's first stage has no positions for are 
 TEST_CASE("a pilot of a short prompt does not depend on a long one beside it") {
   const Model80 model;
   const std::string rest =
-      "--from 1 --to 2 --replicas 3 --rounds 4 --pilots 1 --samples 2 --json " + model.option();
+      "--from 1 --to 2 --replicas 3 --rounds 4 --pilots 1 --samples 2 --block 20 --json " +
+      model.option();
   const auto ladder = [&](const std::string& prompts, const std::string& more = "") {
     const TemporaryFile file(prompts);
     const CommandResult result = run_command("ladder " + rest + more + "--prompts " + file.path());

@@ -97,6 +97,7 @@ TEST_CASE("sample --json prints settings, answers and summary") {
   for (const json& answer : report["answers"]) {
     CHECK(answer.size() == 4);
     CHECK(answer["tokens"].size() <= 6);
+    CHECK(answer["answer"].is_string());
     CHECK(answer["log_p0"].get<double>() < 0.0);
     CHECK(answer["terminated"] == (answer["tokens"].back() == 0));
   }
@@ -487,6 +488,8 @@ TEST_CASE("a preset gives the paper's values, and an option given beside it its 
   check_refusal("sample " + rest + "--preset qwen3/math50",
                 "--preset: \"qwen3/math50\" is unknown; did you mean qwen3/math500?");
   check_refusal("sample " + rest + "--preset other", "tempera presets lists them");
+  check_refusal("sample " + rest + "--preset gsm8k", "did you mean qwen3/gsm8k?");
+  check_refusal("sample " + rest + "--preset aime", "did you mean qwen3/aime or qwen3.5/aime?");
 }
 
 TEST_CASE("presets lists what sample --preset takes") {
@@ -558,13 +561,14 @@ TEST_CASE("a wrong model, prompt or flag ends in one line and exit code 2, nothi
       {four + "a --block 0", "--block: \"0\" is out of range"},
       {four + "a --out ''", "--out"},
       {four + "a --powers 1,2 5", "\"5\": is one argument too many"},
-      {four + "a --powers 1e308", "--powers: \"1e308\" is no power"},
+      {four + "a --powers 1e308", "the power \"1e308\" is out of range"},
       {four + "a --powers 1048577", "--powers: the power \"1048577\" is out of range"},
       {four + "a --schedule other", "--schedule"},
       {four + "a --seed -1", "--seed"},
       {four + "a --other", "--other"},
       {"a", "--model"},
       {"--model /nowhere a", "/nowhere: does not exist"},
+      {"--model smollm a", "smollm: does not exist; did you mean smollm2?"},
       {four + "a --samples 1000000000000", "--samples"},
       {four + "a --cache-memory 8", "--cache-memory: \"8\" is no number of bytes"},
       {four + "a --cache-memory 1e3GiB", "--cache-memory: \"1e3GiB\" is no number of bytes"},

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
@@ -41,6 +42,11 @@ TEST_CASE("sample --summary prints what --json holds, after the answers") {
   CHECK(bars(sharpest) == 2);
   CHECK(bars(lowest) == 1);
   CHECK_THAT(table.out, Catch::Contains("  rung  log p0: mean\n     2 "));
+  // The words of the paper are explained after the table that has them.
+  for (const char* explained : {"\nlog Z ratio: ", "\nsaved at most: ", "\nindex process: "})
+    CHECK_THAT(table.out, Catch::Contains(explained));
+  std::istringstream lines(table.out.substr(answers.size()));
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
 
 TEST_CASE("the confidence of the records is shown where it is measured") {

@@ -19,12 +19,13 @@ namespace {
 struct SmallTree {
   explicit SmallTree(const std::string& claims, const std::string& shown_on = "four_tokens.json") {
     const std::filesystem::path shipped = TEMPERA_SOURCE_DIR "/toy_models";
-    std::filesystem::create_directories(folder / "proofs");
+    std::filesystem::create_directories(folder / "proofs/theory");
     std::filesystem::create_directories(folder / "toy_models");
     std::ofstream(folder / "toy_models/models.json") << "[]";
     std::filesystem::copy_file(shipped / shown_on, folder / "toy_models/four_tokens.json");
     std::ofstream(folder / "proofs/claims.json") << claims;
-    std::ofstream(folder / "proofs/theory/small.v") << "Theorem stated : True.\nProof. exact I. Qed.\n";
+    std::ofstream(folder / "proofs/theory/small.v")
+        << "Theorem stated : True.\nProof. exact I. Qed.\n";
   }
   /// The command line that verifies it.
   std::string verify(const std::string& arguments) const {

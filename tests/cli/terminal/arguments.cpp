@@ -30,6 +30,11 @@ TEST_CASE("what the command line holds too much, too little or misspelt is named
       {"round-trip", "--acceptance: is missing"},
       {"verify --only ''", "--only: \"\" is empty"},
       {"verify --tree ''", "--tree: \"\" is empty"},
+      {"sample --temperature 0.5", "give --sampler low-temperature --powers P, P being 1/temp"},
+      {"sample --max-tokens 50",
+       "\"--max-tokens\": is no option of tempera sample; give --horizon T"},
+      {"sample --top-p 0.9", "every token that the model allows can be drawn"},
+      {"verify --temperature 1", "\"--temperature\": is no option of tempera verify; see tempera"},
       {"sample --model '' a", "--model: \"\" is empty"},
       {"sample --model " + four + "--powers 1,2 5 a", "\"a\": is one argument too many"},
       {"sample --model " + four + "--powers '' a", "--powers: \"\" is no power"},
@@ -68,7 +73,7 @@ TEST_CASE("a refusal is one short line, whatever it quotes") {
     CHECK(result.err.size() < 1300);
     CHECK(result.err.find('\x1B') == std::string::npos);
     CHECK(result.err.find("\xC2\x9B") == std::string::npos);
-    CHECK(result.err.find("internal error") == std::string::npos);
+    CHECK(result.err.find("bug of tempera") == std::string::npos);
   }
 }
 

@@ -5,9 +5,9 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/planted_fault.hpp"
-#include "base/error.hpp"
 #include "tests/catch.hpp"
 
 using namespace tempera;
@@ -46,10 +46,22 @@ TEST_CASE("a device that is lost in the middle of a command ends in one line and
         "holds: --resume goes on, on the host too\n");
 }
 
-TEST_CASE("an error of the program stays one, and bad input and memory are told as ever") {
-  const Reported internal = report_of(std::make_exception_ptr(std::runtime_error("odd")));
-  CHECK(internal.code == 3);
-  CHECK(internal.said == "tempera: internal error: odd\n");
+TEST_CASE("a bug is called one, and what a user can mend is told as ever") {
+  for (const auto& failure :
+       {std::make_exception_ptr(std::runtime_error("odd")), std::make_exception_ptr(Bug("odd")),
+        std::make_exception_ptr(std::logic_error("odd"))}) {
+    const Reported reported = report_of(failure);
+    CHECK(reported.code == 3);
+    CHECK(reported.said ==
+          "tempera: this is a bug of tempera: odd; please report it with the command and tempera "
+          "--version\n");
+  }
+  const Reported of_model = report_of(std::make_exception_ptr(ModelError("a logit is NaN")));
+  CHECK(of_model.code == 2);
+  CHECK(of_model.said == "tempera: a logit is NaN\n");
+  const Reported of_device = report_of(std::make_exception_ptr(DeviceError("no answer")));
+  CHECK(of_device.code == 2);
+  CHECK(of_device.said.starts_with("tempera: the NVIDIA GPU stopped: no answer; "));
   CHECK(report_of(std::make_exception_ptr(tempera::BadInput("a", "b", "c"))).said ==
         "tempera: a: b; c\n");
   CHECK(report_of(std::make_exception_ptr(std::bad_alloc())).code == 2);

@@ -2,20 +2,17 @@
 
 #include <sstream>
 
-#include "base/nearest_name.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
-using namespace tempera;
 using namespace tempera::test;
-using tempera::nearest_name;
 using tempera::cli::wrapped;
 
 namespace {
 
 const std::vector<std::string> commands{
-    "verify", "exact",   "round-trip", "law",  "score", "sample", "compare", "tokens",
-    "models", "presets", "ladder",     "plot", "bench", "check",  "gallery", "certify"};
+    "verify",  "exact",  "round-trip", "law",   "score", "sample",  "compare", "tokens", "models",
+    "presets", "ladder", "plot",       "bench", "check", "gallery", "certify", "eval"};
 
 std::string printed(const std::string& arguments) {
   const CommandResult result = run_command(arguments);
@@ -54,8 +51,8 @@ TEST_CASE("the help of a command fits 80 columns and ends with examples") {
     CHECK_THAT(help, Catch::StartsWith("Usage: tempera " + command) &&
                          Catch::Contains("\nExamples:\n  tempera " + command) &&
                          !Catch::Contains("Excludes") && !Catch::Contains("Needs"));
-    // A certificate is JSON and nothing else.
-    if (command != "certify") CHECK_THAT(help, Catch::Contains("--json"));
+    // A certificate is JSON and nothing else; the stages of eval have options of their own.
+    if (command != "certify" && command != "eval") CHECK_THAT(help, Catch::Contains("--json"));
     check_fits(help, 80);
   }
 }
@@ -88,15 +85,6 @@ TEST_CASE("a command that is none is refused, the nearest one named") {
   check_refusal("--verison", "did you mean tempera --version?");
   check_refusal("help law law", "\"law\": is one argument too many");
   check_refusal("''", "\"\": is no command");
-}
-
-TEST_CASE("the nearest name is at most a third away") {
-  CHECK(nearest_name("sampel", commands) == "sample");
-  CHECK(nearest_name("lwa", commands) == "law");
-  CHECK(nearest_name("roundtrip", commands) == "round-trip");
-  CHECK(nearest_name("", commands).empty());
-  CHECK(nearest_name("simulate", commands).empty());
-  CHECK(nearest_name(std::string(100'000, 'x'), commands).empty());
 }
 
 TEST_CASE("text is wrapped at spaces and no word is lost") {

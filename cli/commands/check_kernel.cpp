@@ -1,0 +1,257 @@
+// `tempera check` of a kernel: its exact matrix on each case, and a verdict.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/in_quotes.hpp"
+#include "cli/commands/check_options.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/progress_line.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/judge/child_program.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using lab::KernelVerdict;
+using nlohmann::ordered_json;
+using reference::Rational;
+
+ordered_json to_json(const std::optional<Rational>& value) {
+  return value ? ordered_json(reference::to_string(*value)) : ordered_json(nullptr);
+}
+
+ordered_json to_json(const KernelVerdict& verdict) {
+  return {{"states", verdict.states},
+          {"stochastic", verdict.stochastic()},
+          {"invariant", verdict.invariant()},
+          {"reversible", verdict.reversible()},
+          {"irreducible", verdict.irreducible},
+          {"tv_one_step", reference::to_string(verdict.tv_one_step)},
+          {"tv_limit", to_json(verdict.tv_limit)},
+          {"sound", verdict.sound()}};
+}
+
+ordered_json to_json(const lab::FailingCase& smallest) {
+  ordered_json json{{"model", ordered_json::parse(lab::model_json(smallest.judged.model()))},
+                    {"horizon", smallest.judged.horizon()},
+                    {"tried", smallest.tried}};
+  json.update(to_json(smallest.verdict));
+  const KernelVerdict& verdict = smallest.verdict;
+  json["escape"] = json["unbalanced"] = json["moved"] = nullptr;
+  if (verdict.escape)
+    json["escape"] = {{"from", verdict.escape->from},
+                      {"to", verdict.escape->to},
+                      {"probability", reference::to_string(verdict.escape->probability)}};
+  if (verdict.unbalanced)
+    json["unbalanced"] = {{"from", verdict.unbalanced->from},
+                          {"to", verdict.unbalanced->to},
+                          {"forward", reference::to_string(verdict.unbalanced->forward_flow)},
+                          {"reverse", reference::to_string(verdict.unbalanced->reverse_flow)}};
+  if (verdict.moved)
+    json["moved"] = {{"state", verdict.moved->state},
+                     {"before", reference::to_string(verdict.moved->before)},
+                     {"after", reference::to_string(verdict.moved->after)}};
+  return json;
+}
+
+struct JudgedRow {
+  std::optional<KernelVerdict> verdict;  ///< nothing where it was not decided in time
+  double seconds = 0.0;
+  std::size_t paths = 0;
+};
+
+ordered_json to_json(const lab::JudgedCase& judged, const KernelVerdict& verdict) {
+  ordered_json json = to_json(verdict);
+  for (std::size_t x = 0; x < judged.size(); ++x) {
+    json["records"].push_back(judged.name(judged.state(x)));
+    json["law"].push_back(reference::to_string(judged.law()[x]));
+    auto row = ordered_json::array();
+    for (std::size_t y = 0; y < judged.size(); ++y)
+      row.push_back(reference::to_string(verdict.matrix(x, y)));
+    json["matrix"].push_back(std::move(row));
+  }
+  return json;
+}
+
+void print_row(const lab::JudgedCase& judged, const JudgedRow& row) {
+  const auto word = [](bool holds) { return holds ? "yes" : "NO"; };
+  const auto distance = [](const std::optional<Rational>& value) {
+    return value ? lab::to_scientific(lab::to_real(*value), 4) : std::string("-");
+  };
+  const std::string model = fitted(judged.model().name(), 19);
+  if (!row.verdict) {
+    std::printf("  %-5s %-19s %2zu %6zu  not decided in the time given\n", "?", model.c_str(),
+                judged.horizon(), judged.size());
+  } else {
+    const KernelVerdict& verdict = *row.verdict;
+    std::printf("  %-5s %-19s %2zu %6zu  %-6s %-6s %-6s %-6s %10s %10s %8.0f\n",
+                verdict.sound() ? "sound" : "FAILS", model.c_str(), judged.horizon(),
+                verdict.states, word(verdict.stochastic()), word(verdict.invariant()),
+                verdict.reversible() ? "yes" : "no", word(verdict.irreducible),
+                distance(verdict.tv_one_step).c_str(), distance(verdict.tv_limit).c_str(),
+                static_cast<double>(row.paths) / std::max(row.seconds, 1e-3));
+  }
+  std::fflush(stdout);
+}
+
+void print_smallest(const lab::FailingCase& smallest, const std::vector<std::string>& paths) {
+  const KernelVerdict& verdict = smallest.verdict;
+  std::printf("the smallest model on which it fails (%zu tried), horizon %zu, %zu states:\n",
+              smallest.tried, smallest.judged.horizon(), verdict.states);
+  say(spaced_json(lab::model_json(smallest.judged.model())));
+  if (verdict.escape)
+    say("no state of the space: from (" + verdict.escape->from + ") to (" + verdict.escape->to +
+        ") with probability " + shown(verdict.escape->probability));
+  if (verdict.moved)
+    say("not invariant: one step changes the mass of (" + verdict.moved->state + ") from " +
+        shown(verdict.moved->before) + " to " + shown(verdict.moved->after));
+  if (verdict.unbalanced)
+    say("unbalanced: (" + verdict.unbalanced->from + ") -> (" + verdict.unbalanced->to +
+        ") flows " + shown(verdict.unbalanced->forward_flow) + ", back " +
+        shown(verdict.unbalanced->reverse_flow));
+  if (smallest.verdict.escape || verdict.unbalanced)
+    for (const std::string& path : paths) say(path);
+  if (verdict.stochastic() && !verdict.irreducible)
+    say("reducible: some state of the target is not reached from every other");
+}
+
+/// The likeliest path of draws of what is unbalanced, or leaves the space, each way.
+std::vector<std::string> paths_of(lab::ProgramKernel& program, const lab::FailingCase& smallest) {
+  std::vector<std::string> paths;
+  const auto& pair = smallest.verdict.unbalanced;
+  const auto& escape = smallest.verdict.escape;
+  std::vector<std::pair<std::string, std::string>> asked;
+  if (escape) asked.emplace_back(escape->from, escape->to);
+  if (pair && !escape) asked = {{pair->from, pair->to}, {pair->to, pair->from}};
+  const auto state_named = [&](const std::string& name) -> std::optional<lab::JudgedState> {
+    for (std::size_t x = 0; x < smallest.judged.size(); ++x)
+      if (smallest.judged.name(smallest.judged.state(x)) == name) return smallest.judged.state(x);
+    for (std::size_t x = 0; x < smallest.judged.size(); ++x)
+      for (const auto& [state, probability] :
+           program.row(smallest.judged, smallest.judged.state(x)))
+        if (smallest.judged.name(state) == name) return state;
+    return std::nullopt;
+  };
+  for (const auto& [from, to] : asked) {
+    const auto x = state_named(from), y = state_named(to);
+    if (!x || !y) continue;
+    const std::string path = path_text(program.path(smallest.judged, *x, *y));
+    if (!path.empty()) paths.push_back("(" + from + ") -> (" + to + ") " + path);
+  }
+  return paths;
+}
+
+}  // namespace
+
+void check_kernel(const CheckOptions& options, bool names_horizon) {
+  const Rational within = within_of(options);
+  const auto cases = asked_cases(options, names_horizon, rungs_of(options.target));
+  // All are read before the first is judged: a file that is wrong ends in one line and no table.
+  std::vector<lab::JudgedCase> judged;
+  for (const AskedCase& asked : cases) {
+    const auto model = reference::load_finite_model(asked.file);
+    judged.emplace_back(model, asked.horizon, target_of(options.target, model, within > 0));
+  }
+  lab::ProgramKernel program(options.program, limits_of(options));
+  const lab::JudgedKernel kernel = [&](const auto& one, const auto& from) {
+    return program.row(one, from);
+  };
+  std::vector<JudgedRow> rows;
+  std::optional<lab::FailingCase> smallest;
+  std::vector<std::string> paths;
+  ProgressLine line;
+  std::string doing;
+  program.on_progress([&](const lab::ProgramKernel::Progress& now) {
+    line.show_step(rows.size(), judged.size(),
+                   doing + ", " + std::to_string(now.done) + " of " + std::to_string(now.states) +
+                       " states, " + std::to_string(now.paths) + " paths");
+  });
+  bool has_head = false, is_late = false, only_symmetric = true;
+  const auto print_head = [&] {
+    if (options.json || has_head) return;
+    has_head = true;
+    std::printf("%s\n", wrapped("every decision of " + one_line(options.program) +
+                                    " from every state, target " + one_line(options.target) +
+                                    (within == 0 ? ", exactly" : ", to " + shown(within)),
+                                table_columns, 2)
+                            .c_str());
+    std::printf("  %-5s %-19s %2s %6s  %-6s %-6s %-6s %-6s %10s %10s %8s\n", "", "model", "T",
+                "states", "law", "invar.", "rever.", "irred.", "TV, 1 step", "TV, limit",
+                "paths/s");
+  };
+  for (const lab::JudgedCase& one : judged) {
+    doing = one.model().name();
+    const auto begin = std::chrono::steady_clock::now();
+    const std::size_t before = program.paths();
+    JudgedRow row;
+    try {
+      row.verdict = lab::judge_kernel(kernel, one, within);
+      only_symmetric = only_symmetric && is_symmetric(one);
+    } catch (const lab::TimeIsOver&) {
+      is_late = true;
+    }
+    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    row.paths = program.paths() - before;
+    line.clear();
+    print_head();
+    if (!options.json) print_row(one, row);
+    rows.push_back(std::move(row));
+    if (!rows.back().verdict || rows.back().verdict->sound() || smallest) continue;
+    doing = "the smallest model that fails";
+    try {
+      smallest = lab::shrink(kernel, one, within);
+      paths = paths_of(program, *smallest);
+    } catch (const lab::TimeIsOver&) {
+      if (!smallest) smallest = lab::FailingCase{one, *rows.back().verdict, 1};
+    }
+    line.clear();
+  }
+  const auto decided = static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [](const JudgedRow& row) { return row.verdict.has_value(); }));
+  if (options.json) {
+    ordered_json json{{"program", options.program}, {"target", options.target}};
+    json["within"] = reference::to_string(within);
+    json["cases"] = ordered_json::array();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      ordered_json row{{"model", cases[i].file}, {"horizon", cases[i].horizon}};
+      row["decided"] = rows[i].verdict.has_value();
+      if (rows[i].verdict) row.update(to_json(judged[i], *rows[i].verdict));
+      row["paths"] = rows[i].paths;
+      row["seconds"] = rows[i].seconds;
+      json["cases"].push_back(std::move(row));
+    }
+    json["paths"] = program.paths();
+    json["sound"] = smallest                 ? ordered_json(false)
+                    : decided == rows.size() ? ordered_json(true)
+                                             : ordered_json(nullptr);
+    json["smallest"] = smallest ? to_json(*smallest) : ordered_json(nullptr);
+    if (smallest) json["smallest"]["draws"] = paths;
+    json["printed"] = program.printed();
+    std::cout << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  } else {
+    if (smallest) print_smallest(*smallest, paths);
+    print_printed(program.printed());
+    if (!smallest && only_symmetric && decided > 0)
+      say("note: in these models records of equal length are equally likely, so that a mistake "
+          "between them is unseen: name another --model");
+    const std::string on = decided == rows.size() ? "on these models"
+                                                  : "on " + std::to_string(decided) + " of these " +
+                                                        std::to_string(rows.size()) + " models";
+    if (smallest)
+      std::printf("it does not sample its target; %zu paths of the program\n", program.paths());
+    else if (is_late)
+      std::printf("not decided: sound %s, and the time was over; %zu paths of the program\n",
+                  on.c_str(), program.paths());
+    else
+      std::printf("it samples its target %s; %zu paths of the program\n", on.c_str(),
+                  program.paths());
+  }
+  if (smallest) throw CLI::RuntimeError(1);
+  if (is_late) throw CLI::RuntimeError(3);
+}
+
+}  // namespace tempera::cli

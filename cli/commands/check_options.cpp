@@ -1,0 +1,172 @@
+#include "cli/commands/check_options.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+#include "base/text_file.hpp"
+#include "cli/commands/shipped_tree.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/judge/program_step.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using reference::Rational;
+
+/// What is judged where no model is named: small, with records of unequal length and probability,
+/// several terminal tokens, and tokens of probability 0.
+std::vector<AskedCase> shipped_cases(const std::string& tree, std::size_t rungs) {
+  const std::string folder = tree + "/toy_models/";
+  std::vector<AskedCase> cases{{folder + "four_state.json", 2},
+                               {folder + "several_terminals.json", 2},
+                               {folder + "unequal_lengths.json", 2},
+                               {folder + "zero_probabilities.json", 2}};
+  // The states of several records are too many beyond.
+  if (rungs == 1)
+    for (const char* name : {"four_state.json", "unequal_lengths.json"})
+      cases.push_back({folder + name, 3});
+  return cases;
+}
+
+/// The law of a file, in the tokens of a model.
+lab::JudgedTarget law_of_file(const std::string& path, const reference::FiniteModel& model) {
+  const std::string form = "write {\"states\": {\"a e\": \"1/3\", ...}}";
+  const auto document =
+      parse_json(read_text_file(path, "give power:P, powers:P,P, base or a file"), path);
+  const JsonObject object(document, path, form);
+  object.check_keys({"states"}, {});
+  const JsonObject states = object.object("states");
+  lab::JudgedTarget target;
+  target.law.emplace();
+  for (const auto& [name, value] : object.at("states").items()) {
+    std::vector<reference::Token> tokens;
+    for (std::size_t begin = 0; begin <= name.size() && !name.empty();) {
+      const std::size_t end = std::min(name.find(' ', begin), name.size());
+      const auto token = model.find_token(name.substr(begin, end - begin));
+      if (!token)
+        throw BadInput(path,
+                       states.path_of(name) + " has a token that " + model.source() + " lacks",
+                       "join its tokens by one space");
+      tokens.push_back(*token);
+      begin = end + 1;
+    }
+    (*target.law)[tokens] =
+        reference::parse_rational(states.text(name), path + ": " + states.path_of(name));
+  }
+  return target;
+}
+
+}  // namespace
+
+lab::JudgedTarget target_of(const std::string& text, const reference::FiniteModel& model,
+                            bool takes_irrational_powers) {
+  const auto powers = [&](const std::string& list) {
+    lab::JudgedTarget target;
+    target.takes_irrational_powers = takes_irrational_powers;
+    for (const Rational& power : parse_fractions(list, "--target"))
+      target.powers.emplace_back(power, "--target");
+    return target;
+  };
+  if (text == "base") return powers("1");
+  if (text.starts_with("power:")) {
+    lab::JudgedTarget target = powers(text.substr(6));
+    if (target.powers.size() > 1)
+      throw BadInput("--target", in_quotes(text) + " has several powers",
+                     "give powers:" + text.substr(6) + " for a state of several records");
+    return target;
+  }
+  if (text.starts_with("powers:")) return powers(text.substr(7));
+  return law_of_file(text, model);
+}
+
+std::size_t rungs_of(const std::string& target) {
+  return target.starts_with("powers:") ? parts_between_commas(target).size() : 1;
+}
+
+std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horizon,
+                                   std::size_t rungs) {
+  if (!options.models.empty()) {
+    std::vector<AskedCase> cases;
+    for (const std::string& file : parts_between_commas(options.models))
+      cases.push_back({file, options.horizon});
+    return cases;
+  }
+  std::vector<AskedCase> cases = shipped_cases(shipped_tree(options.tree), rungs);
+  if (!names_horizon) return cases;
+  cases.resize(4);
+  for (AskedCase& asked : cases) asked.horizon = options.horizon;
+  return cases;
+}
+
+Rational within_of(const CheckOptions& options) {
+  if (options.within.empty()) return 0;
+  const std::size_t e = options.within.find_first_of("eE");
+  Rational within = parse_fraction(options.within.substr(0, e), "--within");
+  if (e != std::string::npos) {
+    const std::string digits = options.within.substr(e + 1);
+    if (!digits.starts_with("-"))
+      throw BadInput("--within", in_quotes(options.within) + " has no negative exponent",
+                     "write 1e-9");
+    for (auto n = parse_whole_number(digits.substr(1), "--within", {1, 300}); n > 0; --n)
+      within /= 10;
+  }
+  if (within < 0)
+    throw BadInput("--within", "is below 0", "give what rounding may do, such as 1e-12");
+  return within;
+}
+
+lab::ProgramKernel::Limits limits_of(const CheckOptions& options) {
+  lab::ProgramKernel::Limits limits;
+  limits.timeout = std::chrono::seconds(options.timeout);
+  limits.processes = options.processes > 0
+                         ? options.processes
+                         : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  limits.is_pure = options.is_pure;
+  if (options.seconds > 0.0)
+    limits.until = std::chrono::steady_clock::now() +
+                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                       std::chrono::duration<double>(options.seconds));
+  return limits;
+}
+
+std::string shown(const Rational& value) {
+  std::string fraction = reference::to_string(value);
+  return fraction.size() <= 32 ? fraction : lab::to_scientific(lab::to_real(value));
+}
+
+void say(const std::string& text) {
+  std::printf("  %s\n", wrapped(text, table_columns, 4).c_str());
+}
+
+void print_printed(const std::vector<std::string>& lines) {
+  constexpr std::size_t most = 10;
+  if (lines.empty()) return;
+  std::printf("the program printed%s:\n", lines.size() > most ? ", among other lines" : "");
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i)
+    std::printf("  | %s\n", fitted(lines[i], table_columns - 4).c_str());
+}
+
+bool is_symmetric(const lab::JudgedCase& judged) {
+  std::map<std::size_t, Rational> of_length;
+  const reference::FixedHorizonSpace space(judged.model(), judged.horizon());
+  for (std::size_t x = 0; x < space.size(); ++x)
+    if (of_length.try_emplace(space[x].tokens.size(), space.likelihood(x)).first->second !=
+        space.likelihood(x))
+      return false;
+  return true;
+}
+
+std::string path_text(const std::optional<lab::ProgramPath>& path) {
+  if (!path) return "";
+  return path->empty() ? "without a draw" : "by the draws " + lab::text_of(*path);
+}
+
+}  // namespace tempera::cli

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/judge/program_kernel.hpp"
+#include "reference/numbers/rational.hpp"
+
+// What `tempera check` is asked, and what judging a kernel and judging a whole program share.
+namespace tempera::cli {
+
+struct CheckOptions {
+  std::string program, models, target = "power:2", within, tree;
+  std::size_t horizon = 3;
+  std::size_t timeout = 60, processes = 0;
+  double seconds = 0.0;  ///< 0: as long as it takes
+  bool json = false, is_whole = false, is_pure = false;
+  // Of a whole program that is held against a named algorithm.
+  std::string algorithm, powers, schedule = "adj";
+  std::size_t block = 0, rounds = 1, local_moves = 1, sweeps = 1, particles = 0, output_rung = 0;
+};
+
+struct AskedCase {
+  std::string file;
+  std::size_t horizon;
+};
+
+/// The cases to judge, those of short horizons first.
+std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horizon,
+                                   std::size_t rungs);
+/// How far rounding may move a probability: a fraction, a decimal, or 1e-9.
+reference::Rational within_of(const CheckOptions& options);
+/// power:P, powers:P,P, base, or a file with a law over records.
+lab::JudgedTarget target_of(const std::string& text, const reference::FiniteModel& model,
+                            bool takes_irrational_powers);
+std::size_t rungs_of(const std::string& target);
+lab::ProgramKernel::Limits limits_of(const CheckOptions& options);
+
+/// A fraction that a person can read, else its decimal.
+std::string shown(const reference::Rational& value);
+/// In the lines beneath a table.
+void say(const std::string& text);
+/// What the program printed, and where it fails its traceback.
+void print_printed(const std::vector<std::string>& lines);
+/// Whether records of one length all have one probability, so that mistakes between them are
+/// unseen.
+bool is_symmetric(const lab::JudgedCase& judged);
+std::string path_text(const std::optional<lab::ProgramPath>& path);
+
+void check_kernel(const CheckOptions& options, bool names_horizon);
+void check_whole_program(const CheckOptions& options, bool names_horizon);
+
+}  // namespace tempera::cli

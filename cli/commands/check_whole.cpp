@@ -1,0 +1,249 @@
+// `tempera check --whole`: the exact law of a program from prompt to answer.
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/in_quotes.hpp"
+#include "cli/commands/check_options.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/terminal/columns.hpp"
+#include "cli/terminal/help.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/progress_line.hpp"
+#include "gpu/session/named_sampler.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/judge/whole_program.hpp"
+#include "lab/laws/named_sampler_law.hpp"
+
+namespace tempera::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using reference::Rational;
+
+/// What an answer's law is held against.
+struct Claim {
+  std::string name;  ///< "target power:2" or "power-sampling"
+  lab::OtherLaw law;
+};
+
+std::vector<reference::Power> powers_of(const CheckOptions& options) {
+  std::string list = options.powers;
+  if (list.empty()) list = options.target.starts_with("power:") ? options.target.substr(6) : "1";
+  std::vector<reference::Power> powers;
+  for (const Rational& power : parse_fractions(list, "--powers"))
+    powers.emplace_back(power, "--powers");
+  return powers;
+}
+
+lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
+  const std::size_t block = options.block == 0 ? (horizon + 1) / 2 : options.block;
+  lab::NamedRun run{options.algorithm,
+                    horizon,
+                    std::min(block, horizon),
+                    {},
+                    options.particles == 0 ? 1 : options.particles,
+                    {options.rounds, options.local_moves, options.sweeps},
+                    options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj};
+  for (const auto& power : powers_of(options)) {
+    if (denominator(power.value()) != 1)
+      throw BadInput("--algorithm",
+                     "has an irrational law at the power " + reference::to_string(power.value()),
+                     "give whole powers, or no --algorithm");
+    run.powers.push_back(numerator(power.value()).convert_to<unsigned>());
+  }
+  if (options.output_rung > run.powers.size())
+    throw BadInput("--output-rung", "there is no rung " + std::to_string(options.output_rung),
+                   "give one from 1 to " + std::to_string(run.powers.size()));
+  run.output = options.output_rung == 0 ? run.powers.size() - 1 : options.output_rung - 1;
+  return run;
+}
+
+std::string text_of(const lab::JudgedCase& judged, const lab::LawComparison& comparison,
+                    const std::string& other) {
+  const auto& difference = *comparison.difference;
+  return "the answer (" + judged.name({difference.record}) + ") has probability " +
+         shown(difference.program) + ", by " + other + " " + shown(difference.other);
+}
+
+ordered_json law_json(const lab::JudgedCase& judged, const lab::TargetLaw& law) {
+  auto json = ordered_json::object();
+  for (const auto& [record, probability] : law)
+    json[judged.name({record})] = reference::to_string(probability);
+  return json;
+}
+
+ordered_json comparison_json(const lab::JudgedCase& judged, const lab::LawComparison& comparison) {
+  ordered_json json{{"tv", reference::to_string(comparison.tv)},
+                    {"equal", comparison.is_equal()},
+                    {"difference", nullptr}};
+  if (comparison.difference)
+    json["difference"] = {{"record", judged.name({comparison.difference->record})},
+                          {"program", reference::to_string(comparison.difference->program)},
+                          {"other", reference::to_string(comparison.difference->other)}};
+  return json;
+}
+
+struct WholeRow {
+  std::optional<lab::KernelRow> answers;  ///< nothing where it was not decided in time
+  std::vector<lab::LawComparison> comparisons;
+};
+
+void print_row(const lab::JudgedCase& judged, const WholeRow& row,
+               const std::vector<Claim>& claims) {
+  const std::string model = fitted(judged.model().name(), 24);
+  if (!row.answers) {
+    std::printf("  %-24s %2zu  not decided in the time given\n", model.c_str(), judged.horizon());
+    std::fflush(stdout);
+    return;
+  }
+  std::printf("  %-24s %2zu %7zu", model.c_str(), judged.horizon(), row.answers->size());
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    std::printf("  %-5s %10s", row.comparisons[i].is_equal() ? "equal" : "no",
+                lab::to_scientific(lab::to_real(row.comparisons[i].tv), 4).c_str());
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void check_whole_program(const CheckOptions& options, bool names_horizon) {
+  const Rational within = within_of(options);
+  const auto powers = powers_of(options);
+  const auto cases = asked_cases(options, names_horizon, 1);
+  const bool is_law = options.target != "base" && !options.target.starts_with("power:");
+  std::vector<lab::JudgedCase> judged;
+  for (const AskedCase& asked : cases) {
+    const auto model = reference::load_finite_model(asked.file);
+    // A law of a file may name records that end open before the horizon: no case does.
+    judged.emplace_back(model, asked.horizon,
+                        target_of(is_law ? "base" : options.target, model, within > 0));
+  }
+  std::vector<Claim> claims{{"target " + options.target, [&](const lab::JudgedCase& one) {
+                               if (is_law)
+                                 return *target_of(options.target, one.model(), false).law;
+                               return lab::target_law(one);
+                             }}};
+  if (!options.algorithm.empty()) {
+    gpu::sampler_named(options.algorithm, "--algorithm");
+    for (const lab::JudgedCase& one : judged)
+      lab::defined_answer(run_of(options, one.horizon()), one.model());  // or is refused now
+    claims.push_back({options.algorithm, [&](const lab::JudgedCase& one) {
+                        return lab::defined_answer(run_of(options, one.horizon()), one.model());
+                      }});
+  }
+  lab::ProgramKernel program(options.program, limits_of(options));
+  const lab::AnswerLaw answers = [&](const lab::JudgedCase& one) {
+    return program.law(one, powers);
+  };
+  std::vector<WholeRow> rows;
+  ProgressLine line;
+  std::string doing;
+  const auto begin = std::chrono::steady_clock::now();
+  program.on_progress([&](const lab::ProgramKernel::Progress& now) {
+    line.show_step(rows.size(), judged.size(), doing + ", " + std::to_string(now.paths) + " paths");
+  });
+  if (!options.json) {
+    std::printf("%s\n  %-24s %2s %7s",
+                wrapped("the law of the answers of " + one_line(options.program) +
+                            (within == 0 ? ", exactly" : ", to " + shown(within)),
+                        table_columns, 2)
+                    .c_str(),
+                "model", "T", "answers");
+    for (const Claim& claim : claims)
+      std::printf(
+          "  %-16s",
+          fitted("TV to " + std::string(&claim == claims.data() ? "target" : claim.name), 16)
+              .c_str());
+    std::printf("\n");
+  }
+  // What the verdict is about: the algorithm where one is named, else the target.
+  std::optional<lab::DifferingCase> smallest;
+  std::string draws;
+  bool is_late = false;
+  for (const lab::JudgedCase& one : judged) {
+    doing = one.model().name();
+    WholeRow row;
+    try {
+      row.answers = answers(one);
+      for (const Claim& claim : claims)
+        row.comparisons.push_back(lab::compare_laws(*row.answers, claim.law(one), within));
+    } catch (const lab::TimeIsOver&) {
+      is_late = true;
+    }
+    line.clear();
+    if (!options.json) print_row(one, row, claims);
+    rows.push_back(std::move(row));
+    if (!rows.back().answers || rows.back().comparisons.back().is_equal() || smallest) continue;
+    smallest = lab::DifferingCase{one, *rows.back().answers, rows.back().comparisons.back(), 1};
+    doing = "the smallest model on which they differ";
+    try {
+      smallest = lab::shrink_difference(answers, claims.back().law, one, within);
+      program.law(smallest->judged, powers);
+      draws =
+          path_text(program.path_to(smallest->judged, {smallest->comparison.difference->record}));
+    } catch (const lab::TimeIsOver&) {
+      is_late = true;
+    }
+    line.clear();
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (options.json) {
+    ordered_json json{{"program", options.program}, {"target", options.target}};
+    json["algorithm"] =
+        options.algorithm.empty() ? ordered_json(nullptr) : ordered_json(options.algorithm);
+    json["within"] = reference::to_string(within);
+    json["cases"] = ordered_json::array();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      ordered_json row{{"model", cases[i].file}, {"horizon", cases[i].horizon}};
+      row["decided"] = rows[i].answers.has_value();
+      if (rows[i].answers) {
+        lab::TargetLaw law;
+        for (const auto& [answer, probability] : *rows[i].answers)
+          law[answer.front()] = probability;
+        row["law"] = law_json(judged[i], law);
+        row["target_law"] = law_json(judged[i], claims.front().law(judged[i]));
+        row["target"] = comparison_json(judged[i], rows[i].comparisons.front());
+        if (claims.size() > 1) {
+          row["algorithm_law"] = law_json(judged[i], claims.back().law(judged[i]));
+          row["algorithm"] = comparison_json(judged[i], rows[i].comparisons.back());
+        }
+      }
+      json["cases"].push_back(std::move(row));
+    }
+    json["paths"] = program.paths();
+    json["equal"] = smallest  ? ordered_json(false)
+                    : is_late ? ordered_json(nullptr)
+                              : ordered_json(true);
+    json["smallest"] = nullptr;
+    if (smallest) {
+      json["smallest"] = {{"model", ordered_json::parse(lab::model_json(smallest->judged.model()))},
+                          {"horizon", smallest->judged.horizon()},
+                          {"tried", smallest->tried},
+                          {"draws", draws}};
+      json["smallest"].update(comparison_json(smallest->judged, smallest->comparison));
+    }
+    json["printed"] = program.printed();
+    std::cout << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  } else {
+    if (smallest) {
+      std::printf("the smallest model on which they differ (%zu tried), horizon %zu:\n",
+                  smallest->tried, smallest->judged.horizon());
+      say(spaced_json(lab::model_json(smallest->judged.model())));
+      say(text_of(smallest->judged, smallest->comparison, "the " + claims.back().name));
+      if (!draws.empty()) say(draws);
+    }
+    print_printed(program.printed());
+    const std::string claim = claims.size() > 1 ? claims.back().name : "its target";
+    std::printf("%s; %zu paths, %.0f a second\n",
+                smallest  ? ("its answers are not those of " + claim).c_str()
+                : is_late ? "not decided: the time was over"
+                          : ("its answers have the law of " + claim + " on these models").c_str(),
+                program.paths(), static_cast<double>(program.paths()) / std::max(seconds, 1e-3));
+  }
+  if (smallest) throw CLI::RuntimeError(1);
+  if (is_late) throw CLI::RuntimeError(3);
+}
+
+}  // namespace tempera::cli

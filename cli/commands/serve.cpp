@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/text_file.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/commands/open_model.hpp"
+#include "cli/terminal/interruption.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/version.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/models/named_model.hpp"
+#include "serve/server.hpp"
+
+namespace tempera::cli {
+namespace {
+
+constexpr const char* serve_examples = R"(Examples:
+  tempera serve --model smollm2
+  tempera serve --model toy_models/worked_sum --port 8081
+  curl localhost:8080/v1/completions -d '{"prompt": "4+7?", "max_tokens": 28,
+    "tempera": {"powers": [1, 2, 4], "block": 4}}')";
+
+struct ServeOptions {
+  std::string model;
+  std::string key_file;
+  std::string device;
+  std::string cache_memory;
+  std::optional<gpu::Arithmetic> arithmetic;
+  std::optional<gpu::RopeFactors> rope_factors;
+  serve::ServerOptions server;
+  std::size_t grace = 30;
+  bool without_key = false;
+};
+
+std::string key_in(const std::string& file) {
+  std::string key = read_text_file(file);
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
+  if (key.empty() || std::any_of(key.begin(), key.end(), [](unsigned char c) { return c <= ' '; }))
+    throw BadInput(file, "it holds no key", "write one word into it");
+  return key;
+}
+
+void run_serve(ServeOptions options) {
+  const gpu::OpenedModel model =
+      open_model(options.model, options.arithmetic, options.rope_factors);
+  if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
+  if (options.server.model_name.empty())
+    options.server.model_name = std::filesystem::path(options.model).filename().string();
+  options.server.model_path = gpu::resolve_model(options.model);
+  options.server.version = version_number();
+  options.server.grace = std::chrono::seconds(options.grace);
+  const NotedInterrupts noted;
+  serve::Server server(model, options.server, options.without_key);
+  std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
+               options.server.model_name.c_str(), options.server.host.c_str(), server.port());
+  server.run([] { return NotedInterrupts::any(); });
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "serve", "Answer programs that speak the OpenAI protocol, and show runs on a page");
+  auto options = std::make_shared<ServeOptions>();
+  CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
+                                "Hugging Face folder, GGUF file, name of a model, or finite model");
+  add_text(*command, "--model-name", options->server.model_name, "NAME",
+           "Name under which clients find the model (default: that of its file or folder)");
+  add_text(*command, "--host", options->server.host, "ADDRESS",
+           "IP address to listen on (default: 127.0.0.1, this machine alone)");
+  command
+      ->add_option("--port", options->server.port,
+                   "Port to listen on; 0: any free one (default: 8080)")
+      ->type_name("N");
+  add_text(*command, "--api-key-file", options->key_file, "FILE",
+           "File with the key that clients must send as a bearer token");
+  command->add_flag("--without-key", options->without_key,
+                    "Serve addresses beyond this machine without a key");
+  add_device(*command, options->device);
+  add_arithmetic(*command, options->arithmetic);
+  add_rope_factors(*command, options->rope_factors);
+  command
+      ->add_option("--batch", options->server.session.largest_batch,
+                   "Most records of a forward pass (default: 64)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  command
+      ->add_option("--under-way", options->server.session.in_flight,
+                   "Most choices that are drawn at once (default: 64)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
+  command
+      ->add_option("--queue", options->server.most_choices,
+                   "Most choices that are drawn or wait; more are told to come again (default: "
+                   "1024)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command
+      ->add_option("--grace", options->grace,
+                   "Seconds that running requests have to end when the server is stopped (default: "
+                   "30)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 86400));
+  command->footer(serve_examples);
+  command->callback([=] {
+    require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");
+    gpu::require_device(options->device);
+    run_serve(*options);
+  });
+}
+
+}  // namespace tempera::cli

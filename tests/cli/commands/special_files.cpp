@@ -1,0 +1,114 @@
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tests/catch.hpp"
+#include "tests/cli/run_command.hpp"
+
+using namespace tempera::test;
+
+namespace {
+
+const std::string toy_models = TEMPERA_SOURCE_DIR "/toy_models/";
+const std::string four_state = "--model " + toy_models + "four_state.json ";
+
+/// Runs the built command, and ends it after a while if it waits: then the exit code is 124.
+CommandResult run_for_a_while(const std::string& arguments, const std::string& before = "") {
+  const TemporaryFile out(""), err("");
+  const std::string line = before + "timeout 60 " TEMPERA_BINARY " " + arguments + " >" +
+                           out.path() + " 2>" + err.path() + " </dev/null";
+  const int status = std::system(line.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, bytes_of(out.path()), bytes_of(err.path())};
+}
+
+void check_refused_at_once(const std::string& arguments, const std::string& name,
+                           const std::string& what) {
+  const CommandResult result = run_for_a_while(arguments);
+  CAPTURE(arguments, result.exit_code, result.out, result.err);
+  CHECK(is_refusal(result));
+  CHECK_THAT(result.err, Catch::Contains(name + ": is a " + what));
+}
+
+}  // namespace
+
+TEST_CASE("a pipe or a device as an input is refused at once by its name") {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const auto& [name, what] :
+       {std::pair<std::string, std::string>{pipe, "pipe"}, {"/dev/zero", "device"}}) {
+    check_refused_at_once("sample --prompt-file " + name + " " + four_state, name, what);
+    check_refused_at_once("sample --prompts " + name + " " + four_state, name, what);
+    check_refused_at_once("sample --model " + name, name, what);
+    check_refused_at_once("exact " + name + " --horizon 2 --power 2", name, what);
+    check_refused_at_once("law " + name + " --horizon 2 --power 2", name, what);
+  }
+}
+
+TEST_CASE("a pipe or a device in a model's or a run's folder is refused at once by its name") {
+  const TemporaryFolder folder;
+  const std::string model = (folder / "model").string();
+  for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
+    std::filesystem::remove_all(model);
+    std::filesystem::copy(toy_models + "worked_sum", model);
+    std::filesystem::remove(model + "/" + name);
+    REQUIRE(::mkfifo((model + "/" + name).c_str(), 0600) == 0);
+    check_refused_at_once("sample '4?' --model " + model, model + "/" + name, "pipe");
+    std::filesystem::remove(model + "/" + name);
+    std::filesystem::create_symlink("/dev/zero", model + "/" + name);
+    check_refused_at_once("sample '4?' --model " + model, model + "/" + name, "device");
+  }
+  const std::string run = (folder / "run").string();
+  for (const char* name : {"config.json", "checkpoint", "events.jsonl", "samples.jsonl",
+                           "summary.json", "speed.json"}) {
+    std::filesystem::remove_all(run);
+    REQUIRE(run_command("sample " + four_state + "--horizon 2 --out " + run).exit_code == 0);
+    std::filesystem::remove(run + "/" + name);
+    REQUIRE(::mkfifo((run + "/" + name).c_str(), 0600) == 0);
+    check_refused_at_once("sample --resume " + run, run + "/" + name, "pipe");
+    if (std::string(name) != "checkpoint" && std::string(name) != "samples.jsonl")
+      check_refused_at_once("plot " + run + " --csv " + (folder / "csv").string(), run + "/" + name,
+                            "pipe");
+  }
+}
+
+TEST_CASE("the command says that a damaged speed.json is left out, and goes on") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  const CommandResult whole =
+      run_command("sample " + four_state + "--horizon 2 --samples 3 --out " + run);
+  std::ofstream(run + "/speed.json") << "{\"seconds\"";
+  const CommandResult again = run_command("sample --resume " + run);
+  CHECK(again.exit_code == 0);
+  CHECK(again.out == whole.out);
+  CHECK_THAT(again.err, Catch::Contains(run + "/speed.json") && Catch::Contains("left out"));
+  CHECK(run_command("plot " + run + " --csv " + (folder / "csv").string()).exit_code == 0);
+}
+
+TEST_CASE("memory or threads that run out while a run is resumed are one line and exit code 2") {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  // Killed once it has a checkpoint and rounds after it.
+  const std::string first =
+      TEMPERA_BINARY " sample '4+7+9+3?' --model " + toy_models +
+      "worked_sum --horizon 28 --samples 400 --threads 2 --checkpoint-seconds 0.05 --out " + run +
+      " >/dev/null 2>&1 & child=$!; for i in $(seq 600); do sleep 0.1; test -e " + run +
+      "/checkpoint && break; done; kill -9 $child; wait $child 2>/dev/null";
+  static_cast<void>(std::system(first.c_str()));
+  REQUIRE(std::filesystem::exists(run + "/checkpoint"));
+  std::size_t refused = 0;
+  for (int kibibytes = 15000; kibibytes <= 63000; kibibytes += 1500) {
+    const std::string copy = (folder / "copy").string();
+    std::filesystem::remove_all(copy);
+    std::filesystem::copy(run, copy);
+    const CommandResult result = run_for_a_while("sample --resume " + copy + " --threads 2",
+                                                 "ulimit -v " + std::to_string(kibibytes) + "; ");
+    // Before main nothing of ours runs: the loader says so, by 127.
+    if (result.exit_code == 0 || result.exit_code == 127) continue;
+    CAPTURE(kibibytes, result.exit_code, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+    CHECK(result.err.starts_with("tempera: "));
+    ++refused;
+  }
+  CHECK(refused > 5);
+}
