@@ -22,7 +22,7 @@ def is_open(record):
 def step(x):
     r = ask(draw=[1] * horizon)["winner"]  # positions before it are kept
     if r >= len(x):
-        return x  # behind the end: the proposal is x itself
+        return x  # after the end: the proposal is x itself
     y, ratio = x[:r], Fraction(1)
     while is_open(y):
         powered, z = proposal(y)
