@@ -1,0 +1,112 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/session/token_scores.hpp"
+#include "python/bindings/bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace tempera::python {
+namespace {
+
+using Numbers = nb::ndarray<nb::numpy, double>;
+
+/// A NumPy array of these numbers, whose memory moves into it.
+Numbers array(std::vector<double> numbers, std::initializer_list<std::size_t> shape) {
+  auto* held = new std::vector<double>(std::move(numbers));
+  const nb::capsule owner(held,
+                          [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return Numbers(held->data(), shape.size(), shape.begin(), owner);
+}
+
+SharedModel open(const std::string& name_or_path, const std::optional<std::string>& arithmetic,
+                 const std::optional<std::string>& device) {
+  gpu::require_device(device.value_or(""));
+  std::optional<gpu::Arithmetic> chosen;
+  if (arithmetic) {
+    chosen = gpu::arithmetic_named(*arithmetic);
+    if (!chosen)
+      throw BadInput("arithmetic", "\"" + *arithmetic + "\" is not known",
+                     "leave it out, or see docs/arithmetic.md");
+  }
+  return std::make_shared<gpu::OpenedModel>(gpu::OpenedModel::open(name_or_path, {}, chosen));
+}
+
+nb::tuple score(const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens,
+                const std::vector<double>& powers) {
+  gpu::TokenScores scores;
+  {
+    const nb::gil_scoped_release others;
+    if (tokens.size() > 1)
+      model.check_prompt(std::span(tokens).first(tokens.size() - 1), 1, "tokens");
+    scores = gpu::score_tokens(model.model(), tokens, powers);
+  }
+  std::vector<double> log_z;
+  for (const auto& row : scores.log_z) log_z.insert(log_z.end(), row.begin(), row.end());
+  const std::size_t positions = scores.log_p.size();
+  return nb::make_tuple(array(std::move(scores.log_p), {positions}),
+                        array(std::move(log_z), {positions, powers.size()}));
+}
+
+std::vector<gpu::TokenId> encode_chat(
+    const gpu::OpenedModel& model, const std::vector<std::pair<std::string, std::string>>& messages,
+    std::optional<bool> thinking) {
+  std::vector<gpu::ChatMessage> turns;
+  for (const auto& [role, content] : messages) turns.push_back({role, content});
+  const auto state = !thinking   ? gpu::Thinking::as_published
+                     : *thinking ? gpu::Thinking::on
+                                 : gpu::Thinking::off;
+  return model.encode_chat(turns, state, "messages");
+}
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  nb::class_<gpu::OpenedModel>(module, "OpenedModel")
+      .def_static("open", &open, nb::arg("name_or_path"), nb::arg("arithmetic") = nb::none(),
+                  nb::arg("device") = nb::none(), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("arithmetic",
+                   [](const gpu::OpenedModel& model) {
+                     return model.arithmetic()
+                                ? std::optional(std::string(gpu::name_of(*model.arithmetic())))
+                                : std::nullopt;
+                   })
+      .def_prop_ro("terminal", &gpu::OpenedModel::terminal)
+      .def_prop_ro("positions", &gpu::OpenedModel::positions)
+      .def_prop_ro("remark", &gpu::OpenedModel::remark)
+      .def_prop_ro("vocabulary_size",
+                   [](const gpu::OpenedModel& model) { return model.model().vocabulary_size(); })
+      .def(
+          "encode",
+          [](const gpu::OpenedModel& model, const std::string& text) {
+            return model.encode(text, "text");
+          },
+          nb::arg("text"))
+      .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("thinking") = nb::none())
+      .def(
+          "decode",
+          [](const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens) {
+            for (const auto token : tokens)
+              if (token >= model.model().vocabulary_size())
+                throw BadInput(
+                    "tokens", std::to_string(token) + " is outside the vocabulary",
+                    "use numbers below " + std::to_string(model.model().vocabulary_size()));
+            const std::string text = model.decode(tokens);
+            // A byte token alone is no UTF-8: Python shows U+FFFD for it.
+            return nb::steal<nb::str>(
+                PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+          },
+          nb::arg("tokens"))
+      .def("score", &score, nb::arg("tokens"), nb::arg("powers"));
+}
+
+}  // namespace tempera::python

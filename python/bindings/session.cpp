@@ -1,0 +1,223 @@
+#include "gpu/session/session.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gpu/session/resolve.hpp"
+#include "python/bindings/bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace tempera::python {
+namespace {
+
+/// Something that a step has brought: a round, tokens, an answer or a failure of one sample.
+struct News {
+  gpu::RequestId request = 0;
+  std::size_t sample = 0;
+  std::string kind;  ///< "round", "text", "answer" or "failure"
+  std::size_t stage = 0;
+  std::size_t round = 0;
+  std::vector<double> log_p0;  ///< of each rung, after a round
+  std::string text;            ///< of new tokens, or of a failure's line
+  std::string error;           ///< "BadInput", "ModelError", …
+  gpu::Answer answer;
+};
+
+/// A session that collects its news instead of calling back, so that a step runs without Python.
+class CollectingSession final : private gpu::Listener {
+ public:
+  CollectingSession(SharedModel model, std::size_t batch, std::size_t under_way,
+                    std::size_t cache_memory)
+      : model_(std::move(model)),
+        session_(*model_,
+                 {.largest_batch = batch, .in_flight = under_way, .cache_memory = cache_memory}) {}
+
+  gpu::RequestId submit(const gpu::SampleWish& wish) {
+    return session_.submit(gpu::resolve(*model_, wish), *this);
+  }
+  void cancel(gpu::RequestId request) { session_.cancel(request); }
+  bool step() { return session_.step(); }
+  std::vector<News> take_news() { return std::exchange(news_, {}); }
+  nb::dict totals() const {
+    const auto totals = session_.totals();
+    nb::dict said;
+    said["decode_tokens"] = totals.decode_tokens;
+    said["batches"] = totals.batches;
+    return said;
+  }
+
+ private:
+  void round_ended(gpu::RequestId request, std::size_t sample, const gpu::Progress& progress,
+                   std::span<const gpu::Event> /*events*/) override {
+    News news{.request = request, .sample = sample, .kind = "round"};
+    news.stage = progress.stage;
+    news.round = progress.round;
+    for (const auto& record : progress.replicas) news.log_p0.push_back(record.log_p0());
+    news_.push_back(std::move(news));
+  }
+  void tokens_drawn(gpu::RequestId request, std::size_t sample,
+                    std::span<const gpu::TokenId> /*tokens*/, std::string_view text) override {
+    if (text.empty()) return;
+    News news{.request = request, .sample = sample, .kind = "text"};
+    news.text = text;
+    news_.push_back(std::move(news));
+  }
+  void answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) override {
+    News news{.request = request, .sample = sample, .kind = "answer"};
+    news.answer = answer;
+    news_.push_back(std::move(news));
+  }
+  void failed(gpu::RequestId request, std::size_t sample, const std::exception_ptr& why) override {
+    News news{.request = request, .sample = sample, .kind = "failure"};
+    try {
+      std::rethrow_exception(why);
+    } catch (const BadInput& error) {
+      news.error = "BadInput";
+      news.text = error.what();
+    } catch (const std::exception& error) {
+      news.error = "ModelError";
+      news.text = error.what();
+    }
+    news_.push_back(std::move(news));
+  }
+
+  SharedModel model_;
+  gpu::Session session_;
+  std::vector<News> news_;
+};
+
+template <class Value>
+void take(const nb::dict& wishes, const char* key, std::optional<Value>& into) {
+  if (wishes.contains(key) && !wishes[key].is_none()) into = nb::cast<Value>(wishes[key]);
+}
+
+/// One number for all stages, or one for each.
+void take_counts(const nb::dict& wishes, const char* key,
+                 std::optional<std::vector<std::size_t>>& into) {
+  if (!wishes.contains(key) || wishes[key].is_none()) return;
+  if (nb::isinstance<nb::int_>(wishes[key]))
+    into = std::vector{nb::cast<std::size_t>(wishes[key])};
+  else
+    into = nb::cast<std::vector<std::size_t>>(wishes[key]);
+}
+
+gpu::SamplerWish sampler_wish(const nb::dict& wishes) {
+  gpu::SamplerWish wish;
+  take(wishes, "preset", wish.preset);
+  take(wishes, "sampler", wish.sampler);
+  take(wishes, "powers", wish.powers);
+  take(wishes, "temperature", wish.temperature);
+  take(wishes, "horizon", wish.horizon);
+  take(wishes, "block", wish.block);
+  take_counts(wishes, "rounds", wish.rounds);
+  take_counts(wishes, "local_moves", wish.local_moves);
+  take_counts(wishes, "sweeps", wish.sweeps);
+  std::optional<std::string> schedule;
+  take(wishes, "schedule", schedule);
+  if (schedule) {
+    if (*schedule != "adj" && *schedule != "deo")
+      throw BadInput("schedule", "\"" + *schedule + "\" is no schedule", "give \"adj\" or \"deo\"");
+    wish.schedule = *schedule == "adj" ? gpu::Schedule::adj : gpu::Schedule::deo;
+  }
+  take(wishes, "restart_weights", wish.restart_weights);
+  std::optional<std::string> range;
+  take(wishes, "restart_range", range);
+  if (range) {
+    if (*range != "horizon" && *range != "record")
+      throw BadInput("restart_range", "\"" + *range + "\" is no range",
+                     "give \"horizon\" or \"record\"");
+    wish.restart_range =
+        *range == "horizon" ? gpu::RestartRange::horizon : gpu::RestartRange::record;
+  }
+  take(wishes, "output_rung", wish.output_rung);
+  take(wishes, "particles", wish.particles);
+  take(wishes, "samples", wish.samples);
+  take(wishes, "seed", wish.seed);
+  if (wishes.contains("stop") && !wishes["stop"].is_none())
+    wish.stop = nb::cast<std::vector<std::string>>(wishes["stop"]);
+  take(wishes, "early_rejection", wish.early_rejection);
+  take(wishes, "confidence", wish.confidence);
+  take(wishes, "prefetch", wish.prefetch);
+  return wish;
+}
+
+using Messages = std::vector<std::pair<std::string, std::string>>;
+using Prompt = std::variant<std::string, std::vector<gpu::TokenId>, Messages>;
+
+gpu::RequestId submit(CollectingSession& session, const Prompt& prompt,
+                      const std::optional<std::string>& id, std::optional<bool> thinking,
+                      const nb::dict& wishes) {
+  gpu::SampleWish wish;
+  if (const auto* text = std::get_if<std::string>(&prompt)) {
+    wish.prompt = *text;
+  } else if (const auto* tokens = std::get_if<std::vector<gpu::TokenId>>(&prompt)) {
+    wish.prompt = *tokens;
+  } else {
+    std::vector<gpu::ChatMessage> turns;
+    for (const auto& [role, content] : std::get<Messages>(prompt)) turns.push_back({role, content});
+    wish.prompt = std::move(turns);
+  }
+  wish.id = id;
+  if (thinking) wish.thinking = *thinking ? gpu::Thinking::on : gpu::Thinking::off;
+  wish.sampler = sampler_wish(wishes);
+  return session.submit(wish);
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs(
+    const std::vector<gpu::AcceptanceCounts>& counts) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> list;
+  for (const auto& count : counts) list.emplace_back(count.proposed, count.accepted);
+  return list;
+}
+
+}  // namespace
+
+void bind_session(nb::module_& module) {
+  nb::class_<gpu::Answer>(module, "RawAnswer")
+      .def_ro("text", &gpu::Answer::text)
+      .def_ro("tokens", &gpu::Answer::tokens)
+      .def_ro("log_p0", &gpu::Answer::log_p0)
+      .def_ro("terminated", &gpu::Answer::terminated)
+      .def_ro("stopped", &gpu::Answer::stopped)
+      .def_ro("log_p0_of_records", &gpu::Answer::log_p0_of_records)
+      .def_ro("decode_tokens", &gpu::Answer::decode_tokens)
+      .def_prop_ro("moves", [](const gpu::Answer& answer) { return pairs(answer.moves); })
+      .def_prop_ro("swaps", [](const gpu::Answer& answer) { return pairs(answer.swaps); });
+  nb::class_<News>(module, "News")
+      .def_ro("request", &News::request)
+      .def_ro("sample", &News::sample)
+      .def_ro("kind", &News::kind)
+      .def_ro("stage", &News::stage)
+      .def_ro("round", &News::round)
+      .def_ro("log_p0", &News::log_p0)
+      .def_ro("text", &News::text)
+      .def_ro("error", &News::error)
+      .def_ro("answer", &News::answer);
+  nb::class_<CollectingSession>(module, "CollectingSession")
+      .def(
+          "__init__",
+          [](CollectingSession* self, const SharedModel& model, std::size_t batch,
+             std::size_t under_way, std::size_t cache_memory) {
+            new (self) CollectingSession(model, batch, under_way, cache_memory);
+          },
+          nb::arg("model"), nb::arg("batch") = 64, nb::arg("under_way") = 64,
+          nb::arg("cache_memory") = 0)
+      .def("submit", &submit, nb::arg("prompt"), nb::arg("id").none(), nb::arg("thinking").none(),
+           nb::arg("wishes"))
+      .def("cancel", &CollectingSession::cancel, nb::arg("request"))
+      .def("step", &CollectingSession::step, nb::call_guard<nb::gil_scoped_release>())
+      .def("take_news", &CollectingSession::take_news)
+      .def("totals", &CollectingSession::totals);
+}
+
+}  // namespace tempera::python

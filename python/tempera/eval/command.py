@@ -1,0 +1,246 @@
+"""The command line: run, grade, report."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from tempera.errors import BadInput
+from tempera.eval.evaluation import Evaluation, Plan
+from tempera.eval.given_answers import GivenAnswers
+from tempera.eval.grading import grade
+from tempera.eval.input_files import digest
+from tempera.eval.prompts import Template, shipped_templates, template_from, template_named, uses_chat
+from tempera.eval.reporting import report
+from tempera.eval.running import run
+from tempera.eval.sampler_command import SamplerCommand, find_command
+from tempera.eval.samplers import SAMPLERS, Settings, check_sampler, sweep
+from tempera.eval.sampling import Sampling
+from tempera.eval.tasks import TASKS, read_task
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(self.prog, message, f"see {self.prog} --help")
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'"{text}" is no list of numbers') from None
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is no whole number above 0')
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the three stages."""
+    tasks = "\n".join(f"  {name:14} {source.description}; {source.files}" for name, source in TASKS.items())
+    top = _Parser(prog="tempera eval", description="Benchmarks over tempera's samplers, in three stages.")
+    stages = top.add_subparsers(dest="stage", required=True, metavar="STAGE", parser_class=_Parser)
+
+    one = stages.add_parser(
+        "run",
+        help="draw answers",
+        description="Draw answers into a folder, or go on with a run that was ended.",
+        epilog=f"tasks:\n{tasks}\n\nsamplers:\n"
+        + textwrap.fill(", ".join(SAMPLERS), 78, initial_indent="  ", subsequent_indent="  ")
+        + "\n\ntemplates:\n"
+        + textwrap.fill(", ".join(shipped_templates()), 78, initial_indent="  ", subsequent_indent="  ")
+        + "\n\nAll three stages, on 20 sums of the model that ships:\n"
+        "  tempera eval run --task own --data toy_models/worked_sum/held_out.jsonl \\\n"
+        "    --grader worked-sum --model toy_models/worked_sum --powers 1,1.6,2.5,4 \\\n"
+        "    --horizon 28 --block 4 --rounds 3 --samplers standard,ppt --seeds 3 \\\n"
+        "    --limit 20 --out sums\n"
+        "  tempera eval grade sums\n  tempera eval report sums",
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
+    )
+    one.add_argument("--task", required=True, metavar="TASK", help="a benchmark by its name; the names are below")
+    one.add_argument("--data", action="append", required=True, metavar="FILE", help="its data; again for each further file")
+    one.add_argument("--subset", default="", help="of LiveCodeBench: 880, 167 or FIRST..LAST (days)")
+    one.add_argument("--grader", default="", help="of a task of your own: exact, integer, number, letter, mathematics, worked-sum or FILE.py:FUNCTION")
+    one.add_argument("--limit", type=_positive, default=0, metavar="N", help="only the first N problems")
+    one.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the evaluation's folder")
+    one.add_argument("--answers", type=Path, metavar="FILE", help="take answers from a JSONL file and draw none")
+    model = one.add_argument_group("model")
+    model.add_argument("--model", default="", help="folder, file or name, as for `tempera sample`")
+    model.add_argument("--prompting", choices=("paper", "chat", "raw"), default="paper", help="with the model's chat template or without (default: as in the paper)")
+    model.add_argument("--thinking", choices=("on", "off"), help="with the chat template: whether the model thinks first")
+    model.add_argument("--arithmetic", help="as for `tempera sample`")
+    model.add_argument("--template", metavar="NAME|FILE", help="what is asked; {problem} in it is the problem's place")
+    sampler = one.add_argument_group("samplers")
+    sampler.add_argument("--samplers", default="ppt", metavar="NAME,…", help="which samplers (default: ppt)")
+    sampler.add_argument("--preset", default="", help="the paper's settings by name, as `tempera presets` lists them")
+    sampler.add_argument("--powers", type=_numbers, help="the ladder; samplers of one power take the last")
+    sampler.add_argument("--horizon", type=_positive, help="T; default: the preset's, at most context - prompt - 64")
+    sampler.add_argument("--block", type=_positive, help="B")
+    sampler.add_argument("--rounds", type=_positive, help="N_m")
+    sampler.add_argument("--particles", type=_positive, default=8, help="N of power-smc and best-of-n (default: 8)")
+    sampler.add_argument("--schedule", choices=("adj", "deo"), default="adj", help="sweeps of ppt (default: adj)")
+    sampler.add_argument("--seeds", type=_positive, default=1, metavar="N", help="how many seeds (default: 1; the paper: 5)")
+    sampler.add_argument("--first-seed", type=int, default=1, metavar="N", help="the first of them (default: 1)")
+    sampler.add_argument("--all-rungs", action="store_true", help="draw every rung's record, so that all rungs vote; it takes K times as long")
+    sampler.add_argument("--matched", action="store_true", help="choose rounds and particles so that each sampler takes ppt's decode tokens")
+    sampler.add_argument("--pilot-problems", type=_positive, default=16, metavar="N", help="problems of a pilot (default: 16)")
+    sampler.add_argument("--sweep", choices=("replicas", "rounds", "ladder", "schedule"), help="an ablation of ppt in place of --samplers")
+    sampler.add_argument("--equal-powers", type=_numbers, default=(), help="for --sweep ladder: the ladder that `tempera ladder` found")
+
+    two = stages.add_parser("grade", help="judge the answers", description="Judge what has not been judged.")
+    two.add_argument("folder", type=Path, help="the evaluation's folder")
+    two.add_argument("--workers", type=_positive, default=0, metavar="N", help="programs under test at a time (default: one a core)")
+    two.add_argument("--again", action="store_true", help="judge everything again")
+
+    three = stages.add_parser("report", help="write what was found", description="Write report.html, results.csv, results.tex and results.json.")
+    three.add_argument("folder", type=Path, help="the evaluation's folder")
+    three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
+    for stage in (one, two, three):
+        stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path)")
+    machine = one.add_argument_group("machine, which decides no bit")
+    for option in ("--device", "--threads", "--batch", "--cache-memory", "--prefetch"):
+        machine.add_argument(option, help="as for `tempera sample`")
+    return top
+
+
+def _settings(given: argparse.Namespace, preset: dict[str, object]) -> list[Settings]:
+    powers = given.powers or tuple(float(power) for power in preset.get("powers", (1.0, 2.0, 4.0)))  # type: ignore[attr-defined]
+    base = Settings(
+        label="ppt",
+        sampler="ppt",
+        powers=powers,
+        horizon=given.horizon,
+        block=given.block or preset.get("block"),  # type: ignore[arg-type]
+        rounds=given.rounds or preset.get("rounds", 4),  # type: ignore[arg-type]
+        schedule=given.schedule,
+        particles=given.particles,
+        preset=given.preset,
+    )
+    if given.sweep:
+        return sweep(given.sweep, base, given.equal_powers)
+    names = [check_sampler(name) for name in given.samplers.split(",")]
+    if len(set(names)) != len(names):
+        raise BadInput("--samplers", "a sampler is there twice")
+    if given.matched and "ppt" not in names:
+        raise BadInput("--matched", "needs ppt among the samplers", "its decode tokens are what is matched")
+    return [Settings(**{**base.__dict__, "label": name, "sampler": name}) for name in names]
+
+
+def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
+    task = read_task(given.task, [Path(path) for path in given.data], given.subset, given.grader)
+    task.grader.close()
+    chat = uses_chat(given.prompting, task, given.model)
+    default = template_named(task.template if chat else task.raw_template)
+    template = template_from(given.template) if given.template else default
+    flags = ["--model", given.model] + (["--chat"] if chat else [])
+    for name in ("thinking", "arithmetic"):
+        value = getattr(given, name)
+        if value:
+            flags += [f"--{name}", value]
+    if given.answers:
+        label = given.answers.stem
+        samplers = [Settings(label, "given", (1.0,), None, None, 0)]
+        flags, chat, template = [], False, Template("", "")
+    else:
+        preset: dict[str, object] = {}
+        if given.preset:
+            known = sampling.presets()
+            if given.preset not in known:
+                raise BadInput("--preset", f'there is no preset "{given.preset}"', f"give one of {', '.join(known)}")
+            preset = known[given.preset]
+        samplers = _settings(given, preset)
+    return Plan(
+        task=given.task,
+        data=tuple(str(Path(path).resolve()) for path in given.data),
+        data_digests=tuple(digest(Path(path)) for path in given.data),
+        subset=given.subset,
+        grader=given.grader if ".py:" not in given.grader else str(Path(given.grader).resolve()),
+        limit=given.limit,
+        model=given.model,
+        model_flags=tuple(flags),
+        chat=chat,
+        template=template.name,
+        template_text=template.text,
+        preset=given.preset,
+        seeds=tuple(range(given.first_seed, given.first_seed + given.seeds)),
+        samplers=tuple(samplers),
+        all_rungs=given.all_rungs,
+        matched=given.matched,
+        pilot_problems=given.pilot_problems,
+        sweep=given.sweep or "",
+    )
+
+
+def _run(given: argparse.Namespace) -> None:
+    if given.answers:
+        sampling: Sampling = GivenAnswers(given.answers)
+    else:
+        if not given.model:
+            raise BadInput("--model", "is missing", "or give --answers, a file of answers")
+        sampling = _command(given)
+    plan = _plan(given, sampling)
+    if not given.answers:
+        machine = [
+            word
+            for name in ("device", "threads", "batch", "cache_memory", "prefetch")
+            if getattr(given, name)
+            for word in ("--" + name.replace("_", "-"), getattr(given, name))
+        ]
+        sampling = SamplerCommand(find_command(given.tempera), list(plan.model_flags), machine)
+    evaluation = Evaluation.make(given.out, plan)
+    run(evaluation, sampling)
+    print(f"{given.out}: {len(plan.samplers) * len(plan.seeds)} runs; next: tempera eval grade {given.out}")
+
+
+def _command(given: argparse.Namespace) -> SamplerCommand:
+    return SamplerCommand(find_command(given.tempera), [], [])
+
+
+def _reader(evaluation: Evaluation, given: argparse.Namespace) -> Sampling:
+    """What reads the run folders: the command itself is not needed for that."""
+    if any(settings.sampler == "given" for settings in evaluation.plan.samplers):
+        return GivenAnswers()
+    return SamplerCommand(given.tempera or "tempera", [], [])
+
+
+def _grade(given: argparse.Namespace) -> None:
+    evaluation = Evaluation.open(given.folder)
+    grade(evaluation, _reader(evaluation, given), given.workers, given.again)
+    print(f"{given.folder}: all answers are judged; next: tempera eval report {given.folder}")
+
+
+def _report(given: argparse.Namespace) -> None:
+    evaluation = Evaluation.open(given.folder)
+    print(report(evaluation, _reader(evaluation, given), given.paper_model))
+
+
+def _ended(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a stage; 0, or 2 after one line on what is wrong."""
+    signal.signal(signal.SIGTERM, _ended)
+    try:
+        given = parser().parse_args(arguments)
+        {"run": _run, "grade": _grade, "report": _report}[given.stage](given)
+    except BadInput as error:
+        print(f"tempera eval: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 2
+    except OSError as error:
+        print(f"tempera eval: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("tempera eval: stopped; the same command goes on", file=sys.stderr)
+        return 130
+    return 0

@@ -1,0 +1,167 @@
+"""The folder of an evaluation: its settings, which are decided once, and where each thing is.
+
+    settings.json            everything that decides an answer or a verdict
+    matched.json             rounds and particles at matched decode tokens, with the pilots that they come from
+    pilots/ answers/         run folders of `tempera sample`, one for each sampler and seed
+    grades/                  a line for each answer, one file for each sampler and seed
+    report.html results.csv results.tex results.json
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tempera.errors import BadInput
+from tempera.eval.input_files import digest, parse_json, read_text
+from tempera.eval.problem import Problem
+from tempera.eval.prompts import Template
+from tempera.eval.samplers import Settings
+from tempera.eval.tasks import Task, read_task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for: a task, a model, samplers and seeds. `settings.json` holds it."""
+
+    task: str
+    data: tuple[str, ...]
+    data_digests: tuple[str, ...]
+    subset: str
+    grader: str
+    limit: int
+    model: str
+    model_flags: tuple[str, ...]
+    chat: bool
+    template: str
+    template_text: str
+    preset: str
+    seeds: tuple[int, ...]
+    samplers: tuple[Settings, ...]
+    all_rungs: bool
+    matched: bool
+    pilot_problems: int
+    sweep: str
+
+    def read_task(self) -> Task:
+        """The task with its problems, the limit applied; refused if the data are no longer those of the run."""
+        paths = [Path(path) for path in self.data]
+        for path, expected in zip(paths, self.data_digests, strict=True):
+            if digest(path) != expected:
+                raise BadInput(str(path), "is another file than the one that the answers were drawn for")
+        task = read_task(self.task, paths, self.subset, self.grader)
+        return dataclasses.replace(task, problems=task.problems[: self.limit or None])
+
+    def prompt(self, problem: Problem) -> str:
+        """What the model is asked."""
+        return Template(self.template, self.template_text).fill(problem) if self.template else ""
+
+
+def plan_from(document: dict[str, Any]) -> Plan:
+    """A plan from its JSON form."""
+    values = dict(document)
+    for name in ("data", "data_digests", "model_flags", "seeds"):
+        values[name] = tuple(values[name])
+    values["samplers"] = tuple(
+        Settings(**{**settings, "powers": tuple(settings["powers"])}) for settings in values["samplers"]
+    )
+    return Plan(**values)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that it is whole or not there."""
+    beside = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise BadInput(str(path), f"cannot be written: {error.strerror}") from None
+
+
+def folder_name(label: str) -> str:
+    """A label as a folder's name.
+
+    >>> folder_name("K = 3")
+    'K-3'
+    """
+    return re.sub(r"[^A-Za-z0-9.]+", "-", label).strip("-")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation's folder with its plan."""
+
+    folder: Path
+    plan: Plan
+
+    @classmethod
+    def open(cls, folder: Path) -> Evaluation:
+        """The evaluation in a folder."""
+        path = folder / "settings.json"
+        if not path.exists():
+            raise BadInput(str(folder), "is no evaluation: settings.json is not there", "`run` makes one")
+        document = parse_json(read_text(path), str(path))
+        try:
+            return cls(folder, plan_from(document))
+        except (KeyError, TypeError):
+            raise BadInput(str(path), "is the settings of another version", "make the evaluation again") from None
+
+    @classmethod
+    def make(cls, folder: Path, plan: Plan) -> Evaluation:
+        """A new evaluation, or the one that is there with the same plan; another plan is refused."""
+        path = folder / "settings.json"
+        if path.exists():
+            there = cls.open(folder).plan
+            if there != plan:
+                differing = [
+                    field.name.replace("_", " ")
+                    for field in dataclasses.fields(Plan)
+                    if getattr(there, field.name) != getattr(plan, field.name)
+                ]
+                raise BadInput(
+                    str(folder),
+                    f"holds an evaluation of other settings ({', '.join(differing)})",
+                    "give --out another folder",
+                )
+            return cls(folder, plan)
+        if folder.exists() and any(folder.iterdir()):
+            raise BadInput(str(folder), "is not empty and no evaluation", "give --out another folder")
+        write_whole(path, json.dumps(dataclasses.asdict(plan), indent=1, ensure_ascii=False) + "\n")
+        return cls(folder, plan)
+
+    def samplers(self) -> tuple[Settings, ...]:
+        """The samplers with the rounds and particles that are used, at matched tokens where that was asked for."""
+        if not self.plan.matched:
+            return self.plan.samplers
+        path = self.folder / "matched.json"
+        if not path.exists():
+            raise BadInput(str(self.folder), "its pilots have not ended", "`run` goes on with them")
+        amounts = {row["label"]: row["amount"] for row in parse_json(read_text(path), str(path))["samplers"]}
+        return tuple(
+            settings.with_amount(amounts[settings.label]) if settings.label in amounts else settings
+            for settings in self.plan.samplers
+        )
+
+    def run_folder(self, settings: Settings, seed: int, rung: int | None = None) -> Path:
+        """Where the answers of one sampler and seed are; those of one rung apart."""
+        name = "run" if rung is None else f"rung-{rung}"
+        return self.folder / "answers" / folder_name(settings.label) / f"seed-{seed}" / name
+
+    def grades_file(self, settings: Settings, seed: int) -> Path:
+        """Where the verdicts of one sampler and seed are."""
+        return self.folder / "grades" / folder_name(settings.label) / f"seed-{seed}.jsonl"
+
+    def other_rungs(self, settings: Settings) -> list[int]:
+        """The rungs whose records are drawn too, so that they can vote."""
+        if not self.plan.all_rungs or settings.sampler not in ("ppt", "uncoupled-ladder"):
+            return []
+        return list(range(1, len(settings.powers)))

@@ -1,0 +1,1 @@
+"""What says whether an answer is right."""

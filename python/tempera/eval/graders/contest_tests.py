@@ -1,0 +1,99 @@
+"""LiveCodeBench's grader: a program's output, or a function's result, for each test; 6 seconds a test.
+
+Each test is a run of its own, and what it gives is compared outside the sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from tempera.eval.graders.program_text import whole_program
+from tempera.eval.graders.verdict import Grader, Verdict
+from tempera.eval.problem import Problem
+from tempera.eval.sandbox import Limits, run_python
+
+_LIMITS = Limits(seconds=6.0)
+
+# Names that contest programs take for granted.
+_PRELUDE = """
+import bisect, collections, copy, datetime, functools, heapq, io, itertools, json, math, operator, os, random, re
+import statistics, string, sys
+from bisect import *
+from collections import *
+from copy import *
+from functools import *
+from heapq import *
+from itertools import *
+from math import *
+from operator import itemgetter
+from typing import *
+sys.setrecursionlimit(50000)
+"""
+
+# Reads one argument a line, calls the function, and writes its result where the program itself cannot print.
+_DRIVER = """
+def _tempera_call(name):
+    import json, os, sys
+    arguments = [json.loads(line) for line in sys.stdin.read().splitlines() if line.strip()]
+    output = os.dup(1)
+    os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
+    function = getattr(globals()["Solution"](), name) if "Solution" in globals() else globals()[name]
+    os.write(output, json.dumps(function(*arguments)).encode())
+    os._exit(0)
+_tempera_call({name!r})
+"""
+
+
+def same_output(printed: str, expected: str) -> bool:
+    """Whether two outputs have the same lines without spaces at their ends, or lines of equal decimal numbers.
+
+    >>> same_output("1 2 \\n3\\n", "1 2\\n3"), same_output("1.0 2", "1 2.00"), same_output("1", "1\\n2")
+    (True, True, False)
+    """
+    found = [line.strip() for line in printed.strip().splitlines()]
+    right = [line.strip() for line in expected.strip().splitlines()]
+    return len(found) == len(right) and all(map(_same_line, found, right))
+
+
+def _same_line(found: str, right: str) -> bool:
+    if found == right:
+        return True
+    try:
+        return [Decimal(word) for word in found.split()] == [Decimal(word) for word in right.split()]
+    except InvalidOperation:
+        return False
+
+
+class ContestTestGrader(Grader):
+    """Right if every test is passed; the first that is not ends the grading of an answer."""
+
+    votes = False
+    needs_sandbox = True
+
+    def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:
+        return whole_program(text)
+
+    def judge(self, extracted: str, problem: Problem) -> Verdict:
+        for test in problem.details["tests"]:
+            functional = test["testtype"] == "functional"
+            driver = _DRIVER.format(name=problem.details["function"]) if functional else ""
+            outcome = run_python(_PRELUDE + extracted + "\n" + driver, test["input"].encode(), _LIMITS)
+            if outcome.status in ("timed out", "too much output"):
+                return Verdict(False, outcome.status)
+            if outcome.status != "finished":
+                return Verdict(False)
+            printed = outcome.output.decode("utf-8", "replace")
+            if not (_same_result(printed, test["output"]) if functional else same_output(printed, test["output"])):
+                return Verdict(False)
+        return Verdict(True)
+
+
+def _same_result(printed: str, expected: str) -> bool:
+    try:
+        found: Any = json.loads(printed)
+        right: Any = json.loads(expected)
+    except ValueError:
+        return False
+    return bool(found == right)

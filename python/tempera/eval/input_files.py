@@ -1,0 +1,92 @@
+"""Data files, read strictly: what is wrong is said with its file, line and field."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tempera.errors import BadInput
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, unpacked if its name ends in .gz."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError) as error:
+            raise BadInput(str(path), f"is no gzip file: {error}") from None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(str(path), f"is not UTF-8 at byte {error.start}") from None
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+
+
+def parse_json(text: str, place: str) -> Any:
+    """A JSON document; a doubled key is refused."""
+
+    def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            names = [name for name, _ in pairs]
+            doubled = next(name for name in names if names.count(name) > 1)
+            raise BadInput(place, f'the field "{doubled}" is there twice')
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=without_doubles)
+    except json.JSONDecodeError as error:
+        raise BadInput(place, f"is no JSON: {error.msg} at column {error.colno}") from None
+
+
+def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each object of a JSONL file, or of a file that is one JSON array, with the place it is at."""
+    text = read_text(path)
+    if text.lstrip().startswith("["):
+        for number, record in enumerate(parse_json(text, str(path)), 1):
+            yield _checked(f"{path}, record {number}", record)
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        place = f"{path}, line {number}"
+        if not line.strip():
+            raise BadInput(place, "is empty", "give one JSON object a line")
+        yield _checked(place, parse_json(line, place))
+
+
+def _checked(place: str, record: Any) -> tuple[str, dict[str, Any]]:
+    if not isinstance(record, dict):
+        raise BadInput(place, "is no JSON object")
+    return place, record
+
+
+def text_field(place: str, record: dict[str, Any], name: str) -> str:
+    """A field that must be a text."""
+    if name not in record:
+        there = ", ".join(f'"{key}"' for key in record) or "none"
+        raise BadInput(place, f'the field "{name}" is missing', f"the fields there are {there}")
+    value = record[name]
+    if not isinstance(value, str):
+        raise BadInput(place, f'the field "{name}" is no text')
+    return value
+
+
+def text_or_number_field(place: str, record: dict[str, Any], name: str) -> str:
+    """A field that is a text or a number, as text."""
+    if isinstance(record.get(name), (int, float)) and not isinstance(record[name], bool):
+        return str(record[name])
+    return text_field(place, record, name)

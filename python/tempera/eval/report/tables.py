@@ -1,0 +1,164 @@
+"""The figures as rows: one table for the page, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from typing import Any
+
+from tempera.eval.report.results import Results, SamplerResult
+
+COLUMNS = (
+    "sampler", "n", "seeds", "pass@1", "sd", "low", "high", "paper", "vote", "paper vote", "hit capacity",
+    "paper hit capacity", "mean log-likelihood", "mean confidence", "decode tokens", "seconds", "peak cache GiB",
+    "second opinion differs", "graders failed", "differs from the paper",
+)  # fmt: skip
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent with one decimal, empty for None.
+
+    >>> percent(0.4567)
+    '45.7'
+    """
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def _mean(values: list[float]) -> str:
+    return f"{sum(values) / len(values):.4f}" if values else ""
+
+
+def name_of(result: SamplerResult) -> str:
+    """The sampler's label; where that is its name, with its number of rounds or particles."""
+    settings = result.settings
+    if settings.label != settings.sampler:
+        return settings.label
+    if settings.sampler in ("power-smc", "best-of-n"):
+        return f"{settings.label}, N = {settings.particles}"
+    if settings.sampler in ("fixed-horizon", "power-sampling"):
+        return f"{settings.label}, N_m = {settings.rounds}"
+    return settings.label
+
+
+def row(result: SamplerResult) -> dict[str, str]:
+    """The cells of one sampler, by column; shares in per cent."""
+    votes = result.vote_by_seed
+    cells = (
+        name_of(result),
+        str(result.problems),
+        str(result.seeds),
+        percent(result.accuracy),
+        percent(result.deviation),
+        percent(result.interval.low),
+        percent(result.interval.high),
+        result.paper[0] if result.paper else "",
+        percent(sum(votes) / len(votes)) if votes else "",
+        result.paper_vote or "",
+        percent(result.hit_capacity),
+        result.paper_hit_capacity or "",
+        _mean(result.log_likelihoods),
+        _mean(result.confidences),
+        "" if result.tokens_per_answer is None else f"{result.tokens_per_answer:.0f}",
+        "" if result.seconds_per_answer is None else f"{result.seconds_per_answer:.3g}",
+        "" if result.cache_gib is None else f"{result.cache_gib:.3g}",
+        "" if result.second_opinion_differs is None else str(result.second_opinion_differs),
+        str(len(result.failures)),
+        "; ".join(result.differences),
+    )
+    return dict(zip(COLUMNS, cells, strict=True))
+
+
+def as_csv(results: Results) -> str:
+    """A line for each sampler; every line names the task, the model and the template."""
+    plan = results.evaluation.plan
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("task", "model", "template", "prompting", *COLUMNS))
+    for result in results.samplers:
+        prompting = "" if not plan.template else "chat" if plan.chat else "raw"
+        named = (results.title, plan.model, plan.template, prompting)
+        writer.writerow((*named, *row(result).values()))
+    return text.getvalue()
+
+
+def _tex(text: str) -> str:
+    for sign in "\\&%$#_{}":
+        text = text.replace(sign, "\\textbackslash{}" if sign == "\\" else "\\" + sign)
+    return text.replace("±", "$\\pm$")
+
+
+def as_latex(results: Results) -> str:
+    """A table for a paper: ours and the paper's values side by side, with booktabs."""
+    plan = results.evaluation.plan
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{tabular}{lrrrrrr}",
+        "\\toprule",
+        "Sampler & pass@1 (\\%) & 95\\,\\% interval & paper & vote & paper & decode tokens \\\\",
+        "\\midrule",
+    ]
+    for result in results.samplers:
+        cells = row(result)
+        spread = f" $\\pm$ {cells['sd']}" if cells["sd"] else ""
+        lines.append(
+            " & ".join(
+                (
+                    _tex(cells["sampler"]),
+                    cells["pass@1"] + spread,
+                    f"[{cells['low']}, {cells['high']}]",
+                    cells["paper"] or "--",
+                    cells["vote"] or "--",
+                    cells["paper vote"] or "--",
+                    cells["decode tokens"] or "--",
+                )
+            )
+            + " \\\\"
+        )
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    lines.append(
+        _tex(
+            f"{results.title}, {results.samplers[0].problems} problems, {len(plan.seeds)} seed{'s' if len(plan.seeds) > 1 else ''}, "
+            f"{plan.model or 'answers from a file'}{', template ' + plan.template if plan.template else ''}. "
+        )
+    )
+    for result in results.samplers:
+        if result.differences:
+            lines.append(_tex(f"{name_of(result)}: {'; '.join(result.differences)}. "))
+    return "\n".join(lines) + "\n"
+
+
+def as_json(results: Results) -> str:
+    """All figures."""
+    document: dict[str, Any] = {
+        "task": results.title,
+        "settings": dataclasses.asdict(results.evaluation.plan),
+        "paper_model": results.paper_model,
+        "samplers": [],
+        "comparisons": [dataclasses.asdict(one) for one in results.comparisons],
+    }
+    for result in results.samplers:
+        fields = dataclasses.asdict(result)
+        fields |= {"accuracy": result.accuracy, "deviation": result.deviation}
+        document["samplers"].append(fields)
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _seeds(results: Results) -> str:
+    count = len(results.evaluation.plan.seeds)
+    return f"{count} seed{'s' if count > 1 else ''}"
+
+
+def as_text(results: Results) -> str:
+    """The first columns, for a terminal."""
+    lines = [f"{results.title}: {results.samplers[0].problems} problems, {_seeds(results)}"]
+    lines.append(f"{'sampler':32} {'pass@1 %':>14} {'95 %':>15} {'paper':>6} {'vote':>6} {'tokens':>8}")
+    for result in results.samplers:
+        cells = row(result)
+        value = cells["pass@1"] + (f" ± {cells['sd']}" if cells["sd"] else "")
+        interval = f"[{cells['low']}, {cells['high']}]"
+        lines.append(
+            f"{cells['sampler']:32} {value:>14} {interval:>15} {cells['paper']:>6} {cells['vote']:>6} {cells['decode tokens']:>8}"
+        )
+    return "\n".join(lines)

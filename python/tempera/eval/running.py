@@ -1,0 +1,139 @@
+"""The first stage: draws all answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tempera.eval.answers import Answer, likeliest
+from tempera.eval.evaluation import Evaluation, folder_name, write_whole
+from tempera.eval.progress import Progress
+from tempera.eval.samplers import CHAINS, PARTICLES, Settings
+from tempera.eval.sampling import Asked, Prompt, Sampling
+
+# Pilots draw from other seeds than the runs, so that no word of chance is used twice.
+_PILOT_SEED = 1 << 48
+_MOST_PILOTS = 7
+_NEAR = 0.03
+
+
+def prompts_of(evaluation: Evaluation) -> list[Prompt]:
+    """The prompts of an evaluation."""
+    task = evaluation.plan.read_task()
+    return [Prompt(problem.id, evaluation.plan.prompt(problem)) for problem in task.problems]
+
+
+def run(evaluation: Evaluation, sampling: Sampling) -> None:
+    """Draws what is missing; a run that is there is left as it is."""
+    prompts = prompts_of(evaluation)
+    if evaluation.plan.matched:
+        match_tokens(evaluation, sampling, prompts)
+    for settings in evaluation.samplers():
+        for number, seed in enumerate(evaluation.plan.seeds, 1):
+            rungs: list[int | None] = [None, *evaluation.other_rungs(settings)]
+            for rung in rungs:
+                folder = evaluation.run_folder(settings, seed, rung)
+                what = f"{settings.label}, seed {number} of {len(evaluation.plan.seeds)}"
+                _draw(sampling, prompts, Asked(settings, seed, rung), folder, what)
+
+
+def _draw(sampling: Sampling, prompts: list[Prompt], asked: Asked, folder: Path, what: str) -> None:
+    done = folder.with_name(folder.name + ".done")
+    if done.exists():
+        return
+    progress = Progress(what, len(prompts) * asked.settings.samples, sampling.done(folder))
+    try:
+        sampling.draw(prompts, asked, folder, progress.show)
+    finally:
+        progress.end()
+    write_whole(done, "")
+
+
+def answers(evaluation: Evaluation, sampling: Sampling, settings: Settings, seed: int) -> list[Answer]:
+    """The answers of one sampler and seed, in the order of the problems."""
+    given = answers_of(sampling, settings, evaluation.run_folder(settings, seed))
+    others = [
+        sampling.records(evaluation.run_folder(settings, seed, rung)) for rung in evaluation.other_rungs(settings)
+    ]
+    if not others:
+        return given
+    return [
+        Answer(answer.returned, [rung[number] for rung in others] + [answer.returned])
+        for number, answer in enumerate(given)
+    ]
+
+
+def answers_of(sampling: Sampling, settings: Settings, folder: Path) -> list[Answer]:
+    """The answers of one run folder, in the order of its prompts."""
+    drawn = sampling.records(folder)
+    if settings.sampler != "best-of-n":
+        return [Answer(record) for record in drawn]
+    size = settings.samples
+    groups = [drawn[start : start + size] for start in range(0, len(drawn), size)]
+    return [Answer(likeliest(group), group) for group in groups]
+
+
+def nearest_amount(cost: Callable[[int], float], target: float, first: int) -> tuple[int, dict[int, float]]:
+    """The amount whose cost is nearest to the target, and all costs that were measured.
+
+    Costs grow with the amount, but not in proportion: more rounds find longer records. So each next amount is what the
+    two nearest measurements around the target say, until one is within 3 % or nothing new is left to try.
+
+    >>> nearest_amount(lambda amount: 10.0 * amount**1.5, 1000.0, 4)[0]
+    22
+    """
+    costs: dict[int, float] = {}
+    amount = first
+    for _ in range(_MOST_PILOTS):
+        costs[amount] = cost(amount)
+        if abs(costs[amount] - target) <= _NEAR * target:
+            break
+        below = [one for one in costs if costs[one] < target]
+        above = [one for one in costs if costs[one] >= target]
+        if below and above:
+            low, high = max(below), min(above)
+            slope = (costs[high] - costs[low]) / (high - low) if high != low else 0.0
+            amount = low + round((target - costs[low]) / slope) if slope > 0 else (low + high) // 2
+            amount = min(max(amount, low + 1), high - 1) if high - low > 1 else low
+        else:
+            nearest = max(below) if below else min(above)
+            amount = max(1, round(nearest * min(4.0, target / costs[nearest])))
+        if amount in costs:
+            break
+    return min(costs, key=lambda one: (abs(costs[one] - target), one)), costs
+
+
+def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
+    """Chooses rounds and particles so that each sampler takes about PPT's decode tokens, by pilots.
+
+    Pilots answer the first problems with seeds of their own. What is chosen is printed and kept in matched.json; what
+    each sampler then took on all problems is in the report.
+    """
+    path = evaluation.folder / "matched.json"
+    if path.exists():
+        return
+    few = prompts[: evaluation.plan.pilot_problems]
+
+    def cost(settings: Settings) -> float:
+        folder = evaluation.folder / "pilots" / folder_name(f"{settings.label} {settings.amount}")
+        _draw(sampling, few, Asked(settings, _PILOT_SEED), folder, f"pilot of {settings.label}, {settings.amount}")
+        return sampling.figures(folder).decode_tokens / len(few)
+
+    reference = next(settings for settings in evaluation.plan.samplers if settings.sampler == "ppt")
+    target = cost(reference)
+    rows = []
+    for settings in evaluation.plan.samplers:
+        if settings.sampler not in (*CHAINS, *PARTICLES):
+            continue
+        amount, costs = nearest_amount(lambda one: cost(settings.with_amount(one)), target, settings.amount)
+        rows.append({"label": settings.label, "amount": amount, "decode_tokens": costs[amount], "pilots": costs})
+        unit = {"power-smc": "particles", "best-of-n": "records"}.get(settings.sampler, "rounds")
+        print(
+            f"{settings.label}: {amount} {unit}, {costs[amount]:.0f} decode tokens an answer where ppt takes {target:.0f} "
+            f"(pilots of {len(few)} problems)",
+            file=sys.stderr,
+        )
+    document = {"ppt_decode_tokens_per_answer": target, "pilot_problems": len(few), "samplers": rows}
+    write_whole(path, json.dumps(document, indent=1) + "\n")

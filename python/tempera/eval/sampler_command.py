@@ -1,0 +1,167 @@
+"""The samplers by the command `tempera sample`, run as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tempera.errors import BadInput
+from tempera.eval.samplers import decimal
+from tempera.eval.sampling import Asked, Drawn, Figures, Prompt, Sampling, Scoring
+
+_SECONDS_BETWEEN_LOOKS = 0.2
+
+
+def find_command(given: str | None = None) -> str:
+    """The command: as given, else $TEMPERA, else on the path, else in the build folder of this source tree."""
+    built = [Path(__file__).parents[3] / "build" / place / "tempera" for place in ("release", "openmp", ".")]
+    for candidate in (given, os.environ.get("TEMPERA"), shutil.which("tempera"), *map(str, built)):
+        if candidate and os.access(candidate, os.X_OK) and Path(candidate).is_file():
+            return candidate
+        if candidate and candidate in (given, os.environ.get("TEMPERA")):
+            raise BadInput(candidate, "is no program that can be run", "--tempera names the command")
+    raise BadInput("tempera", "the command is not found", "build it, or name it with --tempera or $TEMPERA")
+
+
+class SamplerCommand(Sampling, Scoring):
+    """`tempera sample --prompts FILE --out FOLDER`; a run that was ended goes on with `--resume`.
+
+    `model_flags` are the options that say what the model is and how it reads: --model, --chat, --thinking,
+    --arithmetic; `machine_flags` those that decide no bit: --device, --threads, --batch, --cache-memory.
+    """
+
+    def __init__(self, command: str, model_flags: list[str], machine_flags: list[str]) -> None:
+        self._command = command
+        self._model_flags = model_flags
+        self._machine_flags = machine_flags
+
+    def _ask(self, *arguments: str, given: str = "") -> str:
+        done = subprocess.run([self._command, *arguments], input=given, capture_output=True, text=True, encoding="utf-8")
+        if done.returncode:
+            raise BadInput("tempera", _message(done.stderr))
+        return done.stdout
+
+    def presets(self) -> dict[str, dict[str, Any]]:
+        return {preset["name"]: preset for preset in json.loads(self._ask("presets", "--json"))}
+
+    def version(self) -> str:
+        lines = self._ask("--version").splitlines()
+        return " ".join(" ".join(line.split()) for line in lines[:2])
+
+    def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Callable[[int], None]) -> None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if (folder / "checkpoint").exists():
+            arguments = ["sample", "--resume", str(folder), *self._machine_flags]
+        else:
+            if folder.exists():  # ended before its first checkpoint: nothing in it can be used
+                shutil.rmtree(folder)
+            file = folder.with_name(folder.name + ".prompts.jsonl")
+            lines = (json.dumps({"id": prompt.id, "prompt": prompt.text}, ensure_ascii=False) for prompt in prompts)
+            file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            arguments = ["sample", "--prompts", str(file), "--out", str(folder), "--confidence"]
+            arguments += [*self._model_flags, *asked.settings.flags(), *self._machine_flags]
+            arguments += ["--seed", str(asked.seed), "--samples", str(asked.settings.samples)]
+            if asked.output_rung is not None:
+                arguments += ["--output-rung", str(asked.output_rung)]
+        self._watch(arguments, folder, progress)
+
+    def _watch(self, arguments: list[str], folder: Path, progress: Callable[[int], None]) -> None:
+        errors = folder.with_name(folder.name + ".errors")
+        with errors.open("w+", encoding="utf-8") as stream:
+            # In a group of its own, so that Ctrl-C reaches it once, from here: a second signal ends it unsaved.
+            process = subprocess.Popen(
+                [self._command, *arguments], stdout=subprocess.DEVNULL, stderr=stream, start_new_session=True
+            )
+            try:
+                while process.poll() is None:
+                    time.sleep(_SECONDS_BETWEEN_LOOKS)
+                    progress(self.done(folder))
+            except BaseException:
+                process.terminate()  # it saves every round that has ended
+                process.wait()
+                raise
+            stream.seek(0)
+            said = stream.read()
+        if process.returncode != 0:
+            raise BadInput("tempera sample", _message(said) or f"ended with exit code {process.returncode}")
+        errors.unlink()
+
+    def tokens(self, text: str) -> list[int]:
+        model = self._flags_named("--model")
+        # One newline at the end of what it reads is left out.
+        found: list[int] = json.loads(self._ask("tokens", *model, "--json", "-", given=text + "\n"))["ids"]
+        return found
+
+    def score(self, tokens: list[int], power: float) -> tuple[list[float], list[float]]:
+        flags = self._flags_named("--model", "--arithmetic") + ["--powers", decimal(power), "--json"]
+        scores = json.loads(self._ask("score", *flags, "--tokens", ",".join(map(str, tokens))))
+        return scores["log_p"], [of_powers[0] for of_powers in scores["log_z"]]
+
+    def _flags_named(self, *names: str) -> list[str]:
+        flags = self._model_flags
+        return [word for at, name in enumerate(flags) if name in names for word in flags[at : at + 2]]
+
+    def done(self, folder: Path) -> int:
+        samples = folder / "samples.jsonl"
+        return samples.read_bytes().count(b"\n") if samples.exists() else 0
+
+    def records(self, folder: Path) -> list[Drawn]:
+        confidences = _last_confidences(folder)
+        records = []
+        for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines():
+            sample = json.loads(line)
+            key = (sample["id"], sample["sample"])
+            records.append(
+                Drawn(
+                    sample["id"],
+                    sample["sample"],
+                    sample["answer"],
+                    sample["log_p0"],
+                    len(sample["tokens"]),
+                    sample["terminated"],
+                    confidences.get(key),
+                )
+            )
+        return records
+
+    def figures(self, folder: Path) -> Figures:
+        return Figures(*(_read(folder / f"{name}.json") for name in ("summary", "speed", "config")))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _message(said: str) -> str:
+    """The last line of an error, without the command's name before it."""
+    lines = [line for line in said.strip().splitlines() if line.strip()]
+    return lines[-1].removeprefix("tempera: ") if lines else ""
+
+
+def _last_confidences(folder: Path) -> dict[tuple[str, int], float]:
+    """Of each answer the confidence after its last round, of the record that has the answer's log p0.
+
+    An answer is one of the records of the last round, whichever rung or particle it is; records of one log p0 to the
+    last bit are copies.
+    """
+    likelihoods = {}
+    for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines():
+        sample = json.loads(line)
+        likelihoods[(sample["id"], sample["sample"])] = sample["log_p0"]
+    found: dict[tuple[str, int], float] = {}
+    with (folder / "events.jsonl").open(encoding="utf-8") as events:
+        for line in events:
+            if '"kind":"round"' in line:
+                event = json.loads(line)
+                key = (event["id"], event["sample"])
+                found.pop(key, None)
+                if likelihoods.get(key) in event["log_p0"] and "confidence" in event:
+                    found[key] = event["confidence"][event["log_p0"].index(likelihoods[key])]
+    return found

@@ -1,0 +1,169 @@
+"""The paper's samplers, and what `tempera sample` is told for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tempera.errors import BadInput
+
+# The sampler's name here, its name in the paper's tables, and in `tempera sample`.
+PAPER_ROWS = {
+    "standard": "Standard",
+    "low-temperature": "Lower Temperature",
+    "power-sampling": "Power Sampling",
+    "fixed-horizon": "Single chain",
+    "power-smc": "PowerSMC",
+    "ppt": "PPT",
+    "uncoupled-ladder": "Uncoupled ladder, coldest rung",
+    "uncoupled-ladder-by-likelihood": "Uncoupled ladder",
+    "best-of-n": "Best-of-N",
+}
+SAMPLERS = tuple(PAPER_ROWS)
+LADDERS = ("ppt", "uncoupled-ladder", "uncoupled-ladder-by-likelihood")
+CHAINS = ("power-sampling", "fixed-horizon")
+PARTICLES = ("power-smc", "best-of-n")
+
+
+def decimal(power: float) -> str:
+    """A power as the command reads it, without an exponent.
+
+    >>> decimal(1.587401), decimal(4.0), decimal(1e6)
+    ('1.587401', '4', '1000000')
+    """
+    return f"{power:.12f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides one sampler's answers, apart from model, prompts and seed.
+
+    `powers` is the whole ladder; a sampler of one power takes its last, alpha*. `rounds` is N_m, `particles` is N of
+    `power-smc` and `best-of-n`. `label` tells it from the others of a run.
+    """
+
+    label: str
+    sampler: str
+    powers: tuple[float, ...]
+    horizon: int | None
+    block: int | None
+    rounds: int
+    schedule: str = "adj"
+    particles: int = 8
+    preset: str = ""
+
+    def flags(self) -> list[str]:
+        """The options of `tempera sample`; Best-of-N is N answers of the model itself, so that all N can vote.
+
+        >>> Settings("ppt", "ppt", (1.0, 4.0), 28, 4, 3).flags()[:4]
+        ['--sampler', 'ppt', '--powers', '1,4']
+        """
+        sampler = "standard" if self.sampler == "best-of-n" else self.sampler
+        flags = ["--sampler", sampler]
+        if self.sampler in LADDERS:
+            flags += ["--powers", ",".join(map(decimal, self.powers))]
+        elif sampler != "standard":
+            flags += ["--powers", decimal(self.powers[-1])]
+        if self.horizon is not None:
+            flags += ["--horizon", str(self.horizon)]
+        elif self.preset:
+            flags += ["--preset", self.preset]
+        if self.sampler in (*LADDERS, *CHAINS):
+            flags += ["--rounds", str(self.rounds)]
+        if self.block is not None and sampler not in ("standard", "low-temperature"):
+            flags += ["--block", str(self.block)]
+        if self.sampler == "ppt":
+            flags += ["--schedule", self.schedule]
+        if self.sampler == "power-smc":
+            flags += ["--particles", str(self.particles)]
+        return flags
+
+    @property
+    def used_powers(self) -> tuple[float, ...]:
+        """The powers that this sampler takes: the ladder, its last, or 1."""
+        if self.sampler in LADDERS:
+            return self.powers
+        return (1.0,) if self.sampler in ("standard", "best-of-n") else self.powers[-1:]
+
+    @property
+    def samples(self) -> int:
+        """How many records each answer is chosen from, drawn as separate samples."""
+        return self.particles if self.sampler == "best-of-n" else 1
+
+    def with_amount(self, amount: int) -> Settings:
+        """The same with another number of rounds or particles, whichever its cost grows with."""
+        if self.sampler in PARTICLES:
+            return replace(self, particles=amount)
+        return replace(self, rounds=amount)
+
+    @property
+    def amount(self) -> int:
+        """The number of rounds or particles."""
+        return self.particles if self.sampler in PARTICLES else self.rounds
+
+
+def check_sampler(name: str) -> str:
+    """The name of a sampler, or BadInput."""
+    if name not in SAMPLERS:
+        raise BadInput("--samplers", f'there is no sampler "{name}"', f"give some of {', '.join(SAMPLERS)}")
+    return name
+
+
+def arithmetic_ladder(first: float, last: float, rungs: int) -> tuple[float, ...]:
+    """Powers of equal differences.
+
+    >>> arithmetic_ladder(1, 4, 4)
+    (1.0, 2.0, 3.0, 4.0)
+    """
+    return tuple(first + (last - first) * rung / (rungs - 1) for rung in range(rungs))
+
+
+def geometric_ladder(first: float, last: float, rungs: int) -> tuple[float, ...]:
+    """Powers of equal ratios.
+
+    >>> geometric_ladder(1, 4, 3)
+    (1.0, 2.0, 4.0)
+    """
+    return tuple(round(first * (last / first) ** (rung / (rungs - 1)), 6) for rung in range(rungs))
+
+
+def random_ladder(first: float, last: float, rungs: int, seed: int) -> tuple[float, ...]:
+    """The two ends, and between them powers drawn uniformly, the same for the same seed."""
+    import random
+
+    chance = random.Random(seed)
+    inner = sorted(round(chance.uniform(first, last), 6) for _ in range(rungs - 2))
+    return (first, *inner, last)
+
+
+def sweep(kind: str, base: Settings, equal_powers: tuple[float, ...] = ()) -> list[Settings]:
+    """The paper's ablations of `ppt`: what one setting of it does, all others kept.
+
+    replicas: K = 1 to 5 at the same first and last power, geometric between, K = 1 at the last. rounds: N_m = 1, 2, 4,
+    8, 10. ladder: K = 5 random, arithmetic, geometric and, where `equal_powers` are given (`tempera ladder` finds
+    them), equi-accepting. schedule: ordered sweeps and even-odd ones.
+
+    >>> [s.label for s in sweep("schedule", Settings("ppt", "ppt", (1.0, 2.0), 8, 4, 3))]
+    ['schedule adj', 'schedule deo']
+    """
+    first, last = base.powers[0], base.powers[-1]
+    if kind in ("replicas", "ladder") and len(base.powers) < 2:
+        raise BadInput("--sweep", f"{kind} needs a ladder", "give --powers FIRST,…,LAST")
+    if kind == "replicas":
+        single = replace(base, label="K = 1", sampler="fixed-horizon", powers=(last,))
+        return [single] + [
+            replace(base, label=f"K = {rungs}", powers=geometric_ladder(first, last, rungs)) for rungs in range(2, 6)
+        ]
+    if kind == "rounds":
+        return [replace(base, label=f"rounds {rounds}", rounds=rounds) for rounds in (1, 2, 4, 8, 10)]
+    if kind == "ladder":
+        ladders = {
+            "random": random_ladder(first, last, 5, 1),
+            "arithmetic": arithmetic_ladder(first, last, 5),
+            "geometric": geometric_ladder(first, last, 5),
+        }
+        if equal_powers:
+            ladders["equi-accepting"] = equal_powers
+        return [replace(base, label=f"ladder {name}", powers=powers) for name, powers in ladders.items()]
+    if kind == "schedule":
+        return [replace(base, label=f"schedule {name}", schedule=name) for name in ("adj", "deo")]
+    raise BadInput("--sweep", f'there is no sweep "{kind}"', "give replicas, rounds, ladder or schedule")

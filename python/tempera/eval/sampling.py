@@ -1,0 +1,102 @@
+"""The interface to tempera's samplers: prompts in, answers and figures out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tempera.eval.samplers import Settings
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt with the id that its draws are told from others by."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One record that was drawn.
+
+    `log_p0` is the sum over its tokens, `tokens` how many they are (the terminal one included), `confidence` their mean
+    negative entropy, `terminated` whether it ended before its horizon. None is what nobody measured.
+    """
+
+    id: str
+    sample: int
+    text: str
+    log_p0: float | None
+    tokens: int | None
+    terminated: bool
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a run cost and did: `summary` and `speed` as in the run folder of `tempera sample`."""
+
+    summary: dict[str, Any]
+    speed: dict[str, Any]
+    config: dict[str, Any]
+
+    @property
+    def decode_tokens(self) -> int:
+        """All tokens that were drawn, those of rejected proposals too."""
+        return int(self.summary["decode_tokens"])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a sampler: the model and how it is run, the settings, the seed, the rung that answers."""
+
+    settings: Settings
+    seed: int
+    output_rung: int | None = None
+
+
+class Sampling(ABC):
+    """Draws answers. Implemented by the command (`sampler_command`), and by the extension module where it is there."""
+
+    @abstractmethod
+    def presets(self) -> dict[str, dict[str, Any]]:
+        """The paper's settings by name."""
+
+    @abstractmethod
+    def version(self) -> str:
+        """The version that draws."""
+
+    @abstractmethod
+    def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Callable[[int], None]) -> None:
+        """Draws `settings.samples` records for each prompt into a run folder, or goes on where it was left.
+
+        `progress` is told how many records are done. The same question gives the same records.
+        """
+
+    @abstractmethod
+    def done(self, folder: Path) -> int:
+        """How many records a run folder has already."""
+
+    @abstractmethod
+    def records(self, folder: Path) -> list[Drawn]:
+        """The records of a finished run folder, in the order of its prompts."""
+
+    @abstractmethod
+    def figures(self, folder: Path) -> Figures:
+        """What a finished run cost and did."""
+
+
+class Scoring(ABC):
+    """Tokens of texts and their likelihoods, for a harness that scores."""
+
+    @abstractmethod
+    def tokens(self, text: str) -> list[int]:
+        """The tokens of a text, with those that the tokenizer puts before it."""
+
+    @abstractmethod
+    def score(self, tokens: list[int], power: float) -> tuple[list[float], list[float]]:
+        """Of each token after the first: log p0, and log of the sum over the vocabulary of p0^power at its position."""

@@ -1,0 +1,119 @@
+"""Means, intervals and tests of shares of right answers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_Z = 1.959963984540054  # the normal distribution's 97.5 % point
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean."""
+    return math.fsum(values) / len(values)
+
+
+def deviation(values: Sequence[float]) -> float | None:
+    """The standard deviation with n - 1, None of one value.
+
+    >>> deviation([1.0, 3.0]) == math.sqrt(2)
+    True
+    """
+    if len(values) < 2:
+        return None
+    centre = mean(values)
+    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def wilson(share: float, count: float) -> Interval:
+    """Wilson's score interval of a share of `count` independent trials.
+
+    >>> interval = wilson(0.425, 200)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.359, 0.494)
+    """
+    square = _Z * _Z / count
+    centre = (share + square / 2) / (1 + square)
+    half = _Z / (1 + square) * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def share_interval(right: Sequence[int], seeds: int) -> Interval:
+    """The interval of the share of right answers over problems like these, from how many of `seeds` were right of each.
+
+    Answers to one problem depend on each other, so the problems are what is counted: Wilson's interval with the number
+    of independent trials that has the observed variance over problems, from the number of problems up to problems times
+    seeds. With one seed it is Wilson's own.
+
+    >>> share_interval([1] * 41 + [0] * 159, 1) == wilson(0.205, 200)
+    True
+    """
+    problems = len(right)
+    share = sum(right) / (problems * seeds)
+    variance = math.fsum((count / seeds - share) ** 2 for count in right) / problems
+    trials = float(problems)
+    if seeds > 1 and 0 < share < 1:
+        most = float(problems * seeds)
+        trials = most if variance == 0 else min(most, max(trials, share * (1 - share) / variance * problems))
+    return wilson(share, trials)
+
+
+def sign_flip_p(differences: Sequence[int]) -> float:
+    """The exact two-sided p-value of paired differences: of all ways to flip their signs, the share with a sum as large.
+
+    With differences of -1, 0 and 1 it is McNemar's exact test.
+
+    >>> sign_flip_p([1, 1, 1, 1, 1, -1]) == 14 / 64
+    True
+    """
+    sums = {0: 1}
+    for size, times in Counter(abs(difference) for difference in differences if difference).items():
+        flips = [(size * (2 * up - times), math.comb(times, up)) for up in range(times + 1)]
+        together: dict[int, int] = {}
+        for total, ways in sums.items():
+            for change, more in flips:
+                together[total + change] = together.get(total + change, 0) + ways * more
+        sums = together
+    observed = abs(sum(differences))
+    extreme = sum(ways for total, ways in sums.items() if abs(total) >= observed)
+    return extreme / sum(sums.values())
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What two samplers differ by on the same problems: the difference of shares, its interval, the exact p-value."""
+
+    difference: float
+    interval: Interval
+    p_value: float
+    better: int
+    worse: int
+
+
+def paired(first: Sequence[int], second: Sequence[int], seeds: int) -> Paired:
+    """The difference first - second, from how many of `seeds` answers were right of each problem.
+
+    The interval is the mean of the differences by problem and 1.96 of its standard errors.
+    """
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    shares = [difference / seeds for difference in differences]
+    centre = mean(shares)
+    spread = deviation(shares) or 0.0
+    half = _Z * spread / math.sqrt(len(shares))
+    return Paired(
+        centre,
+        Interval(max(-1.0, centre - half), min(1.0, centre + half)),
+        sign_flip_p(differences),
+        sum(difference > 0 for difference in differences),
+        sum(difference < 0 for difference in differences),
+    )

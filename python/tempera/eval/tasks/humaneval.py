@@ -1,0 +1,33 @@
+"""HumanEval: functions to complete, tested by execution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tempera.errors import BadInput
+from tempera.eval.graders.function_tests import FunctionTestGrader
+from tempera.eval.input_files import read_records, text_field
+from tempera.eval.problem import Problem
+from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, one_file
+
+
+def read_humaneval(paths: list[Path], _subset: str = "") -> Task:
+    """The 164 problems of HumanEval.jsonl(.gz), with the fields that its authors gave it."""
+    path = one_file(paths, "HumanEval")
+    problems = []
+    for place, record in read_records(path):
+        prompt = text_field(place, record, "prompt")
+        entry_point = text_field(place, record, "entry_point")
+        if f"def {entry_point}(" not in prompt:
+            raise BadInput(place, f'the field "prompt" does not define "{entry_point}"')
+        problems.append(
+            Problem(
+                text_field(place, record, "task_id"),
+                {"problem": prompt},
+                text_field(place, record, "canonical_solution"),
+                {"prompt": prompt, "entry_point": entry_point, "test": text_field(place, record, "test")},
+            )
+        )
+    expect_count([path], problems, 164, "HumanEval")
+    expect_different_ids([path], problems)
+    return Task("humaneval", "HumanEval", problems, FunctionTestGrader(), "function", "plain", "HumanEval")

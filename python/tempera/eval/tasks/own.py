@@ -1,0 +1,58 @@
+"""A task on data of one's own: JSONL with prompt and answer, and a named grader or a Python function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tempera.errors import BadInput
+from tempera.eval.graders.function_grader import FunctionGrader
+from tempera.eval.graders.letter import LetterGrader
+from tempera.eval.graders.mathematics import MathematicsGrader
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
+from tempera.eval.graders.plain import ExactGrader, WorkedSumGrader
+from tempera.eval.graders.verdict import Grader
+from tempera.eval.input_files import read_records, text_field, text_or_number_field
+from tempera.eval.problem import Problem
+from tempera.eval.tasks.task import Task, expect_different_ids, one_file
+
+_GRADERS: dict[str, type[Grader]] = {
+    "exact": ExactGrader,
+    "integer": IntegerGrader,
+    "letter": LetterGrader,
+    "mathematics": MathematicsGrader,
+    "number": NumericGrader,
+    "worked-sum": WorkedSumGrader,
+}
+
+
+def grader_named(name: str) -> Grader:
+    """A grader by its name, or FILE.py:FUNCTION, where FUNCTION(text, answer) says whether an answer is right."""
+    if name in _GRADERS:
+        return _GRADERS[name]()
+    file, colon, function = name.rpartition(":")
+    if colon and file.endswith(".py"):
+        return FunctionGrader(Path(file), function)
+    names = ", ".join(_GRADERS)
+    raise BadInput("--grader", f'there is no grader "{name}"', f"give one of {names}, or FILE.py:FUNCTION")
+
+
+def read_own(paths: list[Path], grader: str = "exact") -> Task:
+    """{"prompt", "answer"} a line, with an "id" if there is one, and no other field."""
+    path = one_file(paths, "a task of one's own")
+    problems = []
+    for number, (place, record) in enumerate(read_records(path), 1):
+        for name in record:
+            if name not in ("id", "prompt", "answer"):
+                raise BadInput(place, f'the field "{name}" has no meaning here', 'give "prompt", "answer" and, if you like, "id"')
+        identity = text_field(place, record, "id") if "id" in record else f"{path.stem}-{number}"
+        problems.append(
+            Problem(
+                identity,
+                {"problem": text_field(place, record, "prompt")},
+                text_or_number_field(place, record, "answer"),
+            )
+        )
+    if not problems:
+        raise BadInput(str(path), "there is no problem")
+    expect_different_ids([path], problems)
+    return Task("own", path.stem, problems, grader_named(grader or "exact"), "plain", "plain")

@@ -1,0 +1,62 @@
+"""A benchmark: its questions, its grader, and how it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tempera.errors import BadInput
+from tempera.eval.graders.verdict import Grader
+from tempera.eval.problem import Problem
+
+
+@dataclass(frozen=True)
+class Task:
+    """A benchmark that has been read.
+
+    `title` names it in every output, its subset included. `paper_column` is its column in the paper's tables, or
+    empty. `template` asks a chat model, `raw_template` a base model.
+    """
+
+    name: str
+    title: str
+    problems: list[Problem]
+    grader: Grader
+    template: str
+    raw_template: str
+    paper_column: str = ""
+
+
+@dataclass(frozen=True)
+class TaskSource:
+    """What a user names a task by: how many files it takes, and what reads them."""
+
+    description: str
+    files: str
+    read: Callable[[list[Path], str], Task]
+    options: tuple[str, ...] = ()
+
+
+def expect_count(paths: list[Path], problems: list[Problem], count: int, title: str) -> None:
+    """Refuses a file that is not the whole benchmark that it is said to be."""
+    if len(problems) != count:
+        where = " ".join(str(path) for path in paths)
+        raise BadInput(where, f"{len(problems)} problems; {title} has {count}", "use --limit for fewer, --task own for others")
+
+
+def expect_different_ids(paths: list[Path], problems: list[Problem]) -> None:
+    """Refuses two problems of one id."""
+    seen: set[str] = set()
+    for problem in problems:
+        if problem.id in seen:
+            where = " ".join(str(path) for path in paths)
+            raise BadInput(where, f'the id "{problem.id}" is there twice')
+        seen.add(problem.id)
+
+
+def one_file(paths: list[Path], title: str) -> Path:
+    """The only file of a task that is one file."""
+    if len(paths) != 1:
+        raise BadInput("--data", f"{title} is one file", f"{len(paths)} were given")
+    return paths[0]

@@ -1,0 +1,273 @@
+"""A model, and drawing answers from it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+from tempera import errors
+from tempera._tempera import CollectingSession, OpenedModel
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Text, token numbers, or the messages of a conversation.
+Prompt = Union[str, Sequence[int], Sequence[Mapping[str, str]]]
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """How often something was proposed, and how often it was accepted."""
+
+    proposed: int
+    accepted: int
+
+    @property
+    def rate(self) -> float:
+        """accepted / proposed; 0 if nothing was proposed.
+
+        >>> Acceptance(4, 1).rate
+        0.25
+        """
+        return self.accepted / self.proposed if self.proposed else 0.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: the record at the output rung, or the one that the sampler chose."""
+
+    text: str  #: what people read: without the terminal token, up to a stop string
+    tokens: tuple[int, ...]  #: x_1 … x_n, a terminal token included
+    log_p0: float  #: log p0(x_1 … x_n | prompt), natural logarithm
+    log_p0_of_rungs: tuple[float, ...]  #: of the record of each rung when the sampler ended
+    local_moves: tuple[Acceptance, ...]  #: by rung
+    swaps: tuple[Acceptance, ...]  #: of rungs k and k + 1
+    decode_tokens: int  #: tokens drawn for it, also for proposals
+    finish_reason: str  #: "terminal", "stop" or "horizon"
+    prompt: int  #: the number of its prompt in the call, from 0
+    sample: int  #: its number among the answers to its prompt, from 0
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a model thinks of given tokens x_1 … x_n; index t - 2 is position t."""
+
+    log_p: NDArray[np.float64]  #: [n - 1]: log p0(x_t | x_<t)
+    log_z: NDArray[np.float64]  #: [n - 1, powers]: log of the sum over v of p0(v | x_<t)^α
+
+
+class Model:
+    """A language model that is open: weights, tokenizer, arithmetic."""
+
+    def __init__(self, opened: OpenedModel, name: str) -> None:
+        self._opened = opened
+        self.name = name
+
+    @classmethod
+    def open(cls, name_or_path: str, *, arithmetic: str | None = None, device: str | None = None) -> Model:
+        """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
+
+        arithmetic: which bits the logits have; "float32" if none is given.
+        device: "host" or "cuda"; refused if this build computes on the other.
+
+        Raises BadInput for files that cannot be used, DeviceError for a device that cannot.
+        """
+        return cls(OpenedModel.open(str(name_or_path), arithmetic, device), str(name_or_path))
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, arithmetic={self.arithmetic!r})"
+
+    @property
+    def arithmetic(self) -> str | None:
+        """The arithmetic of the logits."""
+        return self._opened.arithmetic
+
+    @property
+    def vocabulary_size(self) -> int:
+        """|V|, the number of tokens."""
+        return self._opened.vocabulary_size
+
+    @property
+    def positions(self) -> int:
+        """The most tokens of prompt and answer together; 0 for any number."""
+        return self._opened.positions
+
+    @property
+    def terminal(self) -> tuple[int, ...]:
+        """The tokens that end an answer."""
+        return tuple(self._opened.terminal)
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text, with those that the tokenizer puts before it. Raises BadInput."""
+        return list(self._opened.encode(text))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens. Raises BadInput for a token outside the vocabulary."""
+        return self._opened.decode(list(tokens))
+
+    def score(self, tokens: Sequence[int], powers: Sequence[float] = (1.0,)) -> Scores:
+        """log p0 of each token after the first given those before it, and log z of every power there.
+
+        tokens: n >= 2. powers: each from 2^-20 to 2^20.
+        Raises BadInput for tokens that the model cannot produce.
+        """
+        return Scores(*self._opened.score(list(tokens), [float(power) for power in powers]))
+
+    def sample(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> list[Answer]:
+        """Draws answers and returns all of them, in the order of prompts and samples.
+
+        prompts: one prompt or a list of them. A prompt is a text, a list of token numbers, or a list
+        of messages such as {"role": "user", "content": "…"}.
+
+        Further arguments, each of which may be left out: sampler, preset, powers, temperature,
+        horizon (T, 64), block (B), rounds, local_moves, sweeps (one number or one for each stage),
+        schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
+        samples (answers to each prompt), seed, stop, early_rejection, prefetch, thinking;
+        batch, under_way, cache_memory (how the work is laid out, which changes no answer);
+        progress (True, False, or None for a terminal alone).
+
+        The same seed gives the same bits as `tempera sample`. Of several prompts, number i draws as
+        the prompt with the id "i" does. Raises BadInput, ModelError, DeviceError.
+        """
+        answers = list(self.iterate(prompts, **wishes))
+        return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
+
+    def iterate(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> Iterator[Answer]:
+        """The answers of sample(), each as soon as it is there. Leaving the loop ends the work."""
+        return _Sampling(self, prompts, wishes).run()
+
+    async def sample_async(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> list[Answer]:
+        """sample() for asyncio: other tasks run between the forward passes."""
+        answers = [answer async for answer in self.iterate_async(prompts, **wishes)]
+        return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
+
+    async def iterate_async(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> AsyncIterator[Answer]:
+        """iterate() for asyncio. Cancelling the task ends the work after the pass that is under way."""
+        sampling = _Sampling(self, prompts, wishes)
+        with sampling:
+            while True:
+                more = await asyncio.to_thread(sampling.session.step)
+                for answer in sampling.take():
+                    yield answer
+                if not more:
+                    return
+
+
+def _is_one(prompts: Any) -> bool:
+    if isinstance(prompts, str):
+        return True
+    first = next(iter(prompts), None)
+    return first is None or isinstance(first, (int, Mapping))
+
+
+def _raw(prompt: Prompt) -> Any:
+    if isinstance(prompt, str):
+        return prompt
+    if prompt and all(isinstance(message, Mapping) for message in prompt):
+        for number, message in enumerate(prompt, 1):
+            if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
+                raise errors.BadInput(f"prompt, message {number}", "it needs role and content alone")
+        return [(message["role"], message["content"]) for message in prompt]  # type: ignore[index]
+    return [int(token) for token in prompt]  # type: ignore[arg-type]
+
+
+_LAYOUT = {"batch", "under_way", "cache_memory"}
+_SAMPLER = {"sampler", "preset", "powers", "temperature", "horizon", "block", "rounds", "local_moves", "sweeps",
+            "schedule", "restart_weights", "restart_range", "output_rung", "particles", "samples", "seed", "stop",
+            "early_rejection", "prefetch", "confidence"}
+
+
+class _Sampling:
+    """The work of one call: a session of its own, and what its news mean."""
+
+    def __init__(self, model: Model, prompts: Any, wishes: dict[str, Any]) -> None:
+        known = _LAYOUT | _SAMPLER | {"thinking", "progress"}
+        for name in wishes:
+            if name not in known:
+                import difflib
+                near = difflib.get_close_matches(name, known, 1)
+                raise TypeError(f"sample() has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        listed: Iterable[Prompt] = [prompts] if _is_one(prompts) else list(prompts)
+        layout = {name: value for name, value in wishes.items() if name in _LAYOUT and value is not None}
+        sampler = {name: value for name, value in wishes.items() if name in _SAMPLER and value is not None}
+        if "powers" in sampler:
+            sampler["powers"] = [float(power) for power in sampler["powers"]]
+        if isinstance(sampler.get("stop"), str):
+            sampler["stop"] = [sampler["stop"]]
+        self.session = CollectingSession(model._opened, **layout)
+        self.prompt_of: dict[int, int] = {}
+        raw = [_raw(prompt) for prompt in listed]
+        for number, prompt in enumerate(raw):
+            identity = None if len(raw) == 1 else str(number)
+            self.prompt_of[self.session.submit(prompt, identity, wishes.get("thinking"), sampler)] = number
+        self.total = len(raw) * int(sampler.get("samples", 1))
+        shows = wishes.get("progress")
+        self.bar = _bar(self.total) if (sys.stderr.isatty() if shows is None else shows) else None
+
+    def __enter__(self) -> _Sampling:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for request in self.prompt_of:
+            self.session.cancel(request)
+        if self.bar is not None:
+            self.bar.close()
+
+    def run(self) -> Iterator[Answer]:
+        """Steps until all answers are there."""
+        with self:
+            more = True
+            while more:
+                more = self.session.step()
+                yield from self.take()
+
+    def take(self) -> Iterator[Answer]:
+        """The answers of the last step. Raises what a sample failed of."""
+        for news in self.session.take_news():
+            if news.kind == "failure":
+                raise getattr(errors, news.error)(news.text)
+            if news.kind != "answer":
+                continue
+            raw = news.answer
+            if self.bar is not None:
+                self.bar.update(1)
+            yield Answer(
+                text=raw.text,
+                tokens=tuple(raw.tokens),
+                log_p0=raw.log_p0,
+                log_p0_of_rungs=tuple(raw.log_p0_of_records),
+                local_moves=tuple(Acceptance(*pair) for pair in raw.moves),
+                swaps=tuple(Acceptance(*pair) for pair in raw.swaps),
+                decode_tokens=raw.decode_tokens,
+                finish_reason="stop" if raw.stopped else "terminal" if raw.terminated else "horizon",
+                prompt=self.prompt_of[news.request],
+                sample=news.sample,
+            )
+
+
+def _bar(total: int) -> Any:
+    """A progress bar: tqdm's if it is installed, else a line of our own on stderr."""
+    try:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+    except ImportError:
+        return _Line(total)
+    return tqdm(total=total, unit="answer")
+
+
+class _Line:
+    """How many answers are there, on one line of stderr."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done = total, 0
+
+    def update(self, more: int) -> None:
+        self.done += more
+        print(f"\r{self.done} of {self.total} answers", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self.done:
+            print(file=sys.stderr)

@@ -1,0 +1,41 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def write_records(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.fixture(scope="session")
+def tempera() -> str:
+    """The command: $TEMPERA, or the release build. Without it the tests fail: they do not skip."""
+    command = Path(os.environ.get("TEMPERA", ROOT / "build/release/tempera"))
+    assert command.is_file(), f"{command} is not built"
+    return str(command)
+
+
+@pytest.fixture(scope="session")
+def worked_sum() -> Path:
+    return ROOT / "toy_models/worked_sum"
+
+
+def _namespaces() -> bool:
+    """Whether bubblewrap works here at all; that ours contains programs is what the tests find out."""
+    bwrap = shutil.which("bwrap")
+    return bwrap is not None and not subprocess.run([bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True).returncode
+
+
+needs_sandbox = pytest.mark.skipif(not _namespaces(), reason="bubblewrap cannot make namespaces here: no program was contained")

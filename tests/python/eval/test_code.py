@@ -1,0 +1,124 @@
+"""Programs in answers: found, run, and judged by their tests."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import needs_sandbox
+
+from tempera.eval.graders.contest_tests import ContestTestGrader, same_output
+from tempera.eval.graders.function_tests import FunctionTestGrader
+from tempera.eval.graders.program_text import function_program
+from tempera.eval.problem import Problem
+
+pytestmark = needs_sandbox
+
+PROMPT = 'import math\n\ndef helper(x):\n    return x + 1\n\ndef f(x):\n    """Twice x."""\n'
+FUNCTION = Problem(
+    "f",
+    {"problem": PROMPT},
+    "    return 2 * x\n",
+    {"prompt": PROMPT, "entry_point": "f", "test": "def check(f):\n    assert f(2) == 4\n    assert helper(1) == 2\n"},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "correct"),
+    [
+        ("    return 2 * x\n", True),
+        ("    return 2 * x\n\nprint(f('an example that is no part'))\n", True),
+        ("Here it is:\n```python\ndef f(x):\n    return x + x\n```\nIt adds.", True),
+        ("```python\ndef f(x):\n    return 3\n```\nNo:\n```python\ndef f(x):\n    return x * 2\n```", True),
+        ("<think>```python\ndef f(x): return 0\n```</think>\n```python\ndef f(x): return x * 2\n```", True),
+        ("```\nreturn 2 * x\n```", True),
+        ("```python\ndef f(x):\n    return 2 * x", True),
+        ("def f(x):\n    y = x\n    return y + y\n\nThis function doubles.", True),
+        ("    return x\n", False),
+        ("", False),
+        ("I do not know.", False),
+        ("    import os; os._exit(0)\n", False),
+        ("    raise SystemExit\n", False),
+        ("```python\ndef g(x):\n    return 2 * x\n```", False),
+    ],
+)
+def test_functions_are_found_and_judged(answer: str, correct: bool) -> None:
+    grader = FunctionTestGrader()
+    program = grader.extract(answer, True, FUNCTION)
+    assert program is not None
+    verdict = grader.judge(program, FUNCTION)
+    assert (verdict.correct, verdict.failure) == (correct, "")
+
+
+def test_what_the_prompt_has_before_the_function_stays() -> None:
+    program = function_program("```python\ndef f(x):\n    return helper(x) + x - 1\n```", PROMPT, "f")
+    assert program.startswith("import math") and program.count("def f(") == 1
+
+
+def test_a_function_that_never_ends_is_wrong_and_says_so() -> None:
+    verdict = FunctionTestGrader().judge(PROMPT + "    while True: pass\n", FUNCTION)
+    assert (verdict.correct, verdict.failure) == (False, "timed out")
+
+
+def contest(kind: str, tests: list[tuple[str, str]], function: str = "") -> Problem:
+    return Problem(
+        "c", {}, "",
+        {"tests": [{"input": i, "output": o, "testtype": kind} for i, o in tests], "function": function},
+    )  # fmt: skip
+
+
+def fenced(source: str) -> str:
+    return f"So:\n```python\n{source}\n```\n"
+
+
+STDIN = contest("stdin", [("2\n1 2\n", "3\n"), ("1\n5\n", "5\n")])
+
+
+@pytest.mark.parametrize(
+    ("source", "correct"),
+    [
+        ("n = int(input())\nprint(sum(map(int, input().split())))", True),
+        ("import sys\nif __name__ == '__main__':\n    print(sum(map(int, sys.stdin.read().split()[1:])))", True),
+        ("input(); print(float(sum(map(int, input().split()))))", True),
+        ("input(); print(reduce(lambda a, b: a + b, map(int, input().split())))", True),
+        ("import threading, sys\ndef main():\n    input(); print(sum(map(int, input().split())))\n"
+         "threading.stack_size(1 << 27)\nt = threading.Thread(target=main); t.start(); t.join()", True),
+        ("print(3)", False),
+        ("print('3 ')\nprint()", False),
+        ("raise ValueError", False),
+        ("input(); print(sum(map(int, input().split()))); raise ValueError", False),
+    ],
+)  # fmt: skip
+def test_programs_of_contests(source: str, correct: bool) -> None:
+    grader = ContestTestGrader()
+    program = grader.extract(fenced(source), True, STDIN)
+    assert program is not None and grader.judge(program, STDIN).correct == correct
+
+
+PAIRS = contest("functional", [("[1, 2]\n3", "[3, 6]"), ("[]\n1", "[]")], "scale")
+
+
+@pytest.mark.parametrize(
+    ("source", "correct"),
+    [
+        ("class Solution:\n    def scale(self, a: List[int], k: int):\n        print('noise')\n        return [k * x for x in a]", True),
+        ("class Solution:\n    def scale(self, a, k):\n        return tuple(k * x for x in a)", True),
+        ("def scale(a, k):\n    return [k * x for x in a]", True),
+        ("class Solution:\n    def scale(self, a, k):\n        return a", False),
+        ("class Solution:\n    def scale(self, a, k):\n        return {1}", False),
+        ("class Solution:\n    def other(self, a, k):\n        return a", False),
+        ("import os\nos.write(1, b'[3, 6]')\nos._exit(0)", False),
+    ],
+)
+def test_functions_of_contests(source: str, correct: bool) -> None:
+    grader = ContestTestGrader()
+    program = grader.extract(fenced(source), True, PAIRS)
+    assert program is not None and grader.judge(program, PAIRS).correct == correct
+
+
+def test_an_answer_without_a_program_has_none() -> None:
+    assert ContestTestGrader().extract("It cannot be done.", True, STDIN) is None
+
+
+def test_outputs_are_compared_by_lines_and_numbers() -> None:
+    assert same_output("YES\n", "YES") and same_output("0.50 1", "0.5 1.0") and same_output(" a \nb", "a\nb ")
+    assert not same_output("yes", "YES") and not same_output("a b", "a  b") and not same_output("1\n2", "1 2")
+    assert not same_output("", "0") and not same_output("nan", "0")

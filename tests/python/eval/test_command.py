@@ -1,0 +1,57 @@
+"""`tempera eval` finds the package, hands its arguments on, and says what is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def eval_stage(tempera: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([tempera, "eval", *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+
+
+@pytest.fixture
+def with_this_python(tmp_path: Path) -> str:
+    """A PATH whose python3 is the one that runs the tests."""
+    script = tmp_path / "python3"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    script.chmod(0o755)
+    return f"{tmp_path}:{os.environ['PATH']}"
+
+
+def test_the_command_comes_to_the_package_and_back(tempera: str, worked_sum: Path, tmp_path: Path, with_this_python: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TEMPERA"} | {"PATH": with_this_python}
+    asked = ["run", "--task", "own", "--data", str(worked_sum / "held_out.jsonl"), "--grader", "worked-sum", "--model", str(worked_sum)]
+    asked += ["--powers", "1,4", "--horizon", "28", "--limit", "2", "--out", str(tmp_path / "out")]
+    done = subprocess.run([tempera, "eval", *asked], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "next: tempera eval grade" in done.stdout
+
+
+def test_help_is_the_commands_and_the_stages(tempera: str, with_this_python: str) -> None:
+    own = subprocess.run([tempera, "help", "eval"], capture_output=True, text=True).stdout
+    assert own == eval_stage(tempera, "--help").stdout and "tempera eval grade sums" in own
+    stage = eval_stage(tempera, "run", "--help", PATH=with_this_python)
+    assert stage.returncode == 0 and "--samplers" in stage.stdout
+    assert all(len(line) <= 86 for line in stage.stdout.splitlines())
+
+
+def test_errors_are_one_line(tempera: str, tmp_path: Path, with_this_python: str) -> None:
+    done = eval_stage(tempera, "report", str(tmp_path / "nowhere"), PATH=with_this_python)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is no evaluation" in done.stderr
+
+
+def test_what_is_missing_is_named(tempera: str, tmp_path: Path) -> None:
+    done = eval_stage(tempera, "grade", "x", PATH=str(tmp_path))
+    assert done.returncode == 2 and done.stderr.startswith("tempera: python3: cannot be started")
+    # A Python without the package: TEMPERA_MODELS names a tree without it.
+    bare = tmp_path / "python3"
+    bare.write_text(f'#!/bin/sh\nexec {os.path.realpath(sys.executable)} -I "$@"\n')
+    bare.chmod(0o755)
+    done = eval_stage(tempera, "grade", "x", PATH=str(tmp_path), TEMPERA_MODELS=str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr == "tempera: eval: Python has no module tempera; install the package tempera: pip install . in its source tree\n"

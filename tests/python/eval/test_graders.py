@@ -1,0 +1,103 @@
+"""Numbers, letters, texts and functions of one's own."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from tempera.errors import BadInput
+from tempera.eval.graders.letter import LetterGrader
+from tempera.eval.graders.numeric import IntegerGrader, NumericGrader, number_of
+from tempera.eval.graders.verdict import Grader
+from tempera.eval.problem import Problem
+from tempera.eval.tasks.own import grader_named
+
+
+def right(grader: Grader, text: str, answer: str, terminated: bool = True) -> bool:
+    problem = Problem("1", {"problem": "?"}, answer)
+    extracted = grader.extract(text, terminated, problem)
+    return extracted is not None and grader.judge(extracted, problem).correct
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("18", 18), ("-18", -18), ("1,234", 1234), ("1{,}234", 1234), ("$18", 18), ("\\$18.00", 18), ("18\\%", 18),
+        ("18 dollars", 18), ("18\\text{ cm}", 18), ("3/4", Fraction(3, 4)), ("\\frac{3}{4}", Fraction(3, 4)),
+        ("-\\frac{3}{4}", Fraction(-3, 4)), ("0.75", Fraction(3, 4)), (".5", Fraction(1, 2)), ("18.", 18), ("+5", 5),
+        ("", None), ("x", None), ("3/0", None), ("12,34", None), ("1 2", None), ("-", None), (".", None),
+    ],
+)  # fmt: skip
+def test_numbers(text: str, value: Fraction | int | None) -> None:
+    assert number_of(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "verdict"),
+    [
+        ("She has 3 + 4 = 7 ducks. \\boxed{7}", "7", True),
+        ("\\boxed{7} and then \\boxed{8}", "7", False),
+        ("It takes 2 days.\n#### 1,200", "1200", True),
+        ("The answer is 18, because 20 - 2 = 18 and 5 are left.", "18", True),
+        ("The final answer is: **$18.50**.", "18.5", True),
+        ("so 3 of 12 are left, 9", "9", True),
+        ("<think>\\boxed{5}</think> It is 6.", "6", True),
+        ("no number", "0", False),
+        ("7.5", "7", False),
+        ("\\boxed{seven}", "7", False),
+    ],
+)
+def test_the_final_number(text: str, answer: str, verdict: bool) -> None:
+    assert right(NumericGrader(), text, answer) == verdict
+
+
+def test_an_integer_answer_is_an_integer() -> None:
+    assert right(IntegerGrader(), "\\boxed{073}", "73")
+    assert not right(IntegerGrader(), "\\boxed{7.5}", "7")
+    assert not right(IntegerGrader(), "\\boxed{15/2}", "7.5")
+    assert NumericGrader().same("7.0", "7") and not NumericGrader().same("7.5", "7")
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("\\boxed{C}", "C"), ("\\boxed{(c)}", "C"), ("\\boxed{\\text{C}}", "C"), ("\\boxed{C) 5 m}", "C"),
+        ("The answer is **C**.", "C"), ("Answer: (C)", "C"), ("A is wrong. The answer is B; no, the answer is C", "C"),
+        ("\\boxed{Carbon}", None), ("\\boxed{5}", None), ("C", None), ("the answer is Carbon", None),
+    ],
+)  # fmt: skip
+def test_letters(text: str, letter: str | None) -> None:
+    assert LetterGrader().extract(text, True, Problem("", {}, "C")) == letter
+
+
+def test_worked_sums_must_have_ended() -> None:
+    grader = grader_named("worked-sum")
+    assert right(grader, "<03,12=12", "12") and right(grader, "=12", "12")
+    assert not right(grader, "<03,12=12", "12", terminated=False)
+    assert not right(grader, "=12", "13") and not right(grader, "12", "12") and not right(grader, "12=", "12")
+
+
+def test_a_function_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def grade(text, answer):\n"
+        "    print('this must not be read as an answer')\n"
+        "    if text == 'crash': raise RuntimeError('no')\n"
+        "    if text == 'exit': import os; os._exit(0)\n"
+        "    if text == 'number': return 1\n"
+        "    return text.startswith(answer)\n"
+    )
+    grader = grader_named(f"{file}:grade")
+    assert right(grader, "12 and more", "12") and not right(grader, "13", "12")
+    problem = Problem("1", {}, "12")
+    assert "no" in grader.judge("crash", problem).failure
+    assert "ended" in grader.judge("exit", problem).failure
+    assert "not True or False" in grader.judge("number", problem).failure
+    assert right(grader, "12", "12")
+    grader.close()
+    with pytest.raises(BadInput, match='there is no function "other"'):
+        grader_named(f"{file}:other")
+    with pytest.raises(BadInput, match='there is no grader "exakt"'):
+        grader_named("exakt")

@@ -1,0 +1,112 @@
+"""What a model is asked, and what the samplers are told."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tempera.errors import BadInput
+from tempera.eval.graders.plain import ExactGrader
+from tempera.eval.problem import Problem
+from tempera.eval.prompts import shipped_templates, template_from, template_named, uses_chat
+from tempera.eval.report import paper_values
+from tempera.eval.running import nearest_amount
+from tempera.eval.samplers import SAMPLERS, Settings, geometric_ladder, random_ladder, sweep
+from tempera.eval.tasks import Task
+
+LADDER = Settings("ppt", "ppt", (1.0, 2.0, 4.0), 28, 4, 3)
+
+
+def test_templates_keep_braces_and_name_their_source(tmp_path: Path) -> None:
+    for name in shipped_templates():
+        assert "{problem}" in template_named(name).text
+    problem = Problem("1", {"problem": r"Is \frac{1}{2} {options} half?", "options": "A) yes"}, "A")
+    assert r"\boxed{LETTER}" in template_named("boxed-letter").fill(problem)
+    assert template_named("plain").fill(problem) == problem.fields["problem"]  # what a problem holds is not filled again
+    file = tmp_path / "mine.txt"
+    file.write_text("Q: {problem}\nA:\n")
+    template = template_from(str(file))
+    assert template.name == f"mine.txt ({hashlib.sha256(file.read_bytes()).hexdigest()[:8]})"
+    file.write_text("Q: {problem}\nB:\n")
+    assert template_from(str(file)).name != template.name
+    assert template.fill(problem).endswith("\nA:")
+    file.write_text("Q:")
+    with pytest.raises(BadInput, match="does not name {problem}"):
+        template_from(str(file))
+    with pytest.raises(BadInput, match="no file or template"):
+        template_from("boxed")
+    with pytest.raises(BadInput, match="{starter} has no meaning"):
+        template_named("program").fill(problem)
+
+
+@pytest.mark.parametrize(
+    ("prompting", "model", "name", "chat"),
+    [
+        ("paper", "Qwen/Qwen3-8B", "math500", True),
+        ("paper", "Qwen/Qwen2.5-Math-7B", "math500", False),
+        ("paper", "smollm2", "own", False),
+        ("paper", "toy_models/four_state.json", "math500", False),
+        ("raw", "Qwen/Qwen3-8B", "math500", False),
+        ("chat", "Qwen/Qwen2.5-7B", "own", True),
+    ],
+)
+def test_prompting_follows_the_paper(prompting: str, model: str, name: str, chat: bool) -> None:
+    assert uses_chat(prompting, Task(name, name, [], ExactGrader(), "plain", "plain"), model) == chat
+
+
+def test_each_sampler_is_told_what_it_takes_and_nothing_else() -> None:
+    told = {name: Settings(name, name, (1.0, 2.0, 4.0), 28, 4, 3, "deo", 5).flags() for name in SAMPLERS}
+    assert told["standard"] == told["best-of-n"] == ["--sampler", "standard", "--horizon", "28"]
+    assert told["low-temperature"] == ["--sampler", "low-temperature", "--powers", "4", "--horizon", "28"]
+    assert told["power-smc"][2:] == ["--powers", "4", "--horizon", "28", "--block", "4", "--particles", "5"]
+    assert told["fixed-horizon"][2:] == ["--powers", "4", "--horizon", "28", "--rounds", "3", "--block", "4"]
+    assert told["ppt"][2:] == ["--powers", "1,2,4", "--horizon", "28", "--rounds", "3", "--block", "4", "--schedule", "deo"]
+    assert "--schedule" not in told["uncoupled-ladder"]
+    preset = Settings("ppt", "ppt", (2.0, 4.0), None, 192, 10, preset="qwen3/gsm8k").flags()
+    assert preset[4:6] == ["--preset", "qwen3/gsm8k"]
+
+
+def test_sweeps_change_one_thing() -> None:
+    replicas = sweep("replicas", LADDER)
+    assert [len(one.powers) for one in replicas] == [1, 2, 3, 4, 5]
+    assert all(one.powers[-1] == 4.0 and one.rounds == 3 for one in replicas) and replicas[0].sampler == "fixed-horizon"
+    assert [one.rounds for one in sweep("rounds", LADDER)] == [1, 2, 4, 8, 10]
+    ladders = {one.label: one.powers for one in sweep("ladder", LADDER, (1.0, 1.2, 1.5, 2.5, 4.0))}
+    assert ladders["ladder geometric"] == geometric_ladder(1.0, 4.0, 5) and len(ladders) == 4
+    assert all(powers[0] == 1.0 and powers[-1] == 4.0 and sorted(set(powers)) == list(powers) for powers in ladders.values())
+    assert random_ladder(1, 4, 5, 1) == random_ladder(1, 4, 5, 1)
+    with pytest.raises(BadInput, match="needs a ladder"):
+        sweep("replicas", Settings("ppt", "ppt", (4.0,), 28, 4, 3))
+
+
+@pytest.mark.parametrize("power", [0.8, 1.0, 1.7])
+def test_the_nearest_amount_is_found_with_few_pilots(power: float) -> None:
+    def cost(amount: int) -> float:
+        return 7.0 + 3.0 * amount**power
+
+    amount, costs = nearest_amount(cost, cost(23), 4)
+    assert len(costs) <= 7
+    assert abs(costs[amount] - (7.0 + 3.0 * 23**power)) <= 0.03 * (7.0 + 3.0 * 23**power)
+
+
+def test_an_amount_that_costs_too_much_already_is_1() -> None:
+    assert nearest_amount(lambda amount: 100.0 * amount, 10.0, 8)[0] == 1
+
+
+def test_the_papers_values_are_those_of_its_tables() -> None:
+    ppt, standard = LADDER, Settings("standard", "standard", (1.0,), None, None, 1)
+    assert paper_values.accuracy(ppt, "Qwen3-8B", "MATH500", False) == ("88.0", "tab:main-results-extended")
+    assert paper_values.accuracy(standard, "Qwen3.5-9B", "GPQA", False) == ("82.4", "tab:qwen35-9b")
+    chain = Settings("chain", "fixed-horizon", (2.9,), None, None, 10)
+    assert paper_values.accuracy(chain, "Qwen3-8B", "MATH500", True) == ("85.6", "tab:compute-matched-single-chain")
+    assert paper_values.accuracy(chain, "Qwen3-8B", "MATH500", False) == ("85.3", "tab:cold-replica-results")
+    assert paper_values.accuracy(chain, "Qwen3-8B", "GSM8K", False) is None
+    best = Settings("best", "best-of-n", (1.0,), None, None, 1)
+    assert paper_values.accuracy(best, "Qwen3-4B", "MATH500", True) == ("84.7", "tab:compute-matched-app")
+    assert paper_values.voted(best, "Qwen3-4B", "MATH500") == "89.2"
+    assert paper_values.hit_capacity(ppt, "Qwen3-4B", "MATH500") == "7.6"
+    assert paper_values.swap_acceptance("Qwen3-8B", "GSM8K") == "0.274"
+    assert paper_values.hyperparameters("Qwen3-8B", "GSM8K") == {"T": 3072, "B": 192, "rounds": 10, "powers": (2.0, 2.3, 2.6, 3.0, 3.5, 4.0)}
+    assert paper_values.hyperparameters("Tulu", "GSM8K") is None

@@ -1,0 +1,303 @@
+"""The three stages on the trained model that ships, with the command as it is built."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, needs_sandbox
+
+from tempera.eval.command import main
+
+LADDER = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4", "--rounds", "3"]
+
+
+def sums(worked_sum: Path, tempera: str, out: Path, *more: str, limit: int = 4) -> list[str]:
+    return [
+        "run", "--task", "own", "--data", str(worked_sum / "held_out.jsonl"), "--grader", "worked-sum",
+        "--model", str(worked_sum), "--tempera", tempera, "--limit", str(limit), "--out", str(out), *LADDER, *more,
+    ]  # fmt: skip
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def table(path: Path) -> dict[str, dict[str, str]]:
+    with path.open() as file:
+        return {row["sampler"]: row for row in csv.DictReader(file)}
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loads += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory, tempera: str, worked_sum: Path) -> Path:
+    out = tmp_path_factory.mktemp("evaluation") / "sums"
+    asked = sums(worked_sum, tempera, out, "--samplers", "ppt,standard,best-of-n,uncoupled-ladder", "--seeds", "2", "--all-rungs", "--particles", "3")
+    assert main(asked) == 0
+    assert main(["grade", str(out)]) == 0
+    assert main(["report", str(out)]) == 0
+    return out
+
+
+def test_answers_are_those_of_the_command(evaluated: Path, tempera: str, worked_sum: Path, tmp_path: Path) -> None:
+    prompts = tmp_path / "p.jsonl"
+    prompts.write_text(
+        "".join(
+            json.dumps({"id": f"held_out-{n}", "prompt": record["prompt"]}) + "\n"
+            for n, record in enumerate(lines(worked_sum / "held_out.jsonl")[:4], 1)
+        )
+    )
+    asked = [tempera, "sample", "--prompts", prompts, "--model", worked_sum, *LADDER, "--seed", "2", "--out", tmp_path / "run"]
+    subprocess.run(asked, check=True, stdout=subprocess.DEVNULL)
+    assert lines(tmp_path / "run/samples.jsonl") == lines(evaluated / "answers/ppt/seed-2/run/samples.jsonl")
+
+
+def test_verdicts_are_those_of_the_models_own_rule(evaluated: Path, worked_sum: Path) -> None:
+    gold = {f"held_out-{n}": record["answer"] for n, record in enumerate(lines(worked_sum / "held_out.jsonl"), 1)}
+    seen = set()
+    for name in ("ppt", "standard"):
+        for seed in (1, 2):
+            drawn = {sample["id"]: sample for sample in lines(evaluated / f"answers/{name}/seed-{seed}/run/samples.jsonl")}
+            for grade in lines(evaluated / f"grades/{name}/seed-{seed}.jsonl"):
+                text = drawn[grade["id"]]["text"]
+                right = text.endswith("=" + gold[grade["id"]] + "<|end|>")
+                assert grade["correct"] == right
+                seen.add(right)
+    assert seen == {True, False}
+
+
+def test_the_other_rungs_records_are_those_of_the_same_run(evaluated: Path) -> None:
+    for name in ("ppt", "uncoupled-ladder"):
+        folder = evaluated / f"answers/{name}/seed-1"
+        last: dict[str, list[float]] = {}
+        for event in lines(folder / "run/events.jsonl"):
+            if event["kind"] == "round":
+                last[event["id"]] = event["log_p0"]
+        for rung in (1, 2, 3):
+            for sample in lines(folder / f"rung-{rung}/samples.jsonl"):
+                assert sample["log_p0"] == last[sample["id"]][rung - 1]
+
+
+def test_best_of_n_returns_the_likeliest_of_n_answers_of_the_model(evaluated: Path) -> None:
+    drawn = lines(evaluated / "answers/best-of-n/seed-1/run/samples.jsonl")
+    assert len(drawn) == 12
+    for grade in lines(evaluated / "grades/best-of-n/seed-1.jsonl"):
+        assert grade["log_p0"] == max(sample["log_p0"] for sample in drawn if sample["id"] == grade["id"])
+        assert grade["vote_correct"] is not None
+
+
+def test_the_report_has_the_figures_of_the_grades(evaluated: Path) -> None:
+    rows = table(evaluated / "results.csv")
+    for name, label in (("ppt", "ppt"), ("best-of-n", "best-of-n, N = 3")):
+        grades = [lines(evaluated / f"grades/{name}/seed-{seed}.jsonl") for seed in (1, 2)]
+        right = sum(grade["correct"] for of_seed in grades for grade in of_seed)
+        assert rows[label]["pass@1"] == f"{100 * right / 8:.1f}"
+        assert (rows[label]["n"], rows[label]["seeds"], rows[label]["task"]) == ("4", "2", "held_out")
+        votes = sum(grade["vote_correct"] for of_seed in grades for grade in of_seed)
+        assert rows[label]["vote"] == f"{100 * votes / 8:.1f}"
+        tokens = [json.loads((evaluated / f"answers/{name}/seed-{seed}/run/summary.json").read_text())["decode_tokens"] for seed in (1, 2)]
+        assert rows[label]["decode tokens"] == f"{sum(tokens) / 8:.0f}"
+    ppt = next(one for one in json.loads((evaluated / "results.json").read_text())["samplers"] if one["settings"]["label"] == "ppt")
+    summaries = [json.loads((evaluated / f"answers/ppt/seed-{seed}/run/summary.json").read_text()) for seed in (1, 2)]
+    for number, edge in enumerate(ppt["edges"]):
+        assert edge["accepted"] == sum(summary["edges"][number]["accepted"] for summary in summaries)
+    assert ppt["round_trips"] == sum(summary["round_trips"] for summary in summaries)
+    samples = [sample for seed in (1, 2) for sample in lines(evaluated / f"answers/ppt/seed-{seed}/run/samples.jsonl")]
+    assert sorted(ppt["log_likelihoods"]) == sorted(sample["log_p0"] / len(sample["tokens"]) for sample in samples)
+    assert len(ppt["confidences"]) == 8 and all(value < 0 for value in ppt["confidences"])
+
+
+def test_the_page_is_whole_and_loads_nothing(evaluated: Path) -> None:
+    page = Page()
+    page.feed((evaluated / "report.html").read_text())
+    page.close()
+    assert page.open == [] and page.loads == []
+    assert (evaluated / "results.tex").read_text().count("\\\\") == 5
+
+
+def test_a_second_run_of_the_same_settings_draws_nothing(evaluated: Path, tempera: str, worked_sum: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in evaluated.rglob("samples.jsonl")}
+    asked = sums(worked_sum, tempera, evaluated, "--samplers", "ppt,standard,best-of-n,uncoupled-ladder", "--seeds", "2", "--all-rungs", "--particles", "3")
+    assert main(asked) == 0
+    assert {path: path.stat().st_mtime_ns for path in evaluated.rglob("samples.jsonl")} == before
+
+
+@pytest.mark.parametrize("more", [["--seeds", "3"], ["--rounds", "2", "--seeds", "2"], ["--template", "boxed-answer", "--seeds", "2"]])
+def test_other_settings_in_one_folder_are_refused(
+    evaluated: Path, tempera: str, worked_sum: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = sums(worked_sum, tempera, evaluated, "--samplers", "ppt,standard,best-of-n,uncoupled-ladder", "--all-rungs", "--particles", "3", *more)
+    assert main(asked) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "holds an evaluation of other settings" in said
+
+
+def test_a_killed_run_goes_on_to_the_same_answers(tmp_path: Path, tempera: str, worked_sum: Path) -> None:
+    asked = sums(worked_sum, tempera, tmp_path / "killed", "--samplers", "ppt", limit=60)
+    started = subprocess.Popen([sys.executable, "-m", "tempera.eval", *asked], env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    run = tmp_path / "killed/answers/ppt/seed-1/run"
+    while not (run / "checkpoint").exists():
+        time.sleep(0.01)
+        assert started.poll() is None
+    # As a power failure does it: the stage and its child end at once.
+    children = subprocess.run(["pgrep", "-P", str(started.pid)], capture_output=True, text=True).stdout.split()
+    for process in [str(started.pid), *children]:
+        os.kill(int(process), signal.SIGKILL)
+    started.wait()
+    assert not (run.with_name("run.done")).exists()
+    assert main(["grade", str(tmp_path / "killed")]) == 2
+    assert main(asked) == 0
+    assert main(sums(worked_sum, tempera, tmp_path / "whole", "--samplers", "ppt", limit=60)) == 0
+    assert (run / "samples.jsonl").read_bytes() == (tmp_path / "whole/answers/ppt/seed-1/run/samples.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_saved_and_in_one_line(tmp_path: Path, tempera: str, worked_sum: Path, number: int) -> None:
+    asked = sums(worked_sum, tempera, tmp_path / "ended", "--samplers", "ppt", limit=60)
+    started = subprocess.Popen(
+        [sys.executable, "-m", "tempera.eval", *asked],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    run = tmp_path / "ended/answers/ppt/seed-1/run"
+    while not (run / "checkpoint").exists():
+        time.sleep(0.01)
+        assert started.poll() is None
+    started.send_signal(number)
+    assert started.wait() == 128 + number
+    assert started.stderr is not None
+    said = started.stderr.read()
+    started.stderr.close()
+    assert said == ("tempera eval: stopped; the same command goes on\n" if number == signal.SIGINT else "")
+    assert main(asked) == 0 and len(lines(run / "samples.jsonl")) == 60
+
+
+def test_grading_goes_on_after_half_a_line(evaluated: Path, tmp_path: Path) -> None:
+    path = evaluated / "grades/ppt/seed-1.jsonl"
+    whole = path.read_text()
+    path.write_text("".join(whole.splitlines(keepends=True)[:2]) + whole.splitlines()[2][:20])
+    assert main(["report", str(evaluated)]) == 2
+    assert main(["grade", str(evaluated)]) == 0
+    assert path.read_text() == whole
+    assert main(["grade", str(evaluated), "--again"]) == 0
+    assert path.read_text() == whole
+
+
+def test_matched_samplers_take_about_the_tokens_of_ppt(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "matched"
+    asked = sums(worked_sum, tempera, out, "--samplers", "ppt,fixed-horizon,best-of-n", "--matched", "--pilot-problems", "8", limit=8)
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "fixed-horizon:" in said and "best-of-n:" in said and "decode tokens an answer where ppt takes" in said
+    matched = json.loads((out / "matched.json").read_text())
+    for row in matched["samplers"]:
+        # The nearest of all amounts that were tried, and within one amount's cost.
+        distances = [abs(cost - matched["ppt_decode_tokens_per_answer"]) for cost in row["pilots"].values()]
+        assert abs(row["decode_tokens"] - matched["ppt_decode_tokens_per_answer"]) == min(distances)
+        assert min(distances) < 0.2 * matched["ppt_decode_tokens_per_answer"]
+    config = json.loads((out / "answers/fixed-horizon/seed-1/run/config.json").read_text())
+    assert config["rounds"] == [matched["samplers"][0]["amount"]] != [3]
+
+
+def test_a_sweep_is_drawn_and_plotted(tmp_path: Path, tempera: str, worked_sum: Path) -> None:
+    out = tmp_path / "sweep"
+    assert main(sums(worked_sum, tempera, out, "--sweep", "replicas")) == 0
+    assert main(["grade", str(out)]) == 0 and main(["report", str(out)]) == 0
+    assert list(table(out / "results.csv")) == ["K = 1", "K = 2", "K = 3", "K = 4", "K = 5"]
+    assert "Sweep over replicas K" in (out / "report.html").read_text()
+
+
+def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = tmp_path / "mine.jsonl"
+    gold = lines(worked_sum / "held_out.jsonl")
+    answers.write_text("".join(json.dumps({"id": f"held_out-{n}", "answer": "=" + (record["answer"] if n % 4 else "0")}) + "\n" for n, record in enumerate(gold, 1)))
+    asked = ["run", "--task", "own", "--data", str(worked_sum / "held_out.jsonl"), "--grader", "worked-sum", "--answers", str(answers)]
+    assert main([*asked, "--out", str(tmp_path / "out")]) == 0
+    assert main(["grade", str(tmp_path / "out")]) == 0 and main(["report", str(tmp_path / "out")]) == 0
+    assert table(tmp_path / "out/results.csv")["mine"]["pass@1"] == "75.0"
+    answers.write_text('{"id": "held_out-1", "answer": "=1", "gold": "2"}\n')
+    assert main([*asked, "--out", str(tmp_path / "other")]) == 2
+    assert 'line 1: the field "gold" has no meaning here' in capsys.readouterr().err
+
+
+WRONG = [
+    (["run", "--task", "own"], "the following arguments are required"),
+    (["run", "--task", "gms8k", "--data", "x", "--model", "m", "--out", "{out}"], "did you mean gsm8k?"),
+    (["run", "--task", "own", "--data", "{data}", "--out", "{out}"], "--model: is missing"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "m", "--samplers", "ptt", "--out", "{out}"], 'no sampler "ptt"'),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--preset", "qwen", "--out", "{out}"], 'no preset "qwen"'),
+    (["run", "--task", "own", "--data", "{data}", "--model", "nowhere", "--out", "{out}"], "nowhere"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "99999", "--out", "{out}"], "99999"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--samplers", "standard", "--matched", "--out", "{out}"], "needs ppt"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--out", "/dev/null/x"], "/dev/null"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--rounds", "0", "--out", "{out}"], "no whole number above 0"),
+    (["grade", "{out}"], "is no evaluation"),
+    (["report", "{out}"], "is no evaluation"),
+    (["judge"], "invalid choice"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG)
+def test_a_wrong_command_is_one_line_and_exit_code_2(
+    arguments: list[str], said: str, tmp_path: Path, worked_sum: Path, tempera: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEMPERA", tempera)
+    names = {"{out}": str(tmp_path / "out"), "{data}": str(worked_sum / "held_out.jsonl"), "{model}": str(worked_sum)}
+    assert main([names.get(argument, argument) for argument in arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and error.startswith("tempera eval: ") and said in error
+
+
+def test_a_command_that_is_not_there_is_named(tmp_path: Path, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = sums(worked_sum, str(tmp_path / "tempera"), tmp_path / "out")
+    assert main(asked) == 2
+    assert "is no program that can be run" in capsys.readouterr().err
+
+
+@needs_sandbox
+def test_code_is_not_judged_without_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from tempera.eval.sandbox import bubblewrap
+
+    data, answers = tmp_path / "h.jsonl", tmp_path / "a.jsonl"
+    problem = {"prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": "    return x\n", "test": "def check(f): assert f(1) == 1\n"}
+    data.write_text("".join(json.dumps(problem | {"task_id": f"H/{n}"}) + "\n" for n in range(164)))
+    answers.write_text("".join(json.dumps({"id": f"H/{n}", "answer": "    return x\n"}) + "\n" for n in range(164)))
+    asked = ["run", "--task", "humaneval", "--data", str(data), "--answers", str(answers), "--limit", "2", "--out", str(tmp_path / "out")]
+    assert main(asked) == 0
+    bubblewrap._why_not.cache_clear()
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        assert main(["grade", str(tmp_path / "out")]) == 2
+    assert "the sandbox: bubblewrap is not installed" in capsys.readouterr().err
+    bubblewrap._why_not.cache_clear()
+    assert main(["grade", str(tmp_path / "out")]) == 0
+    assert [grade["correct"] for grade in lines(tmp_path / "out/grades/a/seed-1.jsonl")] == [True, True]

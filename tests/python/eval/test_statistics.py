@@ -1,0 +1,99 @@
+"""Intervals and tests, held against counting by hand and by simulation; votes."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from tempera.eval.answers import likeliest, vote
+from tempera.eval.sampling import Drawn
+from tempera.eval.statistics import deviation, mean, paired, share_interval, sign_flip_p, wilson
+
+
+def by_hand(differences: list[int]) -> float:
+    sums = [sum(sign * d for sign, d in zip(signs, differences, strict=True)) for signs in itertools.product((1, -1), repeat=len(differences))]
+    return sum(abs(total) >= abs(sum(differences)) for total in sums) / len(sums)
+
+
+def test_the_paired_test_counts_all_flips() -> None:
+    chance = random.Random(1)
+    for _ in range(50):
+        differences = [chance.randint(-3, 3) for _ in range(chance.randint(1, 9))]
+        assert sign_flip_p(differences) == by_hand(differences)
+
+
+def test_the_paired_test_is_mcnemars_with_one_seed() -> None:
+    # 10 problems only the first solves, 2 only the second: 2 * P(X <= 2), X binomial(12, 1/2).
+    assert sign_flip_p([1] * 10 + [-1] * 2 + [0] * 30) == pytest.approx(2 * (1 + 12 + 66) / 4096, abs=1e-15)
+    assert sign_flip_p([0, 0]) == 1.0
+
+
+def test_wilson_has_its_published_values() -> None:
+    # Newcombe 1998, table I, method 3: 81/263, 15/148, 0/20, 1/29.
+    for right, count, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)):
+        interval = wilson(right / count, count)
+        assert (round(interval.low, 4), round(interval.high, 4)) == (low, high)
+
+
+def test_more_seeds_narrow_the_interval_only_as_far_as_problems_differ() -> None:
+    # Every problem right half of the time: as good as 100 x 4 independent trials.
+    assert share_interval([2] * 100, 4) == wilson(0.5, 400)
+    # Problems always right or always wrong: the seeds tell nothing new.
+    assert share_interval([4] * 50 + [0] * 50, 4) == wilson(0.5, 100)
+    assert share_interval([5] * 30, 5) == wilson(1.0, 30)
+
+
+def test_the_interval_covers_as_often_as_it_says() -> None:
+    # 2000 data sets of 60 problems and 3 seeds, of problems whose own shares are drawn anew: their mean is 0.6.
+    chance = random.Random(3)
+    covered = 0
+    for _ in range(2000):
+        shares = [chance.betavariate(1.2, 0.8) for _ in range(60)]
+        right = [sum(chance.random() < share for _ in range(3)) for share in shares]
+        interval = share_interval(right, 3)
+        covered += interval.low <= 0.6 <= interval.high
+    # 0.95 of 2000, and 4.5 standard deviations sqrt(0.95 * 0.05 / 2000) to both sides, is 0.928 to 0.972.
+    assert 0.928 <= covered / 2000 <= 0.972
+
+
+def test_an_interval_that_takes_every_answer_for_independent_would_be_caught() -> None:
+    chance = random.Random(3)
+    covered = 0
+    for _ in range(2000):
+        shares = [chance.betavariate(0.12, 0.08) for _ in range(60)]
+        right = [sum(chance.random() < share for _ in range(3)) for share in shares]
+        interval = wilson(sum(right) / 180, 180)
+        covered += interval.low <= 0.6 <= interval.high
+    assert covered / 2000 < 0.928
+
+
+def test_differences_are_taken_by_problem() -> None:
+    found = paired([3, 3, 0, 1], [0, 3, 0, 2], 3)
+    assert found.difference == pytest.approx(2 / 12)
+    assert (found.better, found.worse) == (1, 1)
+    assert found.p_value == sign_flip_p([3, 0, 0, -1]) == 1.0
+    assert deviation([1.0]) is None and mean([1.0, 2.0]) == 1.5
+
+
+def test_the_majority_wins_and_ties_go_to_the_likeliest_record() -> None:
+    def same(one: str, other: str) -> bool:
+        return one.strip() == other.strip()
+
+    assert vote([(None, 0.0)], same) is None
+    result = vote([("4", -50.0), (" 4", -60.0), ("5", -1.0), (None, 0.0)], same)
+    assert result is not None and (result.winner, result.votes, result.voters) == ("4", 2, 3)
+    tied = vote([("4", -3.0), ("5", -2.0), ("4", -9.0), ("5", -8.0)], same)
+    assert tied is not None and tied.winner == "5"
+    # Cumulative, not averaged, and not the sum over the group, which would favour small groups' likely records less.
+    sums = vote([("4", -5.0), ("4", -5.0), ("5", -4.0), ("5", -100.0)], same)
+    assert sums is not None and sums.winner == "5"
+
+
+def test_the_likeliest_record_is_the_first_of_tied_ones() -> None:
+    def drawn(sample: int, log_p0: float) -> Drawn:
+        return Drawn("a", sample, "", log_p0, 1, True, None)
+
+    assert likeliest([drawn(0, -2.0), drawn(1, -1.0 - 2.0**-17), drawn(2, -1.0)]).sample == 1
+    assert likeliest([drawn(0, -2.0), drawn(1, -1.0 - 2.0**-15), drawn(2, -1.0)]).sample == 2

@@ -1,0 +1,173 @@
+"""Data files: each format as published, and what is said of another."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import json
+import pickle
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import write_records
+
+from tempera.errors import BadInput
+from tempera.eval.tasks import read_task
+from tempera.eval.tasks.gpqa import shuffled_positions
+
+
+def math500(path: Path) -> Path:
+    records = [{"prompt": f"{n}+1?", "answer": str(n + 1), "source": "math", "id": f"test/{n}"} for n in range(500)]
+    path.write_text(json.dumps(records))
+    return path
+
+
+def gpqa(path: Path, records: int = 198) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Record ID", "Question", "Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3"])
+        for n in range(records):
+            writer.writerow([f"rec{n}", f"Which,\nof {n}?", "right", "wrong 1", "wrong 2", "wrong 3"])
+    return path
+
+
+def contest(n: int, day: str = "2024-09-01", **changes: Any) -> dict[str, Any]:
+    private = json.dumps([{"input": "2\n", "output": "4\n", "testtype": "stdin"}])
+    packed = base64.b64encode(zlib.compress(pickle.dumps(private))).decode()
+    return {
+        "question_id": f"q{n}",
+        "question_content": f"Double the number ({n}).",
+        "contest_date": f"{day}T00:00:00",
+        "starter_code": "",
+        "public_test_cases": json.dumps([{"input": "1\n", "output": "2\n", "testtype": "stdin"}]),
+        "private_test_cases": packed,
+        "metadata": "{}",
+    } | changes
+
+
+def test_math500_is_read_in_both_published_forms(tmp_path: Path) -> None:
+    task = read_task("math500", [math500(tmp_path / "a.json")])
+    assert len(task.problems) == 500
+    assert task.problems[7].fields["problem"] == "7+1?" and task.problems[7].answer == "8"
+    lines = [{"problem": f"{n}+1?", "solution": "", "answer": str(n + 1), "unique_id": f"test/{n}"} for n in range(500)]
+    assert read_task("math500", [write_records(tmp_path / "b.jsonl", lines)]).problems == task.problems
+
+
+def test_gsm8k_and_aime_are_read(tmp_path: Path) -> None:
+    lines = [{"question": f"{n}?", "answer": f"It is <<{n}={n}>>.\n#### {n:,}"} for n in range(1319)]
+    task = read_task("gsm8k", [write_records(tmp_path / "g.jsonl", lines)])
+    assert task.problems[1234].answer == "1,234" and task.problems[0].id == "gsm8k-1"
+    years = [
+        write_records(tmp_path / f"{year}.jsonl", [{"problem": f"{year}-{n}", "answer": str(n)} for n in range(30)])
+        for year in (24, 25)
+    ]
+    both = read_task("aime", years)
+    assert both.title == "AIME 24&25" and len(both.problems) == 60
+    assert both.problems[30].id == "aime25-1" and both.problems[30].fields["problem"] == "25-0"
+
+
+def test_humaneval_is_read_packed(tmp_path: Path) -> None:
+    lines = [
+        {"task_id": f"H/{n}", "prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": "    return x\n", "test": "def check(f): pass"}
+        for n in range(164)
+    ]
+    path = tmp_path / "h.jsonl.gz"
+    path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
+    assert len(read_task("humaneval", [path]).problems) == 164
+
+
+def test_options_are_shuffled_by_the_id_alone(tmp_path: Path) -> None:
+    task = read_task("gpqa", [gpqa(tmp_path / "gpqa.csv")])
+    for problem in task.problems:
+        lines = problem.fields["options"].splitlines()
+        assert lines["ABCD".index(problem.answer)] == f"{problem.answer}) right"
+    # Each letter is right about as often as the others: 198/4 = 49.5, standard deviation 6.1, 4.5 of them allowed.
+    counted = Counter(problem.answer for problem in task.problems)
+    assert all(abs(counted[letter] - 49.5) < 27.4 for letter in "ABCD")
+    # The order of the questions and the others among them change nothing.
+    assert shuffled_positions("rec7") == shuffled_positions("rec7")
+    assert len({tuple(shuffled_positions(f"rec{n}")) for n in range(500)}) == 24
+
+
+def test_a_subset_of_livecodebench_is_named(tmp_path: Path) -> None:
+    path = write_records(tmp_path / "test5.jsonl", [contest(n) for n in range(167)])
+    task = read_task("livecodebench", [path], "167")
+    assert task.title == "LiveCodeBench (167)"
+    assert [test["output"] for test in task.problems[0].details["tests"]] == ["2\n", "4\n"]
+    window = write_records(tmp_path / "w.jsonl", [contest(1, "2024-07-31"), contest(2, "2024-08-01"), contest(3, "2025-02-01")])
+    task = read_task("livecodebench", [window], "2024-08-01..2025-02-01")
+    assert task.title == "LiveCodeBench (2024-08-01..2025-02-01, 1 problems)"
+    assert [problem.id for problem in task.problems] == ["q2"]
+
+
+class Harmful:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (open, ("/tmp/tempera-pickle-ran", "w"))
+
+
+@pytest.mark.parametrize("content", [Harmful(), ["a list"], {"a": 1}])
+def test_no_pickle_is_executed(tmp_path: Path, content: Any) -> None:
+    Path("/tmp/tempera-pickle-ran").unlink(missing_ok=True)
+    packed = base64.b64encode(zlib.compress(pickle.dumps(content))).decode()
+    path = write_records(tmp_path / "t.jsonl", [contest(1, private_test_cases=packed)])
+    with pytest.raises(BadInput, match='line 1, field "private_test_cases"'):
+        read_task("livecodebench", [path], "167")
+    assert not Path("/tmp/tempera-pickle-ran").exists()
+
+
+def wrong_files(folder: Path) -> list[tuple[str, list[Path], str, str]]:
+    gsm8k = [{"question": f"{n}?", "answer": f"#### {n}"} for n in range(1319)]
+    aime = [{"problem": "?", "answer": 5} for _ in range(30)]
+    rows: list[tuple[str, list[Path], str, str]] = []
+
+    def add(task: str, name: str, records: list[dict[str, Any]], said: str, subset: str = "") -> None:
+        rows.append((task, [write_records(folder / f"{name}.jsonl", records)], subset, said))
+
+    add("gsm8k", "no-field", [*gsm8k[:5], {"question": "?"}, *gsm8k[6:]], r'line 6: the field "answer" is missing')
+    add("gsm8k", "no-mark", [*gsm8k[:2], {"question": "?", "answer": "5"}], r'line 3: the field "answer" does not end in "#### NUMBER"')
+    add("gsm8k", "too-few", gsm8k[:9], r"9 problems; the test split of GSM8K has 1319")
+    add("math500", "number", [{"prompt": "?", "answer": 3, "id": "a"}], r'line 1: the field "answer" is no text')
+    add("aime24", "range", [{"problem": "?", "answer": "1000"}], r'line 1: the field "answer" is no integer from 0 to 999')
+    add("aime", "one-year", aime, r"AIME 24&25 is two files")
+    add("humaneval", "entry", [{"task_id": "1", "prompt": "def g(): ", "entry_point": "f"}], r'line 1: the field "prompt" does not define "f"')
+    add("livecodebench", "v5", [contest(1)], r'"v5" is used for several', "v5")
+    add("livecodebench", "count", [contest(1)], r"1 problems; the subset 880", "880")
+    add("livecodebench", "day", [contest(1, contest_date="soon")], r'line 1: the field "contest_date" is no date', "167")
+    add("livecodebench", "no-day", [contest(1)], r'"2024-13-01..2024-12-01" holds no date', "2024-13-01..2024-12-01")
+    add("livecodebench", "kind", [contest(1, public_test_cases='[{"testtype": "x"}]')], 'line 1: a test has no "testtype"', "167")
+    add("own", "extra", [{"prompt": "?", "answer": "1", "gold": "1"}], r'line 1: the field "gold" has no meaning here')
+    add("own", "twice", [{"id": "a", "prompt": "?", "answer": "1"}] * 2, r'the id "a" is there twice')
+    broken = folder / "broken.jsonl"
+    broken.write_text('{"prompt": "?", "answer": "1"}\n{"prompt": \n')
+    rows.append(("own", [broken], "", r"line 2: is no JSON"))
+    doubled = folder / "doubled.jsonl"
+    doubled.write_text('{"prompt": "?", "prompt": "!", "answer": "1"}\n')
+    rows.append(("own", [doubled], "", r'line 1: the field "prompt" is there twice'))
+    empty = folder / "empty.jsonl"
+    empty.write_text('{"prompt": "?", "answer": "1"}\n\n')
+    rows.append(("own", [empty], "", r"line 2: is empty"))
+    columns = folder / "gpqa.csv"
+    columns.write_text("Question,Answer\n?,A\n")
+    rows.append(("gpqa", [columns], "", r'line 1: the column "Record ID" is missing'))
+    rows.append(("gpqa", [gpqa(folder / "short.csv", 3)], "", r"3 problems; GPQA-Diamond has 198"))
+    rows.append(("own", [folder / "nowhere"], "", r"nowhere: cannot be read"))
+    rows.append(("own", [folder / "a", folder / "b"], "", r"is one file"))
+    return rows
+
+
+def test_each_wrong_file_is_refused_with_its_place(tmp_path: Path) -> None:
+    for task, paths, subset, said in wrong_files(tmp_path):
+        with pytest.raises(BadInput, match=said) as error:
+            read_task(task, paths, subset)
+        assert "\n" not in str(error.value)
+
+
+def test_a_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(BadInput, match="did you mean humaneval?"):
+        read_task("humanevel", [])
+    with pytest.raises(BadInput, match="has no effect on the task gsm8k"):
+        read_task("gsm8k", [], grader="exact")

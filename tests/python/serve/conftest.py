@@ -1,0 +1,74 @@
+"""A server of the small trained model for the tests. TEMPERA names the command (default: build/release/tempera)."""
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+TEMPERA = os.environ.get("TEMPERA", str(TREE / "build/release/tempera"))
+MODEL = str(TREE / "toy_models/worked_sum")
+
+
+class Server:
+    """`tempera serve` on a free port, until stop()."""
+
+    def __init__(self, *options, model=MODEL):
+        self.process = subprocess.Popen(
+            [TEMPERA, "serve", "--model", model, "--port", "0"] + list(options),
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        line = self.process.stderr.readline()
+        found = re.search(r"http://([^:]+):(\d+)", line)
+        assert found, line + self.process.stderr.read()
+        self.port = int(found.group(2))
+
+    def connection(self, timeout=60):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def ask(self, path, body=None, method=None, headers=None):
+        """Status and body of one request, parsed if it is JSON."""
+        connection = self.connection()
+        data = None if body is None else body if isinstance(body, (str, bytes)) else json.dumps(body)
+        connection.request(method or ("GET" if data is None else "POST"), path, data, headers or {})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        kind = answer.headers.get("Content-Type", "")
+        return answer.status, json.loads(text) if kind.startswith("application/json") else text.decode()
+
+    def events(self, path, body):
+        """The data of a stream, parsed, and its comments."""
+        connection = self.connection()
+        connection.request("POST", path, json.dumps(body))
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        assert answer.status == 200, text
+        blocks = [block for block in text.split("\n\n") if block]
+        assert blocks[-1] == "data: [DONE]"
+        data = [json.loads(block[6:]) for block in blocks[:-1] if block.startswith("data: ")]
+        return data, [block for block in blocks if block.startswith(":")]
+
+    def stop(self):
+        self.process.terminate()
+        code = self.process.wait(timeout=60)
+        self.process.stderr.close()
+        return code
+
+
+@pytest.fixture(scope="session")
+def server():
+    running = Server()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def command():
+    """Runs the command and parses what it prints as JSON."""
+    def run(*arguments):
+        done = subprocess.run([TEMPERA, *arguments], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+    return run

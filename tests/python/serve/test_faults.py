@@ -1,0 +1,118 @@
+"""Clients that misbehave. After each, the server still answers, and answers the same."""
+import json
+import signal
+import socket
+import threading
+
+import pytest
+
+from conftest import Server
+
+BODY = {"prompt": "4+7+9?", "max_tokens": 28, "seed": 2, "tempera": {"powers": [1, 2, 4], "block": 4, "rounds": 2}}
+LONG = {**BODY, "seed": 9, "n": 4, "tempera": {"powers": [1, 2, 4], "block": 1, "rounds": 400}}
+
+
+def request(body, path="/v1/completions"):
+    data = json.dumps(body).encode()
+    return (f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(data)}\r\n\r\n").encode() + data
+
+
+def raw(server, data, read=True, timeout=10):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=timeout) as connection:
+        connection.sendall(data)
+        if not read:
+            return b""
+        received = b""
+        try:
+            while part := connection.recv(65536):
+                received += part
+        except socket.timeout:
+            pass
+        return received
+
+
+def essence(answer):
+    return {key: value for key, value in answer[1].items() if key not in ("id", "created")}
+
+
+@pytest.fixture
+def same_before_and_after(server):
+    before = essence(server.ask("/v1/completions", BODY))
+    yield
+    assert server.ask("/health") == (200, {"status": "ok"})
+    assert essence(server.ask("/v1/completions", BODY)) == before
+
+
+def test_a_client_may_leave_at_any_byte(server, same_before_and_after):
+    data = request(LONG)
+    for end in range(0, len(data) + 1, 3):
+        raw(server, data[:end], read=False)
+
+
+def test_a_client_that_leaves_is_forgotten(server, same_before_and_after):
+    connections = []
+    for seed in range(8):
+        connection = socket.create_connection(("127.0.0.1", server.port))
+        connection.sendall(request({**LONG, "seed": seed}))
+        connections.append(connection)
+    alone = essence(server.ask("/v1/completions", BODY))  # among neighbours
+    for connection in connections:
+        connection.close()
+    for _ in range(200):
+        metrics = dict(line.rsplit(" ", 1) for line in server.ask("/metrics")[1].splitlines() if line[0] != "#")
+        if metrics["tempera_choices_under_way"] == "0":
+            break
+        threading.Event().wait(0.05)
+    assert metrics["tempera_choices_under_way"] == "0"
+    assert int(metrics["tempera_requests_cancelled_total"]) >= 8
+    assert essence(server.ask("/v1/completions", BODY)) == alone
+
+
+def test_pipelined_and_split_requests(server, same_before_and_after):
+    close = request(BODY).replace(b"Host: x\r\n", b"Host: x\r\nConnection: close\r\n")
+    answers = raw(server, request(BODY) + close)
+    assert answers.count(b"HTTP/1.1 200") == 2
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        for byte in close:
+            connection.sendall(bytes([byte]))
+        assert connection.recv(12) == b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize("data, status", [
+    (b"garbage\r\n\r\n", b" 400"),
+    (b"GET / HTTP/9.9\r\n\r\n", b" 400"),
+    (b"POST /v1/completions HTTP/1.1\r\nContent-Length: -5\r\n\r\n", b" 400"),
+    (b"POST /v1/completions HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b" 413"),
+    (b"GET / HTTP/1.1\r\nX: " + b"a" * 70000 + b"\r\n\r\n", b" 431"),
+    (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n", b" 400"),
+])
+def test_what_is_no_request_is_refused(server, same_before_and_after, data, status):
+    answer = raw(server, data)
+    assert status in answer.split(b"\r\n", 1)[0], answer[:200]
+
+
+def test_half_bodies_and_silence(server, same_before_and_after):
+    connections = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(300)]
+    for i, connection in enumerate(connections):
+        connection.sendall(request(BODY)[:i])
+    assert server.ask("/health")[0] == 200
+    for connection in connections:
+        connection.close()
+
+
+def test_a_stop_lets_what_runs_end():
+    running = Server()
+    expected = essence(running.ask("/v1/completions", BODY))
+    results = []
+    asked = threading.Thread(target=lambda: results.append(running.ask("/v1/completions", {**BODY, "n": 4})))
+    asked.start()
+    threading.Event().wait(0.05)
+    running.process.terminate()
+    asked.join()
+    assert running.process.wait(timeout=60) == -signal.SIGTERM  # 143 in a shell
+    running.process.stderr.close()
+    if results[0][0] == 200:
+        assert results[0][1]["choices"][0]["text"] == expected["choices"][0]["text"]
+    else:
+        assert results[0][0] == 503

@@ -1,0 +1,194 @@
+"""The paths of `tempera serve`, against the command's own figures."""
+import json
+
+import pytest
+
+from conftest import MODEL, Server
+
+PPT = {"powers": [1, 1.6, 2.5, 4], "block": 4, "rounds": 3}
+PROMPT = "4+7+9+3+8+6+2+5?"
+
+
+def ppt(server, **fields):
+    body = {"prompt": PROMPT, "max_tokens": 28, "seed": 5, "tempera": PPT, **fields}
+    status, answer = server.ask("/v1/completions", body)
+    assert status == 200, answer
+    return answer
+
+
+def essence(answer):
+    """An answer without what names the request."""
+    return {key: value for key, value in answer.items() if key not in ("id", "created")}
+
+
+def test_an_answer_is_the_commands_own(server, command):
+    printed = command("sample", PROMPT, "--model", MODEL, "--powers", "1,1.6,2.5,4", "--horizon", "28",
+                      "--block", "4", "--rounds", "3", "--seed", "5", "--samples", "3", "--json")
+    answer = ppt(server, n=3)
+    assert [choice["text"] for choice in answer["choices"]] == [a["answer"] for a in printed["answers"]]
+    assert [c["log_p0"] for c in answer["tempera"]["choices"]] == [a["log_p0"] for a in printed["answers"]]
+    # Not degenerate: the samples differ from one another.
+    assert len({choice["text"] for choice in answer["choices"]}) > 1
+
+
+def test_neighbours_and_seeds_are_told_apart(server):
+    assert essence(ppt(server)) == essence(ppt(server))
+    texts = {ppt(server, seed=seed)["choices"][0]["text"] for seed in range(8)}
+    assert len(texts) > 1
+
+
+def test_a_fresh_seed_is_returned_and_repeats_its_answer(server):
+    body = {"prompt": PROMPT, "max_tokens": 28, "tempera": PPT}
+    _, first = server.ask("/v1/completions", body)
+    _, second = server.ask("/v1/completions", body)
+    assert first["tempera"]["seed"] != second["tempera"]["seed"]
+    again = ppt(server, seed=first["tempera"]["seed"])
+    assert again["choices"] == first["choices"]
+
+
+def test_many_prompts_and_choices_are_in_order(server):
+    prompts = ["1+2?", "3+4?", "5+6+7?"]
+    _, together = server.ask("/v1/completions", {"prompt": prompts, "n": 2, "max_tokens": 28, "seed": 3})
+    assert [choice["index"] for choice in together["choices"]] == list(range(6))
+    assert together["usage"]["prompt_tokens"] == sum(
+        len(server.ask("/tokenize", {"prompt": p})[1]["tokens"]) for p in prompts)
+
+
+@pytest.mark.parametrize("body", [
+    {"prompt": PROMPT, "max_tokens": 28, "seed": 4},
+    {"prompt": PROMPT, "max_tokens": 28, "seed": 4, "temperature": 0.5},
+    {"prompt": PROMPT, "max_tokens": 28, "seed": 4, "tempera": PPT},
+    {"prompt": PROMPT, "max_tokens": 28, "seed": 4, "n": 3, "tempera": {"sampler": "best-of-n", "particles": 4}},
+])
+def test_a_stream_has_the_text_of_the_whole_answer(server, body):
+    status, whole = server.ask("/v1/completions", body)
+    assert status == 200, whole
+    data, comments = server.events("/v1/completions", {**body, "stream": True,
+                                                       "stream_options": {"include_usage": True}})
+    texts = {}
+    for chunk in data:
+        for choice in chunk["choices"]:
+            texts[choice["index"]] = texts.get(choice["index"], "") + choice["text"]
+    assert [texts[i] for i in sorted(texts)] == [choice["text"] for choice in whole["choices"]]
+    assert data[-1]["usage"] == whole["usage"] and data[-1]["choices"] == []
+    if body.get("tempera", {}).get("powers"):
+        assert comments
+
+
+def test_tokenwise_answers_come_token_by_token(server):
+    data, _ = server.events("/v1/completions", {"prompt": PROMPT, "max_tokens": 28, "seed": 4, "stream": True})
+    assert sum(1 for chunk in data for choice in chunk["choices"] if choice["text"]) > 3
+
+
+def test_round_events_show_every_rung(server):
+    data, _ = server.events("/v1/completions", {"prompt": PROMPT, "max_tokens": 28, "seed": 5, "stream": True,
+                                                "tempera": {**PPT, "round_events": True}})
+    rounds = [chunk["tempera"] for chunk in data if "rungs" in chunk.get("tempera", {})]
+    assert len(rounds) == 7 * (1 + 3)  # seven stages of one extension and three rounds
+    assert all([rung["power"] for rung in event["rungs"]] == PPT["powers"] for event in rounds)
+    whole = ppt(server)
+    assert rounds[-1]["rungs"][-1]["text"] == whole["choices"][0]["text"]
+    assert sum(event["decode_tokens"] for event in rounds) == whole["tempera"]["decode_tokens"]
+
+
+def test_echoed_logprobs_are_those_of_score(server, command):
+    tokens = server.ask("/tokenize", {"prompt": "4+7?<11"})[1]["tokens"]
+    scores = command("score", "--model", MODEL, "--tokens", ",".join(map(str, tokens)), "--json")
+    _, answer = server.ask("/v1/completions", {"prompt": tokens, "max_tokens": 1, "logprobs": 1, "echo": True,
+                                               "temperature": 0, "seed": 1234})
+    logprobs = answer["choices"][0]["logprobs"]
+    assert logprobs["token_logprobs"][0] is None
+    assert logprobs["token_logprobs"][1:len(tokens)] == scores["log_p"]
+    for own, top in list(zip(logprobs["token_logprobs"], logprobs["top_logprobs"]))[1:]:
+        assert own <= max(top.values())
+    # temperature 0 takes the likeliest token.
+    assert logprobs["token_logprobs"][-1] == max(logprobs["top_logprobs"][-1].values())
+    assert answer["choices"][0]["text"].startswith("4+7?<11")
+
+
+def test_a_prompt_can_be_scored_alone(server, command):
+    tokens = server.ask("/tokenize", {"prompt": "4+7?<11"})[1]["tokens"]
+    _, answer = server.ask("/v1/completions", {"prompt": tokens, "max_tokens": 0, "logprobs": 0, "echo": True})
+    scores = command("score", "--model", MODEL, "--tokens", ",".join(map(str, tokens)), "--json")
+    assert answer["choices"][0]["logprobs"]["token_logprobs"][1:] == scores["log_p"]
+    assert answer["usage"]["completion_tokens"] == 0
+
+
+def test_stop_strings_cut_the_answer(server):
+    whole = ppt(server)["choices"][0]["text"]
+    stop = whole[2]
+    cut = ppt(server, stop=[stop])["choices"][0]
+    assert cut["text"] == whole[:whole.index(stop)] and cut["finish_reason"] == "stop"
+
+
+def test_tokens_and_texts(server):
+    _, said = server.ask("/tokenize", {"prompt": "4+7?"})
+    assert said["count"] == len(said["tokens"])
+    assert server.ask("/detokenize", {"tokens": said["tokens"]})[1]["prompt"].endswith("4+7?")
+    assert "eos_token" in server.ask("/tokenizer_info")[1]
+    assert server.ask("/v1/models")[1]["data"][0]["id"] == "worked_sum"
+    assert "tempera_requests_total" in server.ask("/metrics")[1]
+    assert server.ask("/health") == (200, {"status": "ok"})
+    assert "<title>" in server.ask("/")[1]
+    assert server.ask("/openapi.json")[1]["openapi"].startswith("3.")
+
+
+@pytest.mark.parametrize("path, body, status, words", [
+    ("/v1/completions", "{", 400, "body"),
+    ("/v1/completions", "[]", 400, "body"),
+    ("/v1/completions", "{\"prompt\": \"1\", \"prompt\": \"2\"}", 400, "prompt"),
+    ("/v1/completions", "[" * 100000, 400, "body"),
+    ("/v1/completions", b"{\"prompt\": \"\xff\"}", 400, "UTF-8"),
+    ("/v1/completions", {}, 400, "prompt"),
+    ("/v1/completions", {"prompt": 5}, 400, "prompt"),
+    ("/v1/completions", {"prompt": "1?", "max_token": 3}, 400, "max_tokens"),
+    ("/v1/completions", {"prompt": "1?", "top_p": 0.9}, 400, "top_p"),
+    ("/v1/completions", {"prompt": "1?", "n": 10 ** 30}, 400, "n"),
+    ("/v1/completions", {"prompt": "1?", "n": 100000}, 400, "n"),
+    ("/v1/completions", {"prompt": "1?", "max_tokens": -1}, 400, "max_tokens"),
+    ("/v1/completions", {"prompt": "1?", "max_tokens": 10 ** 9}, 400, "max_tokens"),
+    ("/v1/completions", {"prompt": "1?", "temperature": -1}, 400, "temperature"),
+    ("/v1/completions", {"prompt": "1?", "stop": [""]}, 400, "stop"),
+    ("/v1/completions", {"prompt": "ü"}, 400, "prompt"),
+    ("/v1/completions", {"prompt": [99999]}, 400, "vocabulary"),
+    ("/v1/completions", {"prompt": "1?", "tempera": {"power": [2]}}, 400, "powers"),
+    ("/v1/completions", {"prompt": "1?", "tempera": {"sampler": "pppt"}}, 400, "ppt"),
+    ("/v1/completions", {"prompt": "1?", "tempera": {"preset": "qwen3/math50"}}, 400, "qwen3/math500"),
+    ("/v1/completions", {"prompt": "1?", "model": "other"}, 404, "worked_sum"),
+    ("/v1/chat/completions", {"messages": []}, 400, "messages"),
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}]}, 400, "worked_sum"),
+    ("/tokenize", {"text": "x"}, 400, "prompt"),
+    ("/nowhere", {}, 404, "path"),
+    ("/health", {}, 405, "POST"),
+])
+def test_what_is_wrong_is_named(server, path, body, status, words):
+    got, answer = server.ask(path, body)
+    assert got == status, answer
+    error = answer["error"]
+    assert set(error) == {"message", "type", "param", "code"} and words in error["message"]
+    assert "\n" not in error["message"] and "/" + "work" not in error["message"]
+
+
+def test_a_key_is_asked_for(tmp_path):
+    key = tmp_path / "key"
+    key.write_text("secret-1\n")
+    running = Server("--api-key-file", str(key))
+    try:
+        assert running.ask("/health")[0] == 200
+        for headers in ({}, {"Authorization": "Bearer secret-2"}, {"Authorization": "secret-1"},
+                        {"Authorization": "Bearer secret-11"}, {"Authorization": "Bearer "}):
+            assert running.ask("/v1/models", headers=headers)[0] == 401
+        assert running.ask("/v1/models", headers={"Authorization": "Bearer secret-1"})[0] == 200
+    finally:
+        running.stop()
+
+
+def test_a_full_queue_says_so():
+    running = Server("--queue", "2")
+    try:
+        status, answer = running.ask("/v1/completions", {"prompt": "1?", "n": 3, "max_tokens": 4})
+        assert status == 429 and answer["error"]["type"] == "rate_limit_error"
+        assert running.ask("/v1/completions", {"prompt": "1?", "n": 2, "max_tokens": 4})[0] == 200
+        assert running.ask("/v1/completions", {"prompt": "1?", "n": 2, "max_tokens": 4})[0] == 200
+    finally:
+        running.stop()
