@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tempera::serve {
+
+/// A request as it came in, whole.
+struct HttpRequest {
+  std::string method;         ///< "GET", "POST", …
+  std::string path;           ///< the target up to its '?'
+  std::string query;          ///< the target after its '?'
+  std::string authorization;  ///< the header of this name, or empty
+  std::string body;
+};
+
+/// An answer that is whole before its first byte is sent.
+struct HttpResponse {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< further ones
+};
+
+/// One request and the way back to its client. Its functions may be called from any thread and in
+/// any state of the connection: what is sent to a client that has left is dropped.
+///
+/// It is answered either by one respond(), or by begin_stream(), any number of write() and one
+/// end().
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual const HttpRequest& request() const = 0;
+
+  virtual void respond(HttpResponse response) = 0;
+  /// Sends the status line and headers of an answer whose body follows in parts.
+  virtual void begin_stream(unsigned status, std::string content_type) = 0;
+  virtual void write(std::string part) = 0;
+  virtual void end() = 0;
+
+  /// Calls `left` once if the client leaves, or reads so slowly that its answer no longer fits the
+  /// connection's memory, before the answer has been sent whole. `left` runs on the server's own
+  /// thread; it runs at once if the client has left already.
+  virtual void on_leave(std::function<void()> left) = 0;
+};
+
+using Handler = std::function<void(const std::shared_ptr<Exchange>&)>;
+
+}  // namespace tempera::serve

@@ -1,0 +1,476 @@
+#include "serve/http/http_server.hpp"
+
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <deque>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace tempera::serve {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using Tcp = asio::ip::tcp;
+using Error = boost::system::error_code;
+
+}  // namespace
+
+/// A connection as the server sees it when it stops.
+class HttpServer::OpenConnection {
+ public:
+  virtual ~OpenConnection() = default;
+  /// Closes it if it waits for a request.
+  virtual void stop() = 0;
+};
+
+/// What all connections share.
+struct HttpServer::Shared {
+  asio::io_context& io;
+  Handler handle;
+  std::function<HttpResponse(unsigned, const std::string&)> refuse;
+  HttpLimits limits;
+  std::atomic<std::size_t> connections{0};
+  bool is_stopping = false;
+  std::set<OpenConnection*> open;
+};
+
+namespace {
+
+using Shared = HttpServer::Shared;
+
+/// The answer of one request on its way out. Only the server's thread touches it; the functions of
+/// Exchange post to that thread.
+class Answer final : public Exchange, public std::enable_shared_from_this<Answer> {
+ public:
+  Answer(std::shared_ptr<Shared> shared, HttpRequest request)
+      : shared_(std::move(shared)),
+        request_(std::move(request)),
+        changed_(shared_->io, asio::steady_timer::time_point::max()) {}
+
+  const HttpRequest& request() const override { return request_; }
+
+  void respond(HttpResponse response) override {
+    post([response = std::move(response)](Answer& self) mutable {
+      if (self.head_) return;
+      self.head_ = std::move(response);
+      self.is_whole_ = true;
+      self.changed_.cancel();
+    });
+  }
+  void begin_stream(unsigned status, std::string content_type) override {
+    post([status, type = std::move(content_type)](Answer& self) mutable {
+      if (self.head_) return;
+      self.head_ = HttpResponse{status, std::move(type), {}, {}};
+      self.changed_.cancel();
+    });
+  }
+  void write(std::string part) override {
+    if (part.empty()) return;
+    post([part = std::move(part)](Answer& self) mutable {
+      if (self.has_left_ || self.is_ended_ || self.is_whole_) return;
+      self.unsent_ += part.size();
+      self.parts_.push_back(std::move(part));
+      if (self.unsent_ > self.shared_->limits.unsent_bytes)
+        self.leave();
+      else
+        self.changed_.cancel();
+    });
+  }
+  void end() override {
+    post([](Answer& self) {
+      self.is_ended_ = true;
+      self.changed_.cancel();
+    });
+  }
+  void on_leave(std::function<void()> left) override {
+    post([left = std::move(left)](Answer& self) mutable {
+      if (self.has_left_)
+        left();
+      else
+        self.left_ = std::move(left);
+    });
+  }
+
+  /// The client has left, or is dropped.
+  void leave() {
+    if (has_left_) return;
+    has_left_ = true;
+    changed_.cancel();
+    if (const auto left = std::exchange(left_, {})) left();
+  }
+  bool has_left() const { return has_left_; }
+  /// The answer is out, or its connection gone: nobody is called any more.
+  void close() {
+    is_closed_ = true;
+    left_ = {};
+  }
+
+  /// Waits until something is to be sent or the client has left.
+  asio::awaitable<void> changed() {
+    while (!has_left_ && !(head_ && !is_head_sent_) && parts_.empty() && !is_ended_) {
+      Error error;
+      co_await changed_.async_wait(asio::redirect_error(asio::use_awaitable, error));
+    }
+  }
+  /// Waits until the status is known or the client has left.
+  const std::optional<HttpResponse>& head() const { return head_; }
+  bool is_whole() const { return is_whole_; }
+  void head_is_sent() { is_head_sent_ = true; }
+  bool is_ended() const { return is_ended_ && parts_.empty(); }
+  std::optional<std::string> next_part() {
+    if (parts_.empty()) return std::nullopt;
+    std::string part = std::move(parts_.front());
+    parts_.pop_front();
+    unsent_ -= part.size();
+    return part;
+  }
+
+ private:
+  template <class Job>
+  void post(Job job) {
+    asio::post(shared_->io, [self = shared_from_this(), job = std::move(job)]() mutable {
+      if (!self->is_closed_) job(*self);
+    });
+  }
+
+  std::shared_ptr<Shared> shared_;
+  HttpRequest request_;
+  asio::steady_timer changed_;  // never expires; cancelled to wake who waits
+  std::optional<HttpResponse> head_;
+  bool is_whole_ = false;
+  bool is_head_sent_ = false;
+  std::deque<std::string> parts_;
+  std::size_t unsent_ = 0;
+  bool is_ended_ = false;
+  bool has_left_ = false;
+  bool is_closed_ = false;
+  std::function<void()> left_;
+};
+
+class Connection final : public HttpServer::OpenConnection,
+                         public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<Shared> shared, Tcp::socket socket)
+      : shared_(std::move(shared)), stream_(std::move(socket)) {
+    ++shared_->connections;
+    shared_->open.insert(this);
+  }
+  ~Connection() override {
+    shared_->open.erase(this);
+    --shared_->connections;
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  asio::awaitable<void> run() {
+    const auto self = shared_from_this();
+    Error error;
+    stream_.socket().set_option(Tcp::no_delay(true), error);
+    while (!shared_->is_stopping) {
+      is_idle_ = true;
+      if (!co_await wait_for_request()) break;
+      is_idle_ = false;
+      if (!co_await serve_request()) break;
+    }
+    stream_.socket().shutdown(Tcp::socket::shutdown_send, error);
+  }
+  /// The server stops: a connection that waits for a request is closed.
+  void stop() override {
+    Error error;
+    if (is_idle_) stream_.socket().close(error);
+  }
+
+ private:
+  asio::awaitable<bool> wait_for_request() {
+    if (buffer_.size() > 0) co_return true;
+    stream_.expires_after(shared_->limits.idle);
+    Error error;
+    const auto space = buffer_.prepare(4096);
+    const std::size_t read =
+        co_await stream_.async_read_some(space, asio::redirect_error(asio::use_awaitable, error));
+    buffer_.commit(read);
+    co_return !error;
+  }
+
+  /// Whether the connection goes on.
+  asio::awaitable<bool> serve_request() {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(static_cast<std::uint32_t>(shared_->limits.header_bytes));
+    parser.body_limit(shared_->limits.body_bytes);
+    stream_.expires_after(shared_->limits.request);
+    Error error;
+    co_await http::async_read_header(stream_, buffer_, parser,
+                                     asio::redirect_error(asio::use_awaitable, error));
+    if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      http::response<http::empty_body> go_on{http::status::continue_, parser.get().version()};
+      co_await http::async_write(stream_, go_on, asio::redirect_error(asio::use_awaitable, error));
+    }
+    if (!error)
+      co_await http::async_read(stream_, buffer_, parser,
+                                asio::redirect_error(asio::use_awaitable, error));
+    if (error) {
+      co_await refuse(error);
+      co_return false;
+    }
+    auto request = parser.release();
+    const unsigned version = request.version();
+    const bool is_head = request.method() == http::verb::head;
+    const bool goes_on = request.keep_alive() && !shared_->is_stopping;
+    HttpRequest asked;
+    asked.method = std::string(request.method_string());
+    const std::string target(request.target());
+    const auto mark = target.find('?');
+    asked.path = target.substr(0, mark);
+    if (mark != std::string::npos) asked.query = target.substr(mark + 1);
+    asked.authorization = std::string(request[http::field::authorization]);
+    asked.body = std::move(request.body());
+
+    const auto answer = std::make_shared<Answer>(shared_, std::move(asked));
+    stream_.expires_never();
+    watch(answer);
+    shared_->handle(answer);
+    const bool sent = co_await send(*answer, version, goes_on, is_head);
+    if (!sent) answer->leave();
+    answer->close();
+    stop_watching();
+    co_return sent&& goes_on;
+  }
+
+  /// Notices that the client has left while its answer is made: the socket can be read, and there
+  /// is nothing to read. Bytes of a next request end the watch; they are read in their turn.
+  void watch(const std::shared_ptr<Answer>& answer) {
+    stream_.socket().async_wait(
+        Tcp::socket::wait_read, [self = shared_from_this(), answer](Error error) {
+          if (error || answer->has_left()) return;
+          char byte = 0;
+          Error peeked;
+          self->stream_.socket().non_blocking(true, peeked);
+          const std::size_t read = self->stream_.socket().receive(
+              asio::buffer(&byte, 1), asio::socket_base::message_peek, peeked);
+          if (peeked == asio::error::would_block || peeked == asio::error::try_again)
+            self->watch(answer);
+          else if (peeked || read == 0)
+            answer->leave();
+        });
+  }
+  void stop_watching() {
+    Error error;
+    stream_.socket().cancel(error);
+  }
+
+  asio::awaitable<bool> send(Answer& answer, unsigned version, bool goes_on, bool is_head) {
+    Error error;
+    co_await answer.changed();
+    if (answer.has_left() || !answer.head()) co_return false;
+    const HttpResponse& head = *answer.head();
+    const auto dress = [&](auto& response) {
+      response.result(head.status);
+      response.set(http::field::content_type, head.content_type);
+      for (const auto& [name, value] : head.headers) response.set(name, value);
+      response.keep_alive(goes_on);
+    };
+    stream_.expires_after(shared_->limits.request);
+    if (answer.is_whole()) {
+      http::response<http::string_body> response{http::status::ok, version};
+      dress(response);
+      response.body() = head.body;
+      response.prepare_payload();
+      if (is_head) response.body().clear();
+      co_await http::async_write(stream_, response,
+                                 asio::redirect_error(asio::use_awaitable, error));
+      co_return !error;
+    }
+    http::response<http::empty_body> response{http::status::ok, version};
+    dress(response);
+    response.set(http::field::cache_control, "no-store");
+    const bool is_chunked = version >= 11;
+    response.chunked(is_chunked);
+    http::response_serializer<http::empty_body> serializer(response);
+    co_await http::async_write_header(stream_, serializer,
+                                      asio::redirect_error(asio::use_awaitable, error));
+    answer.head_is_sent();
+    while (!error) {
+      co_await answer.changed();
+      if (answer.has_left()) co_return false;
+      stream_.expires_after(shared_->limits.request);
+      while (const auto part = answer.next_part()) {
+        if (is_chunked)
+          co_await asio::async_write(stream_, http::make_chunk(asio::buffer(*part)),
+                                     asio::redirect_error(asio::use_awaitable, error));
+        else
+          co_await asio::async_write(stream_, asio::buffer(*part),
+                                     asio::redirect_error(asio::use_awaitable, error));
+        if (error) co_return false;
+      }
+      stream_.expires_never();
+      if (!answer.is_ended()) continue;
+      if (is_chunked)
+        co_await asio::async_write(stream_, http::make_chunk_last(),
+                                   asio::redirect_error(asio::use_awaitable, error));
+      co_return !error && is_chunked;
+    }
+    co_return false;
+  }
+
+  /// Answers what is no request, as far as the client still listens.
+  asio::awaitable<void> refuse(Error error) {
+    if (error == http::error::end_of_stream || error == beast::error::timeout ||
+        error == http::error::partial_message ||
+        error.category() == asio::error::get_system_category())
+      co_return;
+    unsigned status = 400;
+    std::string what = "this is no HTTP request";
+    if (error == http::error::header_limit) {
+      status = 431;
+      what = "the request's header is larger than " + std::to_string(shared_->limits.header_bytes) +
+             " bytes";
+    } else if (error == http::error::body_limit) {
+      status = 413;
+      what = "the request's body is larger than " + std::to_string(shared_->limits.body_bytes) +
+             " bytes";
+    }
+    const HttpResponse refusal = shared_->refuse(status, what);
+    http::response<http::string_body> response{http::status::bad_request, 11};
+    response.result(refusal.status);
+    response.set(http::field::content_type, refusal.content_type);
+    response.body() = refusal.body;
+    response.keep_alive(false);
+    response.prepare_payload();
+    stream_.expires_after(shared_->limits.request);
+    Error ignored;
+    co_await http::async_write(stream_, response,
+                               asio::redirect_error(asio::use_awaitable, ignored));
+  }
+
+  std::shared_ptr<Shared> shared_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  bool is_idle_ = true;
+};
+
+asio::awaitable<void> accept(std::shared_ptr<Shared> shared, Tcp::acceptor& acceptor) {
+  asio::steady_timer pause(shared->io);
+  while (!shared->is_stopping) {
+    if (shared->connections >= shared->limits.connections) {
+      pause.expires_after(std::chrono::milliseconds(20));
+      Error ignored;
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      continue;
+    }
+    Error error;
+    Tcp::socket socket =
+        co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, error));
+    if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
+    if (error) {  // no file descriptor is left, say: later there may be one
+      pause.expires_after(std::chrono::milliseconds(100));
+      Error ignored;
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      continue;
+    }
+    auto connection = std::make_shared<Connection>(shared, std::move(socket));
+    asio::co_spawn(
+        shared->io, [connection] { return connection->run(); }, asio::detached);
+  }
+}
+
+}  // namespace
+
+struct HttpServer::Parts {
+  // Destroyed last: the connections that it still holds refer to what they share.
+  asio::io_context io{1};
+  std::shared_ptr<Shared> shared{new Shared{io, {}, {}, {}, {}, false, {}}};
+  Tcp::acceptor acceptor{shared->io};
+  asio::steady_timer grace{shared->io};
+  asio::steady_timer look{shared->io};
+  std::vector<std::shared_ptr<asio::steady_timer>> timers;
+
+  void stop_when_idle() {
+    for (OpenConnection* connection : shared->open) connection->stop();
+    if (shared->connections == 0) return io.stop();
+    look.expires_after(std::chrono::milliseconds(20));
+    look.async_wait([this](Error error) {
+      if (!error) stop_when_idle();
+    });
+  }
+  void repeat(const std::shared_ptr<asio::steady_timer>& timer, std::chrono::milliseconds period,
+              const std::function<void()>& job) {
+    timer->expires_after(period);
+    timer->async_wait([this, timer, period, job](Error error) {
+      if (error || shared->is_stopping) return;
+      job();
+      repeat(timer, period, job);
+    });
+  }
+};
+
+HttpServer::HttpServer(const std::string& host, std::uint16_t port, Handler handle,
+                       std::function<HttpResponse(unsigned, const std::string&)> refuse,
+                       HttpLimits limits)
+    : parts_(std::make_shared<Parts>()) {
+  parts_->shared->handle = std::move(handle);
+  parts_->shared->refuse = std::move(refuse);
+  parts_->shared->limits = limits;
+  Error error;
+  const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+  if (error)
+    throw BadInput("--host", "\"" + host + "\" is no IP address", "give one, such as 127.0.0.1");
+  auto& acceptor = parts_->acceptor;
+  const Tcp::endpoint endpoint(address, port);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(Tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error)
+    throw BadInput("--port " + std::to_string(port), "cannot listen there: " + error.message(),
+                   "choose another port or address");
+}
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const { return parts_->acceptor.local_endpoint().port(); }
+
+void HttpServer::run() {
+  asio::co_spawn(
+      parts_->shared->io, [this] { return accept(parts_->shared, parts_->acceptor); },
+      asio::detached);
+  parts_->shared->io.run();
+}
+
+void HttpServer::stop(std::chrono::milliseconds grace) {
+  asio::post(parts_->shared->io, [parts = parts_, grace] {
+    if (parts->shared->is_stopping) return;
+    parts->shared->is_stopping = true;
+    Error error;
+    parts->acceptor.close(error);
+    parts->grace.expires_after(grace);
+    parts->grace.async_wait([parts](Error) { parts->shared->io.stop(); });
+    parts->stop_when_idle();
+  });
+}
+
+void HttpServer::post(std::function<void()> job) { asio::post(parts_->shared->io, std::move(job)); }
+
+void HttpServer::every(std::chrono::milliseconds period, std::function<void()> job) {
+  asio::post(parts_->shared->io, [parts = parts_, period, job = std::move(job)] {
+    parts->timers.push_back(std::make_shared<asio::steady_timer>(parts->shared->io));
+    parts->repeat(parts->timers.back(), period, job);
+  });
+}
+
+std::size_t HttpServer::connections() const { return parts_->shared->connections; }
+
+}  // namespace tempera::serve

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "serve/http/exchange.hpp"
+
+namespace tempera::serve {
+
+/// What a client may take of the server before it is refused.
+struct HttpLimits {
+  std::size_t header_bytes = std::size_t{16} << 10;  ///< more is answered by 431
+  std::size_t body_bytes = std::size_t{16} << 20;    ///< more is answered by 413
+  std::size_t unsent_bytes = std::size_t{4} << 20;   ///< a client that reads slower is dropped
+  std::size_t connections = 16384;                   ///< further ones wait to be accepted
+  std::chrono::seconds idle{600};                    ///< between two requests of a connection
+  std::chrono::seconds request{30};                  ///< from its first byte to its last
+};
+
+/// An HTTP/1.1 server: keep-alive, pipelined requests one after the other, chunked answers. One
+/// thread serves all connections, so an idle connection costs some kilobytes and no thread. Whoever
+/// keeps an Exchange must let it go before the server is destroyed.
+class HttpServer {
+ public:
+  /// Binds and listens. `handle` is called on the server's thread for every whole request and must
+  /// not block. `refuse(status, message)` is the body of an answer to what is no request at all.
+  /// @param port 0 for any free one
+  /// @throw BadInput naming --host or --port if the address cannot be bound
+  HttpServer(const std::string& host, std::uint16_t port, Handler handle,
+             std::function<HttpResponse(unsigned, const std::string&)> refuse,
+             HttpLimits limits = {});
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::uint16_t port() const;
+  /// Serves on the calling thread until stop().
+  void run();
+  /// Stops listening and returns from run() when the answers that are under way have been sent, or
+  /// at the latest after `grace`. May be called from any thread.
+  void stop(std::chrono::milliseconds grace);
+  /// Runs `job` on the server's thread. May be called from any thread.
+  void post(std::function<void()> job);
+  /// Calls `job` on the server's thread every `period` until the server stops.
+  void every(std::chrono::milliseconds period, std::function<void()> job);
+
+  /// Connections that are open now.
+  std::size_t connections() const;
+
+  struct Shared;         ///< the server's own
+  class OpenConnection;  ///< the server's own
+
+ private:
+  struct Parts;
+  std::shared_ptr<Parts> parts_;
+};
+
+}  // namespace tempera::serve

@@ -1,0 +1,307 @@
+#include "serve/protocol/generation_request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+
+namespace tempera::serve {
+namespace {
+
+using nlohmann::json;
+
+/// The power of temperature 0: a token whose logit is 3e-5 below the largest keeps one ticket of
+/// 2^44.
+constexpr double power_of_zero_temperature = 1048576.0;
+constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+
+/// Fields that other samplers have and that would change the law. A value that changes nothing is
+/// taken, because many clients send it unasked.
+void refuse_other_laws(const JsonObject& body) {
+  const auto refuse = [&](const char* key, const char* why) {
+    throw BadInput(key, why, "leave it out");
+  };
+  if (body.has("top_p") && body.finite_number("top_p") != 1.0)
+    refuse("top_p",
+           "cutting the distribution is not offered: the sampler keeps the model's support");
+  for (const char* key : {"frequency_penalty", "presence_penalty"})
+    if (body.has(key) && body.finite_number(key) != 0.0)
+      refuse(key, "penalties are not offered: they would change the target");
+  if (body.has("logit_bias") &&
+      !(body.at("logit_bias").is_object() && body.at("logit_bias").empty()))
+    refuse("logit_bias", "a bias is not offered: it would change the target");
+  if (body.has("response_format") &&
+      JsonObject(body.at("response_format"), "response_format").text("type") != "text")
+    refuse("response_format", "only {\"type\": \"text\"} is offered");
+  for (const char* key : {"tools", "tool_choice", "functions", "function_call", "suffix"})
+    if (body.has(key) && !(body.at(key).is_array() && body.at(key).empty()))
+      refuse(key, "this server does not offer it");
+}
+
+std::vector<std::size_t> counts(const JsonObject& object, const std::string& key) {
+  if (object.at(key).is_number()) return {object.whole_number(key, 0, most)};
+  const auto numbers = object.whole_numbers(key, 0, most);
+  return {numbers.begin(), numbers.end()};
+}
+
+void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::SamplerWish& wish,
+                  gpu::Thinking& thinking) {
+  object.only({"preset", "sampler", "powers", "block", "rounds", "local_moves", "sweeps",
+               "schedule", "restart_weights", "restart_range", "output_rung", "particles",
+               "early_rejection", "prefetch", "seed", "thinking", "round_events"});
+  if (object.has("preset")) wish.preset = object.text("preset");
+  if (object.has("sampler")) wish.sampler = object.text("sampler");
+  if (object.has("powers")) wish.powers = object.positive_numbers("powers");
+  if (object.has("block")) wish.block = object.whole_number("block", 1, most);
+  if (object.has("rounds")) wish.rounds = counts(object, "rounds");
+  if (object.has("local_moves")) wish.local_moves = counts(object, "local_moves");
+  if (object.has("sweeps")) wish.sweeps = counts(object, "sweeps");
+  if (object.has("schedule")) {
+    const auto schedule = object.text("schedule");
+    if (schedule != "adj" && schedule != "deo")
+      throw BadInput("tempera, schedule", in_quotes(schedule) + " is no schedule",
+                     "give \"adj\" or \"deo\"");
+    wish.schedule = schedule == "adj" ? gpu::Schedule::adj : gpu::Schedule::deo;
+  }
+  if (object.has("restart_weights"))
+    wish.restart_weights =
+        object.whole_numbers("restart_weights", 0, std::numeric_limits<std::uint64_t>::max() >> 1);
+  if (object.has("restart_range")) {
+    const auto range = object.text("restart_range");
+    if (range != "horizon" && range != "record")
+      throw BadInput("tempera, restart_range", in_quotes(range) + " is no range",
+                     "give \"horizon\" or \"record\"");
+    wish.restart_range =
+        range == "horizon" ? gpu::RestartRange::horizon : gpu::RestartRange::record;
+  }
+  if (object.has("output_rung")) wish.output_rung = object.whole_number("output_rung", 1, most);
+  if (object.has("particles")) wish.particles = object.whole_number("particles", 1, most);
+  if (object.has("early_rejection")) wish.early_rejection = object.boolean("early_rejection");
+  if (object.has("prefetch")) wish.prefetch = object.whole_number("prefetch", 0, most);
+  if (object.has("seed")) {
+    const auto seed = object.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+    if (request.is_seed_given && seed != request.seed)
+      throw BadInput("tempera, seed", "it differs from the field \"seed\"", "give one of the two");
+    request.seed = seed;
+    request.is_seed_given = true;
+  }
+  if (object.has("thinking"))
+    thinking = object.boolean("thinking") ? gpu::Thinking::on : gpu::Thinking::off;
+  request.round_events = object.boolean_or("round_events", false);
+}
+
+std::vector<std::string> stops(const JsonObject& body) {
+  if (!body.has("stop")) return {};
+  if (body.at("stop").is_string()) return {body.text("stop")};
+  auto list = body.texts("stop");
+  if (list.size() > 16)
+    throw BadInput("stop", std::to_string(list.size()) + " texts", "give at most 16");
+  return list;
+}
+
+std::vector<gpu::TokenId> tokens_of(const json& value, const std::string& where) {
+  std::vector<gpu::TokenId> tokens;
+  for (const auto& token : value) {
+    if (!token.is_number_unsigned() || token.get<std::uint64_t>() > most)
+      throw BadInput(where, "a token is no whole number", "give a list of token numbers");
+    tokens.push_back(token.get<gpu::TokenId>());
+  }
+  return tokens;
+}
+
+/// A text, a list of texts, a list of tokens, or a list of lists of tokens.
+std::vector<gpu::PromptWish> prompts_of(const JsonObject& body) {
+  const json& prompt = body.at("prompt");
+  if (prompt.is_string()) return {prompt.get<std::string>()};
+  if (!prompt.is_array() || prompt.empty())
+    throw BadInput("prompt", "it is neither a text nor a list of texts or tokens", "give one");
+  if (prompt.front().is_number()) return {tokens_of(prompt, "prompt")};
+  std::vector<gpu::PromptWish> list;
+  for (std::size_t i = 0; i < prompt.size(); ++i) {
+    const std::string where = "prompt, number " + std::to_string(i + 1);
+    if (prompt[i].is_string())
+      list.emplace_back(prompt[i].get<std::string>());
+    else if (prompt[i].is_array())
+      list.emplace_back(tokens_of(prompt[i], where));
+    else
+      throw BadInput(where, "it is neither a text nor a list of tokens", "give one");
+  }
+  return list;
+}
+
+std::string content_of(const JsonObject& message) {
+  if (message.at("content").is_string()) return message.text("content");
+  std::string text;
+  for (const JsonObject& part : message.objects("content")) {
+    if (part.text("type") != "text")
+      throw BadInput(part.where(), in_quotes(part.text("type")) + " is no text",
+                     "give parts of type \"text\" alone");
+    text += part.text("text");
+  }
+  return text;
+}
+
+std::vector<gpu::ChatMessage> messages_of(const JsonObject& body) {
+  std::vector<gpu::ChatMessage> messages;
+  for (const JsonObject& message : body.objects("messages")) {
+    message.only({"role", "content", "name"});
+    auto role = message.text("role");
+    if (role == "developer") role = "system";
+    messages.push_back({std::move(role), content_of(message)});
+  }
+  if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
+  return messages;
+}
+
+void require_at_most(const char* field, std::size_t value, std::size_t limit) {
+  if (value > limit)
+    throw BadInput(field, std::to_string(value) + " is above this server's limit",
+                   "give at most " + std::to_string(limit));
+}
+
+void read_logprobs(const JsonObject& body, GenerationRequest& request,
+                   const GenerationLimits& limits) {
+  if (request.is_chat) {
+    request.logprobs = body.boolean_or("logprobs", false);
+    if (!body.has("top_logprobs")) return;
+    request.top_logprobs = body.whole_number("top_logprobs", 0, most);
+    if (!request.logprobs)
+      throw BadInput("top_logprobs", "it is given without \"logprobs\": true", "add that");
+  } else if (body.has("logprobs") && !body.at("logprobs").is_boolean()) {
+    request.logprobs = true;
+    request.top_logprobs = body.whole_number("logprobs", 0, most);
+  } else {
+    request.logprobs = body.boolean_or("logprobs", false);
+  }
+  require_at_most(request.is_chat ? "top_logprobs" : "logprobs", request.top_logprobs,
+                  limits.top_logprobs);
+}
+
+}  // namespace
+
+GenerationRequest read_generation_request(std::string_view body_text, bool is_chat,
+                                          const GenerationLimits& limits) {
+  const json parsed = parse_json(body_text, "body");
+  const JsonObject body(parsed, "body");
+  if (is_chat)
+    body.only({"model",
+               "messages",
+               "n",
+               "max_tokens",
+               "max_completion_tokens",
+               "stop",
+               "seed",
+               "temperature",
+               "top_p",
+               "logprobs",
+               "top_logprobs",
+               "stream",
+               "stream_options",
+               "frequency_penalty",
+               "presence_penalty",
+               "logit_bias",
+               "response_format",
+               "tools",
+               "tool_choice",
+               "functions",
+               "function_call",
+               "user",
+               "metadata",
+               "store",
+               "tempera"});
+  else
+    body.only({"model", "prompt", "n", "best_of", "max_tokens", "stop", "seed", "temperature",
+               "top_p", "logprobs", "echo", "stream", "stream_options", "frequency_penalty",
+               "presence_penalty", "logit_bias", "suffix", "user", "tempera"});
+  refuse_other_laws(body);
+
+  GenerationRequest request;
+  request.is_chat = is_chat;
+  if (body.has("model")) request.model = body.text("model");
+  if (body.has("n")) request.choices_of_a_prompt = body.whole_number("n", 1, most);
+  if (!is_chat && body.has("best_of") &&
+      body.whole_number("best_of", 1, most) != request.choices_of_a_prompt)
+    throw BadInput("best_of", "it differs from n",
+                   "leave it out, or ask for the sampler \"best-of-n\" in \"tempera\"");
+  if (body.has("seed")) {
+    request.seed = body.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
+    request.is_seed_given = true;
+  }
+  request.stream = body.boolean_or("stream", false);
+  if (body.has("stream_options")) {
+    const JsonObject options = body.object("stream_options");
+    options.only({"include_usage"});
+    if (!request.stream)
+      throw BadInput("stream_options", "it is given without \"stream\": true", "add that");
+    request.include_usage = options.boolean_or("include_usage", false);
+  }
+  read_logprobs(body, request, limits);
+  if (!is_chat) request.echo = body.boolean_or("echo", false);
+
+  gpu::SampleWish wish;
+  if (body.has("temperature")) {
+    const double temperature = body.finite_number("temperature");
+    if (temperature < 0.0) throw BadInput("temperature", "it is below 0", "give 0 or more");
+    if (temperature == 0.0) {
+      if (body.has("tempera"))
+        throw BadInput("temperature", "0 goes with tokenwise sampling alone",
+                       "leave \"tempera\" out, or give \"powers\" in it");
+      wish.sampler.sampler = "low-temperature";
+      wish.sampler.powers = {power_of_zero_temperature};
+    } else {
+      wish.sampler.temperature = temperature;
+    }
+  } else if (!body.has("tempera")) {
+    wish.sampler.temperature = 1.0;
+  }
+  if (body.has("tempera"))
+    read_tempera(body.object("tempera"), request, wish.sampler, wish.thinking);
+  wish.sampler.stop = stops(body);
+
+  const bool names_both = body.has("max_tokens") && is_chat && body.has("max_completion_tokens");
+  const char* length =
+      is_chat && body.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+  if (names_both && body.whole_number("max_tokens", 0, most) != body.whole_number(length, 0, most))
+    throw BadInput("max_tokens", "it differs from max_completion_tokens", "give one of the two");
+  if (body.has(length)) {
+    const auto horizon = body.whole_number(length, 0, most);
+    require_at_most(length, horizon, limits.horizon);
+    request.generates = horizon > 0;
+    wish.sampler.horizon = std::max<std::size_t>(1, horizon);
+    if (!request.generates && !request.echo)
+      throw BadInput(length, "0 asks for nothing", "give 1 or more, or \"echo\": true beside it");
+  }
+
+  if (!request.is_seed_given) {
+    std::random_device source;
+    // Clients read numbers as doubles, so a seed of ours has at most 53 bits.
+    request.seed = (std::uint64_t{source()} << 21) ^ source();
+    request.seed &= (std::uint64_t{1} << 53) - 1;
+  }
+  wish.sampler.seed = request.seed;
+  wish.sampler.samples = request.choices_of_a_prompt;
+
+  std::vector<gpu::PromptWish> prompts;
+  if (is_chat)
+    prompts.emplace_back(messages_of(body));
+  else
+    prompts = prompts_of(body);
+  require_at_most("prompt", prompts.size(), limits.prompts);
+  require_at_most("n", request.choices_of_a_prompt, limits.choices);
+  require_at_most("prompts times n", prompts.size() * request.choices_of_a_prompt,
+                  std::max(limits.choices, limits.prompts));
+  // One prompt draws as the command's single prompt does; of several each by its number.
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    wish.prompt = std::move(prompts[i]);
+    wish.id = prompts.size() == 1 ? std::nullopt : std::optional(std::to_string(i));
+    request.wishes.push_back(wish);
+  }
+  return request;
+}
+
+}  // namespace tempera::serve

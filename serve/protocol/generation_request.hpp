@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/session/resolve.hpp"
+
+namespace tempera::serve {
+
+/// What a client may ask for at most.
+struct GenerationLimits {
+  std::size_t choices = 128;      ///< prompts times n of one request
+  std::size_t prompts = 1024;     ///< prompts of one request
+  std::size_t horizon = 32768;    ///< max_tokens
+  std::size_t top_logprobs = 20;  ///< alternatives of each token
+  std::size_t prompt_bytes = std::size_t{4} << 20;
+};
+
+/// The body of POST /v1/completions or /v1/chat/completions, read and checked; no model was asked.
+struct GenerationRequest {
+  bool is_chat = false;
+  std::string model;                    ///< as the client named it; may be empty
+  std::vector<gpu::SampleWish> wishes;  ///< one for each prompt, in order
+  std::size_t choices_of_a_prompt = 1;  ///< n
+  std::uint64_t seed = 0;
+  bool is_seed_given = false;
+  bool logprobs = false;         ///< log p0 of each token of the answer
+  std::size_t top_logprobs = 0;  ///< and of its likeliest alternatives
+  bool echo = false;             ///< the prompt is part of the text and of the logprobs
+  bool generates = true;         ///< false for max_tokens = 0: the prompt is only scored
+  bool stream = false;
+  bool include_usage = false;  ///< a last chunk of a stream with the usage
+  bool round_events = false;   ///< a chunk for each round of a sampler that has rounds
+};
+
+/// Reads the body of a completion or, if `is_chat`, of a chat completion.
+///
+/// Without a "tempera" object the request is tokenwise sampling at its "temperature" (1 if there is
+/// none), as with every other server. temperature 0 is the power 2^20, the largest that a ladder
+/// takes. The object's keys are those of SamplerWish.
+/// @throw BadInput naming the field: for what is no JSON, unknown fields (with the nearest known
+/// one), fields of the protocol that would change the law (top_p, penalties, logit_bias, tools),
+/// and what is beyond `limits`
+GenerationRequest read_generation_request(std::string_view body, bool is_chat,
+                                          const GenerationLimits& limits);
+
+}  // namespace tempera::serve

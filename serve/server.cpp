@@ -1,0 +1,343 @@
+#include "serve/server.hpp"
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/json_document.hpp"
+#include "gpu/session/prompt_number.hpp"
+#include "serve/page/page.hpp"
+#include "serve/protocol/error_body.hpp"
+#include "serve/protocol/openapi.hpp"
+#include "serve/sessions/engine_loop.hpp"
+#include "serve/sessions/generation.hpp"
+#include "serve/sessions/intake.hpp"
+
+namespace tempera::serve {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
+}
+
+/// Whether the texts are equal, in a time that depends on the length of `given` alone.
+bool equal_in_constant_time(std::string_view given, std::string_view key) {
+  unsigned differs = given.size() == key.size() ? 0U : 1U;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = key.empty() ? '\0' : key[i % key.size()];
+    differs |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
+  }
+  return differs == 0;
+}
+
+/// The field that a BadInput names first, if that is one.
+std::string field_of(const std::string& message) {
+  const auto end = message.find_first_of(":,");
+  if (end == std::string::npos) return {};
+  const std::string field = message.substr(0, end);
+  return field.find_first_of(" \"/") == std::string::npos ? field : std::string();
+}
+
+HttpResponse json_response(const ordered_json& body) {
+  HttpResponse response;
+  response.body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return response;
+}
+
+}  // namespace
+
+class Server::Work {
+ public:
+  Work(const gpu::OpenedModel& model, ServerOptions options)
+      : model_(model),
+        options_(std::move(options)),
+        identity_{options_.model_name, arithmetic_name(model), {}},
+        session_(model, options_.session),
+        loop_(session_, [this] { after_turn(); }),
+        http_(
+            options_.host, options_.port,
+            [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
+            [](unsigned status, const std::string& what) { return error_response(status, what); },
+            options_.http),
+        intake_(options_.most_choices) {
+    identity_.fingerprint =
+        identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
+  }
+
+  std::uint16_t port() const { return http_.port(); }
+
+  void run(const std::function<bool()>& is_asked_to_stop) {
+    http_.every(std::chrono::milliseconds(100), [&, stopping = false]() mutable {
+      if (stopping || !is_asked_to_stop()) return;
+      stopping = true;
+      is_stopping_ = true;
+      http_.stop(options_.grace);
+    });
+    std::thread connections([this] {
+      http_.run();
+      loop_.stop();
+    });
+    const std::exception_ptr failure = loop_.run();
+    // The model or the device is gone: tell those who wait, then end.
+    for (const auto& generation : generations_)
+      generation->give_up(failure ? 500 : 503, failure
+                                                   ? "the model has failed; see the server's log"
+                                                   : "the server is shutting down");
+    is_stopping_ = true;
+    if (failure) http_.stop(std::chrono::seconds(2));
+    connections.join();
+    generations_.clear();
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  static std::string arithmetic_name(const gpu::OpenedModel& model) {
+    return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
+  }
+
+  void handle(const std::shared_ptr<Exchange>& exchange) {
+    const HttpRequest& request = exchange->request();
+    const auto on = [&](const char* method, const char* path) {
+      if (request.path != path) return false;
+      is_known_path_ = true;
+      return request.method == method || (request.method == "HEAD" && std::string(method) == "GET");
+    };
+    is_known_path_ = false;
+    if (on("GET", "/health"))
+      return exchange->respond(is_stopping_ ? error_response(503, "the server is shutting down")
+                                            : json_response({{"status", "ok"}}));
+    if (on("GET", "/")) return exchange->respond(page());
+    if (on("GET", "/openapi.json")) return exchange->respond(openapi(options_.version));
+    if (!is_allowed(request))
+      return exchange->respond(error_response(401, "give the server's key as a bearer token"));
+    if (on("GET", "/v1/models")) return exchange->respond(models());
+    if (on("GET", "/metrics")) return exchange->respond(metrics());
+    if (on("GET", "/tokenizer_info")) return exchange->respond(tokenizer_info());
+    if (on("POST", "/v1/completions")) return generate(exchange, false);
+    if (on("POST", "/v1/chat/completions")) return generate(exchange, true);
+    if (on("POST", "/tokenize"))
+      return later(exchange, [this](auto& body) { return tokenize(body); });
+    if (on("POST", "/detokenize"))
+      return later(exchange, [this](auto& body) { return detokenize(body); });
+    if (is_known_path_)
+      exchange->respond(error_response(405, request.method + " is not offered for this path"));
+    else
+      exchange->respond(error_response(404, "there is no such path; GET /openapi.json lists them"));
+  }
+
+  bool is_allowed(const HttpRequest& request) const {
+    if (!options_.api_key) return true;
+    constexpr std::string_view scheme = "Bearer ";
+    const std::string_view given = request.authorization;
+    return given.substr(0, scheme.size()) == scheme &&
+           equal_in_constant_time(given.substr(scheme.size()), *options_.api_key);
+  }
+
+  HttpResponse models() const {
+    ordered_json entry{{"id", identity_.model},
+                       {"object", "model"},
+                       {"created", started_},
+                       {"owned_by", "tempera"},
+                       {"arithmetic", identity_.arithmetic}};
+    if (model_.positions() > 0) entry["max_model_len"] = model_.positions();
+    return json_response({{"object", "list"}, {"data", ordered_json::array({entry})}});
+  }
+
+  HttpResponse metrics() const {
+    HttpResponse response;
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    response.body = counters_.prometheus();
+    return response;
+  }
+
+  HttpResponse tokenizer_info() const {
+    ordered_json info{{"tokenizer_class", "tempera"}};
+    const auto& terminal = model_.terminal();
+    if (terminal.empty())
+      info["eos_token"] = nullptr;
+    else
+      info["eos_token"] = model_.decode(std::span(&terminal.front(), 1));
+    info["eos_token_ids"] = terminal;
+    const auto beginning = beginning_tokens();
+    if (beginning.empty())
+      info["bos_token"] = nullptr;
+    else
+      info["bos_token"] = model_.decode(beginning);
+    if (model_.positions() > 0) info["model_max_length"] = model_.positions();
+    return json_response(info);
+  }
+
+  /// The tokens that the tokenizer puts before every text.
+  std::vector<gpu::TokenId> beginning_tokens() const {
+    try {
+      return model_.encode("", "prompt");
+    } catch (const BadInput&) {
+      return {};
+    }
+  }
+
+  HttpResponse tokenize(const JsonObject& body) const {
+    body.only({"model", "prompt", "add_special_tokens", "messages", "return_token_strs"});
+    std::vector<gpu::TokenId> tokens;
+    if (body.has("messages")) {
+      std::vector<gpu::ChatMessage> messages;
+      for (const JsonObject& message : body.objects("messages"))
+        messages.push_back({message.text("role"), message.text("content")});
+      tokens = model_.encode_chat(messages, gpu::Thinking::as_published, "messages");
+    } else {
+      tokens = model_.encode(body.text("prompt"), "prompt");
+      const auto beginning = beginning_tokens();
+      if (!body.boolean_or("add_special_tokens", true) && tokens.size() >= beginning.size() &&
+          std::equal(beginning.begin(), beginning.end(), tokens.begin()))
+        tokens.erase(tokens.begin(),
+                     tokens.begin() + static_cast<std::ptrdiff_t>(beginning.size()));
+    }
+    ordered_json said{{"count", tokens.size()}, {"tokens", tokens}};
+    if (model_.positions() > 0) said["max_model_len"] = model_.positions();
+    return json_response(said);
+  }
+
+  HttpResponse detokenize(const JsonObject& body) const {
+    body.only({"model", "tokens"});
+    std::vector<gpu::TokenId> tokens;
+    for (const auto token : body.whole_numbers("tokens", 0, model_.model().vocabulary_size() - 1))
+      tokens.push_back(static_cast<gpu::TokenId>(token));
+    return json_response({{"prompt", model_.decode(tokens)}});
+  }
+
+  /// Answers from a parsed body on the intake's thread.
+  void later(const std::shared_ptr<Exchange>& exchange,
+             std::function<HttpResponse(const JsonObject&)> answer) {
+    const bool taken = intake_.post([this, exchange, answer = std::move(answer)] {
+      try {
+        const json parsed = parse_json(exchange->request().body, "body");
+        exchange->respond(answer(JsonObject(parsed, "body")));
+      } catch (const BadInput& error) {
+        exchange->respond(bad_input(error));
+      } catch (const std::exception& error) {
+        exchange->respond(error_response(500, without_paths(error.what())));
+      }
+    });
+    if (!taken) exchange->respond(error_response(429, "too many requests wait; try again later"));
+  }
+
+  HttpResponse bad_input(const BadInput& error) const {
+    const std::string message = without_paths(error.what());
+    return error_response(400, message, field_of(message));
+  }
+
+  /// A message without the place of the model on this machine.
+  std::string without_paths(std::string message) const {
+    const std::string& path = options_.model_path;
+    if (path.empty()) return message;
+    for (auto at = message.find(path); at != std::string::npos;
+         at = message.find(path, at + identity_.model.size()))
+      message.replace(at, path.size(), identity_.model);
+    return message;
+  }
+
+  void generate(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
+    ++counters_.requests;
+    if (is_stopping_) return refuse(exchange, error_response(503, "the server is shutting down"));
+    if (!intake_.post([this, exchange, is_chat] { prepare(exchange, is_chat); }))
+      refuse(exchange, error_response(429, "too many requests wait; try again later"));
+  }
+  void refuse(const std::shared_ptr<Exchange>& exchange, HttpResponse response) {
+    ++counters_.refused;
+    exchange->respond(std::move(response));
+  }
+
+  /// On the intake's thread: reads the body, encodes the prompts, and hands over to the session's.
+  void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
+    try {
+      GenerationRequest asked =
+          read_generation_request(exchange->request().body, is_chat, options_.generation);
+      if (!asked.model.empty() && asked.model != identity_.model)
+        return refuse(
+            exchange,
+            error_response(404, "this server offers the model \"" + identity_.model + "\" alone",
+                           "model"));
+      std::vector<gpu::SamplerSettings> settings;
+      std::vector<gpu::SampleRequest> requests;
+      for (const gpu::SampleWish& wish : asked.wishes) {
+        settings.push_back(gpu::resolve_sampler(wish.sampler));
+        gpu::refuse_idle_prefetch(settings.back());
+        auto prompt = gpu::resolve_prompt(model_, wish.prompt, wish.thinking,
+                                          gpu::asked_horizon(wish.sampler, settings.back()),
+                                          is_chat ? "messages" : "prompt");
+        const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
+        requests.push_back(settings.back().request(std::move(prompt.tokens), number, prompt.horizon,
+                                                   model_.terminal(),
+                                                   is_chat ? "messages" : "prompt"));
+      }
+      const std::size_t choices = asked.wishes.size() * asked.choices_of_a_prompt;
+      if (counters_.under_way.fetch_add(choices) + choices > options_.most_choices) {
+        counters_.under_way -= choices;
+        return refuse(exchange, error_response(429, "the queue is full; try again later"));
+      }
+      const auto generation =
+          std::make_shared<Generation>(model_, identity_, counters_, std::move(asked),
+                                       std::move(requests), std::move(settings), exchange);
+      loop_.post([this, generation](gpu::Session& session) {
+        generations_.insert(generation);
+        generation->begin(session);
+      });
+      exchange->on_leave([this, weak = std::weak_ptr<Generation>(generation)] {
+        loop_.post([weak](gpu::Session& session) {
+          if (const auto left = weak.lock()) left->leave(session);
+        });
+      });
+    } catch (const BadInput& error) {
+      refuse(exchange, bad_input(error));
+    } catch (const std::exception& error) {
+      refuse(exchange, error_response(500, without_paths(error.what())));
+    }
+  }
+
+  /// On the session's thread, after each pass.
+  void after_turn() {
+    std::erase_if(generations_, [this](const std::shared_ptr<Generation>& generation) {
+      if (!generation->is_over()) return false;
+      counters_.under_way -= generation->choices();
+      return true;
+    });
+    const gpu::SessionTotals totals = session_.totals();
+    counters_.decode_tokens = totals.decode_tokens;
+    counters_.batches = totals.batches;
+    counters_.forward_seconds = totals.times.forward;
+    counters_.draw_seconds = totals.times.draw;
+    counters_.cache_bytes = model_.model().most_cache_bytes();
+  }
+
+  const gpu::OpenedModel& model_;
+  const ServerOptions options_;
+  Identity identity_;
+  const std::int64_t started_ = static_cast<std::int64_t>(std::time(nullptr));
+  Counters counters_;
+  std::atomic<bool> is_stopping_{false};
+  bool is_known_path_ = false;
+  gpu::Session session_;
+  std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
+  EngineLoop loop_;
+  // The connections end last: the others hold exchanges.
+  HttpServer http_;
+  Intake intake_;
+};
+
+Server::Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key) {
+  if (!options.api_key && !without_key && !is_loopback(options.host))
+    throw BadInput("--host " + options.host, "others than this machine could use the model",
+                   "give --api-key-file FILE, or --without-key to let everybody in");
+  work_ = std::make_unique<Work>(model, std::move(options));
+}
+Server::~Server() = default;
+
+std::uint16_t Server::port() const { return work_->port(); }
+void Server::run(const std::function<bool()>& is_asked_to_stop) { work_->run(is_asked_to_stop); }
+
+}  // namespace tempera::serve

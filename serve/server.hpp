@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gpu/models/opened_model.hpp"
+#include "gpu/session/session_options.hpp"
+#include "serve/http/http_server.hpp"
+#include "serve/protocol/generation_request.hpp"
+
+namespace tempera::serve {
+
+/// Where and how the server listens, and what it lets clients take.
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;           ///< 0: any free one
+  std::optional<std::string> api_key;  ///< what clients send as "Authorization: Bearer KEY"
+  std::string model_name;              ///< under which the model is offered
+  std::string model_path;              ///< which no answer may show
+  std::string version;                 ///< of tempera
+  std::size_t most_choices = 1024;     ///< being drawn or waiting; more are answered by 429
+  HttpLimits http;
+  GenerationLimits generation;
+  gpu::SessionOptions session;
+  std::chrono::seconds grace{30};  ///< for what runs when the server is asked to stop
+};
+
+/// An OpenAI-compatible server of one model. Three threads: one for all connections, one that reads
+/// bodies and encodes prompts, and the caller of run(), which draws.
+///
+/// The answer to a request is a function of model, arithmetic, request and (seed, prompt, choice):
+/// never of what else the server does.
+class Server {
+ public:
+  /// Binds the address. The model must outlive the server.
+  /// @throw BadInput as HttpServer; and for an address beyond this machine without a key, unless
+  /// `without_key`
+  Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const;
+  /// Serves on the calling thread until `is_asked_to_stop`, which is asked ten times a second,
+  /// answers true; then lets what runs end, for at most the grace.
+  /// @throw what the model or the device throws, when no single request has caused it
+  void run(const std::function<bool()>& is_asked_to_stop);
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace tempera::serve

@@ -1,0 +1,72 @@
+#include "serve/sessions/counters.hpp"
+
+#include <algorithm>
+
+namespace tempera::serve {
+namespace {
+
+void add_to(std::vector<gpu::AcceptanceCounts>& sums,
+            const std::vector<gpu::AcceptanceCounts>& counts) {
+  // Ladders may have 2^16 rungs; a label for each of more than these would drown all others.
+  constexpr std::size_t most_labels = 64;
+  const std::size_t size = std::min(counts.size(), most_labels);
+  if (sums.size() < size) sums.resize(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    sums[i].proposed += counts[i].proposed;
+    sums[i].accepted += counts[i].accepted;
+  }
+}
+
+template <class Number>
+void line(std::string& text, const char* name, const char* kind, const char* help, Number value) {
+  text += std::string("# HELP tempera_") + name + " " + help + "\n# TYPE tempera_" + name + " " +
+          kind + "\ntempera_" + name + " " + std::to_string(value) + "\n";
+}
+
+void labelled(std::string& text, const char* name, const char* help, const char* label,
+              const std::vector<gpu::AcceptanceCounts>& counts) {
+  text += std::string("# HELP tempera_") + name + " " + help + "\n# TYPE tempera_" + name +
+          " counter\n";
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    for (const auto& [outcome, value] :
+         {std::pair{"proposed", counts[i].proposed}, std::pair{"accepted", counts[i].accepted}})
+      text += std::string("tempera_") + name + "{" + label + "=\"" + std::to_string(i + 1) +
+              "\",outcome=\"" + outcome + "\"} " + std::to_string(value) + "\n";
+}
+
+}  // namespace
+
+void Counters::add(const gpu::Answer& answer) {
+  ++answers;
+  answer_tokens += answer.tokens.size();
+  const std::scoped_lock lock(mutex_);
+  add_to(moves_, answer.moves);
+  add_to(swaps_, answer.swaps);
+}
+
+std::string Counters::prometheus() const {
+  std::string text;
+  line(text, "requests_total", "counter", "Generation requests.", requests.load());
+  line(text, "requests_refused_total", "counter", "Requests answered by an error.", refused.load());
+  line(text, "requests_cancelled_total", "counter", "Requests whose client left.",
+       cancelled.load());
+  line(text, "answers_total", "counter", "Choices that were answered.", answers.load());
+  line(text, "prompt_tokens_total", "counter", "Tokens of prompts.", prompt_tokens.load());
+  line(text, "answer_tokens_total", "counter", "Tokens of answers.", answer_tokens.load());
+  line(text, "decode_tokens_total", "counter", "Tokens drawn, also for proposals.",
+       decode_tokens.load());
+  line(text, "batches_total", "counter", "Forward passes.", batches.load());
+  line(text, "batch_rows_mean", "gauge", "Tokens drawn in a forward pass, on average.",
+       batches == 0 ? 0.0 : static_cast<double>(decode_tokens) / static_cast<double>(batches));
+  line(text, "cache_bytes_most", "gauge", "The most bytes of caches so far.", cache_bytes.load());
+  line(text, "choices_under_way", "gauge", "Choices that are drawn or wait.", under_way.load());
+  line(text, "forward_seconds_total", "counter", "Seconds in forward passes.",
+       forward_seconds.load());
+  line(text, "draw_seconds_total", "counter", "Seconds in draws.", draw_seconds.load());
+  const std::scoped_lock lock(mutex_);
+  labelled(text, "local_moves_total", "Local moves by rung.", "rung", moves_);
+  labelled(text, "swaps_total", "Swaps by edge.", "edge", swaps_);
+  return text;
+}
+
+}  // namespace tempera::serve

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu/session/sample_request.hpp"
+
+namespace tempera::serve {
+
+/// What the server has done so far: /metrics. Any thread may add and read.
+struct Counters {
+  std::atomic<std::uint64_t> requests{0};       ///< generation requests that came in
+  std::atomic<std::uint64_t> refused{0};        ///< of them, answered by a status of 400 or more
+  std::atomic<std::uint64_t> cancelled{0};      ///< of them, left by their client
+  std::atomic<std::uint64_t> answers{0};        ///< choices that were answered
+  std::atomic<std::uint64_t> prompt_tokens{0};  ///< tokens of prompts
+  std::atomic<std::uint64_t> answer_tokens{0};  ///< tokens of answers
+  std::atomic<std::uint64_t> decode_tokens{0};  ///< tokens drawn, also for proposals
+  std::atomic<std::uint64_t> batches{0};        ///< forward passes
+  std::atomic<std::uint64_t> cache_bytes{0};    ///< the most that caches have taken up at one time
+  std::atomic<std::uint64_t> under_way{0};      ///< choices that are being drawn or wait
+  std::atomic<double> forward_seconds{0.0};
+  std::atomic<double> draw_seconds{0.0};
+
+  /// Adds an answer's acceptances, by rung and edge.
+  void add(const gpu::Answer& answer);
+  /// In Prometheus' text format, version 0.0.4.
+  std::string prometheus() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<gpu::AcceptanceCounts> moves_;
+  std::vector<gpu::AcceptanceCounts> swaps_;
+};
+
+}  // namespace tempera::serve

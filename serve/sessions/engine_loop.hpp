@@ -1,0 +1,42 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "gpu/session/session.hpp"
+
+namespace tempera::serve {
+
+/// The one thread that owns a Session: it takes jobs between two forward passes, and sleeps while
+/// no request is there.
+class EngineLoop {
+ public:
+  using Job = std::function<void(gpu::Session&)>;
+
+  /// @param after_each called on the loop's thread after the jobs and the pass of every turn
+  EngineLoop(gpu::Session& session, std::function<void()> after_each)
+      : session_(session), after_each_(std::move(after_each)) {}
+
+  /// Runs on the calling thread until stop(). Returns what ended it, if that was an error of the
+  /// model or the device that no single request caused.
+  std::exception_ptr run();
+  /// Runs `job` on the loop's thread, before the next pass, in the order of the posts. May be
+  /// called from any thread. Jobs that are posted after stop() are dropped.
+  void post(Job job);
+  /// Ends run() after the pass that is under way. May be called from any thread.
+  void stop();
+
+ private:
+  gpu::Session& session_;
+  const std::function<void()> after_each_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<Job> jobs_;
+  bool is_stopping_ = false;
+};
+
+}  // namespace tempera::serve

@@ -1,0 +1,386 @@
+#include "serve/sessions/generation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "base/error.hpp"
+#include "serve/protocol/error_body.hpp"
+
+namespace tempera::serve {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Text as JSON; what is no UTF-8 (a byte token alone) becomes U+FFFD.
+std::string spelled(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string fresh_id(bool is_chat) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::random_device source;
+  std::string id = is_chat ? "chatcmpl-" : "cmpl-";
+  for (int word = 0; word < 3; ++word)
+    for (std::uint32_t bits = source(), i = 0; i < 8; ++i, bits >>= 4) id += digits[bits & 15U];
+  return id;
+}
+
+/// log p as JSON, which knows no infinity.
+ordered_json number(double log_p) {
+  return std::isfinite(log_p) ? ordered_json(log_p) : ordered_json(-1e9);
+}
+
+const char* finish_reason(const gpu::Answer& answer) { return answer.is_cut() ? "length" : "stop"; }
+
+ordered_json rates(const std::vector<gpu::AcceptanceCounts>& counts) {
+  ordered_json list = ordered_json::array();
+  for (const auto& count : counts)
+    list.push_back({{"proposed", count.proposed}, {"accepted", count.accepted}});
+  return list;
+}
+
+}  // namespace
+
+Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
+                       GenerationRequest asked, std::vector<gpu::SampleRequest> requests,
+                       std::vector<gpu::SamplerSettings> settings,
+                       std::shared_ptr<Exchange> exchange)
+    : model_(model),
+      identity_(identity),
+      counters_(counters),
+      asked_(std::move(asked)),
+      requests_(std::move(requests)),
+      settings_(std::move(settings)),
+      exchange_(std::move(exchange)),
+      id_(fresh_id(asked_.is_chat)),
+      created_(static_cast<std::int64_t>(std::time(nullptr))) {
+  for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
+    for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n)
+      choices_.push_back({.prompt = prompt});
+  open_ = asked_.generates ? choices_.size() : 0;
+}
+
+void Generation::begin(gpu::Session& session) {
+  if (is_over_) return;
+  session_ = &session;
+  try {
+    if (asked_.generates)
+      for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
+        prompt_of_[session.submit(requests_[prompt], *this)] = prompt;
+    for (const auto& request : requests_) counters_.prompt_tokens += request.prompt.size();
+    if (asked_.stream) open_stream();
+    if (open_ == 0) finish();
+  } catch (const BadInput& error) {
+    cancel_all();
+    is_over_ = true;
+    ++counters_.refused;
+    exchange_->respond(error_response(400, error.what()));
+  }
+}
+
+void Generation::cancel_all() {
+  if (session_ == nullptr) return;
+  for (const auto& [request, prompt] : prompt_of_) session_->cancel(request);
+  prompt_of_.clear();
+}
+
+void Generation::leave(gpu::Session& session) {
+  if (is_over_) return;
+  session_ = &session;
+  cancel_all();
+  is_over_ = true;
+  ++counters_.cancelled;
+}
+
+void Generation::give_up(unsigned status, const std::string& message) {
+  if (is_over_) return;
+  is_over_ = true;
+  if (is_streaming_) {
+    exchange_->write(error_event(status, message));
+    exchange_->end();
+  } else {
+    exchange_->respond(error_response(status, message));
+  }
+}
+
+std::size_t Generation::index_of(gpu::RequestId request, std::size_t sample) const {
+  return prompt_of_.at(request) * asked_.choices_of_a_prompt + sample;
+}
+
+void Generation::round_ended(gpu::RequestId request, std::size_t sample,
+                             const gpu::Progress& progress, std::span<const gpu::Event> events) {
+  if (is_over_ || !asked_.stream) return;
+  const std::size_t index = index_of(request, sample);
+  Choice& choice = choices_[index];
+  ++choice.rounds;
+  // A comment: clients skip it, and it keeps the connection open.
+  exchange_->write(": choice " + std::to_string(index) + ", stage " +
+                   std::to_string(progress.stage + 1) + ", round " +
+                   std::to_string(progress.round) + "\n\n");
+  if (!asked_.round_events) return;
+  const gpu::SampleRequest& asked = requests_[choice.prompt];
+  ordered_json rungs = ordered_json::array();
+  for (const gpu::Record& record : progress.replicas) {
+    auto tokens = record.token_ids();
+    if (record.terminated()) tokens.pop_back();
+    rungs.push_back({{"log_p0", number(record.log_p0())},
+                     {"tokens", record.length()},
+                     {"terminated", record.terminated()},
+                     {"text", model_.decode(tokens)}});
+    const std::size_t k = rungs.size() - 1;
+    if (k < asked.ladder.rungs()) rungs.back()["power"] = asked.ladder.power(k);
+  }
+  ordered_json moves = ordered_json::array();
+  std::size_t tokens = 0;
+  for (const gpu::Event& event : events) {
+    tokens += event.tokens;
+    const char* kind = event.kind == gpu::Event::Kind::local_move  ? "local_move"
+                       : event.kind == gpu::Event::Kind::swap      ? "swap"
+                       : event.kind == gpu::Event::Kind::extension ? "extension"
+                                                                   : "resampling";
+    moves.push_back({{"kind", kind}, {"rung", event.rung + 1}, {"accepted", event.accepted}});
+  }
+  send_chunk(ordered_json::array(), {{"tempera",
+                                      {{"choice", index},
+                                       {"step", choice.rounds},
+                                       {"stage", progress.stage + 1},
+                                       {"round", progress.round},
+                                       {"horizon", asked.plan.stages[progress.stage].horizon},
+                                       {"decode_tokens", tokens},
+                                       {"events", std::move(moves)},
+                                       {"rungs", std::move(rungs)}}}});
+}
+
+void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
+                              std::span<const gpu::TokenId> /*tokens*/, std::string_view text) {
+  if (is_over_ || !asked_.stream || asked_.logprobs || text.empty()) return;
+  const std::size_t index = index_of(request, sample);
+  choices_[index].streamed += text.size();
+  send_chunk({chunk_choice(index, std::string(text), nullptr)}, ordered_json::object());
+}
+
+void Generation::answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) {
+  if (is_over_) return;
+  const std::size_t index = index_of(request, sample);
+  Choice& choice = choices_[index];
+  choice.answer = answer;
+  counters_.add(answer);
+  if (asked_.stream) {
+    // A sampler of whole records hands over all its text now; a tokenwise one what is left.
+    ordered_json last =
+        chunk_choice(index, answer.text.substr(choice.streamed), finish_reason(answer));
+    if (asked_.logprobs) last["logprobs"] = logprobs_of(index);
+    send_chunk({std::move(last)}, ordered_json::object());
+  }
+  if (--open_ == 0) finish();
+}
+
+void Generation::failed(gpu::RequestId /*request*/, std::size_t /*sample*/,
+                        const std::exception_ptr& why) {
+  if (is_over_) return;
+  cancel_all();
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& error) {
+    give_up(500, error.what());
+  }
+}
+
+void Generation::open_stream() {
+  is_streaming_ = true;
+  exchange_->begin_stream(200, "text/event-stream");
+  for (std::size_t index = 0; index < choices_.size(); ++index) {
+    if (asked_.is_chat) {
+      ordered_json choice{{"index", index},
+                          {"delta", {{"role", "assistant"}, {"content", ""}}},
+                          {"logprobs", nullptr},
+                          {"finish_reason", nullptr}};
+      send_chunk({std::move(choice)}, ordered_json::object());
+    } else if (asked_.echo) {
+      const auto& prompt = requests_[choices_[index].prompt].prompt;
+      send_chunk({chunk_choice(index, model_.decode(prompt), nullptr)}, ordered_json::object());
+    }
+  }
+}
+
+void Generation::finish() {
+  if (asked_.stream) {
+    send_chunk(ordered_json::array(), {{"tempera", figures()}});
+    if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
+    exchange_->write("data: [DONE]\n\n");
+    exchange_->end();
+  } else {
+    ordered_json body = frame(asked_.is_chat ? "chat.completion" : "text_completion");
+    body["choices"] = ordered_json::array();
+    for (std::size_t index = 0; index < choices_.size(); ++index)
+      body["choices"].push_back(whole_choice(index));
+    body["usage"] = usage();
+    body["tempera"] = figures();
+    HttpResponse response;
+    response.body = spelled(body);
+    exchange_->respond(std::move(response));
+  }
+  is_over_ = true;
+  prompt_of_.clear();
+}
+
+ordered_json Generation::frame(const char* object) const {
+  return {{"id", id_},
+          {"object", object},
+          {"created", created_},
+          {"model", identity_.model},
+          {"system_fingerprint", identity_.fingerprint}};
+}
+
+void Generation::send_chunk(ordered_json choices, ordered_json further) {
+  ordered_json chunk = frame(asked_.is_chat ? "chat.completion.chunk" : "text_completion");
+  chunk["choices"] = std::move(choices);
+  chunk.update(further);
+  exchange_->write("data: " + spelled(chunk) + "\n\n");
+}
+
+ordered_json Generation::chunk_choice(std::size_t index, const std::string& text,
+                                      const char* reason) const {
+  ordered_json choice{{"index", index}};
+  if (asked_.is_chat) {
+    choice["delta"] = ordered_json::object();
+    if (!text.empty()) choice["delta"]["content"] = text;
+  } else {
+    choice["text"] = text;
+  }
+  choice["logprobs"] = nullptr;
+  choice["finish_reason"] = reason == nullptr ? ordered_json(nullptr) : ordered_json(reason);
+  return choice;
+}
+
+std::string Generation::text_of(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  std::string text = asked_.echo ? model_.decode(requests_[choice.prompt].prompt) : std::string();
+  if (choice.answer) text += choice.answer->text;
+  return text;
+}
+
+ordered_json Generation::whole_choice(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  ordered_json said{{"index", index}};
+  if (asked_.is_chat)
+    said["message"] = {{"role", "assistant"}, {"content", text_of(index)}};
+  else
+    said["text"] = text_of(index);
+  said["logprobs"] = asked_.logprobs ? logprobs_of(index) : ordered_json(nullptr);
+  said["finish_reason"] = choice.answer ? finish_reason(*choice.answer) : "length";
+  return said;
+}
+
+ordered_json Generation::logprobs_of(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  const auto& prompt = requests_[choice.prompt].prompt;
+  std::vector<gpu::TokenId> tokens = prompt;
+  if (choice.answer)
+    tokens.insert(tokens.end(), choice.answer->tokens.begin(), choice.answer->tokens.end());
+  return score_tokens(tokens, asked_.echo ? 0 : prompt.size());
+}
+
+ordered_json Generation::score_tokens(std::span<const gpu::TokenId> tokens,
+                                      std::size_t first) const {
+  std::vector<gpu::TokenAlternatives> scores;
+  // The first token of a text follows nothing: it has no probability.
+  if (tokens.size() > 1)
+    scores = gpu::score_alternatives(model_.model(), tokens, asked_.top_logprobs);
+  const auto text = [&](gpu::TokenId token) { return model_.decode(std::span(&token, 1)); };
+  ordered_json words = ordered_json::array();
+  ordered_json log_ps = ordered_json::array();
+  ordered_json tops = ordered_json::array();
+  ordered_json offsets = ordered_json::array();
+  ordered_json content = ordered_json::array();
+  std::size_t offset = 0;
+  for (std::size_t t = first; t < tokens.size(); ++t) {
+    const std::string word = text(tokens[t]);
+    const gpu::TokenAlternatives* score = t == 0 ? nullptr : &scores[t - 1];
+    if (asked_.is_chat) {
+      ordered_json entry{{"token", word},
+                         {"logprob", score ? number(score->log_p) : ordered_json(0.0)}};
+      entry["bytes"] = ordered_json::array();
+      for (const char byte : word) entry["bytes"].push_back(static_cast<unsigned char>(byte));
+      entry["top_logprobs"] = ordered_json::array();
+      if (score)
+        for (const auto& [token, log_p] : score->likeliest)
+          entry["top_logprobs"].push_back({{"token", text(token)}, {"logprob", number(log_p)}});
+      content.push_back(std::move(entry));
+      continue;
+    }
+    words.push_back(word);
+    offsets.push_back(offset);
+    offset += word.size();
+    if (!score) {
+      log_ps.push_back(nullptr);
+      tops.push_back(nullptr);
+      continue;
+    }
+    log_ps.push_back(number(score->log_p));
+    ordered_json top = ordered_json::object();
+    for (const auto& [token, log_p] : score->likeliest) {
+      const std::string alternative = text(token);
+      // Two tokens may have one text; the likelier one comes first and keeps it.
+      if (!top.contains(alternative)) top[alternative] = number(log_p);
+    }
+    if (!top.contains(word)) top[word] = number(score->log_p);
+    tops.push_back(asked_.top_logprobs > 0 ? std::move(top) : ordered_json(nullptr));
+  }
+  if (asked_.is_chat) return {{"content", std::move(content)}};
+  return {{"tokens", std::move(words)},
+          {"token_logprobs", std::move(log_ps)},
+          {"top_logprobs", std::move(tops)},
+          {"text_offset", std::move(offsets)}};
+}
+
+ordered_json Generation::usage() const {
+  std::size_t prompts = 0;
+  std::size_t answers = 0;
+  for (const auto& request : requests_) prompts += request.prompt.size();
+  for (const Choice& choice : choices_)
+    if (choice.answer) answers += choice.answer->tokens.size();
+  return {{"prompt_tokens", prompts},
+          {"completion_tokens", answers},
+          {"total_tokens", prompts + answers}};
+}
+
+ordered_json Generation::figures() const {
+  const gpu::SamplerSettings& settings = settings_.front();
+  ordered_json used{{"sampler", settings.sampler},
+                    {"powers", settings.powers},
+                    {"horizon", settings.horizon},
+                    {"block", settings.block},
+                    {"rounds", settings.rounds},
+                    {"local_moves", settings.local_moves},
+                    {"sweeps", settings.sweeps},
+                    {"schedule", settings.schedule == gpu::Schedule::adj ? "adj" : "deo"},
+                    {"output_rung", settings.output}};
+  if (settings.particles > 0) used["particles"] = settings.particles;
+  if (!settings.preset.empty()) used["preset"] = settings.preset;
+  used["arithmetic"] = identity_.arithmetic;
+  // As text too: a client that reads numbers as doubles would round a large one.
+  used["seed"] = asked_.seed;
+  used["seed_text"] = std::to_string(asked_.seed);
+  std::uint64_t decode_tokens = 0;
+  used["choices"] = ordered_json::array();
+  for (const Choice& choice : choices_) {
+    if (!choice.answer) continue;
+    const gpu::Answer& answer = *choice.answer;
+    decode_tokens += answer.decode_tokens;
+    ordered_json records = ordered_json::array();
+    for (const double log_p0 : answer.log_p0_of_records) records.push_back(number(log_p0));
+    used["choices"].push_back({{"log_p0", number(answer.log_p0)},
+                               {"log_p0_of_rungs", std::move(records)},
+                               {"local_moves", rates(answer.moves)},
+                               {"swaps", rates(answer.swaps)},
+                               {"decode_tokens", answer.decode_tokens}});
+  }
+  used["decode_tokens"] = decode_tokens;
+  return used;
+}
+
+}  // namespace tempera::serve

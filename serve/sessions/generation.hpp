@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/models/opened_model.hpp"
+#include "gpu/session/session.hpp"
+#include "gpu/session/token_alternatives.hpp"
+#include "serve/http/exchange.hpp"
+#include "serve/protocol/generation_request.hpp"
+#include "serve/sessions/counters.hpp"
+
+namespace tempera::serve {
+
+/// What every answer says of the server.
+struct Identity {
+  std::string model;       ///< the name under which the server offers its model
+  std::string arithmetic;  ///< of its logits
+  std::string
+      fingerprint;  ///< model, arithmetic and version: what decides an answer beside the request
+};
+
+/// One request for completions on its way: submits a request to the session for each prompt, hears
+/// what becomes of its choices, and writes the answer in the protocol's form. But for make() and
+/// leave(), all of it belongs to the session's thread.
+class Generation final : public gpu::Listener, public std::enable_shared_from_this<Generation> {
+ public:
+  /// @param requests one for each prompt of `asked`, resolved
+  Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
+             GenerationRequest asked, std::vector<gpu::SampleRequest> requests,
+             std::vector<gpu::SamplerSettings> settings, std::shared_ptr<Exchange> exchange);
+
+  std::size_t choices() const { return choices_.size(); }
+  /// Submits all. A request that the session refuses is answered by 400.
+  void begin(gpu::Session& session);
+  /// The client has left: nothing more is drawn for it.
+  void leave(gpu::Session& session);
+  /// The server ends, or its model has failed: 503 or 500 to a client that still waits.
+  void give_up(unsigned status, const std::string& message);
+  bool is_over() const { return is_over_; }
+
+  void round_ended(gpu::RequestId request, std::size_t sample, const gpu::Progress& progress,
+                   std::span<const gpu::Event> events) override;
+  void tokens_drawn(gpu::RequestId request, std::size_t sample,
+                    std::span<const gpu::TokenId> tokens, std::string_view text) override;
+  void answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) override;
+  void failed(gpu::RequestId request, std::size_t sample, const std::exception_ptr& why) override;
+
+ private:
+  struct Choice {
+    std::size_t prompt = 0;
+    std::size_t streamed = 0;  ///< bytes of its text that were sent
+    std::size_t rounds = 0;    ///< extensions and rounds that have ended
+    std::optional<gpu::Answer> answer = std::nullopt;
+  };
+
+  std::size_t index_of(gpu::RequestId request, std::size_t sample) const;
+  void open_stream();
+  void finish();
+  void cancel_all();
+  /// One event of a stream, with the fields that all chunks share.
+  void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
+  nlohmann::ordered_json frame(const char* object) const;
+  nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
+                                      const char* finish_reason) const;
+  nlohmann::ordered_json whole_choice(std::size_t index) const;
+  nlohmann::ordered_json usage() const;
+  /// What the answer depends on and what it took: the "tempera" object.
+  nlohmann::ordered_json figures() const;
+  nlohmann::ordered_json logprobs_of(std::size_t index) const;
+  nlohmann::ordered_json score_tokens(std::span<const gpu::TokenId> tokens,
+                                      std::size_t first) const;
+  std::string text_of(std::size_t index) const;
+
+  const gpu::OpenedModel& model_;
+  const Identity& identity_;
+  Counters& counters_;
+  const GenerationRequest asked_;
+  std::vector<gpu::SampleRequest> requests_;
+  const std::vector<gpu::SamplerSettings> settings_;
+  const std::shared_ptr<Exchange> exchange_;
+  const std::string id_;
+  const std::int64_t created_;
+
+  gpu::Session* session_ = nullptr;
+  std::map<gpu::RequestId, std::size_t> prompt_of_;  ///< by the session's number
+  std::vector<Choice> choices_;
+  std::size_t open_ = 0;  ///< choices without an answer
+  bool is_streaming_ = false;
+  bool is_over_ = false;
+};
+
+}  // namespace tempera::serve
