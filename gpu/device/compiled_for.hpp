@@ -9,7 +9,10 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// The set that the flags of this object are for, whatever its name says.
 constexpr InstructionSet compiled_for =
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#if defined(__AVX512BF16__) && defined(__AVX512F__) && defined(__AVX512VL__)
+    InstructionSet::avx512_bf16;
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VL__)
     InstructionSet::avx512;
 #elif defined(__AVX2__) && defined(__FMA__)
     InstructionSet::avx2;
@@ -21,9 +24,10 @@ static_assert(compiled_for == InstructionSet::TEMPERA_INSTRUCTION_SET,
 
 /// What a form that is compiled for this set is called.
 inline const char* host_form_name() {
-  return compiled_for == InstructionSet::avx512 ? "host, avx512"
-         : compiled_for == InstructionSet::avx2 ? "host, avx2"
-                                                : "host, plain";
+  return compiled_for == InstructionSet::avx512_bf16 ? "host, avx512_bf16"
+         : compiled_for == InstructionSet::avx512    ? "host, avx512"
+         : compiled_for == InstructionSet::avx2      ? "host, avx2"
+                                                     : "host, plain";
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/planted_fault.hpp"
 
@@ -34,7 +34,7 @@ void count_device_allocation(std::size_t bytes) {
 void count_device_copy() {
   auto& left = planted_fault().copies_until_lost;
   if (!left) return;
-  if (*left == 0) throw std::runtime_error("a copy to or from the device failed");
+  if (*left == 0) throw DeviceError("a copy to or from the device failed");
   --*left;
 }
 

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
-#include "base/error.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
 #include <cuda_runtime.h>

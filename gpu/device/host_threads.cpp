@@ -53,6 +53,7 @@ class Workers {
     for (std::thread& worker : workers_) worker.join();
     workers_.clear();
     is_over_ = false;
+    is_refused_ = false;
     ranges_ = std::vector<Range>(threads);
     const std::size_t before = std::exchange(limit_, threads);
     is_running_.clear();
@@ -66,9 +67,7 @@ class Workers {
       is_running_.clear();
       return do_all(items, work, context);
     }
-    while (workers_.size() + 1 < limit_) {
-      workers_.emplace_back([this, number = workers_.size() + 1] { serve(number); });
-    }
+    if (!is_refused_) begin_workers();
     ++number_;
     for (Range& range : ranges_) range.claims = number_ << part_bits | closed;
     call_ = {work, context, items};
@@ -85,6 +84,18 @@ class Workers {
   }
 
  private:
+  /// Begins the threads that are missing, or as many as the system gives: which thread does a part
+  /// changes no bit.
+  void begin_workers() {
+    try {
+      workers_.reserve(limit_ - 1);
+      while (workers_.size() + 1 < limit_)
+        workers_.emplace_back([this, number = workers_.size() + 1] { serve(number); });
+    } catch (const std::exception&) {
+      is_refused_ = true;
+    }
+  }
+
   static constexpr unsigned part_bits = 16;
   static constexpr std::uint64_t closed = (std::uint64_t{1} << part_bits) - 1;
 
@@ -167,6 +178,7 @@ class Workers {
   std::vector<std::thread> workers_;
   std::atomic_flag is_running_;
   std::size_t limit_;
+  bool is_refused_ = false;  ///< whether the system has refused a thread
   std::atomic<bool> is_over_ = false;
   std::atomic<std::uint32_t> calls_ = 0;
   std::uint64_t number_ = 0;

@@ -5,6 +5,8 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/device/for_instruction_set.hpp"
+#include "gpu/device/pair_probe.hpp"
 
 namespace tempera::gpu {
 
@@ -26,6 +28,12 @@ bool is_built(InstructionSet set) {
 #else
       return false;
 #endif
+    case InstructionSet::avx512_bf16:
+#if defined(TEMPERA_HAS_AVX512_BF16)
+      return true;
+#else
+      return false;
+#endif
   }
   return false;
 }
@@ -41,10 +49,23 @@ bool processor_has(InstructionSet set) {
       return processor_has(InstructionSet::avx2) && __builtin_cpu_supports("avx512f") != 0 &&
              __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
              __builtin_cpu_supports("avx512vl") != 0;
+    case InstructionSet::avx512_bf16:
+      return processor_has(InstructionSet::avx512) && __builtin_cpu_supports("avx512bf16") != 0;
 #endif
     default:
       return false;
   }
+}
+
+/// Whether the instruction for pairs gives what is defined.
+bool pair_instruction_is_as_defined() {
+#if defined(TEMPERA_HAS_AVX512_BF16)
+  static const bool is_as_defined =
+      !probe_pairs(add_pairs_for<InstructionSet::avx512_bf16>(), blocks_at_start).first;
+  return is_as_defined;
+#else
+  return true;
+#endif
 }
 
 /// "plain" or "plain, avx2", ...
@@ -60,6 +81,14 @@ std::string available_names() {
 
 }  // namespace
 
+AddPairs add_pairs_of(InstructionSet set) {
+#if defined(TEMPERA_HAS_AVX512_BF16)
+  if (set == InstructionSet::avx512_bf16) return add_pairs_for<InstructionSet::avx512_bf16>();
+#endif
+  return for_instruction_set(set,
+                             []<InstructionSet Set>() -> AddPairs { return add_pairs_for<Set>(); });
+}
+
 std::string_view name_of(InstructionSet set) {
   switch (set) {
     case InstructionSet::plain:
@@ -68,6 +97,8 @@ std::string_view name_of(InstructionSet set) {
       return "avx2";
     case InstructionSet::avx512:
       return "avx512";
+    case InstructionSet::avx512_bf16:
+      return "avx512_bf16";
   }
   return "";
 }
@@ -75,7 +106,15 @@ std::string_view name_of(InstructionSet set) {
 std::string why_missing(InstructionSet set) {
   if (!is_built(set)) return "this build has no forms for it";
   if (!processor_has(set)) return "this processor does not have its instructions";
+  if (set == InstructionSet::avx512_bf16 && !pair_instruction_is_as_defined()) {
+    return "this processor's VDPBF16PS does not compute what docs/arithmetic.md defines";
+  }
   return "";
+}
+
+bool pair_instruction_is_refused() {
+  constexpr auto set = InstructionSet::avx512_bf16;
+  return is_built(set) && processor_has(set) && !why_missing(set).empty();
 }
 
 InstructionSet choose_instruction_set(const char* requested) {

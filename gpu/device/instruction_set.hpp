@@ -12,17 +12,23 @@ enum class InstructionSet {
   plain,   ///< what the whole build may use: x86-64-v2, or another architecture as it comes
   avx2,    ///< AVX2 and FMA: 8 floats at a time
   avx512,  ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
+  /// These and AVX512_BF16, for the arithmetic `bfloat16-pairs`; what else there is takes avx512's.
+  avx512_bf16,
 };
 
 inline constexpr std::array instruction_sets{InstructionSet::plain, InstructionSet::avx2,
-                                             InstructionSet::avx512};
+                                             InstructionSet::avx512, InstructionSet::avx512_bf16};
 
-/// "plain", "avx2" or "avx512".
+/// "plain", "avx2", "avx512" or "avx512_bf16".
 std::string_view name_of(InstructionSet set);
 
 /// Why forms for this set cannot run here: the processor lacks its instructions or this build its
-/// forms. Empty where they can.
+/// forms. Or it has the instruction for pairs of bfloat16s, and a probe, once in a process, finds
+/// that it does not compute what gpu/device/bfloat16_pairs.hpp defines. Empty where they can.
 std::string why_missing(InstructionSet set);
+
+/// Whether the processor has AVX512_BF16, and this build its forms, but the probe refuses it.
+bool pair_instruction_is_refused();
 
 /// The set that `requested` names, or the widest that can run where it is null or empty.
 /// @throw BadInput for an unknown name and for a set that cannot run here

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "gpu/engine/negative_entropy.hpp"
@@ -14,10 +15,61 @@ void Engine::run(std::span<Task> samplers) {
   do {
     for (const Task& sampler : samplers) sampler.rethrow();
     if (waiting_.empty()) break;
-    if (before_batch_) before_batch_();
     answer_batch();
+    let_go_on();
   } while (!waiting_.empty());
   for (const Task& sampler : samplers) sampler.rethrow();
+}
+
+Engine::TaskId Engine::add(Task sampler, Ended ended) {
+  added_.emplace(next_task_, Added{std::move(sampler), std::move(ended)});
+  return next_task_++;
+}
+
+void Engine::remove(TaskId sampler) {
+  if (is_going_on_)
+    removed_.push_back(sampler);  // it may be the one that calls
+  else
+    added_.erase(sampler);
+}
+
+bool Engine::step() {
+  is_going_on_ = true;
+  start_added();
+  is_going_on_ = false;
+  end_what_is_over();
+  if (!waiting_.empty()) {
+    try {
+      answer_batch();
+    } catch (const ModelError&) {
+      answer_one_by_one();
+    }
+    is_going_on_ = true;
+    let_go_on();
+    is_going_on_ = false;
+    end_what_is_over();
+  }
+  return !waiting_.empty() || (!added_.empty() && !added_.rbegin()->second.is_started);
+}
+
+void Engine::start_added() {
+  // A sampler that starts may add others, which have greater numbers.
+  for (auto& [id, added] : added_)
+    if (!std::exchange(added.is_started, true)) added.sampler.start();
+}
+
+/// Ends what was removed, and tells of what has ended.
+void Engine::end_what_is_over() {
+  for (const TaskId id : std::exchange(removed_, {})) added_.erase(id);
+  for (auto next = added_.begin(); next != added_.end();) {
+    const auto added = next++;
+    if (!added->second.is_started || !added->second.sampler.done()) continue;
+    const std::exception_ptr failure = added->second.sampler.failure();
+    const Ended ended = std::move(added->second.ended);
+    added_.erase(added);
+    if (ended) ended(failure);
+    next = added_.begin();
+  }
 }
 
 void Engine::take_batch() {
@@ -35,16 +87,42 @@ void Engine::take_back(Request* request) {
   std::replace(batch_.begin(), batch_.end(), request, static_cast<Request*>(nullptr));
 }
 
+/// The bits of the passes, then of the draws, whatever else is in the batch.
+std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
+                                              std::span<const RowDraw> draws, bool is_measured) {
+  if (!passes.empty()) ++batches_;
+  // Entropies are taken of the logits, which a step that draws behind its head does not leave.
+  if (!draws.empty() && !is_measured && model_.draws_behind_head(rows_, lottery_)) {
+    const Stopwatch watch = time(&EngineTimes::forward);
+    return model_.next_tokens(passes, draws, rows_, lottery_, logits_);
+  }
+  if (!passes.empty()) {
+    const Stopwatch watch = time(&EngineTimes::forward);
+    model_.next_logits(passes, logits_);
+  }
+  if (draws.empty()) return {};
+  const Stopwatch watch = time(&EngineTimes::draw);
+  std::vector<ScoredToken> tokens = rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
+  if (is_measured) {
+    const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
+  }
+  return tokens;
+}
+
 void Engine::answer_batch() {
   take_batch();
   std::vector<Pass> passes;
   std::vector<RowDraw> draws;
+  bool is_measured = false;
   for (Request* request : batch_) {
+    request->length_ = request->cache_.length();
     if (!request->draw_) continue;
     passes.push_back(request->pass(prefix_chunk_));
     draws.push_back(*request->draw_);
+    is_measured = is_measured || request->is_measured_;
   }
-  // Behind the rows that are drawn from: the logits that follow a prefix are not asked for.
+  // After the rows that are drawn from: the logits that follow a prefix are not asked for.
   for (Request* request : batch_) {
     if (request->draw_ || request->is_computed()) continue;
     const bool is_shared =
@@ -52,35 +130,40 @@ void Engine::answer_batch() {
                     [&](const Pass& pass) { return pass.cache == &request->cache_; });
     if (!is_shared) passes.push_back(request->pass(prefix_chunk_));
   }
-  if (!passes.empty()) ++batches_;
-  std::vector<ScoredToken> tokens;
-  // Entropies are taken of the logits, which a step that draws behind its head does not leave.
-  if (!draws.empty() && !entropy_ && model_.draws_behind_head(rows_, lottery_)) {
-    const Stopwatch watch = time(&EngineTimes::forward);
-    tokens = model_.next_tokens(passes, draws, rows_, lottery_, logits_);
-  } else {
-    if (!passes.empty()) {
-      const Stopwatch watch = time(&EngineTimes::forward);
-      model_.next_logits(passes, logits_);
-    }
-    if (!draws.empty()) {
-      const Stopwatch watch = time(&EngineTimes::draw);
-      tokens = rows_.draw(logits_, model_.vocabulary_size(), draws, lottery_);
-      if (entropy_) {
-        const auto entropies = negative_entropies(logits_, model_.vocabulary_size(), draws.size());
-        for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].negative_entropy = entropies[i];
-      }
+  std::vector<ScoredToken> tokens = drawn_tokens(passes, draws, is_measured);
+  auto token = tokens.begin();
+  for (Request* request : batch_) {
+    if (!request->draw_) continue;
+    request->token_ = std::move(*token++);
+    if (!request->is_measured_) request->token_.negative_entropy = 0.0;
+  }
+  decode_tokens_ += draws.size();
+}
+
+/// Answers the requests of a batch in which some row cannot be drawn from, each alone: it has the
+/// bits that it has in any batch, and only those that cannot be answered fail.
+void Engine::answer_one_by_one() {
+  for (Request* request : batch_) {
+    // What the batch has computed is in the cache, and is not computed again.
+    const std::size_t computed = request->cache_.length() - request->length_;
+    if (!request->draw_ && (computed > 0 || request->is_computed())) continue;
+    Pass pass = request->pass(prefix_chunk_);
+    if (request->draw_) pass.tokens = pass.tokens.subspan(computed);
+    const auto draws = request->draw_ ? std::span(&*request->draw_, 1) : std::span<RowDraw>();
+    try {
+      auto tokens = drawn_tokens(std::span(&pass, 1), draws, request->is_measured_);
+      if (!tokens.empty()) request->token_ = std::move(tokens.front());
+      decode_tokens_ += tokens.size();
+    } catch (const ModelError&) {
+      request->failure_ = std::current_exception();
     }
   }
-  if (!draws.empty()) {
-    auto token = tokens.begin();
-    for (Request* request : batch_)
-      if (request->draw_) request->token_ = std::move(*token++);
-    decode_tokens_ += draws.size();
-  }
+}
+
+void Engine::let_go_on() {
   // A prefix that is not all there waits on, before those who come now.
   const auto unfinished = [](const Request* request) {
-    return !request->draw_ && !request->is_computed();
+    return !request->draw_ && !request->is_computed() && !request->failure_;
   };
   std::copy_if(batch_.begin(), batch_.end(), std::back_inserter(waiting_), unfinished);
   std::erase_if(batch_, unfinished);

@@ -5,7 +5,9 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -56,8 +58,17 @@ class Stopwatch {
 /// the rows of a batch that no other wants, and a sampler that ends while it waits takes its
 /// request back. Neither changes the answer to any request
 /// (tempera_prefetch.prefetch_changes_no_record).
+///
+/// Samplers come and go while it works: add, remove and step. What is added or removed changes no
+/// bit of what the others draw, for a draw's word depends on its address alone. `run` is the closed
+/// form, in which all samplers are there from the start.
 class Engine {
  public:
+  /// Names a sampler that was added. No two of an engine have the same.
+  using TaskId = std::uint64_t;
+  /// Is told that a sampler has ended: with what it threw, or with nothing.
+  using Ended = std::function<void(const std::exception_ptr&)>;
+
   /// The arguments must outlive the engine. Range: largest_batch >= 1.
   Engine(LanguageModel& model, RowLottery& rows, Lottery& lottery, std::size_t largest_batch = 64,
          WorkOrder order = WorkOrder::first_come)
@@ -85,11 +96,18 @@ class Engine {
     }
     bool is_computed() const { return cache_.length() >= prefix_.size(); }
 
+    /// @throw what went wrong with this request alone
+    void require_answer() const {
+      if (failure_) std::rethrow_exception(failure_);
+    }
+
     ScoredToken token_;
+    std::exception_ptr failure_;       ///< why there is no answer
     std::vector<TokenId> tokens_;      ///< to be computed before the token that is asked for
     std::span<const TokenId> prefix_;  ///< to be in the cache
     std::optional<RowDraw> draw_;      ///< where a token is asked for
     const bool* is_needed_ = nullptr;  ///< none: it is
+    bool is_measured_ = false;         ///< whether the token's negative entropy is asked for
 
    private:
     friend class Engine;
@@ -102,6 +120,7 @@ class Engine {
     }
     Engine& engine_;
     Cache& cache_;
+    std::size_t length_ = 0;           ///< of the cache before the pass under way
     std::coroutine_handle<> waiting_;  ///< until the answer is there
   };
 
@@ -110,14 +129,18 @@ class Engine {
   class NextToken : public Request {
    public:
     NextToken(Engine& engine, Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
-              const bool* is_needed)
+              const bool* is_needed, bool is_measured)
         : Request(engine, cache) {
       tokens_ = std::move(tokens);
       draw_ = draw;
       is_needed_ = is_needed;
+      is_measured_ = is_measured;
     }
     bool await_ready() const { return false; }
-    ScoredToken await_resume() { return std::move(token_); }
+    ScoredToken await_resume() {
+      require_answer();
+      return std::move(token_);
+    }
   };
 
   /// Asks for a prefix to be computed into its cache. Those who ask for the same cache share one
@@ -128,21 +151,22 @@ class Engine {
       prefix_ = prefix;
     }
     bool await_ready() const { return is_computed(); }
-    void await_resume() const {}
+    void await_resume() const { require_answer(); }
   };
 
   /// The token that follows what `cache` holds and then `tokens`. No two that wait may share a
   /// cache; the powers of `draw` must not change before it is answered. is_needed: looked at when a
-  /// batch is made; while it is false the request is one ahead of time.
+  /// batch is made; while it is false the request is one ahead of time. is_measured: whether the
+  /// token comes with its negative entropy.
   NextToken next_token(Cache& cache, std::vector<TokenId> tokens, const RowDraw& draw,
-                       const bool* is_needed = nullptr) {
-    return {*this, cache, std::move(tokens), draw, is_needed};
+                       const bool* is_needed = nullptr, bool is_measured = false) {
+    return {*this, cache, std::move(tokens), draw, is_needed, is_measured};
   }
   /// Computes what `cache`, which holds the beginning of `prefix`, does not hold of it: a prompt,
   /// once for all records that begin with it. The prefix must not change before it is answered.
   Prefix compute(Cache& cache, std::span<const TokenId> prefix) { return {*this, cache, prefix}; }
   /// Index i wins with probability tickets[i] / Σ tickets.
-  /// @throw std::domain_error if no ticket was sold
+  /// @throw ModelError if no ticket was sold
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) {
     return lottery_.draw(tickets, draw);
   }
@@ -151,15 +175,26 @@ class Engine {
                          const Draw& draw) {
     return lottery_.draw_again(tickets, possible, draw);
   }
-  /// Calls `told` before each batch. What it throws ends the run.
-  void before_each_batch(std::function<void()> told) { before_batch_ = std::move(told); }
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.
   void compute_prefixes_by(std::size_t tokens) { prefix_chunk_ = tokens; }
-  /// Gives every token that is drawn its negative entropy too.
-  void measure_entropy(bool measured) { entropy_ = measured; }
-  /// Starts the samplers and answers their requests until all have ended.
+
+  /// Takes a sampler, at any time: it starts with the next step. `ended` is called from the step in
+  /// which it ends, after all of its coroutine is gone. @pre the task has not started
+  TaskId add(Task sampler, Ended ended = {});
+  /// Takes a sampler away, at any time. It and its requests are gone when this returns; if a
+  /// sampler calls this while the engine lets it go on, they are gone before the next pass. `ended`
+  /// is not called. One that has ended, or is unknown, is ignored.
+  void remove(TaskId sampler);
+  /// Starts what was added, makes one forward pass for those that wait, and lets the samplers go
+  /// on. Returns whether any sampler waits or is to start. A row that allows no draw (NaN,
+  /// +infinity or no token: ModelError) fails its own request alone.
+  /// @throw whatever `ended`, the model or the lottery throws else; then the engine is over
+  bool step();
+
+  /// Starts these samplers and answers their requests until all have ended.
   /// @throw whatever a sampler, the model or the lottery throws; then the run is over
+  /// @pre no sampler was added
   void run(std::span<Task> samplers);
 
   LanguageModel& model() { return model_; }
@@ -172,8 +207,20 @@ class Engine {
   Stopwatch time(double EngineTimes::*part) { return Stopwatch(times_.*part); }
 
  private:
+  struct Added {
+    Task sampler;
+    Ended ended;
+    bool is_started = false;
+  };
+
   void answer_batch();
+  void answer_one_by_one();
+  std::vector<ScoredToken> drawn_tokens(std::span<Pass> passes, std::span<const RowDraw> draws,
+                                        bool is_measured);
+  void let_go_on();
   void take_batch();
+  void start_added();
+  void end_what_is_over();
   void take_back(Request* request);
 
   LanguageModel& model_;
@@ -187,9 +234,12 @@ class Engine {
   std::uint64_t decode_tokens_ = 0;
   std::uint64_t batches_ = 0;
   EngineTimes times_;
-  std::function<void()> before_batch_;
   std::size_t prefix_chunk_ = 512;
-  bool entropy_ = false;
+  TaskId next_task_ = 0;
+  bool is_going_on_ = false;     ///< whether samplers are being resumed
+  std::vector<TaskId> removed_;  ///< while samplers were being resumed
+  /// Last, so that what the samplers hold is given back to an engine that is whole.
+  std::map<TaskId, Added> added_;
 };
 
 }  // namespace tempera::gpu

@@ -49,6 +49,8 @@ class [[nodiscard]] Task {
   void hand_on_to(std::coroutine_handle<> awaiting) {
     coroutine_.promise().continuation = awaiting;
   }
+  /// What the coroutine threw, or nothing.
+  const std::exception_ptr& failure() const { return coroutine_.promise().exception; }
   /// @throw whatever the coroutine threw
   void rethrow() const {
     if (coroutine_.promise().exception) std::rethrow_exception(coroutine_.promise().exception);

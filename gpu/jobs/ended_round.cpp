@@ -1,15 +1,15 @@
 #include "gpu/jobs/ended_round.hpp"
 
 #include <array>
-#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "gpu/lottery/exponential.hpp"
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/run_lines.hpp"
+#include "gpu/lottery/exponential.hpp"
+#include "gpu/session/json_line.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -20,37 +20,6 @@ constexpr std::size_t numbers_of_event = 9;
 [[noreturn]] void refuse_round(const std::string& where) {
   throw BadInput(where, "is not as tempera writes it", start_elsewhere);
 }
-
-/// The JSON of a line, piece by piece: a document of a JSON library takes several times as long.
-class Line {
- public:
-  Line& operator<<(std::string_view text) {
-    text_ += text;
-    return *this;
-  }
-  Line& operator<<(std::uint64_t number) {
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    text_.append(digits.data(), end);
-    return *this;
-  }
-  template <class Numbers, class Spelt>
-  Line& list(const Numbers& numbers, const Spelt& spelt) {
-    text_ += '[';
-    bool is_first = true;
-    for (const auto& number : numbers) {
-      if (!is_first) text_ += ',';
-      is_first = false;
-      spelt(number);
-    }
-    text_ += ']';
-    return *this;
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
 
 std::array<std::uint64_t, numbers_of_event> numbers_of(const Event& event) {
   const unsigned flags = (event.proposed ? 1U : 0U) | (event.accepted ? 2U : 0U) |
@@ -103,7 +72,7 @@ EndedRound ended_round(std::size_t place, const Progress& progress, std::span<co
 
 std::string journal_line(const EndedRound& round) {
   const SavedProgress& progress = round.progress;
-  Line line;
+  JsonLine line;
   const auto number = [&](std::uint64_t value) { line << value; };
   const auto bits = [&](double value) { line << to_bits(value); };
   line << "{\"place\":" << round.place << ",\"progress\":{\"stage\":" << progress.stage
@@ -135,11 +104,11 @@ EndedRound ended_round_of(const nlohmann::json& json, const PossibleRuns& runs,
   round.progress = progress_of(object.at("progress"), where);
   require_possible(round.place, round.progress, runs, where);
   const std::size_t replicas = round.progress.replicas.size();
-  if (object.has("confidence") != settings.confidence) refuse_round(where);
-  if (settings.confidence)
+  if (object.has("confidence") != settings.options.confidence) refuse_round(where);
+  if (settings.options.confidence)
     for (const std::uint64_t bits : object.whole_numbers("confidence", 0, most_of_64_bits))
       round.confidence.push_back(from_bits(bits));
-  if (settings.confidence && round.confidence.size() != replicas) refuse_round(where);
+  if (settings.options.confidence && round.confidence.size() != replicas) refuse_round(where);
   for (const nlohmann::json& event : object.array("events")) {
     const nlohmann::json whole{{"event", event}};
     const auto numbers = JsonObject(whole, where).whole_numbers("event", 0, most_of_64_bits);

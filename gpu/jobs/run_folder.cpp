@@ -4,12 +4,14 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "base/readable_json.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -25,6 +27,14 @@ bool is_made_when_written(const std::string& name) {
   return name == "prompt_reports.jsonl" ||
          (name.starts_with("waiting-") && name.ends_with(".jsonl") &&
           name.find('/') == std::string::npos);
+}
+
+/// Whether a run writes a file of this name.
+bool is_name_of_run(const std::string& name) {
+  constexpr std::array<std::string_view, 6> always{"config.json",   "checkpoint", "events.jsonl",
+                                                   "samples.jsonl", "speed.json", "summary.json"};
+  return std::find(always.begin(), always.end(), name) != always.end() ||
+         is_made_when_written(name) || Journal::is_name(name);
 }
 
 /// What a checkpoint's first line says: the seal of the run's config.json and of the text below.
@@ -102,9 +112,14 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
 }
 
 RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
+  if (is_unused(path))
+    throw BadInput(path.string(), "is empty: no run has begun in it",
+                   "begin one there with --out " + path.string());
   if (!is_there(path / "config.json"))
     throw BadInput(path.string(), "holds no config.json, so it is no run folder",
                    "give the folder that --out made");
+  for (const std::string& name : names_in(path))
+    if (is_name_of_run(name)) require_no_special_file(path / name);
   RunFolder folder(path, disk);
   folder.lock(!is_there(path / "checkpoint"));
   folder.config_ = read_whole(path / "config.json");
@@ -175,7 +190,9 @@ void RunFolder::read_checkpoint() {
       throw BadInput(written.where(), "is no file of a run folder", start_elsewhere);
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     files_[name] = {written.whole_number("bytes", 0, most),
-                    Seal(written.whole_number("seal", 0, most)), true};
+                    Seal(written.whole_number("seal", 0, most)),
+                    true,
+                    {}};
   }
   state_ = checkpoint.at("state");
   if (checkpoint.has("summary")) summary_ = checkpoint.text("summary");
@@ -246,11 +263,15 @@ void RunFolder::for_each_line(const std::string& name,
   read_lines(path_ / name, written->second.bytes, take);
 }
 
+const OpenFile& RunFolder::opened(const std::string& name, Written& written) {
+  if (!written.open) written.open = disk_->open_to_append(path_ / name);
+  return written.open;
+}
+
 void RunFolder::append(const std::string& name, std::string_view lines) {
   if (lines.empty()) return;
-  const fs::path file = path_ / name;
-  disk_->append(disk_->open_to_append(file), lines, file);
   Written& written = files_[name];
+  disk_->append(opened(name, written), lines, path_ / name);
   written.bytes += lines.size();
   written.seal.take(lines);
   written.forced = false;
@@ -279,7 +300,7 @@ void RunFolder::save_checkpoint(nlohmann::json state) {
 void RunFolder::write_checkpoint() {
   nlohmann::json json{{"state", *state_}};
   for (auto& [name, written] : files_) {
-    if (!written.forced) disk_->force(disk_->open_to_append(path_ / name), path_ / name);
+    if (!written.forced) disk_->force(opened(name, written), path_ / name);
     written.forced = true;
     json["files"][name] = {{"bytes", written.bytes}, {"seal", written.seal.value()}};
   }
@@ -297,6 +318,15 @@ RunSpeed RunFolder::speed() const {
   const fs::path file = path_ / "speed.json";
   if (!is_there(file)) return {};
   return RunSpeed::from_json(parse_json(read_whole(file), file.string()), file.string());
+}
+
+RunSpeed RunFolder::speed_or_none(const std::function<void(const std::string&)>& say) const {
+  try {
+    return speed();
+  } catch (const BadInput& damage) {
+    if (say) say(damage.what());
+    return {};
+  }
 }
 
 void RunFolder::write_speed(const nlohmann::ordered_json& speed) {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/disk.hpp"
+#include "base/seal.hpp"
 #include "gpu/jobs/journal.hpp"
 #include "gpu/jobs/run_speed.hpp"
-#include "base/seal.hpp"
 
 namespace tempera::gpu {
 
@@ -55,6 +55,9 @@ class RunFolder {
   /// speed.json: of the processes that have been at work here; of none where it is missing.
   /// @throw BadInput if it is not as tempera writes it
   RunSpeed speed() const;
+  /// The same, and the speed of no process if the file is damaged: nothing else hangs on it. `say`,
+  /// where it is given, hears what is wrong.
+  RunSpeed speed_or_none(const std::function<void(const std::string&)>& say = {}) const;
   /// Hands over each line of samples.jsonl, without its end.
   void for_each_sample(const std::function<void(const std::string&)>& take) const;
   /// Hands over each line of prompt_reports.jsonl, without its end.
@@ -85,6 +88,7 @@ class RunFolder {
     std::uint64_t bytes = 0;
     Seal seal;
     bool forced = true;  ///< whether it is on the disk for certain
+    OpenFile open = {};  ///< for appending, once something was appended
   };
 
   RunFolder(std::filesystem::path path, Disk& disk);
@@ -95,6 +99,8 @@ class RunFolder {
   void verify() const;
   void take_up();
   void append(const std::string& name, std::string_view lines);
+  /// The file, opened for appending if it is not yet.
+  const OpenFile& opened(const std::string& name, Written& written);
   void for_each_line(const std::string& name,
                      const std::function<void(const std::string&)>& take) const;
   void write_checkpoint();

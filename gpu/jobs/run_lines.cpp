@@ -1,11 +1,13 @@
 #include "gpu/jobs/run_lines.hpp"
 
+#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/session/json_line.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -20,6 +22,16 @@ nlohmann::ordered_json place_of(const SamplePrompt& prompt, std::size_t sample) 
   return json;
 }
 
+/// The beginning of a line about a sample.
+JsonLine line_of(const SamplePrompt& prompt, std::size_t sample) {
+  JsonLine line;
+  if (prompt.id)
+    line << "{\"id\":" << nlohmann::json(*prompt.id).dump() << ",\"sample\":" << sample;
+  else
+    line << "{\"sample\":" << sample;
+  return line;
+}
+
 std::vector<TokenId> tokens_of(const nlohmann::json& array, const std::string& where) {
   const nlohmann::json whole{{"tokens", array}};
   const auto numbers = JsonObject(whole, where).whole_numbers("tokens", 0, most_of_32_bits);
@@ -29,42 +41,53 @@ std::vector<TokenId> tokens_of(const nlohmann::json& array, const std::string& w
 }  // namespace
 
 std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Event& event) {
-  static constexpr const char* kinds[] = {"extension", "local_move", "swap", "resampling"};
-  nlohmann::ordered_json json = place_of(prompt, sample);
-  json["kind"] = kinds[static_cast<int>(event.kind)];
-  json["turn"] = event.turn;
+  static constexpr std::array<std::string_view, 4> kinds{"extension", "local_move", "swap",
+                                                         "resampling"};
+  JsonLine line = line_of(prompt, sample);
+  line << ",\"kind\":\"" << kinds[static_cast<std::size_t>(event.kind)]
+       << "\",\"turn\":" << event.turn;
   if (event.kind == Event::Kind::resampling) {
-    json["effective_sample_size"] = event.effective_sample_size;
-    json["resampled"] = event.accepted;
-    return json.dump() + '\n';
+    line << ",\"effective_sample_size\":";
+    line.real(event.effective_sample_size) << ",\"resampled\":";
+    line.boolean(event.accepted) << "}\n";
+    return line.take();
   }
-  json["rung"] = event.rung + 1;
-  if (event.kind == Event::Kind::local_move) json["r"] = event.restart;
-  if (event.kind != Event::Kind::swap) json["tokens"] = event.tokens;
-  if (event.kind == Event::Kind::local_move) json["proposed"] = event.proposed;
+  line << ",\"rung\":" << event.rung + 1;
+  if (event.kind == Event::Kind::local_move) line << ",\"r\":" << event.restart;
+  if (event.kind != Event::Kind::swap) line << ",\"tokens\":" << event.tokens;
+  if (event.kind == Event::Kind::local_move) {
+    line << ",\"proposed\":";
+    line.boolean(event.proposed);
+  }
   if (event.kind != Event::Kind::extension) {
-    json["accepted"] = event.accepted;
-    json[event.early ? "log_ratio_at_most" : "log_ratio"] = event.log_ratio;
+    line << ",\"accepted\":";
+    line.boolean(event.accepted) << (event.early ? ",\"log_ratio_at_most\":" : ",\"log_ratio\":");
+    line.real(event.log_ratio);
   }
-  return json.dump() + '\n';
+  line << "}\n";
+  return line.take();
 }
 
 std::string round_line(const SamplePrompt& prompt, std::size_t sample, const EndedRound& round,
                        const std::vector<std::size_t>& index_process) {
   const SavedProgress& progress = round.progress;
-  nlohmann::ordered_json json = place_of(prompt, sample);
-  json["kind"] = "round";
-  json["stage"] = progress.stage + 1;
-  json["round"] = progress.round;
+  JsonLine line = line_of(prompt, sample);
+  line << ",\"kind\":\"round\",\"stage\":" << progress.stage + 1 << ",\"round\":" << progress.round;
   // Particles are told apart by their place alone: resampling leaves no replica its own.
-  const bool are_rungs = index_process.size() == progress.replicas.size();
-  for (std::size_t k = 0; k < progress.replicas.size(); ++k) {
-    if (are_rungs) json["replicas"].push_back(index_process[k] + 1);
-    json["lengths"].push_back(progress.replicas[k].size());
-    json["log_p0"].push_back(from_bits(progress.log_p0[k]));
-    if (!round.confidence.empty()) json["confidence"].push_back(round.confidence[k]);
+  if (index_process.size() == progress.replicas.size()) {
+    line << ",\"replicas\":";
+    line.list(index_process, [&](std::size_t replica) { line << replica + 1; });
   }
-  return json.dump() + '\n';
+  line << ",\"lengths\":";
+  line.list(progress.replicas, [&](const auto& tokens) { line << tokens.size(); });
+  line << ",\"log_p0\":";
+  line.list(progress.log_p0, [&](std::uint64_t bits) { line.real(from_bits(bits)); });
+  if (!round.confidence.empty()) {
+    line << ",\"confidence\":";
+    line.list(round.confidence, [&](double confidence) { line.real(confidence); });
+  }
+  line << "}\n";
+  return line.take();
 }
 
 std::string answer_line(const SampledAnswer& sampled) {
@@ -74,6 +97,7 @@ std::string answer_line(const SampledAnswer& sampled) {
   json["answer"] = sampled.shown;
   json["log_p0"] = sampled.answer.log_p0;
   json["terminated"] = sampled.answer.terminated;
+  if (sampled.answer.stopped) json["stopped"] = true;
   return json.dump();
 }
 
@@ -105,16 +129,19 @@ SavedProgress progress_of(const nlohmann::json& json, const std::string& where) 
 }
 
 nlohmann::json to_json(const Answer& answer) {
-  return {{"tokens", answer.tokens},
-          {"log_p0", to_bits(answer.log_p0)},
-          {"terminated", answer.terminated}};
+  nlohmann::json json{{"tokens", answer.tokens},
+                      {"log_p0", to_bits(answer.log_p0)},
+                      {"terminated", answer.terminated}};
+  if (answer.stopped) json["stopped"] = true;
+  return json;
 }
 
 Answer answer_of(const nlohmann::json& json, const std::string& where) {
   const JsonObject object(json, where);
-  object.only({"tokens", "log_p0", "terminated"});
+  object.only({"tokens", "log_p0", "terminated", "stopped"});
   return {tokens_of(object.at("tokens"), where),
-          from_bits(object.whole_number("log_p0", 0, any_number)), object.boolean("terminated")};
+          from_bits(object.whole_number("log_p0", 0, any_number)), object.boolean("terminated"),
+          object.has("stopped") && object.boolean("stopped")};
 }
 
 void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
@@ -125,14 +152,14 @@ void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
     const std::string where = file + ", line " + std::to_string(place + 1);
     const nlohmann::json json = parse_json(line, where);
     const JsonObject object(json, where);
-    object.only({"id", "sample", "tokens", "text", "answer", "log_p0", "terminated"});
+    object.only({"id", "sample", "tokens", "text", "answer", "log_p0", "terminated", "stopped"});
     const std::size_t sample = place % settings.samples;
     if (place / settings.samples >= settings.prompts.size() ||
         object.whole_number("sample", 0, any_number) != sample)
       throw BadInput(where, "is not the answer whose turn it is", "start the run again elsewhere");
     const SamplePrompt& prompt = settings.prompts[place / settings.samples];
     Answer answer{tokens_of(object.at("tokens"), where), object.finite_number("log_p0"),
-                  object.boolean("terminated")};
+                  object.boolean("terminated"), object.has("stopped") && object.boolean("stopped")};
     take({prompt, sample, std::move(answer), object.text("text"), object.text("answer")});
     ++place;
   });

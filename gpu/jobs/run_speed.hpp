@@ -14,7 +14,7 @@ struct RunSpeed {
   std::uint64_t processes = 0;
   double seconds = 0.0;  ///< that drawing took
   /// Tokens drawn, forward passes, and the time in each part.
-  DrawTotals totals;
+  SessionTotals totals;
   /// Of the tokens, those of no event: drawn ahead in vain, or in a round that was under way when
   /// its process ended.
   std::uint64_t discarded_tokens = 0;

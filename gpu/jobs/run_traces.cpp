@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "base/disk.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -153,6 +154,7 @@ RunTraces read_traces(const std::filesystem::path& folder,
   traces.swaps.resize(traces.settings.powers.size() - 1);
   const Places places(traces.settings);
   const auto file = folder / "events.jsonl";
+  require_no_special_file(file);
   std::ifstream lines(file, std::ios::binary);
   if (!lines) throw BadInput(file.string(), "cannot be read", write_again);
   std::size_t number = 0;

@@ -5,9 +5,10 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "gpu/lottery/exponential.hpp"
 #include "gpu/jobs/ended_round.hpp"
 #include "gpu/jobs/run_lines.hpp"
+#include "gpu/lottery/exponential.hpp"
+#include "gpu/session/answer_text.hpp"
 
 namespace tempera::gpu {
 struct Sampling::UnderWay {
@@ -21,11 +22,11 @@ struct Sampling::UnderWay {
   bool is_news = false;                  ///< whether it has gone on since
 };
 
-Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
+Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
                    RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout)
     : model_(model),
       settings_(settings),
-      decode_(std::move(decode)),
+      text_(text),
       folder_(folder),
       watcher_(std::move(watcher)),
       draw_(settings.draw_settings()),
@@ -37,9 +38,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, Decod
       saved_at_(seconds_now()),
       forced_at_(saved_at_),
       pause_(layout.checkpoint_seconds) {
-  draw_.cache_memory = layout.cache_memory;
-  draw_.prefetch = layout.prefetch;
-  draw_.largest_batch = layout.largest_batch;
+  static_cast<SessionOptions&>(draw_) = layout.session;
 }
 
 Sampling::~Sampling() = default;
@@ -48,10 +47,10 @@ void Sampling::run() {
   if (folder_ != nullptr) restore();
   if (folder_ != nullptr && folder_->finished()) return;
   draw_.first = front_;
-  if (folder_ != nullptr) earlier_ = folder_->speed();
+  if (folder_ != nullptr) earlier_ = folder_->speed_or_none();
   began_ = seconds_now();
   totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
-                         draw_, *this);
+                         draw_, *this, settings_.stop.empty() ? nullptr : &text_);
   seconds_ = seconds_now() - began_;
   if (folder_ != nullptr) {
     write_checkpoint();
@@ -152,7 +151,7 @@ std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
 
 void Sampling::advanced(std::size_t place, const Progress& progress,
                         std::span<const Event> events) {
-  EndedRound round = ended_round(place, progress, events, settings_.confidence);
+  EndedRound round = ended_round(place, progress, events, settings_.options.confidence);
   for (const Event& event : events) decode_tokens_ += event.tokens;
   if (folder_ != nullptr) folder_->journal().append(journal_line(round));
   take(std::move(round));
@@ -206,7 +205,7 @@ PossibleRuns Sampling::possible_runs() const {
 }
 
 /// Runs whose rounds end in one batch share a checkpoint: the next pass begins when it is written.
-void Sampling::before_batch(const DrawTotals& so_far) {
+void Sampling::before_batch(const SessionTotals& so_far) {
   totals_ = so_far;
   seconds_ = seconds_now() - began_;
   if (is_news_) force_what_ended();
@@ -223,12 +222,11 @@ void Sampling::force_what_ended() {
   forced_at_ = now;
 }
 
-void Sampling::ended(std::size_t place, const Progress& progress) {
+void Sampling::ended(std::size_t place, const Answer& ended) {
   UnderWay& run = under_way(place);
   run.share = 1.0;
   if (folder_ == nullptr) return;
-  const Record& record = answer_of(progress, plan_of(place));
-  nlohmann::json answer = to_json(Answer{record.token_ids(), record.log_p0(), record.terminated()});
+  nlohmann::json answer = to_json(ended);
   folder_->journal().append(nlohmann::json{{"place", place}, {"answer", answer}}.dump());
   end(run, std::move(answer));
 }
@@ -243,14 +241,13 @@ void Sampling::end(UnderWay& run, nlohmann::json answer) {
 void Sampling::drawn(std::size_t place, const Answer& answer) {
   const auto found = under_way_.find(place);
   UnderWay& run = found->second;
-  std::span<const TokenId> shown = answer.tokens;
-  if (answer.terminated) shown = shown.first(shown.size() - 1);
+  // An answer that ended in an earlier process comes without its text.
   const SampledAnswer sampled{settings_.prompts[place / settings_.samples],
-                              place % settings_.samples, answer, decode_(answer.tokens),
-                              decode_(shown)};
+                              place % settings_.samples, answer, text_.decode(answer.tokens),
+                              text_of(answer, text_, settings_.stop)};
   total_.add(run.statistics);
   prompt_.add(run.statistics);
-  if (!answer.terminated) {
+  if (answer.is_cut()) {
     ++at_horizon_;
     ++prompt_at_horizon_;
   }

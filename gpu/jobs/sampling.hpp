@@ -8,11 +8,11 @@
 #include <string>
 
 #include "base/json_document.hpp"
-#include "gpu/session/prompt_plans.hpp"
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/run_speed.hpp"
-#include "gpu/statistics/sampling_progress.hpp"
+#include "gpu/session/prompt_plans.hpp"
 #include "gpu/session/sampling_settings.hpp"
+#include "gpu/statistics/sampling_progress.hpp"
 #include "gpu/statistics/tempering_statistics.hpp"
 
 namespace tempera::gpu {
@@ -23,7 +23,7 @@ struct SampledAnswer {
   std::size_t sample = 0;  ///< among those of its prompt
   Answer answer;
   std::string text;   ///< of all its tokens
-  std::string shown;  ///< of all but the terminal one: what people read
+  std::string shown;  ///< what people read: of all but a terminal token, up to a stop string
 };
 
 /// Is told how a run goes on.
@@ -49,12 +49,8 @@ struct SamplingLayout {
   /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a fortieth
   /// of the time. 0: by a checkpoint after every round, whatever it takes.
   double checkpoint_seconds = 0.5;
-  std::size_t cache_memory = 0;    ///< as DrawSettings::cache_memory
-  std::size_t prefetch = 0;        ///< as DrawSettings::prefetch
-  std::size_t largest_batch = 64;  ///< as DrawSettings::largest_batch
+  SessionOptions session = {};
 };
-
-using Decode = std::function<std::string(std::span<const TokenId>)>;
 
 struct EndedRound;
 struct PossibleRuns;
@@ -65,7 +61,7 @@ struct PossibleRuns;
 class Sampling final : private DrawObserver {
  public:
   /// The arguments must outlive the object.
-  Sampling(LanguageModel& model, const SamplingSettings& settings, Decode decode,
+  Sampling(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
            RunFolder* folder = nullptr, SamplingWatcher watcher = {},
            const SamplingLayout& layout = {});
   ~Sampling() override;
@@ -87,10 +83,10 @@ class Sampling final : private DrawObserver {
 
   std::optional<Answer> ended_before(std::size_t place) override;
   std::optional<SavedProgress> begun_before(std::size_t place) override;
-  void before_batch(const DrawTotals& so_far) override;
+  void before_batch(const SessionTotals& so_far) override;
   void advanced(std::size_t place, const Progress& progress,
                 std::span<const Event> events) override;
-  void ended(std::size_t place, const Progress& progress) override;
+  void ended(std::size_t place, const Answer& answer) override;
   void drawn(std::size_t place, const Answer& answer) override;
 
   void restore();
@@ -113,7 +109,7 @@ class Sampling final : private DrawObserver {
 
   LanguageModel& model_;
   const SamplingSettings& settings_;
-  Decode decode_;
+  const TokenText& text_;
   RunFolder* folder_;
   SamplingWatcher watcher_;
   DrawSettings draw_;
@@ -135,7 +131,7 @@ class Sampling final : private DrawObserver {
   double pause_ = 0.0;      ///< how long to wait after the checkpoint
   bool is_news_ = false;    ///< whether a round has ended since
 
-  DrawTotals totals_;
+  SessionTotals totals_;
   double began_ = 0.0;    ///< when drawing did
   double seconds_ = 0.0;  ///< that it has taken
   RunSpeed earlier_;      ///< of the processes that were at work in the folder before

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/lottery/philox.hpp"
 
 namespace tempera::gpu {
@@ -49,11 +49,11 @@ struct Draw {
 };
 
 /// The Philox counter of an address: an injection, since the fields fill 128 bits side by side.
-/// @throw std::out_of_range if a field is beyond its width, so that no address passes for another
+/// @throw Bug if a field is beyond its width, so that no address passes for another
 inline Word counter_of(const DrawAddress& address) {
   if (address.sample_index >= addressable_samples || address.turn >= addressable_turns ||
       address.position >= addressable_positions)
-    throw std::out_of_range("a draw lies outside the addresses of a run");
+    throw Bug("a draw lies outside the addresses of a run");
   const auto purpose = static_cast<std::uint32_t>(address.purpose);
   return {{address.prompt_index, address.sample_index | address.turn << 20,
            address.turn >> 12 | address.position << 12,

@@ -1,9 +1,9 @@
 #include "gpu/lottery/lottery.hpp"
 
 #include <numeric>
-#include <stdexcept>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/lottery/selecting_word.hpp"
 #include "gpu/lottery/winner.hpp"
 
@@ -40,7 +40,7 @@ std::string place_of(const DrawAddress& at) {
 
 std::uint64_t total_of(std::span<const std::uint64_t> tickets) {
   const std::uint64_t total = std::accumulate(tickets.begin(), tickets.end(), std::uint64_t{0});
-  if (total == 0) throw std::domain_error("a lottery without tickets: no outcome is allowed");
+  if (total == 0) throw Bug("a lottery without tickets: no outcome is allowed");
   return total;
 }
 
@@ -76,8 +76,7 @@ Word ChoosingLottery::word_again(std::span<const std::uint64_t> tickets, std::si
   const std::uint64_t total = total_of(tickets);
   const std::size_t winner = choose(tickets.first(possible), draw);
   if (winner >= tickets.size() || tickets[winner] == 0)
-    throw std::out_of_range("the winner is to be index " + std::to_string(winner) +
-                            ", which holds no tickets");
+    throw Bug("the winner is to be index " + std::to_string(winner) + ", which holds no tickets");
   chosen_.push_back(winner);
   const auto first = tickets.begin() + static_cast<std::ptrdiff_t>(winner);
   const std::uint64_t before = std::accumulate(tickets.begin(), first, std::uint64_t{0});
@@ -95,17 +94,16 @@ Word ChoosingLottery::word_again(std::span<const std::uint64_t> tickets, std::si
 
 void ChoosingLottery::won(const Draw& draw, std::size_t winner) {
   if (chosen_.empty())
-    throw std::logic_error("a draw ends whose word was not asked for: " + place_of(draw.address));
+    throw Bug("a draw ends whose word was not asked for: " + place_of(draw.address));
   const std::size_t chosen = chosen_.front();
   chosen_.pop_front();
   if (winner != chosen)
-    throw std::logic_error("the draw of the " + place_of(draw.address) + " ended at index " +
-                           std::to_string(winner) + ", and its word selects index " +
-                           std::to_string(chosen));
+    throw Bug("the draw of the " + place_of(draw.address) + " ended at index " +
+              std::to_string(winner) + ", and its word selects index " + std::to_string(chosen));
 }
 
 std::size_t TapeLottery::choose(std::span<const std::uint64_t>, const Draw&) {
-  if (at_end()) throw std::out_of_range("the tape ends before the run does");
+  if (at_end()) throw Bug("the tape ends before the run does");
   return winners_[next_++];
 }
 

@@ -19,7 +19,7 @@ class Lottery {
   /// Index i wins with probability tickets[i] / Σ tickets, exactly: the first i whose prefix sum
   /// exceeds floor(word · Σ tickets / 2^128).
   /// Range: 0 < Σ tickets < 2^64.
-  /// @throw std::domain_error if no ticket was sold
+  /// @throw Bug if no ticket was sold
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw);
   /// Looks once more at the word of a draw: the winner among other tickets of the same total, where
   /// earlier looks have shown that it is one of the first `possible`.
@@ -46,7 +46,7 @@ class Lottery {
 };
 
 /// Σ tickets.
-/// @throw std::domain_error if it is zero
+/// @throw Bug if it is zero
 std::uint64_t total_of(std::span<const std::uint64_t> tickets);
 
 /// Production: the word of a draw is Philox4x32-10 of its address under its seed.
@@ -62,13 +62,13 @@ class PhiloxLottery final : public Lottery {
 /// index than the chosen one; that is an error.
 class ChoosingLottery : public Lottery {
  public:
-  /// @throw std::domain_error if no ticket was sold
-  /// @throw std::out_of_range if the chosen index holds no ticket
+  /// @throw Bug if no ticket was sold
+  /// @throw Bug if the chosen index holds no ticket
   Word word(std::span<const std::uint64_t> tickets, const Draw& draw) final;
   /// @throw as word
   Word word_again(std::span<const std::uint64_t> tickets, std::size_t possible,
                   const Draw& draw) final;
-  /// @throw std::logic_error naming the draw if it ended at another index than the chosen one
+  /// @throw Bug naming the draw if it ended at another index than the chosen one
   void won(const Draw& draw, std::size_t winner) final;
 
  protected:
@@ -91,7 +91,7 @@ class TapeLottery final : public ChoosingLottery {
   bool at_end() const { return next_ == winners_.size(); }
 
  private:
-  /// @throw std::out_of_range if the tape is at its end
+  /// @throw Bug if the tape is at its end
   std::size_t choose(std::span<const std::uint64_t> tickets, const Draw& draw) override;
 
   std::vector<std::size_t> winners_;

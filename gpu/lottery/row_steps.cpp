@@ -1,8 +1,8 @@
 #include "gpu/lottery/row_steps.hpp"
 
-#include <stdexcept>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/device/for_instruction_set.hpp"
 
 namespace tempera::gpu {
@@ -11,7 +11,7 @@ RowSteps::~RowSteps() = default;
 
 const RowSteps& host_row_steps(InstructionSet set) {
   if (const auto why = why_missing(set); !why.empty()) {
-    throw std::invalid_argument("no row lottery for " + std::string(name_of(set)) + ": " + why);
+    throw Bug("no row lottery for " + std::string(name_of(set)) + ": " + why);
   }
   return for_instruction_set(
       set, []<InstructionSet Set>() -> const RowSteps& { return host_row_steps_for<Set>(); });

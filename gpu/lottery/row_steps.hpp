@@ -34,7 +34,7 @@ template <InstructionSet>
 const RowSteps& host_row_steps_for();
 
 /// As above, chosen at run time.
-/// @throw std::invalid_argument where why_missing(set) is not empty
+/// @throw Bug where why_missing(set) is not empty
 const RowSteps& host_row_steps(InstructionSet set);
 
 inline namespace TEMPERA_INSTRUCTION_SET {

@@ -11,4 +11,13 @@ std::optional<Arithmetic> arithmetic_named(std::string_view name) {
   return *found;
 }
 
+std::string names_of_arithmetics() {
+  std::string names;
+  for (std::size_t i = 0; i < arithmetics.size(); ++i) {
+    names += i == 0 ? "" : i + 1 < arithmetics.size() ? ", " : " or ";
+    names += name_of(arithmetics[i]);
+  }
+  return names;
+}
+
 }  // namespace tempera::gpu

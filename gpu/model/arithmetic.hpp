@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tempera::gpu {
@@ -12,16 +13,33 @@ namespace tempera::gpu {
 enum class Arithmetic {
   float32,      ///< dot products in float32, pages in float32
   tensor_core,  ///< products as Hopper's tensor cores compute them, from bfloat16; bfloat16 pages
+  bfloat16_pairs,  ///< pairs of products as VDPBF16PS sums them, from bfloat16; bfloat16 pages
 };
 
-inline constexpr std::array arithmetics{Arithmetic::float32, Arithmetic::tensor_core};
+inline constexpr std::array arithmetics{Arithmetic::float32, Arithmetic::tensor_core,
+                                        Arithmetic::bfloat16_pairs};
 
-/// "float32" or "tensor-core".
+/// "float32", "tensor-core" or "bfloat16-pairs".
 constexpr std::string_view name_of(Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::float32 ? "float32" : "tensor-core";
+  switch (arithmetic) {
+    case Arithmetic::tensor_core:
+      return "tensor-core";
+    case Arithmetic::bfloat16_pairs:
+      return "bfloat16-pairs";
+    default:
+      return "float32";
+  }
+}
+
+/// Whether inputs of products, keys and values are bfloat16s.
+constexpr bool rounds_to_bfloat16(Arithmetic arithmetic) {
+  return arithmetic != Arithmetic::float32;
 }
 
 /// The arithmetic of this name, if there is one.
 std::optional<Arithmetic> arithmetic_named(std::string_view name);
+
+/// What a user may choose: "float32, tensor-core or bfloat16-pairs".
+std::string names_of_arithmetics();
 
 }  // namespace tempera::gpu

@@ -1,6 +1,6 @@
 #include "gpu/model/table_model.hpp"
 
-#include <stdexcept>
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 
@@ -19,7 +19,7 @@ void TableModel::next_logits(std::span<const Pass> passes, DeviceMemory<float>& 
     std::vector<TokenId>& prefix = dynamic_cast<TokenCache&>(*pass.cache).tokens_;
     prefix.insert(prefix.end(), pass.tokens.begin(), pass.tokens.end());
     const std::vector<float> row = row_(prefix);
-    if (row.size() != vocabulary_size_) throw std::logic_error("a row of the wrong length");
+    if (row.size() != vocabulary_size_) throw Bug("a row of the wrong length");
     logits.insert(logits.end(), row.begin(), row.end());
   }
   if (rows.size() < logits.size()) rows.resize(logits.size());

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/disk.hpp"
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 

@@ -13,11 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/mapped_file.hpp"
+#include "base/nearest_name.hpp"
 #include "base/sha256.hpp"
 #include "base/text_file.hpp"
-#include "base/disk.hpp"
 
 // The environment of this process; POSIX leaves it to programs to declare it.
 extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
@@ -113,6 +114,13 @@ const NamedModel* find_named_model(std::string_view name) {
   const auto* found = std::find_if(models.begin(), models.end(),
                                    [&](const NamedModel& model) { return model.name == name; });
   return found == models.end() ? nullptr : found;
+}
+
+std::string nearest_named_model(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const NamedModel& model : models) names.push_back(model.name);
+  const auto nearest = nearest_name(name, names);
+  return nearest ? "did you mean " + std::string(*nearest) + "? else " : "";
 }
 
 std::filesystem::path models_folder() {

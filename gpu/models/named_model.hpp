@@ -24,6 +24,9 @@ std::span<const NamedModel> named_models();
 /// The one of this name, or nullptr.
 const NamedModel* find_named_model(std::string_view name);
 
+/// "did you mean NAME? else " for a text that is near the name of a model, or nothing.
+std::string nearest_named_model(std::string_view name);
+
 /// Where named models lie: tempera/models under $XDG_DATA_HOME, or under ~/.local/share.
 /// @throw BadInput if neither that variable nor HOME is an absolute path
 std::filesystem::path models_folder();

@@ -6,10 +6,11 @@
 #include <new>
 #include <sstream>
 
-#include "gpu/device/device_system.hpp"
+#include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
-#include "base/disk.hpp"
+#include "gpu/device/device_system.hpp"
+#include "gpu/device/instruction_set.hpp"
 #include "gpu/models/model_text.hpp"
 #include "gpu/models/named_model.hpp"
 #include "gpu/transformer/kernels/device_arithmetic.hpp"
@@ -18,19 +19,31 @@
 namespace tempera::gpu {
 namespace {
 
+class TokenizerPieces final : public TextPieces {
+ public:
+  explicit TokenizerPieces(const Tokenizer& tokenizer) : stream_(tokenizer) {}
+  std::string push(TokenId token) override { return stream_.push(token); }
+  std::string finish() override { return stream_.finish(); }
+
+ private:
+  TextStream stream_;
+};
+
 class TokenizerText final : public TokenText {
  public:
   explicit TokenizerText(ModelText text) : text_(std::move(text)) {}
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const override {
     return text_.encode(text, where);
   }
-  std::vector<TokenId> encode_chat(std::string_view text, Thinking thinking,
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
                                    const std::string& where) const override {
-    const std::vector<ChatMessage> messages{{"user", std::string(text)}};
     return text_.encode_chat(messages, thinking, where);
   }
   std::string decode(std::span<const TokenId> tokens) const override {
     return text_.tokenizer().decode(tokens);
+  }
+  std::unique_ptr<TextPieces> pieces() const override {
+    return std::make_unique<TokenizerPieces>(text_.tokenizer());
   }
 
  private:
@@ -91,6 +104,17 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
   }
 }
 
+/// What a user is told of a model and of how it is computed here; at most one line.
+std::string remark_of(const Transformer& transformer, Arithmetic arithmetic) {
+  std::string remark = transformer.remark();
+  if (arithmetic == Arithmetic::bfloat16_pairs && pair_instruction_is_refused()) {
+    remark += std::string(remark.empty() ? "" : "; ") +
+              "this processor's VDPBF16PS does not compute what docs/arithmetic.md defines, and "
+              "bfloat16-pairs takes its other, slower form: the bits are the same";
+  }
+  return remark;
+}
+
 /// A folder or a GGUF file.
 OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic,
                                     std::optional<RopeFactors> rope_factors) {
@@ -101,7 +125,10 @@ OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmet
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
   parts.arithmetic = arithmetic;
-  parts.remark = transformer->remark();
+  parts.remark = remark_of(*transformer, arithmetic);
+  if (const std::string faster = faster_arithmetic(arithmetic, compute_capability());
+      !faster.empty())
+    parts.remark += (parts.remark.empty() ? "" : "; ") + faster;
   parts.rope_factors = transformer->rope_factors();
   if (file != nullptr)
     parts.text = std::make_unique<TokenizerText>(ModelText(file));
@@ -115,11 +142,6 @@ OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmet
 
 }  // namespace
 
-std::vector<TokenId> TokenText::encode_chat(std::string_view /*text*/, Thinking /*thinking*/,
-                                            const std::string& /*where*/) const {
-  throw BadInput("--chat", "the model has no tokenizer, and so no conversations", "leave it out");
-}
-
 OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& open_file,
                               std::optional<Arithmetic> arithmetic,
                               std::optional<RopeFactors> rope_factors) {
@@ -127,7 +149,8 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
   if (path.empty() || !is_there(path))
     throw BadInput(
         path.empty() ? "model" : path, "does not exist",
-        "give a folder with config.json and model.safetensors, a GGUF file, or a finite model");
+        nearest_named_model(path) +
+            "give a folder with config.json and model.safetensors, a GGUF file, or a finite model");
   std::error_code error;
   if (std::filesystem::is_directory(path, error) || is_gguf(path))
     return OpenedModel(

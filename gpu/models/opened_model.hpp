@@ -10,23 +10,10 @@
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/model/language_model.hpp"
-#include "gpu/text/chat_format.hpp"
+#include "gpu/text/token_text.hpp"
 #include "gpu/transformer/architectures/rope_factors.hpp"
 
 namespace tempera::gpu {
-
-/// How people write and read the tokens of a model.
-class TokenText {
- public:
-  virtual ~TokenText() = default;
-  /// @throw BadInput naming `where` for what the model has no tokens for
-  virtual std::vector<TokenId> encode(std::string_view text, const std::string& where) const = 0;
-  /// The tokens of a conversation of one turn of the user, up to where the answer begins.
-  /// @throw BadInput naming `where`, or the model's files; always where the model has none
-  virtual std::vector<TokenId> encode_chat(std::string_view text, Thinking thinking,
-                                           const std::string& where) const;
-  virtual std::string decode(std::span<const TokenId> tokens) const = 0;
-};
 
 /// A model that a user has named, with its text: of a Hugging Face folder or a GGUF file the
 /// tokenizer's, or, where a folder has no tokenizer.json, the numbers of the tokens.
@@ -41,7 +28,7 @@ class OpenedModel {
     bool begins_empty = false;             ///< whether it has a law without any prompt
     bool ends_for_good = false;            ///< whether it has no law after a terminal token
     std::optional<Arithmetic> arithmetic;  ///< behind its logits; none where they are given
-    std::string remark;                    ///< as that of an Architecture
+    std::string remark;                    ///< what its user should know
     /// Of a model that has two sets of rotary factors, the one that it computes with.
     std::optional<RopeFactors> rope_factors = std::nullopt;
   };
@@ -64,17 +51,21 @@ class OpenedModel {
   /// What a user has to know of a choice that was made for the model; may be empty.
   const std::string& remark() const { return parts_.remark; }
   const std::vector<TokenId>& terminal() const { return parts_.terminal; }
+  /// The most tokens of prompt and answer together; 0 for any number.
+  std::size_t positions() const { return parts_.positions; }
   /// The prompt that a text stands for.
   /// @throw BadInput naming `where` for invalid UTF-8 and unknown tokens
   std::vector<TokenId> encode(std::string_view text, const std::string& where) const {
     return parts_.text->encode(text, where);
   }
-  /// The prompt that a user's turn in a conversation stands for.
+  /// The prompt that a conversation stands for.
   /// @throw BadInput as TokenText::encode_chat
-  std::vector<TokenId> encode_chat(std::string_view text, Thinking thinking,
+  std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
                                    const std::string& where) const {
-    return parts_.text->encode_chat(text, thinking, where);
+    return parts_.text->encode_chat(messages, thinking, where);
   }
+  /// How its tokens are written and read.
+  const TokenText& text() const { return *parts_.text; }
   std::string decode(std::span<const TokenId> tokens) const { return parts_.text->decode(tokens); }
   /// @throw BadInput naming `where` for a prompt that the model cannot start from, or whose answer
   /// of `horizon` tokens it cannot hold

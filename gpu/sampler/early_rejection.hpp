@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
+#include "base/error.hpp"
 #include "gpu/sampler/rules.hpp"
 
 namespace tempera::gpu {
@@ -40,12 +40,11 @@ class EarlyRejection {
   double bound() const { return bound_; }
 
   /// Whether the complete proposal, with this ratio, is accepted.
-  /// @throw std::logic_error if the ratio is above a bound of it
+  /// @throw Bug if the ratio is above a bound of it
   bool accept(double log_ratio) {
     const std::uint64_t accepting = accept_tickets(log_ratio)[0];
     if (known_ && accepting > *known_)
-      throw std::logic_error(
-          "the ratio of a proposal is above what early rejection took for its bound");
+      throw Bug("the ratio of a proposal is above what early rejection took for its bound");
     return decide(log_ratio, accepting);
   }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/lottery/tickets.hpp"
 
 namespace tempera::gpu {
@@ -39,7 +39,7 @@ std::vector<std::size_t> ancestors_at(Wide v, std::span<const std::uint64_t> wei
 std::vector<std::uint64_t> weight_tickets(std::span<const double> log_weights) {
   for (const double log_weight : log_weights)
     if (!std::isfinite(log_weight))
-      throw std::domain_error("a particle's log weight is not finite: a score is not a number");
+      throw ModelError("a particle's log weight is not finite: a score is not a number");
   const double largest = *std::max_element(log_weights.begin(), log_weights.end());
   std::vector<std::uint64_t> tickets;
   for (const double log_weight : log_weights)

@@ -10,7 +10,7 @@ namespace tempera::gpu {
 /// The weights of particles as tickets: W_i = max(1, round(2^44 exp(l_i − max l))) for the
 /// logarithms l_i, at least one and at most 2^16 of them. Each W_i is within 2^-44 · (1 + 2^-3) of
 /// its share of the largest, whose tickets are 2^44; Σ W_i <= 2^60.
-/// @throw std::domain_error if a logarithm is NaN or infinite: an error in a score
+/// @throw ModelError if a logarithm is NaN or infinite: an error in a score
 std::vector<std::uint64_t> weight_tickets(std::span<const double> log_weights);
 
 /// ESS = (Σ W_i)² / Σ W_i² = 1 / Σ w̄_i², w̄ the normalised weights

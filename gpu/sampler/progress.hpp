@@ -50,6 +50,9 @@ class Observer {
   virtual void advanced(const Progress& progress, std::span<const Event> events) = 0;
 };
 
+/// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).
+using SamplerFunction = Task (*)(Run&, const Plan&, Progress&, Observer*);
+
 /// The answer of a run that has ended: the replica that its sampler chose, else the record at rung
 /// k*, which Algorithm 1 returns.
 const Record& answer_of(const Progress& progress, const Plan& plan);

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
+
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 
@@ -71,7 +72,7 @@ Record Record::copy() const {
 }
 
 void Record::append(const ScoredToken& token) {
-  if (!open()) throw std::logic_error("a record that is not open takes no token");
+  if (!open()) throw Bug("a record that is not open takes no token");
   tokens_.append(token);
   terminated_ = context_->is_terminal(token.id);
 }

@@ -68,7 +68,7 @@ class Record {
   /// A record equal to this one, with its own fork of the cache.
   Record copy() const;
   /// Range: the record is open.
-  /// @throw std::logic_error otherwise
+  /// @throw Bug otherwise
   void append(const ScoredToken& token);
 
  private:

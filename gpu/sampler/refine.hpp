@@ -13,7 +13,7 @@ namespace tempera::gpu {
 /// A step of a sampler that may begin before its turn. It waits at Turn::reached, and before it no
 /// longer than for rows that a batch has left; awaited, its turn has come, and it goes on to its
 /// end. Ended before, it leaves nothing behind, nor an exception: what it throws is thrown when its
-/// turn has come. But a batch throws for all its rows: NaN is an error in those drawn ahead too.
+/// turn has come. Engine::run alone ends for NaN in any row of a batch, one drawn ahead too.
 class StepAhead {
  public:
   StepAhead() = default;
@@ -50,11 +50,11 @@ using MovesAhead = std::deque<StepAhead>;
 
 /// Step 2 of Algorithm 1 for one rung: its n_local moves of one round, the kernel L_k^{n_local}.
 ///
-/// Prefetching: up to run.prefetch moves begin ahead of the one whose turn it is, those of the
-/// stage's later rounds among them, each at its own addresses, as if all before it rejected and no
-/// swap between them took the record away. Where that is so their proposals are the very ones that
-/// their turns would have drawn; a step that leaves another record ends them, and the moves that
-/// come begin again from that. So the law is the program's without it
+/// Prefetching: up to run.options.prefetch moves begin ahead of the one whose turn it is, those of
+/// the stage's later rounds among them, each at its own addresses, as if all before it rejected and
+/// no swap between them took the record away. Where that is so their proposals are the very ones
+/// that their turns would have drawn; a step that leaves another record ends them, and the moves
+/// that come begin again from that. So the law is the program's without it
 /// (sampler_prefetch.prefetched_law, moves_ahead.stage_ahead_law).
 ///
 /// begun: what earlier rounds of the stage have begun, all of it on x as it is now, and what this
@@ -63,7 +63,7 @@ template <class Rules = PaperRules>
 Task refine(Record& x, Run& run, Rung k, MoveNumbers numbers, const RestartLaw& law,
             MovesAhead& begun) {
   // At power 1 tickets accept but for their rounding: there is no reject path.
-  const std::size_t ahead = run.ladder.power(k) == 1.0 ? 0 : run.prefetch;
+  const std::size_t ahead = run.ladder.power(k) == 1.0 ? 0 : run.options.prefetch;
   std::size_t next = numbers.first;
   const auto begin_until = [&](std::size_t count) {
     while (begun.size() < count && next + begun.size() < numbers.stage_end) {

@@ -41,6 +41,18 @@ struct Reach {
   std::coroutine_handle<> waiting = {};  ///< the step, where it can do no more before that
 };
 
+/// How a run is drawn, which changes no answer, record or acceptance.
+struct RunOptions {
+  /// Whether local moves at powers >= 1 end their proposal as soon as its rejection is certain.
+  bool early_rejection = false;
+  /// How many local moves of each rung may begin ahead of the one whose turn it is, also those of
+  /// later rounds of the stage, so that their proposals are drawn in the rows that batches have
+  /// left.
+  std::size_t prefetch = 0;
+  /// Whether the negative entropy of each token is measured, which Record::confidence averages.
+  bool confidence = false;
+};
+
 /// The run of one sample: what its sampler needs besides its records.
 ///
 /// Runs of different contexts, ladders and seeds share an engine. Two runs of one engine and seed
@@ -56,14 +68,8 @@ struct Run {
   /// where there is none, the run makes its own.
   std::shared_ptr<Cache> prompt_cache = nullptr;
   std::vector<Event> events = {};  ///< since the round began; sorted when it is finished
-  /// Whether local moves at powers >= 1 end their proposal as soon as its rejection is certain. It
-  /// changes no record and no acceptance.
-  bool early_rejection = false;
+  RunOptions options = {};
   std::uint8_t pilot = 0;  ///< part of every draw's address: no pilot shares a word with a run
-  /// How many local moves of each rung may begin ahead of the one whose turn it is, also those of
-  /// later rounds of the stage, so that their proposals are drawn in the rows that batches have
-  /// left. It changes no record and no event.
-  std::size_t prefetch = 0;
 };
 
 /// `count` empty records, whose caches share the prompt.
@@ -91,7 +97,7 @@ class Turn {
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return run_->ladder; }
   double power() const { return run_->ladder.power(rung_); }
-  bool rejects_early() const { return run_->early_rejection && power() >= 1.0; }
+  bool rejects_early() const { return run_->options.early_rejection && power() >= 1.0; }
 
   /// r ~ ω, from 1.
   std::size_t draw(const RestartLaw& law) { return restart(law.tickets()); }
@@ -103,7 +109,8 @@ class Turn {
   Engine::NextToken next_token(Record& record) {
     return run_->engine.next_token(record.cache(), record.uncached_tokens(),
                                    {run_->ladder.powers(), rung_, draw_at(record.length(), token_)},
-                                   reach_ == nullptr ? nullptr : &reach_->is_reached);
+                                   reach_ == nullptr ? nullptr : &reach_->is_reached,
+                                   run_->options.confidence);
   }
   /// Awaited: waits until this turn has come, where it began before.
   auto reached() {

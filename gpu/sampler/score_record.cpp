@@ -11,6 +11,7 @@ Record score_record(LanguageModel& model, RowLottery& rows, const Ladder& ladder
   record.raise_horizon(horizon);
   DeviceMemory<float> logits;
   for (const TokenId token : tokens) {
+    if (!record.open()) throw ImpossibleToken("a token follows the end of its record");
     const std::vector<TokenId> uncached = record.uncached_tokens();
     const Pass pass{&record.cache(), uncached};
     model.next_logits(std::span(&pass, 1), logits);

@@ -1,6 +1,6 @@
 #include "gpu/sampler/scored_sequence.hpp"
 
-#include <stdexcept>
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -35,7 +35,7 @@ ScoredSequence::Block& ScoredSequence::open_block() {
 void ScoredSequence::append(const ScoredToken& token) {
   if (size_ == 0) rungs_ = token.log_z.size();
   if (token.log_z.size() != rungs_)
-    throw std::logic_error("a token is scored for another ladder than those before it");
+    throw Bug("a token is scored for another ladder than those before it");
   Block& block = open_block();
   block.tokens.push_back(token.id);
   block.log_p.push_back(token.log_p);

@@ -34,7 +34,7 @@ class ScoredSequence {
 
   /// x_1 … x_length. Range: length <= size().
   ScoredSequence first(std::size_t length) const;
-  /// @throw std::logic_error if the token is scored for another number of rungs than those before
+  /// @throw Bug if the token is scored for another number of rungs than those before
   void append(const ScoredToken& token);
 
  private:

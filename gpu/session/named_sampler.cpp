@@ -41,7 +41,7 @@ const std::array samplers{
 
 std::span<const NamedSampler> named_samplers() { return samplers; }
 
-const NamedSampler& sampler_named(std::string_view name, const std::string& where) {
+const NamedSampler& sampler_named(std::string_view name, std::string_view where) {
   const auto found =
       std::find_if(samplers.begin(), samplers.end(),
                    [&](const NamedSampler& sampler) { return sampler.name == name; });
@@ -53,7 +53,7 @@ const NamedSampler& sampler_named(std::string_view name, const std::string& wher
     list += (list.empty() ? "" : ", ") + std::string(sampler.name);
   }
   const auto nearest = nearest_name(name, names);
-  throw BadInput(where, "there is no sampler " + in_quotes(std::string(name)),
+  throw BadInput(std::string(where), "there is no sampler " + in_quotes(std::string(name)),
                  nearest ? "did you mean " + std::string(*nearest) + "?" : "give one of " + list);
 }
 

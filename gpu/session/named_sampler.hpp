@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/session/draw_answers.hpp"
+#include "gpu/sampler/progress.hpp"
 
 namespace tempera::gpu {
 
@@ -12,7 +12,7 @@ namespace tempera::gpu {
 struct NamedSampler {
   std::string_view name;
   std::string_view description;  ///< one line
-  Sampler program;
+  SamplerFunction program;
   enum class Powers {
     base,   ///< the model itself, α = 1
     one,    ///< one power
@@ -33,6 +33,6 @@ inline constexpr std::string_view default_sampler = "ppt";
 /// All of them: Algorithm 1 first, then those that the paper compares it with.
 std::span<const NamedSampler> named_samplers();
 /// @throw BadInput naming `where`, with the nearest name, if there is none of that name
-const NamedSampler& sampler_named(std::string_view name, const std::string& where);
+const NamedSampler& sampler_named(std::string_view name, std::string_view where);
 
 }  // namespace tempera::gpu

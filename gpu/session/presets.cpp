@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/nearest_name.hpp"
+
 namespace tempera::gpu {
 
 std::span<const Preset> presets() {
@@ -26,6 +30,31 @@ const Preset* find_preset(std::string_view name) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Preset& preset) { return preset.name == name; });
   return found == all.end() ? nullptr : &*found;
+}
+
+std::string nearest_presets(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> parts;
+  for (const Preset& preset : presets()) {
+    const std::size_t slash = preset.name.find('/');
+    names.push_back(preset.name);
+    parts.push_back(preset.name.substr(0, slash));
+    parts.push_back(preset.name.substr(slash + 1));
+  }
+  if (const auto nearest = nearest_name(name, names)) return std::string(*nearest);
+  const auto nearest = nearest_name(name, parts);
+  std::string list;
+  for (std::size_t i = 0; nearest && i < names.size(); ++i)
+    if (parts[2 * i] == *nearest || parts[2 * i + 1] == *nearest)
+      list += (list.empty() ? "" : " or ") + std::string(names[i]);
+  return list;
+}
+
+const Preset& preset_named(std::string_view name, const std::string& where) {
+  if (const Preset* preset = find_preset(name)) return *preset;
+  const std::string nearest = nearest_presets(name);
+  throw BadInput(where, in_quotes(std::string(name)) + " is unknown",
+                 nearest.empty() ? "tempera presets lists them" : "did you mean " + nearest + "?");
 }
 
 }  // namespace tempera::gpu

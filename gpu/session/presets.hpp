@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,5 +28,11 @@ inline constexpr std::size_t preset_margin = 64;
 std::span<const Preset> presets();
 /// The one of this name, or nullptr.
 const Preset* find_preset(std::string_view name);
+/// The same.
+/// @throw BadInput naming `where`, with the nearest names, if there is none
+const Preset& preset_named(std::string_view name, const std::string& where);
+/// What an unknown name probably means: the name that is nearest, else all whose model or benchmark
+/// it is nearest to, as "a/x or b/x"; nothing if it is near to none.
+std::string nearest_presets(std::string_view name);
 
 }  // namespace tempera::gpu

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/session/prompt_number.hpp"
 #include "gpu/sampler/record.hpp"
+#include "gpu/session/prompt_number.hpp"
 
 namespace tempera::gpu {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "gpu/lottery/philox.hpp"
 #include "base/seal.hpp"
+#include "gpu/lottery/philox.hpp"
 
 namespace tempera::gpu {
 

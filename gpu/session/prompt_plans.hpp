@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "gpu/session/prompt.hpp"
 #include "gpu/sampler/stages.hpp"
+#include "gpu/session/prompt.hpp"
 
 namespace tempera::gpu {
 

@@ -83,20 +83,22 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
   if (particles != 0) json["particles"] = particles;
   if (!restart_weights.empty()) json["restart_weights"] = restart_weights;
   if (restart_range == RestartRange::record) json["restart_range"] = "record";
-  if (early_rejection) json["early_rejection"] = true;
-  if (confidence) json["confidence"] = true;
+  if (options.early_rejection) json["early_rejection"] = true;
+  if (options.confidence) json["confidence"] = true;
+  if (!stop.empty()) json["stop"] = stop;
   if (!preset.empty()) json["preset"] = preset;
   return json;
 }
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only(
-      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
-       "terminal",    "powers",       "horizon",         "block",           "rounds",
-       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
-       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
-       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon"});
+  config.only({"model",          "model_path",   "arithmetic",      "prompt",
+               "prompts",        "terminal",     "powers",          "horizon",
+               "block",          "rounds",       "local_moves",     "sweeps",
+               "schedule",       "output_rung",  "samples",         "seed",
+               "sampler",        "particles",    "early_rejection", "confidence",
+               "preset",         "rope_factors", "restart_weights", "restart_range",
+               "prompt_horizon", "stop"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");
@@ -136,49 +138,20 @@ SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const s
                      "give one of the two");
     settings.restart_range = range == "record" ? RestartRange::record : RestartRange::horizon;
   }
-  if (config.has("early_rejection")) settings.early_rejection = config.boolean("early_rejection");
-  if (config.has("confidence")) settings.confidence = config.boolean("confidence");
+  if (config.has("early_rejection"))
+    settings.options.early_rejection = config.boolean("early_rejection");
+  if (config.has("confidence")) settings.options.confidence = config.boolean("confidence");
+  if (config.has("stop"))
+    for (const auto& text : config.array("stop")) {
+      const nlohmann::json whole{{"stop", text}};
+      settings.stop.push_back(JsonObject(whole, file).text("stop"));
+    }
   if (config.has("preset")) settings.preset = config.text("preset");
   return settings;
 }
 
-/// Whether powers, particles and restarts are such as the sampler takes.
-void SamplingSettings::check_sampler() const {
-  const NamedSampler& named = sampler_named(sampler, "sampler");
-  if (named.powers != NamedSampler::Powers::ladder && powers.size() != 1)
-    throw BadInput("powers", sampler + " takes one power, not " + std::to_string(powers.size()),
-                   "give one");
-  if (named.powers == NamedSampler::Powers::base && powers.front() != 1.0)
-    throw BadInput("powers", sampler + " sampling has power 1",
-                   "leave them out, or take the sampler low-temperature");
-  if (!named.takes_particles && particles != 0)
-    throw BadInput("particles", sampler + " has none", "leave them out");
-  const bool restarts = !restart_weights.empty() || restart_range != RestartRange::horizon;
-  if (!named.takes_local_moves && restarts)
-    throw BadInput("restart weights and range", sampler + " takes none", "leave them out");
-  if (named.takes_particles && (particles == 0 || particles > most_particles))
-    throw BadInput("particles", "are " + std::to_string(particles),
-                   "give 1 to " + std::to_string(most_particles));
-}
-
 Plan SamplingSettings::plan() const {
-  const Ladder ladder(powers);
-  check_sampler();
-  if (output < 1 || output > ladder.rungs())
-    throw BadInput("output rung", "is " + std::to_string(output),
-                   "give one of the rungs 1 to " + std::to_string(ladder.rungs()));
-  if (samples == 0) throw BadInput("samples", "is 0", "ask for at least 1");
-  if (samples > addressable_samples)
-    throw BadInput(
-        "samples", "is " + std::to_string(samples),
-        "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
-  const Plan plan{make_stages(horizon, block, rounds, local_moves, sweeps),
-                  schedule,
-                  output - 1,
-                  particles,
-                  restart_weights,
-                  restart_range};
-  require_restart(plan, "restart weights and range");
+  const Plan plan = SamplerSettings::plan();
   for (const SamplePrompt& prompt : prompts)
     if (prompt.horizon)
       cut_at(plan, *prompt.horizon, prompt.id ? "prompt " + in_quotes(*prompt.id) : "prompt");
@@ -189,8 +162,8 @@ DrawSettings SamplingSettings::draw_settings() const {
   DrawSettings settings{Ladder(powers), plan(), terminal};
   settings.seed = seed;
   settings.samples = samples;
-  settings.early_rejection = early_rejection;
-  settings.confidence = confidence;
+  settings.stop = stop;
+  settings.options = options;
   return settings;
 }
 

@@ -16,7 +16,7 @@ struct TokenScores {
 /// Scores a sequence in the model's own arithmetic: float32 logits, then 2^-45.
 /// @throw BadInput for fewer than two tokens, tokens outside the vocabulary or of probability
 /// zero, powers outside the range of a ladder's
-/// @throw std::domain_error for logits that are no numbers
+/// @throw ModelError for logits that are no numbers
 TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
                          std::span<const double> powers);
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "gpu/statistics/tempering_statistics.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/statistics/tempering_statistics.hpp"
 
 namespace tempera::gpu {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "gpu/statistics/round_series.hpp"
 #include "gpu/sampler/ladder.hpp"
 #include "gpu/sampler/run.hpp"
 #include "gpu/sampler/sweep.hpp"
+#include "gpu/statistics/round_series.hpp"
 
 namespace tempera::gpu {
 

@@ -18,9 +18,10 @@ std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) {
 
 }  // namespace
 
-void refuse_untokenizable(std::string_view piece, const std::string& where) {
-  throw BadInput(where, in_quotes(piece) + " has no token in the model's vocabulary",
-                 "leave it out");
+void refuse_untokenizable(std::string_view piece, const std::string& where,
+                          const std::string& file) {
+  throw BadInput(where, in_quotes(piece) + " has no token in " + file,
+                 "leave it out, or mend the file if it should have one");
 }
 
 void BytePairEncoding::add_merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged) {
@@ -46,7 +47,7 @@ std::vector<std::uint32_t> BytePairEncoding::characters(std::string_view word,
       for (const char byte : character)
         tokens.push_back((*bytes_)[static_cast<std::uint8_t>(byte)]);
     } else if (!unknown_) {
-      refuse_untokenizable(character, where);
+      refuse_untokenizable(character, where, file_);
     } else if (!(unknown_->fuses && after_unknown)) {
       tokens.push_back(unknown_->token);
     }

@@ -27,10 +27,14 @@ class BytePairEncoding {
   /// The token of each byte, for characters without a token.
   using ByteTokens = std::array<std::uint32_t, 256>;
 
-  /// `vocabulary` is copied into neither side: it must outlive this object.
+  /// `vocabulary` is copied into neither side: it must outlive this object. `file` is where all
+  /// this was read, for errors.
   BytePairEncoding(const Vocabulary& vocabulary, std::optional<Unknown> unknown,
-                   bool takes_whole_words)
-      : vocabulary_(&vocabulary), unknown_(unknown), takes_whole_words_(takes_whole_words) {}
+                   bool takes_whole_words, std::string file = "the tokenizer")
+      : vocabulary_(&vocabulary),
+        unknown_(unknown),
+        takes_whole_words_(takes_whole_words),
+        file_(std::move(file)) {}
 
   /// From now on a character without a token becomes the tokens of its bytes.
   void fall_back_to(const ByteTokens& bytes) { bytes_ = bytes; }
@@ -56,11 +60,14 @@ class BytePairEncoding {
   std::optional<Unknown> unknown_;
   std::optional<ByteTokens> bytes_;
   bool takes_whole_words_;
+  std::string file_;
   std::unordered_map<std::uint64_t, Merge> merges_;  // by left << 32 | right
   std::size_t ranks_ = 0;
 };
 
-/// @throw BadInput for a piece of text that has no token.
-[[noreturn]] void refuse_untokenizable(std::string_view piece, const std::string& where);
+/// Refuses a piece of text that has no token.
+/// @throw BadInput naming `where` and the tokenizer's `file`
+[[noreturn]] void refuse_untokenizable(std::string_view piece, const std::string& where,
+                                       const std::string& file);
 
 }  // namespace tempera::gpu

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/text/chat_format.hpp"
+#include "gpu/text/chat_message.hpp"
 
 namespace tempera::gpu {
 

@@ -6,18 +6,13 @@
 #include <string>
 #include <string_view>
 
-namespace tempera::gpu {
+#include "gpu/text/chat_message.hpp"
 
+namespace tempera {
 class GgufMetadata;
+}  // namespace tempera
 
-/// A turn of a conversation.
-struct ChatMessage {
-  std::string role;  ///< "system", "user" or "assistant"
-  std::string content;
-};
-
-/// Whether the model thinks before it answers, where its family leaves that open.
-enum class Thinking : std::uint8_t { as_published, on, off };
+namespace tempera::gpu {
 
 /// How a model's family writes a conversation as text, chosen from the model's own files.
 ///

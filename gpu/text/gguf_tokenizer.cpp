@@ -169,7 +169,7 @@ void read_byte_level(const GgufMetadata& metadata, Tokenizer::Parts& parts) {
   }
   if (words.normalizes) parts.normalizer.add_nfc();
   parts.pre_tokenizer.emplace(pre_tokenizer_of(words), metadata.where(pre_key));
-  BytePairEncoding pairs(parts.vocabulary, std::nullopt, words.takes_whole_words);
+  BytePairEncoding pairs(parts.vocabulary, std::nullopt, words.takes_whole_words, parts.file);
   for (const auto merge : metadata.texts(merges_key)) {
     const auto space = merge.find(' ', 1);
     if (space == std::string_view::npos) {
@@ -232,7 +232,7 @@ void read_scored(const GgufMetadata& metadata, const Tokens& tokens, Tokenizer::
   if (adds_space) parts.normalizer.add_prepend(std::string(lower_block));
   parts.normalizer.add_replace(" ", std::string(lower_block));
   parts.pre_tokenizer.emplace(nullptr, metadata.where(pre_key));
-  BytePairEncoding pairs(parts.vocabulary, std::nullopt, false);
+  BytePairEncoding pairs(parts.vocabulary, std::nullopt, false, parts.file);
   pairs.fall_back_to(byte_tokens(parts.vocabulary, metadata.where(tokens_key)));
   add_scored_merges(metadata, tokens, parts.vocabulary, pairs);
   parts.model = std::move(pairs);
@@ -249,6 +249,7 @@ void read_scored(const GgufMetadata& metadata, const Tokens& tokens, Tokenizer::
 
 Tokenizer Tokenizer::from_gguf(const GgufMetadata& metadata) {
   auto parts = std::make_unique<Parts>();
+  parts->file = metadata.where(tokens_key);
   const auto model = metadata.text(model_key);
   const auto tokens = read_tokens(metadata);
   add_tokens(metadata, tokens, *parts);

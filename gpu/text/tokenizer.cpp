@@ -41,7 +41,8 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text,
     }
     const auto found = parts_->vocabulary.find(word);
     const auto unknown = std::get<Parts::WordLevel>(parts_->model).unknown;
-    if (found == parts_->vocabulary.end() && !unknown) refuse_untokenizable(word, where);
+    if (found == parts_->vocabulary.end() && !unknown)
+      refuse_untokenizable(word, where, parts_->file);
     tokens.push_back(found == parts_->vocabulary.end() ? *unknown : found->second);
   };
   for (const auto& piece : parts_->raw_tokens.split(text)) {

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
-namespace tempera::gpu {
-
+namespace tempera {
 class GgufMetadata;
+}  // namespace tempera
+
+namespace tempera::gpu {
 
 /// A text's way into tokens and back, as a tokenizer.json of Hugging Face or a GGUF file describes
 /// it.

@@ -97,7 +97,8 @@ BytePairEncoding read_pairs(const JsonObject& model, const Vocabulary& vocabular
   if (const auto token = read_unknown(model, vocabulary)) {
     unknown = {*token, model.boolean_or("fuse_unk", false)};
   }
-  BytePairEncoding pairs(vocabulary, unknown, model.boolean_or("ignore_merges", false));
+  BytePairEncoding pairs(vocabulary, unknown, model.boolean_or("ignore_merges", false),
+                         model.where());
   if (model.boolean_or("byte_fallback", false))
     pairs.fall_back_to(byte_tokens(vocabulary, model.where() + ", \"byte_fallback\""));
   for (const auto& merge : model.array("merges")) {
@@ -117,12 +118,14 @@ std::vector<std::uint32_t> read_beginning(const nlohmann::json& description,
   require_type(description, where, {"", "ByteLevel", "TemplateProcessing", "Sequence"});
   const auto type = type_of(description, where);
   if (type == "Sequence") {
-    for (const auto& part : JsonObject(description, where).array("processors")) {
+    const JsonObject sequence(description, where);
+    for (const auto& part : sequence.array("processors")) {
       for (const auto token : read_beginning(part, vocabulary, where)) beginning.push_back(token);
     }
   } else if (type == "TemplateProcessing") {
+    const JsonObject processing(description, where);
     bool is_behind = false;
-    for (const auto& part : JsonObject(description, where).array("single")) {
+    for (const auto& part : processing.array("single")) {
       const JsonObject item(part, where + ", single");
       if (item.has("Sequence")) {
         is_behind = true;
@@ -260,6 +263,7 @@ Tokenizer Tokenizer::parse(std::string_view text, const std::string& where) {
   const auto document = parse_json(text, where);
   const JsonObject json(document, where);
   auto parts = std::make_unique<Parts>();
+  parts->file = where;
   require_absent(json, "truncation");
   require_absent(json, "padding");
   parts->normalizer = Normalizer(member_or_null(document, "normalizer"), where + ", normalizer");

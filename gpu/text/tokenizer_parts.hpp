@@ -22,6 +22,7 @@ struct Tokenizer::Parts {
     std::optional<std::uint32_t> unknown;
   };
 
+  std::string file;  // where all this was read, for errors
   Vocabulary vocabulary;
   std::variant<WordLevel, BytePairEncoding> model;
   Normalizer normalizer;

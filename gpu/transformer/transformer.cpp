@@ -1,7 +1,6 @@
 #include "gpu/transformer/transformer.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -121,7 +120,7 @@ void Transformer::require_valid(std::span<const TokenId> tokens, std::size_t cac
 Transformer::Extension Transformer::extension_of(const Pass& pass) const {
   auto* cache = dynamic_cast<PagedCache*>(pass.cache);
   if (cache == nullptr || cache->pool() != pool_) {
-    throw std::invalid_argument("a pass has no cache, or that of another model");
+    throw Bug("a pass has no cache, or that of another model");
   }
   require_valid(pass.tokens, cache->length());
   return {cache, pass.tokens};
@@ -137,7 +136,7 @@ std::vector<Transformer::Extension> Transformer::extensions_of(std::span<const P
   }
   std::sort(caches.begin(), caches.end());
   if (std::adjacent_find(caches.begin(), caches.end()) != caches.end()) {
-    throw std::invalid_argument("a cache occurs in two passes");
+    throw Bug("a cache occurs in two passes");
   }
   return extensions;
 }
@@ -196,10 +195,18 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
       [this](const TokenRows& computed, const CachedRows& asked, const LogitRows& logit_rows) {
         architecture_->step(computed, asked, pool_->memory(), logit_rows);
       }};
-  std::vector<ScoredToken> drawn = step_->run(model, step_rows, copies, state_copies);
-  for (const auto& [cache, tokens] : last) cache->hold(tokens);
-  tokens_computed_ += last.size();
-  return drawn;
+  const auto hold = [&] {
+    for (const auto& [cache, tokens] : last) cache->hold(tokens);
+    tokens_computed_ += last.size();
+  };
+  try {
+    std::vector<ScoredToken> drawn = step_->run(model, step_rows, copies, state_copies);
+    hold();
+    return drawn;
+  } catch (const std::domain_error&) {
+    hold();  // some row cannot be drawn from, but all are computed
+    throw;
+  }
 }
 
 void Transformer::logits_at_every_position(std::span<const TokenId> tokens,

@@ -12,6 +12,7 @@
 #include "gpu/transformer/cache/page_pool.hpp"
 #include "gpu/transformer/cache/paged_cache.hpp"
 #include "gpu/transformer/cache/state_shape.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"
 
 namespace tempera::gpu {
@@ -56,7 +57,7 @@ class Transformer : public LanguageModel {
   /// As LanguageModel says. Where a pass adds no token to its cache, the head alone runs.
   /// @throw BadInput before anything is computed, for an empty or too long text and for a token
   /// outside the vocabulary
-  /// @throw std::invalid_argument for a cache of another model, or one that occurs in two passes
+  /// @throw Bug for a cache of another model, or one that occurs in two passes
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
   bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override;
@@ -98,7 +99,7 @@ class Transformer : public LanguageModel {
 
   void require_valid(std::span<const TokenId> tokens, std::size_t cached) const;
   Extension extension_of(const Pass& pass) const;
-  /// Of all passes. @throw std::invalid_argument for a cache that occurs in two of them
+  /// Of all passes. @throw Bug for a cache that occurs in two of them
   std::vector<Extension> extensions_of(std::span<const Pass> passes) const;
   /// Computes what its cache has to replay and the tokens of every extension into its cache.
   void extend(std::span<const Extension> extensions);

@@ -13,8 +13,6 @@
 namespace tempera::gpu {
 namespace {
 
-constexpr std::size_t most_restart_parts = 10;
-
 /// Mean and variance of numbers as they come (Welford).
 struct Moments {
   std::uint64_t count = 0;
@@ -34,7 +32,8 @@ struct Moments {
 /// Measures swaps, and the spread of log p0 in the second half of the last stage's rounds.
 class Measurement final : public DrawObserver {
  public:
-  Measurement(const DrawSettings& settings, std::span<const Prompt> prompts)
+  Measurement(const DrawSettings& settings, std::span<const Prompt> prompts,
+              std::size_t restart_parts)
       : prompts_(prompts),
         plans_(settings.plan, prompts),
         samples_(settings.samples),
@@ -43,9 +42,9 @@ class Measurement final : public DrawObserver {
     pilot_.attempts.resize(settings.ladder.rungs() - 1);
     pilot_.accepted.resize(settings.ladder.rungs() - 1);
     pilot_.runs.assign(prompts.size() * samples_, {pilot_.attempts, pilot_.accepted});
-    std::size_t parts = most_restart_parts;
+    std::size_t parts = restart_parts;
     for (const Prompt& prompt : prompts)
-      parts = std::min(parts, plans_.of(prompt).stages.back().horizon);
+      parts = std::min(parts, plans_.of(prompt).stages.front().horizon);
     pilot_.restarts.resize(parts);
     pilot_.changes.resize(parts);
   }
@@ -178,6 +177,7 @@ std::optional<bool> acceptances_are_equal(const Pilot& pilot) {
 }
 
 std::vector<std::uint64_t> suggested_restart_weights(const Pilot& pilot) {
+  if (pilot.restarts.size() < 2) return {};
   std::vector<double> shares;
   double largest = 0.0;
   for (std::size_t part = 0; part < pilot.restarts.size(); ++part) {
@@ -246,6 +246,15 @@ DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vect
   return draw;
 }
 
+namespace {
+
+/// The ladder that a pilot's deviations place.
+std::vector<double> ladder_after(const Pilot& pilot) {
+  return rounded(equidistant_ladder(pilot.powers, pilot.deviations));
+}
+
+}  // namespace
+
 std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt> prompts,
                                     const CalibrationSettings& settings,
                                     const std::function<void(const Pilot&)>& done) {
@@ -260,15 +269,24 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
   std::vector<double> powers = geometric_ladder(settings.from, settings.to, settings.replicas);
   for (std::size_t number = 1; number <= settings.pilots; ++number) {
     const DrawSettings draw = pilot_settings(settings, powers, number);
-    Measurement measurement(draw, prompts);
+    Measurement measurement(draw, prompts, settings.restart_parts);
     draw_answers(model, prompts, parallel_power_tempering, draw, measurement);
     pilots.push_back(measurement.pilot());
     if (done) done(pilots.back());
-    if (is_even(pilots.back())) break;
-    powers = rounded(equidistant_ladder(powers, pilots.back().deviations));
-    if (powers == pilots.back().powers) break;
+    if (why_calibration_ends(pilots, settings.pilots)) break;
+    powers = ladder_after(pilots.back());
   }
   return pilots;
+}
+
+std::optional<CalibrationEnd> why_calibration_ends(std::span<const Pilot> pilots,
+                                                   std::size_t most_pilots) {
+  const Pilot& last = pilots.back();
+  // Few swaps look equal by their number alone, and runs may still tell them apart.
+  if (is_even(last) && acceptances_are_equal(last) != false) return CalibrationEnd::equal;
+  if (ladder_after(last) == last.powers) return CalibrationEnd::same;
+  if (pilots.size() >= most_pilots) return CalibrationEnd::exhausted;
+  return std::nullopt;
 }
 
 const Pilot& best_pilot(std::span<const Pilot> pilots) {

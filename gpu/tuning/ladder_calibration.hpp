@@ -22,6 +22,7 @@ struct CalibrationSettings {
   std::size_t samples = 1;  ///< pilot runs of each prompt
   std::size_t pilots = 4;   ///< the most ladders that are tried, at most addressable_pilots
   std::size_t cache_memory = 0;
+  std::size_t restart_parts = 10;  ///< the most parts that restarts are counted in
 };
 
 /// The swaps of one of a pilot's runs, one number per edge.
@@ -38,9 +39,9 @@ struct Pilot {
   std::vector<std::uint64_t> attempts;  ///< of swaps, one per edge
   std::vector<std::uint64_t> accepted;
   std::vector<RunSwaps> runs;  ///< the same of each sample of each prompt
-  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in, of ten equal
-  /// ones or of as many as the least T of a prompt: how many, and how many of them changed the
-  /// record.
+  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in: how many,
+  /// and how many of them changed the record. The parts are equal, and as many as the settings
+  /// say, or as the first stage of every prompt has positions.
   std::vector<std::uint64_t> restarts;
   std::vector<std::uint64_t> changes;
   double acceptance(std::size_t edge) const;
@@ -65,12 +66,12 @@ DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vect
 /// Restart weights that a pilot suggests: for each of its parts the share of restarts there that
 /// changed the record, the largest being 64, none below 1, so that the law keeps its full support.
 /// A run takes them as a setting, fixed before it begins: the law depends on no state of the run.
+/// None for a pilot of one part, whose law is uniform.
 std::vector<std::uint64_t> suggested_restart_weights(const Pilot& pilot);
 
 /// Runs pilots, the first on the geometric ladder, each further one on the equidistant ladder by
-/// the deviations that the one before it measured, until no acceptance of an edge differs from
-/// their mean by more than two standard errors, or there are as many as asked for. Nothing that
-/// they draw is ever an answer. Returns them in their order.
+/// the deviations that the one before it measured, until why_calibration_ends gives a reason.
+/// Nothing that they draw is ever an answer. Returns them in their order.
 /// @throw BadInput as geometric_ladder and draw_answers, and if the plan has no round at its last
 /// stage or no sweep in it
 std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt> prompts,
@@ -82,6 +83,17 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
 /// acceptances vary from run to run; nothing where there is one run of several edges, or an edge
 /// without an attempt.
 std::optional<bool> acceptances_are_equal(const Pilot& pilot);
+
+/// Why no pilot follows.
+enum class CalibrationEnd {
+  equal,     ///< no acceptance of an edge differs from their mean by more than two standard errors
+             ///< of that many swaps, and acceptances_are_equal does not deny it
+  same,      ///< the deviations place the powers where they are
+  exhausted  ///< there are as many as asked for
+};
+/// The reason, of pilots in their order; nothing if another one follows.
+std::optional<CalibrationEnd> why_calibration_ends(std::span<const Pilot> pilots,
+                                                   std::size_t most_pilots);
 
 /// Of the pilots' ladders, the first whose lowest acceptance is highest
 /// (`eq:maximin-ladder-problem`).

@@ -62,7 +62,7 @@ class Marker final : public DrawObserver {
     report();
   }
   // The truncating sampler may end before its last stage.
-  void ended(std::size_t place, const Progress&) override { shares_[place] = 1.0; }
+  void ended(std::size_t place, const Answer&) override { shares_[place] = 1.0; }
   void drawn(std::size_t place, const Answer& answer) override {
     if (!answer.terminated) ++unfinished;
     if (is_solved(model_, answer.tokens, answer.terminated, problems_[place].answer)) ++solved;
@@ -106,7 +106,7 @@ ComparisonRow run(const OpenedModel& model, const std::vector<Problem>& problems
     prompts.push_back(
         {model.encode(problem.prompt, "prompt"), {static_cast<std::uint32_t>(prompts.size()), 0}});
   Marker marker(model, problems, contestant, settings, watcher);
-  const DrawTotals totals =
+  const SessionTotals totals =
       draw_answers(model.model(), prompts,
                    contestant.truncating ? truncating_power_sampling : parallel_power_tempering,
                    settings, marker);

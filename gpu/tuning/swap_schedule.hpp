@@ -3,8 +3,8 @@
 #include <optional>
 #include <span>
 
-#include "gpu/tuning/ladder_calibration.hpp"
 #include "gpu/statistics/tempering_statistics.hpp"
+#include "gpu/tuning/ladder_calibration.hpp"
 
 namespace tempera::gpu {
 

@@ -15,12 +15,18 @@ struct Finding {
   nlohmann::ordered_json numbers;  ///< what was counted or measured
 };
 
+/// How much of a part is run.
+enum class Extent {
+  whole,
+  quick,  ///< ./gpu-check --quick: a tenth of the vectors, and one figure of each kind
+};
+
 /// Parts of ./gpu-check, each in a source of its own name.
-Finding tensor_core_against_model();
+Finding tensor_core_against_model(Extent extent);
 Finding tapes_against_host();
 Finding law_of_ten_thousand_states();
 Finding short_run();
-Finding speed_against_the_device();
+Finding speed_against_the_device(Extent extent);
 
 /// Of part 1: what a device has answered, [tiles, 16, 8] bits of float32, against the model.
 /// instruction: which has taken the steps.

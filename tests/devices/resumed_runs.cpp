@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "gpu/jobs/sampling.hpp"
+#include "gpu/model/forwarding_model.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/devices/tempered_bits.hpp"
@@ -23,32 +24,26 @@ struct Killed {};
 
 /// A model whose run is cut short at its n-th forward pass, and whose draws go the way of a form:
 /// on fibers by rows of CUDA's kernels, which a run would have on a device alone.
-class CutModel final : public LanguageModel {
+class CutModel final : public ForwardingModel {
  public:
   CutModel(LanguageModel& model, const TensorCoreForm& form, std::size_t passes = SIZE_MAX)
-      : model_(model), rows_(form.steps != nullptr ? form.make_rows() : nullptr), left_(passes) {}
-  std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
-  std::unique_ptr<Cache> empty_cache() const override { return model_.empty_cache(); }
-  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
-    pass();
-    model_.next_logits(passes, rows);
-  }
+      : ForwardingModel(model),
+        rows_(form.steps != nullptr ? form.make_rows() : nullptr),
+        left_(passes) {}
   bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override {
-    return model_.draws_behind_head(rows_ ? *rows_ : rows, lottery);
+    return ForwardingModel::draws_behind_head(rows_ ? *rows_ : rows, lottery);
   }
   std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
                                        RowLottery& rows, Lottery& lottery,
                                        DeviceMemory<float>& logits) override {
-    pass();
-    return model_.next_tokens(passes, draws, rows_ ? *rows_ : rows, lottery, logits);
+    return ForwardingModel::next_tokens(passes, draws, rows_ ? *rows_ : rows, lottery, logits);
   }
 
  private:
-  void pass() {
+  void before(std::span<const Pass> /*passes*/) override {
     if (left_-- == 0) throw Killed{};
   }
 
-  LanguageModel& model_;
   std::unique_ptr<RowLottery> rows_;
   std::size_t left_;
 };
@@ -110,11 +105,15 @@ std::unique_ptr<Transformer> model_of(const Kernels& kernels) {
 }
 
 void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settings) {
-  const Decode numbers = [](std::span<const TokenId> tokens) {
-    std::string text;
-    for (const TokenId token : tokens) text += std::to_string(token) + " ";
-    return text;
+  struct Numbers final : TokenText {
+    std::vector<TokenId> encode(std::string_view, const std::string&) const override { return {}; }
+    std::string decode(std::span<const TokenId> tokens) const override {
+      std::string text;
+      for (const TokenId token : tokens) text += std::to_string(token) + " ";
+      return text;
+    }
   };
+  const Numbers numbers;
   Sampling(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "gpu/transformer/architectures/qwen3_5.hpp"
 #include "gpu/transformer/model_shapes.hpp"
@@ -17,8 +18,9 @@ struct SpeedRun {
   DeviceRates rates;
 };
 
-/// Figures of the products of a shape, of its head, and of what batch invariance costs them.
-void measure_products(SpeedRun& run, const ModelShape& shape);
+/// Figures of the products of a shape, of its head, and of what batch invariance costs them, for
+/// batches of so many rows.
+void measure_products(SpeedRun& run, const ModelShape& shape, std::span<const std::size_t> batches);
 /// Of attention, `context` positions behind each of `rows` rows.
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context);

@@ -22,4 +22,8 @@ struct StepTimes {
 /// @throw std::runtime_error where the device refuses
 std::optional<StepTimes> step_times(const CudaKernels& kernels, const std::function<void()>& step);
 
+/// Calls work() while the kernels of these are launched as programmatic dependents of each other.
+/// False, and no call, where the device has no such launches and in a build for the host.
+bool with_overlap(const CudaKernels& kernels, const std::function<void()>& work);
+
 }  // namespace tempera::gpu

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "gpu/device/device_system.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -60,9 +61,11 @@ std::unique_ptr<RowLottery> TensorCoreForm::make_rows() const {
 std::vector<TensorCoreForm> tensor_core_forms() {
   const Kernels& own = default_kernels(Arithmetic::tensor_core);
   static const CudaKernels launches(6, std::nullopt, StepForm::launches);
+  static const CudaKernels overlapped(7, std::nullopt, StepForm::overlapped);
   if (device_system() == "CUDA")
     return {{own, false, &dynamic_cast<const CudaKernels&>(own), StepForm::graph},
-            {launches, false, &launches, StepForm::launches}};
+            {launches, false, &launches, StepForm::launches},
+            {overlapped, false, &overlapped, StepForm::overlapped}};
   static const CudaKernels graphs(5);
   return {{own, false, nullptr, StepForm::graph},
           {graphs, true, nullptr, StepForm::graph},

@@ -43,9 +43,9 @@ struct TensorCoreForm {
   std::unique_ptr<RowLottery> make_rows() const;
 };
 
-/// On a device its steps as graphs, and launch by launch. In a build for the host the host's form,
-/// and, on fibers, the device's row by row, by steps that are replayed as graphs are, and by steps
-/// launch by launch. All must give the same bits.
+/// On a device its steps as graphs, launch by launch, and as graphs whose kernels overlap. In a
+/// build for the host the host's form, and, on fibers, the device's row by row, by steps that are
+/// replayed as graphs are, and by steps launch by launch. All must give the same bits.
 std::vector<TensorCoreForm> tensor_core_forms();
 
 }  // namespace tempera::gpu

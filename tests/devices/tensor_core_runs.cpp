@@ -32,7 +32,7 @@ void require_recorded(LanguageModel& model, const TensorCoreForm& form, const Te
     CHECK(fingerprint_of(tempered_bits(model, *rows, runs, largest_batch, order)) == recorded);
     // It went the way that it is named after.
     CHECK((count() > steps) == (form.steps != nullptr));
-    CHECK(count_graphs() - graphs == (form.step_form == StepForm::graph ? count() - steps : 0));
+    CHECK(count_graphs() - graphs == (form.step_form == StepForm::launches ? 0 : count() - steps));
   }
 }
 

@@ -52,7 +52,9 @@ TEMPERA_KERNEL(warpgroup_threads) take_wgmma(std::uint32_t* results) {
       wgmma_descriptor(static_cast<std::uint32_t>(__cvta_generic_to_shared(a)));
   const std::uint64_t descriptor_b =
       wgmma_descriptor(static_cast<std::uint32_t>(__cvta_generic_to_shared(b)));
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  // Named here, so that no accumulator is written after the fence.
+  asm volatile("wgmma.fence.sync.aligned;"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])::"memory");
   // D is added to (the predicate), no sign is turned, both operands have K innermost.
   asm volatile(
       "{\n"

@@ -2,10 +2,12 @@
 // of models whose weights are there, so that whatever is not refused is computed.
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "gpu/transformer/architectures/llama.hpp"
 #include "gpu/transformer/architectures/phi3.hpp"
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/fuzz.hpp"
 #include "tests/gpu/transformer/architectures/qwen3_5_gguf.hpp"
 

@@ -1,6 +1,7 @@
 // Fuzzing of everything that reads a model folder, a GGUF file or a text.
 #include <cmath>
 
+#include "base/error.hpp"
 #include "base/utf8.hpp"
 #include "gpu/text/chat_families.hpp"
 #include "gpu/text/chat_format.hpp"

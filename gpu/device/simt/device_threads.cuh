@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/device/simt/launch_shape.hpp"
 
 // The device's meaning of the names that simt.hpp lists: one instruction each.
@@ -119,7 +119,9 @@ __device__ inline void let_next_begin() {
 /// An order of launches: each begins what depends on memory when those before it have ended.
 struct Stream {
   cudaStream_t stream = nullptr;
-  bool overlapped = false;     ///< whether the device has programmatic dependent launches
+  /// Whether kernels are launched as programmatic dependents of those before them. The device must
+  /// have it (has_dependent_launch).
+  bool overlapped = false;
   std::uint64_t launches = 0;  ///< how many kernels have been queued
   Queueing queueing = Queueing::run;
   std::uint64_t waits = 0;  ///< how often the host has waited
@@ -133,11 +135,22 @@ struct Stream {
 
 inline void require_success(cudaError_t error, const char* what) {
   if (error != cudaSuccess) {
-    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+    throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error));
   }
 }
 
-/// @throw std::runtime_error where the device refuses the launch
+/// Whether this device has programmatic dependent launch: from Hopper on.
+inline bool has_dependent_launch() {
+  constexpr int hopper = 9;
+  int device = 0;
+  int major = 0;
+  require_success(cudaGetDevice(&device), "no CUDA device");
+  require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                  "CUDA device");
+  return major >= hopper;
+}
+
+/// @throw DeviceError where the device refuses the launch
 template <class... Parameters, class... Arguments>
 void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
             Arguments... arguments) {

@@ -48,11 +48,9 @@ namespace tempera::gpu::simt {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
-constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
-#else
-constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
-#endif
+// What nvcc compiled has thousands of registers, each a variable on this stack. Pages that are
+// never touched cost no memory.
+constexpr std::size_t stack_bytes = std::size_t{1024} * 1024;
 
 }  // namespace
 

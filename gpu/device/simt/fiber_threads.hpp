@@ -5,10 +5,11 @@
 #include <cstring>
 #include <functional>
 #include <set>
-#include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
+#include "base/error.hpp"
 #include "gpu/device/simt/launch_shape.hpp"
 
 // The host's meaning of the names that simt.hpp lists. The threads of a block are fibers, each run
@@ -20,9 +21,9 @@ namespace tempera::gpu::simt::inline on_fibers {
 
 /// What a device would not survive, or not show: a barrier or a collective that not all reach,
 /// shared memory overrun, a copy in flight that is written over.
-class LaunchFailure : public std::logic_error {
+class LaunchFailure : public Bug {
  public:
-  using std::logic_error::logic_error;
+  using Bug::Bug;
 };
 
 /// Poison and copies: what shared memory holds before anything is written to it, byte by byte.
@@ -49,6 +50,7 @@ struct Stream {
   std::uint64_t waits = 0;                                  ///< how often the host has waited
   /// Whether a step is replayed from its graph; else its kernels are launched. It changes no bit.
   bool graphs = true;
+  bool overlapped = false;    ///< as on a device; here no kernel begins before the last has ended
   std::uint64_t replays = 0;  ///< how many graphs have been replayed
   /// Is called, where it is there, before and after each kernel and each graph that is run.
   std::function<void()> watch = {};
@@ -156,13 +158,36 @@ inline void let_next_begin() {}
 /// Runs every block of a launch. @throw LaunchFailure
 void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<void()>& kernel);
 
+/// A kernel as another compiler has left it, run by the same fibers: it takes the addresses of the
+/// kernel's arguments.
+using CompiledKernel = void (*)(const void* const* arguments);
+/// The compiled kernel that runs in place of this one's text, or null.
+using FindCompiledKernel = CompiledKernel (*)(const void* text);
+/// Set by tests that run what nvcc compiled; null elsewhere.
+inline constinit FindCompiledKernel find_compiled_kernel = nullptr;
+
 /// Runs the kernel to its end, or records it with its arguments as they are now.
 /// @throw LaunchFailure
 template <class... Parameters, class... Arguments>
 void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
             Arguments... arguments) {
   if (stream.queueing == Queueing::rehearse) return;
-  const auto run = [=](Stream& on) { run_blocks(shape, on, [&] { kernel(arguments...); }); };
+  const std::tuple<std::decay_t<Parameters>...> given{
+      static_cast<std::decay_t<Parameters>>(arguments)...};
+  const auto run = [=](Stream& on) {
+    const CompiledKernel compiled =
+        find_compiled_kernel == nullptr
+            ? nullptr
+            : find_compiled_kernel(reinterpret_cast<const void*>(kernel));
+    run_blocks(shape, on, [&] {
+      if (compiled == nullptr) return std::apply(kernel, given);
+      const auto pass_addresses = [&](const auto&... each) {
+        const void* const addresses[] = {static_cast<const void*>(&each)..., nullptr};
+        compiled(addresses);
+      };
+      std::apply(pass_addresses, given);
+    });
+  };
   if (stream.queueing == Queueing::run) {
     if (stream.watch) stream.watch();
     run(stream);

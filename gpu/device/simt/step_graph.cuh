@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
 #include "gpu/device/simt/simt.hpp"
 
@@ -30,7 +30,7 @@ class StepGraph {
 
   /// Captures what `queue()` launches on the stream; nothing of it runs. `queue` is called twice:
   /// first without launching anything, so that all its memory is there when it is captured.
-  /// @throw std::logic_error where the second call still asks for memory, or launches nothing
+  /// @throw Bug where the second call still asks for memory, or launches nothing
   template <class Queue>
   void capture(Stream& stream, const Queue& queue) {
     with(stream, Queueing::rehearse, queue);
@@ -39,11 +39,9 @@ class StepGraph {
     captured_ = with(stream, Queueing::record, queue);
     launches_ = stream.launches - before;
     stream.launches = before;
-    if (device_allocations() != allocations_)
-      throw std::logic_error("a captured step asks for memory");
-    if (launches_ == 0) throw std::logic_error("a captured step launches nothing");
-    if (captured_.size() != launches_)
-      throw std::logic_error("a captured step is more than its kernels");
+    if (device_allocations() != allocations_) throw Bug("a captured step asks for memory");
+    if (launches_ == 0) throw Bug("a captured step launches nothing");
+    if (captured_.size() != launches_) throw Bug("a captured step is more than its kernels");
   }
 
   /// Whether it has been captured, and no memory that it knows has moved since.

@@ -5,14 +5,13 @@
 #include <thrust/host_vector.h>
 #include <thrust/iterator/counting_iterator.h>
 
-#include <stdexcept>
 #include <string>
 
 #include "gpu/lottery/cuda/row_steps.hpp"
 #include "gpu/lottery/row_kernels.hpp"
+#include "gpu/lottery/row_steps.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/lottery/rows/row_requests.hpp"
-#include "gpu/lottery/row_steps.hpp"
 #include "gpu/lottery/selecting_word.hpp"
 
 namespace tempera::gpu {
@@ -90,8 +89,8 @@ class RowLotteryOn final : public RowLottery {
     RowRequests rows;
     for (const RowToken& row : tokens) {
       if (row.token >= vocabulary)
-        throw std::domain_error("token " + std::to_string(row.token) +
-                                " is outside the vocabulary of " + std::to_string(vocabulary));
+        throw ImpossibleToken("token " + std::to_string(row.token) +
+                              " is outside the vocabulary of " + std::to_string(vocabulary));
       RowRequest& request = rows.add(row.powers);
       request.decision = Decision::given;
       request.given = row.token;

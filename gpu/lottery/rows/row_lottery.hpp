@@ -8,34 +8,9 @@
 
 #include "gpu/device/device_memory.hpp"
 #include "gpu/lottery/cuda/draw_launch.hpp"
-#include "gpu/lottery/lottery.hpp"
+#include "gpu/lottery/rows/row_draw.hpp"
 
 namespace tempera::gpu {
-
-/// A token with what its record keeps of it.
-struct ScoredToken {
-  std::uint32_t id = 0;
-  double log_p = 0.0;  ///< ℓ_t = log p0(x_t | x_<t), `eq:implementation-base-log-probability`
-  std::vector<double> log_z;  ///< ζ_{t,j} for every rung j, `eq:implementation-token-normalizers`
-  /// Σ_v p0(v | x_<t) log p0(v | x_<t), where it was asked for; else 0.
-  double negative_entropy = 0.0;
-
-  friend bool operator==(const ScoredToken&, const ScoredToken&) = default;
-};
-
-/// One row of a batch that a token is drawn from. Rows of one batch may have different ladders,
-/// rungs, seeds and addresses.
-struct RowDraw {
-  std::span<const double> powers;  ///< of all rungs of the row's ladder, in order, each > 0
-  std::size_t rung = 0;            ///< whose power the row is drawn at, below powers.size()
-  Draw draw;
-};
-
-/// One row of a batch whose token is given.
-struct RowToken {
-  std::span<const double> powers;  ///< of all rungs that it is scored for, not empty, each > 0
-  std::uint32_t token = 0;
-};
 
 /// Turns rows of logits into tickets and draws one token from each: the vocabulary-wide end of the
 /// door. The winner is found beside the tickets, on the device, from the word of the row's counter.
@@ -55,14 +30,15 @@ class RowLottery {
   /// Draws one token from each row.
   ///
   /// logits: [rows, vocabulary] or longer, device memory. draws: [rows].
-  /// @throw std::domain_error for a row that holds NaN or +infinity, or allows no token
+  /// @throw ModelError for a row that holds NaN or +infinity, or allows no token
   virtual std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                         std::span<const RowDraw> draws, Lottery& lottery) = 0;
 
   /// Scores given tokens as draw scores drawn ones: what a record keeps of a token it was handed.
   ///
   /// logits: [rows, vocabulary], device memory. tokens: [rows].
-  /// @throw std::domain_error as draw does, and for a token that its row forbids
+  /// @throw ModelError as draw does
+  /// @throw ImpossibleToken for a token that its row forbids
   virtual std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                          std::span<const RowToken> tokens) = 0;
 

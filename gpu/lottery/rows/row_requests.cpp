@@ -1,7 +1,8 @@
 #include "gpu/lottery/rows/row_requests.hpp"
 
-#include <stdexcept>
 #include <string>
+
+#include "base/error.hpp"
 
 namespace tempera::gpu {
 
@@ -16,8 +17,7 @@ RowRequest& RowRequests::add(std::span<const double> ladder) {
 RowRequests requests_of(std::span<const RowDraw> draws) {
   RowRequests rows;
   for (const RowDraw& row : draws) {
-    if (row.rung >= row.powers.size())
-      throw std::out_of_range("a row is drawn at no rung of its ladder");
+    if (row.rung >= row.powers.size()) throw Bug("a row is drawn at no rung of its ladder");
     RowRequest& request = rows.add(row.powers);
     request.rung = static_cast<std::uint32_t>(row.rung);
     request.counter = counter_of(row.draw.address);
@@ -28,8 +28,8 @@ RowRequests requests_of(std::span<const RowDraw> draws) {
 
 void require_drawable(std::size_t vocabulary) {
   if (vocabulary == 0 || vocabulary > largest_vocabulary)
-    throw std::domain_error("a vocabulary of " + std::to_string(vocabulary) +
-                            " tokens; the lottery takes 1 to 2^18");
+    throw ModelError("a vocabulary of " + std::to_string(vocabulary) +
+                     " tokens; the lottery takes 1 to 2^18");
 }
 
 void require_sound(std::uint32_t status, std::size_t row) {
@@ -37,14 +37,14 @@ void require_sound(std::uint32_t status, std::size_t row) {
     case RowStatus::sound:
       break;
     case RowStatus::not_a_number:
-      throw std::domain_error("a logit is NaN or +infinity (row " + std::to_string(row) +
-                              " of the batch): the model's weights or activations overflow; "
-                              "check the model's weights");
+      throw ModelError("a logit is NaN or +infinity (row " + std::to_string(row) +
+                       " of the batch): the model's weights or activations overflow; "
+                       "check the model's weights");
     case RowStatus::nothing_allowed:
-      throw std::domain_error("every logit of row " + std::to_string(row) +
-                              " is -infinity: no token is allowed after this prefix");
+      throw ModelError("every logit of row " + std::to_string(row) +
+                       " is -infinity: no token is allowed after this prefix");
     case RowStatus::forbidden:
-      throw std::domain_error("row " + std::to_string(row) + " scores a token of probability zero");
+      throw ImpossibleToken("row " + std::to_string(row) + " scores a token of probability zero");
   }
 }
 

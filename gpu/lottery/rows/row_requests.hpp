@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/lottery/row_kernels.hpp"
-#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/lottery/rows/row_draw.hpp"
 
 namespace tempera::gpu {
 
@@ -19,13 +19,13 @@ struct RowRequests {
 };
 
 /// The requests of rows whose words are Philox's of their addresses.
-/// @throw std::out_of_range for a row that is drawn at no rung of its ladder
+/// @throw Bug for a row that is drawn at no rung of its ladder
 RowRequests requests_of(std::span<const RowDraw> draws);
 
-/// @throw std::domain_error for a vocabulary that the lottery does not take
+/// @throw ModelError for a vocabulary that the lottery does not take
 void require_drawable(std::size_t vocabulary);
 
-/// @throw std::domain_error where the status of row `row` of a batch is not sound
+/// @throw ModelError where the status of row `row` of a batch is not sound
 void require_sound(std::uint32_t status, std::size_t row);
 
 /// What a row's results say. log_z: of all rows.

@@ -1,21 +1,18 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "gpu/transformer/architectures/decoder.hpp"
+#include "gpu/transformer/architectures/dense_decoder.hpp"
 
 namespace tempera::gpu {
 
-/// Llama (Touvron et al. 2023; Llama 3, SmolLM2 and Tulu 3 among its models): token embedding; per
-/// layer grouped-query attention with rotary positions, then SwiGLU, each after an RMSNorm and
-/// added to the stream; final RMSNorm and head. No biases. The rotary frequencies may be scaled as
-/// Llama 3.1 scales them.
-class Llama final : public Decoder {
+/// Llama and what is built alike (SmolLM2, Llama 3, Tulu 3): the dense decoder; its rotary
+/// frequencies may be scaled as in Llama 3.1.
+class Llama final : public DenseDecoder {
  public:
-  static constexpr const char* model_type = "llama";
+  static constexpr DenseTraits traits{"llama"};
+  static constexpr const char* model_type = traits.model_type;
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static DecoderConfig configuration(const JsonObject& json);
   static DecoderConfig configuration(const GgufFile& file);
@@ -25,21 +22,8 @@ class Llama final : public Decoder {
   static constexpr bool gguf_pairs_neighbours = true;
 
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.
-  Llama(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels);
-
- private:
-  struct Layer {
-    DeviceMemory<float> input_norm;           // [hidden_size]
-    PackedMatrix query_key_value;             // hidden_size -> heads · head_dim, three parts
-    PackedMatrix attention_output;            // heads · head_dim -> hidden_size
-    DeviceMemory<float> post_attention_norm;  // [hidden_size]
-    PackedMatrix gate_up;                     // hidden_size -> intermediate_size, two parts
-    PackedMatrix down;                        // intermediate_size -> hidden_size
-  };
-  Layer read_layer(const std::string& prefix, TensorSource& tensors) const;
-  void run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) override;
-
-  std::vector<Layer> layers_;
+  Llama(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels)
+      : DenseDecoder(traits, config, tensors, kernels) {}
 };
 
 }  // namespace tempera::gpu

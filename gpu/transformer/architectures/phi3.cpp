@@ -10,8 +10,6 @@
 
 namespace tempera::gpu {
 
-// ---- configuration
-
 namespace {
 
 /// Longrope's magnitude where nothing else says it: sqrt(1 + ln(stretch) / ln(original)) for texts
@@ -113,64 +111,6 @@ DecoderConfig Phi3::configuration(const GgufFile& file, RopeFactors factors) {
                         metadata.where(window));
   }
   return config;
-}
-
-// ---- weights
-
-Phi3::Phi3(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels)
-    : Decoder(model_type, config, tensors, kernels) {
-  for (std::size_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
-    layers_.push_back(read_layer("model.layers." + std::to_string(layer) + ".", tensors));
-  }
-  read_head(tensors);
-}
-
-Phi3::Layer Phi3::read_layer(const std::string& prefix, TensorSource& tensors) const {
-  const std::size_t hidden = config_.hidden_size;
-  const std::size_t inner = config_.intermediate_size;
-  const Arithmetic arithmetic = kernels_.arithmetic();
-  Layer layer;
-  layer.input_norm = tensors.vector(prefix + "input_layernorm.weight", hidden);
-  const std::string fused = prefix + "self_attn.qkv_proj.weight";
-  const std::size_t key_end = query_size() + key_value_size();
-  const std::size_t all = key_end + key_value_size();
-  layer.query_key_value = tensors.stacked({{fused, query_size(), 0, all},
-                                           {fused, key_value_size(), query_size(), all},
-                                           {fused, key_value_size(), key_end, all}},
-                                          hidden, arithmetic);
-  layer.attention_output =
-      tensors.matrix(prefix + "self_attn.o_proj.weight", hidden, query_size(), arithmetic);
-  layer.post_attention_norm = tensors.vector(prefix + "post_attention_layernorm.weight", hidden);
-  const std::string gate_up = prefix + "mlp.gate_up_proj.weight";
-  layer.gate_up = tensors.stacked(
-      {{gate_up, inner, 0, 2 * inner}, {gate_up, inner, inner, 2 * inner}}, hidden, arithmetic);
-  layer.down = tensors.matrix(prefix + "mlp.down_proj.weight", hidden, inner, arithmetic);
-  return layer;
-}
-
-// ---- forward pass
-
-void Phi3::run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) {
-  const auto& [rotary, states, normed, query_key_value, attended, gated] = launch;
-  const std::size_t rows = batch.rows;
-  const std::size_t hidden = config_.hidden_size;
-  for (std::size_t index = 0; index < layers_.size(); ++index) {
-    const Layer& layer = layers_[index];
-    const PagePart keys = pages_.keys(memory, index);
-    const PagePart values = pages_.values(memory, index);
-
-    kernels_.normalize(states, layer.input_norm.data(), rows, hidden, epsilon(), normed);
-    kernels_.multiply(layer.query_key_value.view(), normed, rows, attention_.row_floats,
-                      query_key_value);
-    kernels_.rotate_into_pages(attention_, nullptr, nullptr, epsilon(), rotary, batch, keys, values,
-                               query_key_value);
-    kernels_.attend(attention_, query_key_value, batch, keys, values, attended);
-    kernels_.multiply_and_add(layer.attention_output.view(), attended, rows, hidden, states);
-
-    kernels_.normalize(states, layer.post_attention_norm.data(), rows, hidden, epsilon(), normed);
-    kernels_.multiply_gated(layer.gate_up.view(), normed, rows, config_.intermediate_size, gated);
-    kernels_.multiply_and_add(layer.down.view(), gated, rows, hidden, states);
-  }
 }
 
 }  // namespace tempera::gpu

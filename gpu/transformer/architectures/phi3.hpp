@@ -1,21 +1,18 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "gpu/transformer/architectures/decoder.hpp"
+#include "gpu/transformer/architectures/dense_decoder.hpp"
 
 namespace tempera::gpu {
 
-/// Phi-3 and Phi-3.5-mini (Abdin et al. 2024): token embedding; per layer attention with rotary
-/// positions, then SwiGLU, each after an RMSNorm and added to the stream; final RMSNorm and head.
-/// Queries, keys and values are one stored projection, gate and up another.
-/// Longrope has two sets of factors; a run has one (RopeFactors).
-class Phi3 final : public Decoder {
+/// Phi-3 and Phi-3.5-mini (Abdin et al. 2024): the dense decoder with fused projections. Longrope
+/// has two sets of factors; a run has one (RopeFactors).
+class Phi3 final : public DenseDecoder {
  public:
-  static constexpr const char* model_type = "phi3";
+  static constexpr DenseTraits traits{.model_type = "phi3", .has_fused_projections = true};
+  static constexpr const char* model_type = traits.model_type;
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static DecoderConfig configuration(const JsonObject& json,
                                      RopeFactors factors = RopeFactors::of_short_texts);
@@ -28,21 +25,8 @@ class Phi3 final : public Decoder {
   static constexpr bool gguf_pairs_neighbours = false;
 
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.
-  Phi3(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels);
-
- private:
-  struct Layer {
-    DeviceMemory<float> input_norm;           // [hidden_size]
-    PackedMatrix query_key_value;             // hidden_size -> heads · head_dim, three parts
-    PackedMatrix attention_output;            // heads · head_dim -> hidden_size
-    DeviceMemory<float> post_attention_norm;  // [hidden_size]
-    PackedMatrix gate_up;                     // hidden_size -> intermediate_size, two parts
-    PackedMatrix down;                        // intermediate_size -> hidden_size
-  };
-  Layer read_layer(const std::string& prefix, TensorSource& tensors) const;
-  void run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) override;
-
-  std::vector<Layer> layers_;
+  Phi3(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels)
+      : DenseDecoder(traits, config, tensors, kernels) {}
 };
 
 }  // namespace tempera::gpu

@@ -1,20 +1,17 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "gpu/transformer/architectures/decoder.hpp"
+#include "gpu/transformer/architectures/dense_decoder.hpp"
 
 namespace tempera::gpu {
 
-/// Qwen2 and Qwen2.5 (Qwen Team 2024): token embedding; per layer grouped-query attention with
-/// biases of queries, keys and values and rotary positions, then SwiGLU, each after an RMSNorm and
-/// added to the stream; final RMSNorm and head.
-class Qwen2 final : public Decoder {
+/// Qwen2 and Qwen2.5 (Qwen Team 2024): the dense decoder with biases of queries, keys and values.
+class Qwen2 final : public DenseDecoder {
  public:
-  static constexpr const char* model_type = "qwen2";
+  static constexpr DenseTraits traits{.model_type = "qwen2", .has_biases = true};
+  static constexpr const char* model_type = traits.model_type;
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static DecoderConfig configuration(const JsonObject& json);
   static DecoderConfig configuration(const GgufFile& file);
@@ -24,22 +21,8 @@ class Qwen2 final : public Decoder {
   static constexpr bool gguf_pairs_neighbours = false;
 
   /// @throw BadInput as `tensors` does, and if the sizes of `config` do not fit together.
-  Qwen2(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels);
-
- private:
-  struct Layer {
-    DeviceMemory<float> input_norm;            // [hidden_size]
-    PackedMatrix query_key_value;              // hidden_size -> heads · head_dim, three parts
-    DeviceMemory<float> query_key_value_bias;  // [attention.row_floats]
-    PackedMatrix attention_output;             // heads · head_dim -> hidden_size
-    DeviceMemory<float> post_attention_norm;   // [hidden_size]
-    PackedMatrix gate_up;                      // hidden_size -> intermediate_size, two parts
-    PackedMatrix down;                         // intermediate_size -> hidden_size
-  };
-  Layer read_layer(const std::string& prefix, TensorSource& tensors) const;
-  void run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) override;
-
-  std::vector<Layer> layers_;
+  Qwen2(const DecoderConfig& config, TensorSource& tensors, const Kernels& kernels)
+      : DenseDecoder(traits, config, tensors, kernels) {}
 };
 
 }  // namespace tempera::gpu

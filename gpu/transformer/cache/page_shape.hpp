@@ -11,9 +11,11 @@ namespace tempera::gpu {
 /// The layout of a page for an architecture that keeps every layer's keys and values: for every
 /// layer the keys and the values [key_value_heads, page_tokens, head_dim]; and after the layers the
 /// final hidden states [page_tokens, hidden_size], after the final norm, from which the head alone
-/// gives the logits. Elements are float32, or bfloat16 under `tensor-core`; under `float32` the
-/// keys are [key_value_heads, head_dim, page_tokens] (slots innermost, so that the dot products of
-/// a query with a page run side by side).
+/// gives the logits. Elements are float32, or bfloat16 under `tensor-core` and `bfloat16-pairs`.
+/// Under `float32` the keys are [key_value_heads, head_dim, page_tokens] (slots innermost, so that
+/// the dot products of a query with a page run side by side); under `bfloat16-pairs` they are
+/// [key_value_heads, head_dim / 2, page_tokens, 2] and the values [key_value_heads, page_tokens /
+/// 2, head_dim, 2], because pairs are summed.
 struct PageShape {
   std::size_t layers;
   std::size_t key_value_heads;
@@ -37,7 +39,7 @@ struct PageShape {
 
  private:
   std::size_t element_bytes() const {
-    return arithmetic == Arithmetic::tensor_core ? sizeof(std::uint16_t) : sizeof(float);
+    return rounds_to_bfloat16(arithmetic) ? sizeof(std::uint16_t) : sizeof(float);
   }
   /// The keys, or the values, of one layer.
   std::size_t part_bytes() const {

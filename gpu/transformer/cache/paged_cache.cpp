@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <new>
-#include <stdexcept>
 #include <string>
 
-#include "gpu/device/device_system.hpp"
 #include "base/error.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/transformer/cache/state_shape.hpp"
 
 namespace tempera::gpu {
@@ -84,7 +83,7 @@ PagedCache::~PagedCache() {
 }
 
 std::unique_ptr<Cache> PagedCache::fork(std::size_t length) const {
-  if (length > this->length()) throw std::invalid_argument("a fork is no longer than its cache");
+  if (length > this->length()) throw Bug("a fork is no longer than its cache");
   auto copy = std::make_unique<PagedCache>(pool_, state_pool_);
   copy->length_ = copy->computed_ = length;
   if (state_pool_) {

@@ -29,7 +29,7 @@ class PagedCache : public Cache {
   ~PagedCache() override;
 
   std::size_t length() const override { return length_; }
-  /// @throw std::invalid_argument if length > length().
+  /// @throw Bug if length > length().
   std::unique_ptr<Cache> fork(std::size_t length) const override;
 
   const std::shared_ptr<PagePool>& pool() const { return pool_; }

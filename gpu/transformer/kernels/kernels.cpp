@@ -2,13 +2,6 @@
 
 #include "gpu/transformer/kernels/token_step.hpp"
 
-#if defined(TEMPERA_DEVICE_CUDA)
-#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
-#include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
-#else
-#include "gpu/transformer/kernels/host/host_kernels.hpp"
-#endif
-
 namespace tempera::gpu {
 
 Kernels::~Kernels() = default;
@@ -34,15 +27,5 @@ void Kernels::multiply_head(const MatrixView& head, const ProductInputs& inputs,
 }
 
 std::unique_ptr<TokenStep> Kernels::make_token_step() const { return nullptr; }
-
-const Kernels& default_kernels(Arithmetic arithmetic) {
-#if defined(TEMPERA_DEVICE_CUDA)
-  if (arithmetic == Arithmetic::float32) return thrust_kernels();
-  static const CudaKernels kernels;
-  return kernels;
-#else
-  return host_kernels(chosen_instruction_set(), arithmetic);
-#endif
-}
 
 }  // namespace tempera::gpu

@@ -68,7 +68,7 @@ struct RotaryTables {
 };
 
 /// Rows that enter a matrix product, [rows, size], as the arithmetic stores them: float32, or the
-/// bits of bfloat16s under `tensor-core`. The other pointer is null.
+/// bits of bfloat16s under `tensor-core` and `bfloat16-pairs`. The other pointer is null.
 struct ProductInputs {
   float* float32;
   std::uint16_t* bfloat16;
@@ -208,11 +208,5 @@ class Kernels {
   /// for a form that has no such thing.
   virtual std::unique_ptr<TokenStep> make_token_step() const;
 };
-
-/// The form of an arithmetic that this process uses where nobody asks for another: where the device
-/// is not the host, Thrust's for `float32` and CudaKernels for `tensor-core`; otherwise the host's
-/// for the instruction set that chosen_instruction_set() gives.
-/// @throw BadInput as chosen_instruction_set, and where there is no device
-const Kernels& default_kernels(Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

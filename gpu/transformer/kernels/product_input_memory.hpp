@@ -15,7 +15,7 @@ class ProductInputMemory {
 
   /// Makes room for `size` elements where there is less.
   void ensure_size(std::size_t size) {
-    if (arithmetic_ == Arithmetic::tensor_core) {
+    if (rounds_to_bfloat16(arithmetic_)) {
       bfloat16_.ensure_size(size);
     } else {
       float32_.ensure_size(size);
@@ -23,7 +23,7 @@ class ProductInputMemory {
   }
   /// Valid until the next ensure_size.
   ProductInputs view() {
-    if (arithmetic_ == Arithmetic::tensor_core) return {nullptr, bfloat16_.data()};
+    if (rounds_to_bfloat16(arithmetic_)) return {nullptr, bfloat16_.data()};
     return {float32_.data(), nullptr};
   }
 

@@ -17,6 +17,9 @@ namespace tempera::gpu {
 enum class StepForm {
   graph,     ///< captured once for each shape of a step, and replayed
   launches,  ///< one by one
+  /// A graph whose kernels begin while those before them end, by programmatic dependent launch, on
+  /// a device that has it (compute capability 9.0); elsewhere as `graph`.
+  overlapped,
 };
 
 /// One row of a step: a record, the token that it computes first, if any, and what is drawn.
@@ -57,7 +60,7 @@ class TokenStep {
 
   /// copies, state_copies: the pages, and the recurrent states, that are copied before anything is
   /// computed, at most one of each a row. No cache has anything to replay.
-  /// @throw std::domain_error as RowLottery::draw does
+  /// @throw ModelError as RowLottery::draw does
   virtual std::vector<ScoredToken> run(const StepModel& model, std::span<const StepRow> rows,
                                        Copies copies, Copies state_copies) = 0;
 };

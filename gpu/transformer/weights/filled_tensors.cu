@@ -1,5 +1,5 @@
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
@@ -32,18 +32,22 @@ std::uint32_t exponent_for(std::size_t inputs) {
 
 PackedMatrix FilledTensors::pack(const std::vector<Part>& parts, std::size_t in,
                                  Arithmetic arithmetic) {
-  if (in % step_products != 0) throw std::invalid_argument("filled weights need whole steps");
+  if (in % step_products != 0) throw Bug("filled weights need whole steps");
   PackedMatrix matrix;
   matrix.in = in;
   for (const Part& part : parts) matrix.out += padded(part.out);
   const std::size_t pairs = matrix.out * in / 2;
   FillPair fill{nullptr, key_ = scramble(key_), exponent_for(in)};
-  // Fragments hold as many weights as rows do, in another order.
-  if (arithmetic == Arithmetic::tensor_core) {
-    DeviceMemory<std::uint32_t> fragments(pairs);
-    fill.pairs = fragments.data();
+  // Fragments and pairs hold as many weights as rows do, in another order.
+  if (arithmetic == Arithmetic::bfloat16_pairs && in % 32 != 0) {
+    throw std::invalid_argument("filled pairs of weights need whole segments");
+  }
+  matrix.arithmetic = arithmetic;
+  if (rounds_to_bfloat16(arithmetic)) {
+    DeviceMemory<std::uint32_t> words(pairs);
+    fill.pairs = words.data();
     launch(pairs, fill);
-    matrix.weights = std::move(fragments);
+    matrix.weights = std::move(words);
   } else {
     DeviceMemory<std::uint16_t> rows(2 * pairs);
     fill.pairs = reinterpret_cast<std::uint32_t*>(rows.data());

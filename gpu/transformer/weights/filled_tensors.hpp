@@ -15,7 +15,8 @@ class FilledTensors final : public RandomTensors {
   explicit FilledTensors(std::uint64_t seed) : RandomTensors(seed), key_(seed) {}
 
  private:
-  /// @throw std::invalid_argument for inputs that are no multiple of 16: padding is no weight
+  /// @throw Bug for inputs that are no multiple of 16, or, under
+  /// `bfloat16-pairs`, of 32: padding is no weight
   PackedMatrix pack(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic) override;
 
   std::uint64_t key_;

@@ -17,7 +17,10 @@ constexpr std::size_t lanes = 16;
 /// Under `tensor-core`, rounded to bfloat16, as fragments: [out / 16, steps, 32, 4], steps being
 /// ceil(in / 16); see fragment_place.
 ///
-/// Under both, where any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
+/// Under `bfloat16-pairs`, rounded to bfloat16, as words of two inputs of one output: [out / 16,
+/// pairs, 16], the pairs filled up to whole segments; see pair_word.
+///
+/// Under each, where any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
 /// multiple of 32.
 struct MatrixView {
   std::size_t in;
@@ -27,6 +30,7 @@ struct MatrixView {
   const std::uint32_t* fragments;  // each two inputs of one output, the earlier in the lower half
   const std::byte* quantised = nullptr;
   const std::uint64_t* blocks = nullptr;  // [out / lanes], as block_entry makes them
+  const std::uint32_t* pairs = nullptr;   // each two inputs, the earlier in the lower half
 };
 
 }  // namespace tempera::gpu

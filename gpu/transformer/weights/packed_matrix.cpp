@@ -5,11 +5,12 @@
 #include <string>
 #include <type_traits>
 
-#include "gpu/device/host_threads.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
+#include "gpu/transformer/weights/pair_place.hpp"
 #include "gpu/transformer/weights/quantised_packing.hpp"
 
 namespace tempera::gpu {
@@ -42,12 +43,11 @@ bool has_quants(Packing packing) {
   return packing != Packing::float32 && packing != Packing::bfloat16 && packing != Packing::float16;
 }
 
-/// How the blocks of a matrix are stored beside quantised ones: under `tensor-core` one that is not
-/// quantised itself is rounded once, here.
+/// How the blocks of a matrix are stored beside quantised ones: where inputs are rounded to
+/// bfloat16, one that is not quantised itself is rounded once, here.
 Packing packing_beside(const StoredTensor& matrix, Arithmetic arithmetic) {
   const Packing packing = packing_of(matrix);
-  return arithmetic == Arithmetic::tensor_core && !has_quants(packing) ? Packing::bfloat16
-                                                                       : packing;
+  return rounds_to_bfloat16(arithmetic) && !has_quants(packing) ? Packing::bfloat16 : packing;
 }
 
 /// Up to `lanes` outputs of a matrix, and where they begin in the packed one.
@@ -58,6 +58,7 @@ struct Block {
   std::size_t outputs;
   std::size_t begin;  // in bytes
   std::size_t bytes;
+  Arithmetic packing_of_words = Arithmetic::tensor_core;
 
   std::size_t bytes_of_output() const {
     return matrix->bytes.size() / static_cast<std::size_t>(matrix->shape[0]);
@@ -175,19 +176,30 @@ Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint16_t> pa
     }
   });
 }
-/// Fragments of a tile.
-Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
-  static_assert(tile_outputs == lanes);
+/// Words of two inputs; word_of(output, input) gives where.
+template <class WordOf>
+Fault pack_words(const Block& block, std::size_t in, std::span<std::uint32_t> packed,
+                 const WordOf& word_of) {
   return for_each_part_to_round(block, in, [&](const BlockPart& part) {
     for (std::size_t i = 0; i < part.inputs; i += 2) {
-      const std::size_t input = part.begin + i;
-      std::uint32_t* const step = &packed[input / step_products * fragment_words];
       for (std::size_t output = 0; output < lanes; ++output) {
         const std::uint32_t earlier = to_bfloat16(part.values[output][i]);
         const std::uint32_t later = to_bfloat16(part.values[output][i + 1]);
-        step[fragment_word(output, input % step_products)] = earlier | later << 16;
+        packed[word_of(output, part.begin + i)] = earlier | later << 16;
       }
     }
+  });
+}
+/// Fragments of a tile, or pairs of a block, as many words as there may be.
+Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
+  static_assert(tile_outputs == lanes);
+  if (block.packing_of_words == Arithmetic::bfloat16_pairs) {
+    return pack_words(block, in, packed, [in](std::size_t output, std::size_t input) {
+      return pair_word(in, output, input);
+    });
+  }
+  return pack_words(block, in, packed, [](std::size_t output, std::size_t input) {
+    return input / step_products * fragment_words + fragment_word(output, input % step_products);
   });
 }
 /// Quantised weights as they are: none is too large for bfloat16, since none reaches 2^30 (see
@@ -245,7 +257,8 @@ std::vector<Block> blocks_of(std::span<const StoredTensor* const> matrices, Arit
     const Packing packing = packing_beside(*matrix, arithmetic);
     const std::size_t bytes = bytes_of(packing);
     for (std::size_t first = 0; first < out; first += lanes) {
-      blocks.push_back({matrix, packing, first, std::min(lanes, out - first), begin, bytes});
+      blocks.push_back(
+          {matrix, packing, first, std::min(lanes, out - first), begin, bytes, arithmetic});
       begin += bytes;
     }
   }
@@ -258,8 +271,11 @@ MatrixView PackedMatrix::view() const {
   if (const auto* bfloat16 = std::get_if<DeviceMemory<std::uint16_t>>(&weights)) {
     return {in, out, nullptr, bfloat16->data(), nullptr};
   }
-  if (const auto* fragments = std::get_if<DeviceMemory<std::uint32_t>>(&weights)) {
-    return {in, out, nullptr, nullptr, fragments->data()};
+  if (const auto* words = std::get_if<DeviceMemory<std::uint32_t>>(&weights)) {
+    if (arithmetic == Arithmetic::bfloat16_pairs) {
+      return {in, out, nullptr, nullptr, nullptr, nullptr, nullptr, words->data()};
+    }
+    return {in, out, nullptr, nullptr, words->data()};
   }
   if (const auto* quantised = std::get_if<DeviceMemory<std::byte>>(&weights)) {
     return {in, out, nullptr, nullptr, nullptr, quantised->data(), blocks.data()};
@@ -291,6 +307,7 @@ MatrixWork work_of(const PackedMatrix& matrix) {
 
 PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithmetic arithmetic) {
   PackedMatrix result;
+  result.arithmetic = arithmetic;
   result.in = static_cast<std::size_t>(matrices[0]->shape.at(1));
   const std::size_t in = result.in;
   bool all_bfloat16 = true;
@@ -309,6 +326,9 @@ PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithm
   if (arithmetic == Arithmetic::tensor_core && !any_quantised) {
     result.weights =
         pack<std::uint32_t>(of_one_size(steps_of(in) * fragment_words * sizeof(std::uint32_t)), in);
+  } else if (arithmetic == Arithmetic::bfloat16_pairs && !any_quantised) {
+    result.weights =
+        pack<std::uint32_t>(of_one_size(pairs_of(in) * lanes * sizeof(std::uint32_t)), in);
   } else if (all_bfloat16) {
     result.weights = pack<std::uint16_t>(of_one_size(in * lanes * sizeof(std::uint16_t)), in);
   } else if (all_plain) {

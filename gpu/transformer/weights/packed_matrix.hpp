@@ -19,11 +19,12 @@ constexpr std::size_t padded(std::size_t size) { return (size + lanes - 1) / lan
 /// The weights of a linear map R^in -> R^out in device memory, packed as MatrixView says: in the
 /// dtype of the file, neighbouring outputs being neighbours in memory, so that a vector register or
 /// a warp carries one output per lane and each output keeps its own order of summation; or, under
-/// `tensor-core`, those that are not quantised as fragments. Missing outputs of the last block have
-/// weight 0.
+/// `tensor-core` and `bfloat16-pairs`, those that are not quantised as fragments or pairs. Missing
+/// outputs of the last block have weight 0.
 struct PackedMatrix {
   std::size_t in = 0;
   std::size_t out = 0;  // with the padding
+  Arithmetic arithmetic = Arithmetic::float32;
   std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>,
                DeviceMemory<std::byte>>
       weights;                         // which of MatrixView's pointers
@@ -51,7 +52,8 @@ MatrixWork work_of(const PackedMatrix& matrix);
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
 /// is stored. Under `tensor-core` it is fragments, rounded to bfloat16, where none of them is
 /// quantised, and otherwise in such blocks: quantised ones as they are stored, the others rounded
-/// to bfloat16. All cores pack; besides the result there is only a small part of it in memory.
+/// to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides the result
+/// there is only a small part of it in memory.
 ///
 /// @throw BadInput naming file and tensor for a dtype that stored_block does not know, for a NaN or
 /// infinite weight, and for one that bfloat16 cannot hold

@@ -88,6 +88,7 @@ std::uint64_t whole_number(const nlohmann::json& value, const std::string& where
 StoredTensor read_entry(const nlohmann::json& value, std::span<const std::byte> data,
                         const std::string& name, const std::string& file) {
   const JsonObject entry(value, file + ", tensor " + in_quotes(name));
+  entry.check_keys({"dtype", "shape", "data_offsets"});
   StoredTensor tensor;
   tensor.name = name;
   tensor.file = file;
@@ -122,6 +123,12 @@ StoredTensor read_entry(const nlohmann::json& value, std::span<const std::byte> 
   }
   tensor.bytes = data.subspan(begin, end - begin);
   return tensor;
+}
+
+/// The format's metadata: texts by their names.
+void require_texts(const nlohmann::json& value, const std::string& where) {
+  const JsonObject metadata(value, where);
+  for (const std::string& key : metadata.keys()) metadata.text(key);
 }
 
 /// Every byte of the data belongs to exactly one tensor.
@@ -179,7 +186,10 @@ std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> 
   if (!header.is_object()) throw BadInput(file, "its header is not an object", download_again);
   std::map<std::string, StoredTensor> tensors;
   for (const auto& [name, value] : header.items()) {
-    if (name != "__metadata__") tensors.emplace(name, read_entry(value, data, name, file));
+    if (name == "__metadata__")
+      require_texts(value, file + ", __metadata__");
+    else
+      tensors.emplace(name, read_entry(value, data, name, file));
   }
   require_partition(tensors, data, file);
   return tensors;
@@ -212,6 +222,7 @@ void TensorFiles::map_index(const std::filesystem::path& folder,
                             const std::filesystem::path& index) {
   const auto document = read_json_file(index);
   const JsonObject json(document, index.string());
+  json.check_keys({"weight_map"}, {"metadata"});
   const auto map = json.object("weight_map");
   std::map<std::string, std::string> file_of_tensor;
   std::set<std::string> files;
@@ -235,6 +246,11 @@ void TensorFiles::map_index(const std::filesystem::path& folder,
       throw BadInput(index.string() + ", tensor " + in_quotes(name), "is not in " + file,
                      "download the folder again");
     }
+  }
+  for (const auto& [name, tensor] : tensors_) {
+    if (!file_of_tensor.contains(name))
+      throw BadInput(tensor.file + ", tensor " + in_quotes(name),
+                     "is not listed in " + index.filename().string(), "download the folder again");
   }
 }
 

@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
 #include <stdexcept>
 
+#include "base/error.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
@@ -32,7 +36,7 @@ std::string failure_of(LanguageModel& model) {
   Record x(context, model.empty_cache());
   try {
     small.finish(moves(x, small));
-  } catch (const std::domain_error& error) {
+  } catch (const ModelError& error) {
     return error.what();
   }
   return "";
@@ -69,7 +73,7 @@ TEST_CASE("a score that is no number ends the run at once: the others stop where
   std::vector<Task> tasks;
   tasks.push_back(local_move<NoNumber>(broken, small.turn(0), from_1));
   tasks.push_back(local_move(sound, small.turn(0, 1), from_1));
-  CHECK_THROWS_AS(small.engine.run(tasks), std::domain_error);
+  CHECK_THROWS_AS(small.engine.run(tasks), ModelError);
   CHECK(same_record(broken, small.scored(3, {2, 3, 4})));
   CHECK(same_record(sound, small.scored(3, {2, 3, 4})));
   CHECK(small.run.events.empty());
@@ -123,7 +127,8 @@ TEST_CASE("a prompt is computed once for all samples and replicas that begin wit
 }
 
 TEST_CASE("a prompt computed in pieces of any length gives the same records, and each token once") {
-  const auto arithmetic = GENERATE(Arithmetic::float32, Arithmetic::tensor_core);
+  const auto arithmetic =
+      GENERATE(Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs);
   const auto model = random_qwen3(small_config(), 2, default_kernels(arithmetic));
   const Context longer{{22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4}, {0}};
   const Context shorter{{4, 3}, {0}};
@@ -220,10 +225,138 @@ TEST_CASE("score_record refuses what is no record") {
   TableModel model = with_row_after_1({0.0F, -infinity, 0.0F});
   PhiloxLottery lottery;
   SmallRun small(model, context, {1.0}, lottery);
-  CHECK_THROWS_AS(small.scored(3, {1, 1}), std::domain_error);
-  CHECK_THROWS_AS(small.scored(3, {0, 1}), std::logic_error);
-  CHECK_THROWS_AS(small.scored(1, {1, 2}), std::logic_error);
+  CHECK_THROWS_AS(small.scored(3, {1, 1}), ImpossibleToken);
+  CHECK_THROWS_AS(small.scored(3, {0, 1}), ImpossibleToken);
+  CHECK_THROWS_AS(small.scored(1, {1, 2}), ImpossibleToken);
   CHECK(small.scored(3, {}).length() == 0);
+}
+
+namespace {
+
+/// What came of samplers that were added to one engine.
+struct Comings {
+  explicit Comings(LanguageModel& model, std::size_t largest_batch = 64)
+      : rows(make_device_row_lottery()), engine(model, *rows, lottery, largest_batch) {}
+  /// Adds an extension of a new record to `horizon`, drawn at the addresses of this sample.
+  Engine::TaskId add(std::uint32_t sample, std::size_t horizon) {
+    auto& one = members[sample];
+    one = std::make_unique<Member>(Member{{engine, context, ladder, 7, 0, sample},
+                                          Record(context, engine.model().empty_cache())});
+    return engine.add(
+        extend(one->record, Turn(one->run, 0, 0, Purpose::extension_token), horizon),
+        [this, sample](const std::exception_ptr& why) { ended.emplace_back(sample, why); });
+  }
+  struct Member {
+    Run run;
+    Record record;
+  };
+  const Context context{{2}, {}};
+  const Ladder ladder{{1.0}};
+  std::unique_ptr<RowLottery> rows;
+  PhiloxLottery lottery;
+  std::map<std::uint32_t, std::unique_ptr<Member>> members;
+  std::vector<std::pair<std::uint32_t, std::exception_ptr>> ended;
+  Engine engine;
+};
+
+std::vector<TokenId> drawn_alone(LanguageModel& model, std::uint32_t sample, std::size_t horizon) {
+  Comings alone(model);
+  alone.add(sample, horizon);
+  while (alone.engine.step()) {
+  }
+  return alone.members[sample]->record.token_ids();
+}
+
+}  // namespace
+
+TEST_CASE("samplers come and go while the engine works, and the others keep their bits") {
+  TableModel model = scattered_table(9, 4);
+  for (const std::size_t batch : {1, 3, 64}) {
+    CAPTURE(batch);
+    Comings all(model, batch);
+    CHECK_FALSE(all.engine.step());
+    std::vector<Engine::TaskId> ids;
+    for (std::uint32_t s = 0; s < 10; ++s) {
+      ids.push_back(all.add(s, 12));
+      if (s % 3 == 0) CHECK(all.engine.step());
+    }
+    all.engine.remove(ids[9]);
+    all.engine.remove(ids[4]);
+    all.engine.remove(ids[4]);
+    all.engine.remove(999);
+    const std::size_t length = all.members[4]->record.length();
+    while (all.engine.step()) {
+    }
+    CHECK(all.members[4]->record.length() == length);
+    CHECK(all.ended.size() + 2 >= 10);
+    for (std::uint32_t s = 0; s < 9; ++s) {
+      if (s == 4) continue;
+      CAPTURE(s);
+      CHECK(all.members[s]->record.token_ids() == drawn_alone(model, s, 12));
+    }
+    for (const auto& [sample, why] : all.ended) {
+      CHECK(sample != 9);
+      CHECK(why == nullptr);
+    }
+  }
+}
+
+TEST_CASE("a sampler that removes itself and others goes on only to its next request") {
+  TableModel model = scattered_table(9, 4);
+  Comings all(model);
+  std::vector<Engine::TaskId> ids;
+  bool has_ended = false;
+  const auto removing = [&](Record& record, Run& run) -> Task {
+    co_await extend(record, Turn(run, 0, 0, Purpose::extension_token), 2);
+    for (const Engine::TaskId id : ids) all.engine.remove(id);
+    record.raise_horizon(9);
+    record.append(co_await Turn(run, 0, 1, Purpose::extension_token).next_token(record));
+    has_ended = true;
+  };
+  const Context context{{2}, {}};
+  Run run{all.engine, context, all.ladder};
+  Record record(context, model.empty_cache());
+  ids.push_back(all.engine.add(removing(record, run)));
+  ids.push_back(all.add(1, 50));
+  all.add(2, 50);
+  while (all.engine.step()) {
+  }
+  CHECK_FALSE(has_ended);
+  CHECK(record.length() == 2);
+  CHECK(all.members[1]->record.length() <= 3);
+  REQUIRE(all.ended.size() == 1);
+  CHECK(all.ended[0].first == 2);
+  CHECK(all.members[2]->record.token_ids() == drawn_alone(model, 2, 50));
+}
+
+TEST_CASE("a row that cannot be drawn from fails one sampler, which is told") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  // After five tokens the second sampler's text is broken.
+  TableModel sound = scattered_table(9, 4);
+  const std::vector<TokenId> broken_text = drawn_alone(sound, 1, 5);
+  REQUIRE(broken_text.size() == 5);
+  TableModel model(9, [&](std::span<const TokenId> prefix) {
+    const auto cache = sound.empty_cache();
+    DeviceMemory<float> rows;
+    const Pass pass{cache.get(), prefix};
+    sound.next_logits(std::span(&pass, 1), rows);
+    std::vector<float> row = rows.download(0, 9);
+    if (std::equal(broken_text.begin(), broken_text.end(), prefix.begin() + 1, prefix.end()))
+      row[7] = nan;
+    return row;
+  });
+  Comings all(model, 3);
+  for (std::uint32_t s = 0; s < 4; ++s) all.add(s, 12);
+  while (all.engine.step()) {
+  }
+  REQUIRE(all.ended.size() == 4);
+  for (const auto& [sample, why] : all.ended) {
+    CAPTURE(sample);
+    CHECK((why != nullptr) == (sample == 1));
+    if (sample != 1)
+      CHECK(all.members[sample]->record.token_ids() == drawn_alone(sound, sample, 12));
+  }
+  CHECK(all.members[1]->record.token_ids() == broken_text);
 }
 
 }  // namespace tempera::gpu

@@ -3,60 +3,10 @@
 #include <sstream>
 
 #include "gpu/session/prompt_file.hpp"
-#include "lab/drawing/run_plot.hpp"
 #include "tests/gpu/fuzz.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
-namespace {
-
-/// A run of two prompts, whole or cut short at a forward pass, whose files are put back after each
-/// mutation.
-class FuzzedRun {
- public:
-  explicit FuzzedRun(std::size_t passes = SIZE_MAX) {
-    TableModel model = scattered_table(6, 3);
-    SamplingSettings settings = small_settings();
-    settings.prompts = {{"b", {2, 3}}, {"a", {4}}};
-    settings.confidence = true;
-    KilledModel killed(model, passes);
-    try {
-      begin_run(killed, settings, path());
-    } catch (const Killed&) {
-    }
-  }
-  std::filesystem::path path() const { return folder_ / "run"; }
-  /// `read` where the file holds these bytes.
-  void with(const std::string& file, const std::string& bytes,
-            const std::function<void()>& read) const {
-    const std::string before = read_bytes(path() / file);
-    const auto write = [&](const std::string& text) {
-      std::ofstream(path() / file, std::ios::binary | std::ios::trunc) << text;
-    };
-    write(bytes);
-    try {
-      read();
-    } catch (...) {
-      write(before);
-      throw;
-    }
-    write(before);
-  }
-
- private:
-  test::TemporaryFolder folder_;
-};
-
-/// What `tempera plot` does with a folder.
-void plot(const std::filesystem::path& run) {
-  std::vector<RoundTrace> rounds;
-  const RunTraces traces =
-      read_traces(run, [&](const RoundTrace& trace) { rounds.push_back(trace); });
-  for (const RoundTrace& round : rounds) rounds_csv_lines(traces.settings, round);
-  if (!rounds.empty()) run_plot(traces, rounds, "fuzzed");
-}
-
-}  // namespace
 
 TEST_CASE("every file of prompts is read or refused", "[fuzz]") {
   fuzz("prompts.jsonl",
@@ -65,13 +15,6 @@ TEST_CASE("every file of prompts is read or refused", "[fuzz]") {
          std::istringstream lines(bytes);
          read_prompts(lines, "prompts.jsonl");
        });
-}
-
-TEST_CASE("every run folder is plotted or refused, whatever its files hold", "[fuzz]") {
-  const FuzzedRun run;
-  for (const std::string file : {"events.jsonl", "config.json"})
-    fuzz(file.c_str(), {read_bytes(run.path() / file)},
-         [&](const std::string& bytes) { run.with(file, bytes, [&] { plot(run.path()); }); });
 }
 
 namespace {
@@ -127,7 +70,7 @@ class TakenUpRun {
   TakenUpRun() : model_(scattered_table(6, 3)) {
     SamplingSettings settings = small_settings();
     settings.prompts = {{"a", {4}}, {"b", {2, 3}}, {"c", {1}}};
-    settings.confidence = true;
+    settings.options.confidence = true;
     settings.terminal = {0};
     settings.horizon = 6;
     settings.powers = {1.0, 2.0, 3.0};

@@ -171,7 +171,7 @@ TEST_CASE("a journal that ends anywhere is taken up as far as its whole lines go
 }
 
 TEST_CASE("a journal that was edited is refused, and without it the run goes on from before it") {
-  TableModel model = scattered_table(6, 3);
+  TableModel model = scattered_table(10, 3);
   const test::TemporaryFolder work;
   SamplingSettings settings = runs_at_once();
   settings.prompts = {{"a", {2, 3}}, {"b", {4}}};
@@ -216,7 +216,7 @@ TEST_CASE("a journal that was edited is refused, and without it the run goes on 
 }
 
 TEST_CASE("a journal that another checkpoint has overtaken is swept away") {
-  TableModel model = scattered_table(6, 3);
+  TableModel model = scattered_table(10, 3);
   const test::TemporaryFolder work;
   begin_run(model, runs_at_once(), work / "whole");
   KilledModel killed(model, 8);

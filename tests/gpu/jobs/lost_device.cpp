@@ -1,7 +1,9 @@
 // A device that is lost in the middle of a run, and memory that is not enough for one.
+#include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/models/opened_model.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
@@ -43,7 +45,7 @@ TEST_CASE("a run whose device is lost at any moment is taken up on the host to t
     {
       const auto on_device = tensor_core_model();
       const WithPlantedFault lost({copies, {}});
-      REQUIRE_THROWS_AS(begin_run(*on_device, settings, path), std::runtime_error);
+      REQUIRE_THROWS_AS(begin_run(*on_device, settings, path), DeviceError);
       REQUIRE_FALSE(device_failure().empty());
     }
     {
@@ -66,7 +68,7 @@ TEST_CASE("a lost device is no answer of the model: it is not resumed as another
   {
     const auto model = tensor_core_model();
     const WithPlantedFault lost({copies_of_most, {}});
-    REQUIRE_THROWS_AS(begin_run(*model, settings, work / "run"), std::runtime_error);
+    REQUIRE_THROWS_AS(begin_run(*model, settings, work / "run"), DeviceError);
   }
   // Lost again while the checkpoint is scored: still no BadInput about another model.
   const auto model = tensor_core_model();
@@ -77,7 +79,7 @@ TEST_CASE("a lost device is no answer of the model: it is not resumed as another
     resume_run(*model, work / "run");
   } catch (const BadInput&) {
     bad_input = true;
-  } catch (const std::runtime_error&) {
+  } catch (const DeviceError&) {
     lost_again = true;
   }
   CHECK_FALSE(bad_input);

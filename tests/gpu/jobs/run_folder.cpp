@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/error.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
@@ -223,6 +224,29 @@ TEST_CASE("a folder that was never checkpointed begins again") {
   CHECK(read_bytes(work / "run" / "events.jsonl").empty());
 }
 
+TEST_CASE("an empty folder is no run to go on with, and its refusal says how to begin one") {
+  const test::TemporaryFolder work;
+  std::filesystem::create_directories(work / "empty");
+  CHECK_THROWS_WITH(RunFolder::open(work / "empty"),
+                    Catch::Contains("is empty") && Catch::Contains("--out"));
+}
+
+TEST_CASE("a damaged speed.json costs the speed of earlier processes and nothing else") {
+  const test::TemporaryFolder work;
+  const auto path = work / "run";
+  RunFolder::create(path, {{"a", 1}}).finish({{"done", true}});
+  for (const char* damage : {"", "{", "{}", "[1]", "{\"seconds\": -1}"}) {
+    CAPTURE(damage);
+    std::ofstream(path / "speed.json") << damage;
+    const RunFolder folder = RunFolder::open(path);
+    CHECK(folder.summary()["done"] == true);
+    std::string said;
+    CHECK(folder.speed_or_none([&](const std::string& what) { said = what; }).processes == 0);
+    CHECK_THAT(said, Catch::Contains("speed.json"));
+    CHECK(folder.speed_or_none().processes == 0);
+  }
+}
+
 TEST_CASE("a damaged run folder is refused, the file named") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
@@ -265,7 +289,7 @@ TEST_CASE("a damaged run folder is refused, the file named") {
     std::filesystem::rename(run / "checkpoint", run / "away");
     for (const char* text : {"", "{", "{}", "null", "[]"}) {
       write("config.json", text);
-      refuse("config.json");
+      require_bad_input([&] { resume_run(*model, run); }, {file(run / "config.json")});
     }
     std::filesystem::rename(run / "away", run / "checkpoint");
     // Sound in itself, but not the settings that the checkpoint was made with.

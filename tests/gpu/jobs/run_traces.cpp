@@ -4,7 +4,6 @@
 #include <map>
 #include <sstream>
 
-#include "lab/drawing/run_plot.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
@@ -20,7 +19,7 @@ SamplingSettings traced_settings() {
   settings.sweeps = {2};
   settings.output = 3;
   settings.samples = 2;
-  settings.confidence = true;
+  settings.options.confidence = true;
   return settings;
 }
 
@@ -45,12 +44,6 @@ std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
     }
   }
   return rows;
-}
-
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
 }
 
 }  // namespace
@@ -158,39 +151,6 @@ TEST_CASE("figures.csv has every number of the summary, of the run and of each p
   for (const json report : summary["prompts"]) check(report["id"], report);
   CHECK(figures["|speed||decode_tokens"] == summary["decode_tokens"].dump());
   CHECK(figures.size() == numbers);
-}
-
-TEST_CASE("the picture has a line for each replica and rung and a bar for each acceptance") {
-  const auto model = random_qwen3(small_config(), 4);
-  const test::TemporaryFolder work;
-  begin_run(*model, traced_settings(), work / "run");
-  std::vector<RoundTrace> sample;
-  const RunTraces run = read_traces(work / "run", [&](const RoundTrace& trace) {
-    if (trace.prompt == 1 && trace.sample == 1) sample.push_back(trace);
-  });
-  REQUIRE(sample.size() == 10);
-  const std::string svg = run_plot(run, sample, "a < b & \"c\"");
-  CHECK(occurrences(svg, "<polyline") == 6);
-  CHECK(occurrences(svg, "<rect") == 1 + 3 + 2);
-  CHECK(occurrences(svg, "replica ") == 3);
-  CHECK(occurrences(svg, "a &lt; b &amp; &quot;c&quot;") == 2);
-  for (const char* words : {"Index process", "Acceptance", "Log-likelihood", "rung (power)",
-                            "share accepted", "log p0(x) in nats", "block extensions and rounds"})
-    CHECK(svg.find(words) != std::string::npos);
-  CHECK(svg.find("nan") == std::string::npos);
-  CHECK(svg.find("inf") == std::string::npos);
-  for (auto at = svg.find("points=\""); at != std::string::npos;
-       at = svg.find("points=\"", at + 1)) {
-    const std::string points = svg.substr(at + 8, svg.find('"', at + 8) - at - 8);
-    CHECK(occurrences(points, ",") == sample.size());
-  }
-  // One round, one rung, and a log p0 that never changes.
-  RunTraces single = run;
-  single.settings.powers = {2.0};
-  single.moves = {{0, 0}};
-  single.swaps.clear();
-  const RoundTrace only{0, 0, 1, 0, {1}, {3}, {-4.0}, {}};
-  CHECK(run_plot(single, std::span(&only, 1), "").find("nan") == std::string::npos);
 }
 
 TEST_CASE("a folder that is none, and events that are none, are refused by file and line") {

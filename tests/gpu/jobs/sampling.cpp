@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
@@ -30,15 +31,9 @@ bool same_answers(const std::vector<Answer>& a, const std::vector<Answer>& b) {
 /// How many forward passes an uninterrupted run makes.
 std::size_t passes_of(LanguageModel& model, const SamplingSettings& settings) {
   constexpr std::size_t many = 1'000'000;
-  struct Counting final : LanguageModel {
-    explicit Counting(LanguageModel& inner) : model(inner) {}
-    std::size_t vocabulary_size() const override { return model.vocabulary_size(); }
-    std::unique_ptr<Cache> empty_cache() const override { return model.empty_cache(); }
-    void next_logits(std::span<const Pass> batch, DeviceMemory<float>& rows) override {
-      ++passes;
-      model.next_logits(batch, rows);
-    }
-    LanguageModel& model;
+  struct Counting final : ForwardingModel {
+    using ForwardingModel::ForwardingModel;
+    void before(std::span<const Pass> /*batch*/) override { ++passes; }
     std::size_t passes = 0;
   } counting(model);
   draw(counting, settings);
@@ -66,7 +61,7 @@ TEST_CASE("a run folder holds settings, events, answers and summary") {
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(samples[i]["sample"] == i);
     CHECK(samples[i]["tokens"] == answers[i].tokens);
-    CHECK(samples[i]["text"] == numbers_of(answers[i].tokens));
+    CHECK(samples[i]["text"] == numbers_of.decode(answers[i].tokens));
     CHECK(samples[i]["terminated"] == answers[i].terminated);
     CHECK(samples[i]["log_p0"].get<double>() == answers[i].log_p0);
   }
@@ -198,7 +193,8 @@ TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
         std::size_t left = pass;
         const auto stop = [&] { return stopped && left-- == 0; };
         Sampling sampling(stopped ? static_cast<LanguageModel&>(*model) : killed, settings,
-                          numbers_of, &folder, {{}, {}, stop}, {stopped ? 1e9 : 0.0, 0});
+                          numbers_of, &folder, {{}, {}, stop},
+                          {.checkpoint_seconds = stopped ? 1e9 : 0.0});
         if (stopped)
           CHECK_THROWS_AS(sampling.run(), RunStopped);
         else
@@ -215,7 +211,8 @@ TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
 }
 
 TEST_CASE("a run killed again and again is taken up to the same bytes") {
-  const auto arithmetic = GENERATE(Arithmetic::float32, Arithmetic::tensor_core);
+  const auto arithmetic =
+      GENERATE(Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs);
   const auto model = random_qwen3(small_config(), 4, default_kernels(arithmetic));
   const test::TemporaryFolder work;
   SamplingSettings settings = small_settings();
@@ -298,15 +295,15 @@ TEST_CASE("settings survive config.json, and a config.json that is none is refus
     require_bad_input([&] { SamplingSettings::from_json(wrong, "run/config.json"); },
                       {"run/config.json: "});
   }
-  settings.early_rejection = true;
-  settings.confidence = true;
+  settings.options.early_rejection = true;
+  settings.options.confidence = true;
   settings.preset = "qwen3/gsm8k";
   const json more = json::parse(settings.to_json().dump());
   CHECK(more["early_rejection"] == true);
   CHECK(more["confidence"] == true);
   CHECK(more["preset"] == "qwen3/gsm8k");
   CHECK(SamplingSettings::from_json(more, "c").to_json() == settings.to_json());
-  CHECK(SamplingSettings::from_json(more, "c").draw_settings().early_rejection);
+  CHECK(SamplingSettings::from_json(more, "c").draw_settings().options.early_rejection);
   for (const RopeFactors factors : rope_factor_sets) {
     settings.rope_factors = factors;
     const json chosen = json::parse(settings.to_json().dump());

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gpu/jobs/sampling.hpp"
+#include "gpu/model/forwarding_model.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/temporary_file.hpp"
@@ -32,28 +33,31 @@ inline SamplingSettings small_settings() {
   return settings;
 }
 
-inline std::string numbers_of(std::span<const TokenId> tokens) {
-  std::string text;
-  for (const TokenId token : tokens) text += std::to_string(token) + " ";
-  return text;
-}
+/// The numbers of the tokens.
+class NumbersOf final : public TokenText {
+ public:
+  std::vector<TokenId> encode(std::string_view, const std::string&) const override { return {}; }
+  std::string decode(std::span<const TokenId> tokens) const override {
+    std::string text;
+    for (const TokenId token : tokens) text += std::to_string(token) + " ";
+    return text;
+  }
+};
+inline const NumbersOf numbers_of;
 
 /// The plug was pulled.
 struct Killed {};
 
 /// A model whose run is cut short at its n-th forward pass.
-class KilledModel final : public LanguageModel {
+class KilledModel final : public ForwardingModel {
  public:
-  KilledModel(LanguageModel& model, std::size_t passes) : model_(model), left_(passes) {}
-  std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
-  std::unique_ptr<Cache> empty_cache() const override { return model_.empty_cache(); }
-  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
-    if (left_-- == 0) throw Killed{};
-    model_.next_logits(passes, rows);
-  }
+  KilledModel(LanguageModel& model, std::size_t passes) : ForwardingModel(model), left_(passes) {}
 
  private:
-  LanguageModel& model_;
+  void before(std::span<const Pass> /*passes*/) override {
+    if (left_-- == 0) throw Killed{};
+  }
+
   std::size_t left_;
 };
 
@@ -66,7 +70,9 @@ inline std::vector<Answer> draw(LanguageModel& model, const SamplingSettings& se
   if (folder != nullptr && folder->finished())
     for_each_answer(*folder, settings, watcher.answer);
   else
-    Sampling(model, settings, numbers_of, folder, watcher, {checkpoint_seconds, 0}).run();
+    Sampling(model, settings, numbers_of, folder, watcher,
+             {.checkpoint_seconds = checkpoint_seconds})
+        .run();
   return answers;
 }
 

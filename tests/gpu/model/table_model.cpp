@@ -65,7 +65,7 @@ TEST_CASE("a row of the wrong length is a mistake of the program") {
   TableModel model(3, [](std::span<const TokenId>) { return std::vector<float>(2); });
   const auto cache = model.empty_cache();
   DeviceMemory<float> rows;
-  CHECK_THROWS_AS(model.next_logits(std::vector<Pass>{{cache.get(), {}}}, rows), std::logic_error);
+  CHECK_THROWS_AS(model.next_logits(std::vector<Pass>{{cache.get(), {}}}, rows), Bug);
 }
 
 }  // namespace tempera::gpu

@@ -72,7 +72,7 @@ Recording record(Sampler sampler, RecordingLottery::Defect defect = {}, std::uin
     const auto sample = static_cast<std::uint32_t>(i % samples);
     runs.push_back({engine, contexts[prompt], ladder, seed, prompt, sample});
     runs.back().pilot = pilot;
-    runs.back().early_rejection = early;
+    runs.back().options.early_rejection = early;
     tasks.push_back(sampler == Sampler::truncating
                         ? truncating_power_sampling(runs[i], plan, progress[i], &witnesses[i])
                         : parallel_power_tempering(runs[i], plan, progress[i], &witnesses[i]));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
@@ -70,8 +71,8 @@ Prefetched tempered(LanguageModel& model, const PrefetchedPlan& planned,
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < count; ++i) {
     runs.push_back({engine, prefetch_contexts[i], ladder, 4, static_cast<std::uint32_t>(i)});
-    runs[i].prefetch = layout.prefetch;
-    runs[i].early_rejection = layout.early;
+    runs[i].options.prefetch = layout.prefetch;
+    runs[i].options.early_rejection = layout.early;
     tasks.push_back(
         parallel_power_tempering(runs[i], planned.plan, left.progress[i], &left.kept[i]));
   }
@@ -163,7 +164,7 @@ template <class Rules>
 Record refined(LanguageModel& model, std::uint64_t seed, std::size_t prefetch) {
   PhiloxLottery lottery;
   SmallRun small(model, prefetch_contexts[2], {2.0}, lottery, seed);
-  small.run.prefetch = prefetch;
+  small.run.options.prefetch = prefetch;
   Record x = small.scored(4, {2, 3, 2, 2});
   const RestartLaw law = RestartLaw::uniform(4);
   MovesAhead begun;
@@ -224,7 +225,7 @@ TEST_CASE("what a step ahead throws is thrown when its turn has come") {
     begin(step);
     co_await step;
   };
-  CHECK_THROWS_AS(small.finish(awaited()), std::domain_error);
+  CHECK_THROWS_AS(small.finish(awaited()), ModelError);
   StepAhead ended;
   begin(ended);
 }
@@ -235,12 +236,12 @@ TEST_CASE("a row that is not a number ends the run, whether it was needed or ask
     TableModel table = table_with_a_hole();
     PhiloxLottery lottery;
     SmallRun small(table, context, {2.0, 3.0}, lottery, seed);
-    small.run.prefetch = prefetch;
+    small.run.options.prefetch = prefetch;
     const Plan plan{{{4, 3, 1, 1}}, Schedule::adj, 1};
     Progress progress;
     try {
       small.finish(parallel_power_tempering(small.run, plan, progress));
-    } catch (const std::domain_error&) {
+    } catch (const ModelError&) {
       return std::vector<TokenId>{};
     }
     return progress.replicas.back().token_ids();
@@ -279,12 +280,12 @@ TEST_CASE("what is asked ahead of time gets only the rows that are left") {
   };
   tasks.push_back(starter());
   std::vector<std::vector<std::size_t>> lengths;
-  small.engine.before_each_batch([&] {
+  for (Task& task : tasks) small.engine.add(std::move(task));
+  do {
     std::vector<std::size_t>& now = lengths.emplace_back();
     for (const Record& record : records) now.push_back(record.length());
     if (lengths.size() == 2) ended.reset();  // while it waits
-  });
-  small.engine.run(tasks);
+  } while (small.engine.step());
   REQUIRE(lengths.size() == 2);
   CHECK(lengths[1] == std::vector<std::size_t>{3, 3, 2, 2, 3});
   std::vector<std::size_t> last;

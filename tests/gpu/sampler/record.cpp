@@ -60,9 +60,9 @@ TEST_CASE("a record without a terminal token has no terminal position") {
 TEST_CASE("a record that is not open takes no token") {
   TableModel model = scattered_table(5, 1);
   Record terminated = sample_record(model);
-  CHECK_THROWS_AS(terminated.append(token(2, -1.0, {0.0, 0.0})), std::logic_error);
+  CHECK_THROWS_AS(terminated.append(token(2, -1.0, {0.0, 0.0})), Bug);
   Record full(context, model.empty_cache());
-  CHECK_THROWS_AS(full.append(token(2, -1.0, {0.0, 0.0})), std::logic_error);
+  CHECK_THROWS_AS(full.append(token(2, -1.0, {0.0, 0.0})), Bug);
   CHECK(full.length() == 0);
 }
 

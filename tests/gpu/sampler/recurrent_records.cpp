@@ -3,6 +3,7 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
@@ -78,7 +79,8 @@ struct PinnedRecords {
   std::uint64_t digest;
 };
 const std::vector<PinnedRecords> pinned_records{{Arithmetic::float32, 0x26A77BDBEB560737U},
-                                                {Arithmetic::tensor_core, 0xBEEF4D171EDA69FCU}};
+                                                {Arithmetic::tensor_core, 0xBEEF4D171EDA69FCU},
+                                                {Arithmetic::bfloat16_pairs, 0xD809924C9CAC65B9U}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
@@ -79,7 +80,9 @@ const std::vector<Pinned> pinned{
     {Arithmetic::float32,
      {0xBADA879F516BD80AU, 0xE6251F6D305C64FEU, 0xECC13DFDD98A1A16U, 0x73D6DA7CB7EE16BCU}},
     {Arithmetic::tensor_core,
-     {0xA3A97102993FAA51U, 0x4DAEA41111EB7F2DU, 0x8759801AC39C2F04U, 0xFE1F175AA55323E8U}}};
+     {0xA3A97102993FAA51U, 0x4DAEA41111EB7F2DU, 0x8759801AC39C2F04U, 0xFE1F175AA55323E8U}},
+    {Arithmetic::bfloat16_pairs,
+     {0xA3D2AA31FA9DF959U, 0x9F8B55CA00E2AFA1U, 0x85A0EC3208D0096FU, 0x9E3B58B75389162CU}}};
 
 }  // namespace
 

@@ -79,7 +79,7 @@ TEST_CASE("a fork shares the blocks that it does not change") {
 TEST_CASE("a sequence is scored for one ladder") {
   ScoredSequence sequence;
   sequence.append({1, 0.0, {1.0, 2.0}});
-  CHECK_THROWS_AS(sequence.append({1, 0.0, {1.0}}), std::logic_error);
+  CHECK_THROWS_AS(sequence.append({1, 0.0, {1.0}}), Bug);
   ScoredSequence none = sequence.first(0);
   none.append({1, 0.0, {1.0}});
   CHECK(none.log_z(1).size() == 1);

@@ -109,9 +109,10 @@ TEST_CASE("of any sampler a prompt with a horizon of its own has the records of 
       alone.prompts = {{"whole", {7, 8, 9}}};
       begin_run(*model, alone, work / "whole");
       SamplingSettings ahead = settings;
-      ahead.early_rejection = named.takes_local_moves;
+      ahead.options.early_rejection = named.takes_local_moves;
       RunFolder folder = RunFolder::create(work / "ahead", ahead.to_json());
-      Sampling(*model, ahead, numbers_of, &folder, {}, {.prefetch = 3}).run();
+      ahead.options.prefetch = 3;
+      Sampling(*model, ahead, numbers_of, &folder).run();
       for (const char* file : {"events.jsonl", "samples.jsonl", "prompt_reports.jsonl"})
         for (const char* id : {"cut", "whole"}) {
           CAPTURE(file, id);

@@ -18,7 +18,7 @@ SamplingSettings prefetched_settings(const Counts& rounds, const Counts& local_m
   settings.rounds = rounds;
   settings.local_moves = local_moves;
   settings.output = 3;
-  settings.early_rejection = true;
+  settings.options.early_rejection = true;
   return settings;
 }
 
@@ -33,9 +33,10 @@ nlohmann::ordered_json run_ahead(LanguageModel& model, const std::filesystem::pa
                                  const SamplingSettings& asked, const AheadLayout& layout) {
   RunFolder folder = std::filesystem::exists(path) ? RunFolder::open(path)
                                                    : RunFolder::create(path, asked.to_json());
-  const auto settings = SamplingSettings::from_json(folder.config(), "config.json");
+  auto settings = SamplingSettings::from_json(folder.config(), "config.json");
+  settings.options.prefetch = layout.prefetch;
   Sampling sampling(model, settings, numbers_of, &folder, {{}, {}, layout.stop},
-                    {0.0, layout.cache_memory, layout.prefetch});
+                    {0.0, {.cache_memory = layout.cache_memory}});
   sampling.run();
   return sampling.speed();
 }

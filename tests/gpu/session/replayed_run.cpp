@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
-#include "tests/gpu/session/naive_run.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/session/naive_run.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -57,7 +57,7 @@ class Compared final : public DrawObserver {
     for (std::size_t k = 0; k < moment.log_p0.size(); ++k)
       REQUIRE(to_bits(progress.replicas[k].log_p0()) == to_bits(moment.log_p0[k]));
   }
-  void ended(std::size_t place, const Progress& progress) override {
+  void sampler_ended(std::size_t place, const Progress& progress) override {
     CAPTURE(place);
     const naive::Run& run = runs_.at(place);
     REQUIRE(told_[place] == run.moments.size());
@@ -135,9 +135,9 @@ std::vector<naive::Run> replay(const naive::Question& asked, Rung output, std::s
   DrawSettings settings{Ladder(asked.powers), plan, asked.terminal};
   settings.seed = asked.seed;
   settings.samples = samples;
-  settings.early_rejection = asked.early;
+  settings.options.early_rejection = asked.early;
   Compared observer(std::move(runs), output);
-  const DrawTotals totals = draw_answers(
+  const SessionTotals totals = draw_answers(
       model, asked_of, asked.truncating ? truncating_power_sampling : parallel_power_tempering,
       settings, observer);
   CHECK(observer.answers == prompts.size() * samples);
@@ -337,7 +337,7 @@ std::vector<naive::Run> replays_of(const SamplingSettings& settings, const naive
       asked.seed = naive::seed_of(settings.seed, number);
       asked.prompt_number = number.first;
       asked.sample = sample;
-      asked.confidence = settings.confidence;
+      asked.confidence = settings.options.confidence;
       runs.emplace_back(asked);
     }
   return runs;
@@ -434,7 +434,7 @@ void check_report(const json& summary, const SamplingSettings& settings,
     const double bound = (static_cast<double>(totals.records) + 1.0) * 0x1p-47;
     CHECK(abs(found["mean_log_p0"].get<double>() - totals.log_p0[k] / totals.records) < bound);
     found.erase("mean_log_p0");
-    if (settings.confidence) {
+    if (settings.options.confidence) {
       CHECK(abs(found["mean_confidence"].get<double>() - totals.confidence[k] / totals.records) <
             bound + 0x1p-44);
       found.erase("mean_confidence");
@@ -507,13 +507,14 @@ TEST_CASE("events.jsonl, samples.jsonl and summary.json are the replay's, ADJ an
       const naive::Record& record = runs[place].replicas[settings.output - 1];
       const std::vector<TokenId> tokens = naive::ids_of(record);
       const bool ended = runs[place].ended(record);
-      answers.push_back({{"id", *settings.prompts[place / 2].id},
-                         {"sample", place % 2},
-                         {"tokens", tokens},
-                         {"text", numbers_of(tokens)},
-                         {"answer", numbers_of(std::span(tokens).first(tokens.size() - ended))},
-                         {"log_p0", naive::log_p0(record)},
-                         {"terminated", ended}});
+      answers.push_back(
+          {{"id", *settings.prompts[place / 2].id},
+           {"sample", place % 2},
+           {"tokens", tokens},
+           {"text", numbers_of.decode(tokens)},
+           {"answer", numbers_of.decode(std::span(tokens).first(tokens.size() - ended))},
+           {"log_p0", naive::log_p0(record)},
+           {"terminated", ended}});
     }
     CHECK(json_lines(left.samples) == answers);
     check_summary(json::parse(left.summary), settings, runs);
@@ -525,7 +526,7 @@ TEST_CASE("the confidence of every record after every round is the replay's, aft
   TableModel model(6, row);
   const test::TemporaryFolder work;
   SamplingSettings settings = replayed_settings();
-  settings.confidence = true;
+  settings.options.confidence = true;
   const auto runs = replays_of(settings, row);
   KilledModel killed(model, 25);
   CHECK_THROWS_AS(begin_run(killed, settings, work / "run"), Killed);

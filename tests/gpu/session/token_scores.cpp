@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.hpp"
 #include "gpu/model/table_model.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
@@ -66,5 +67,5 @@ TEST_CASE("what cannot be scored is refused") {
   gpu::TableModel broken(2, [](std::span<const gpu::TokenId>) {
     return std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 0.0F};
   });
-  CHECK_THROWS_AS(gpu::score_tokens(broken, Tokens{1, 1}, powers), std::domain_error);
+  CHECK_THROWS_AS(gpu::score_tokens(broken, Tokens{1, 1}, powers), ModelError);
 }

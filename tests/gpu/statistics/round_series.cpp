@@ -176,7 +176,7 @@ TEST_CASE("the series of a run's summary are those of its events") {
   settings.output = 3;
   settings.rounds = {3, 4};
   settings.samples = 2;
-  settings.confidence = true;
+  settings.options.confidence = true;
   begin_run(*model, settings, work / "run");
   const Left left(work / "run");
   std::vector<json> rounds;

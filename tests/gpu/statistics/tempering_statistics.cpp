@@ -5,6 +5,7 @@
 
 #include "gpu/jobs/sampling.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/jobs/sampling_runs.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
 namespace tempera::gpu {
@@ -163,7 +164,7 @@ TEST_CASE("the estimate of log Z finds the four-state example's") {
   settings.output = 2;
   settings.samples = 4096;
   settings.seed = 21;
-  Sampling sampling(model, settings, [](std::span<const TokenId>) { return std::string(); });
+  Sampling sampling(model, settings, numbers_of);
   sampling.run();
   const auto summary = sampling.summary();
   CHECK(std::abs(std::exp(summary["edges"][0]["log_z_ratio"].get<double>()) - 0.375) < 5.0 / 512.0);

@@ -2,6 +2,7 @@
 // caches that never shared anything, and what is computed once more is counted apart.
 #include <map>
 
+#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
@@ -23,7 +24,8 @@ PagedCache& paged(const std::unique_ptr<Cache>& cache) { return dynamic_cast<Pag
 
 TEST_CASE("a record that begins anew at any position has the bits of a fresh run",
           "[transformer][recurrent]") {
-  const Arithmetic arithmetic = GENERATE(Arithmetic::float32, Arithmetic::tensor_core);
+  const Arithmetic arithmetic =
+      GENERATE(Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs);
   CAPTURE(name_of(arithmetic));
   const auto model = recurrent::model(default_kernels(arithmetic));
   const auto text = recurrent::text_of(200);
@@ -63,7 +65,7 @@ TEST_CASE("a record that begins anew at any position has the bits of a fresh run
 TEST_CASE("every form of the kernels gives a recurrent model the same bits",
           "[transformer][recurrent]") {
   const auto text = recurrent::text_of(150);
-  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+  for (const Arithmetic arithmetic : arithmetics) {
     std::vector<std::vector<recurrent::Row>> rows;
     for (const Kernels* kernels : forms_of_the_kernels(arithmetic)) {
       rows.push_back(recurrent::every_row(*recurrent::model(*kernels), text));

@@ -109,8 +109,8 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
   const bool cut = GENERATE(false, true);
   const std::vector<Prompt>& of = cut ? cut_prompts : prompts;
   CAPTURE(cut);
-  // A part has a position of every prompt: ten, or as many as the least horizon.
-  const std::size_t parts = cut ? 5 : 10;
+  // A part has a position of every first stage: 7, or as many as the least horizon.
+  const std::size_t parts = cut ? 5 : 7;
   std::size_t told = 0;
   const auto pilots = calibrate_ladder(model, of, settings, [&](const Pilot&) { ++told; });
   CHECK(told == pilots.size());
@@ -254,6 +254,29 @@ TEST_CASE("whether acceptances are equal is held against how the runs differ") {
   CHECK(acceptances_are_equal(pilot) == true);
 }
 
+TEST_CASE(
+    "calibration goes on while the runs tell the acceptances apart, or says why it does not") {
+  // Six swaps an edge look equal by their number alone; two runs that agree tell them apart.
+  Pilot pilot;
+  pilot.powers = {1.0, 2.0, 3.0};
+  pilot.deviations = {4.0, 2.0, 1.0};
+  pilot.attempts = {6, 6};
+  pilot.accepted = {0, 4};
+  pilot.runs = {{{3, 3}, {0, 2}}, {{3, 3}, {0, 2}}};
+  const std::vector<Pilot> one{pilot};
+  CHECK(acceptances_are_equal(pilot) == false);
+  CHECK_FALSE(why_calibration_ends(one, 4).has_value());
+  CHECK(why_calibration_ends(one, 1) == CalibrationEnd::exhausted);
+  CHECK(why_calibration_ends(std::vector<Pilot>(4, pilot), 4) == CalibrationEnd::exhausted);
+  pilot.deviations = {1.0, 1.0, 1.0};
+  CHECK(why_calibration_ends(std::vector{pilot}, 4) == CalibrationEnd::same);
+  pilot.accepted = {3, 3};
+  pilot.runs = {{{3, 3}, {1, 2}}, {{3, 3}, {2, 1}}};
+  CHECK(why_calibration_ends(std::vector{pilot}, 4) == CalibrationEnd::equal);
+  pilot.runs.resize(1);
+  CHECK(why_calibration_ends(std::vector{pilot}, 4) == CalibrationEnd::equal);
+}
+
 TEST_CASE("suggested restart weights are the shares that changed the record, and never 0") {
   Pilot pilot;
   pilot.restarts = {10, 20, 0, 8, 100};
@@ -261,6 +284,9 @@ TEST_CASE("suggested restart weights are the shares that changed the record, and
   CHECK(suggested_restart_weights(pilot) == std::vector<std::uint64_t>{64, 26, 1, 1, 1});
   pilot.changes = {0, 0, 0, 0, 0};
   CHECK(suggested_restart_weights(pilot) == std::vector<std::uint64_t>(5, 1));
+  pilot.restarts = {8};
+  pilot.changes = {3};
+  CHECK(suggested_restart_weights(pilot).empty());
 }
 
 TEST_CASE("a pilot's draws are no run's, whatever its number") {

@@ -71,7 +71,7 @@ TEST_CASE("problems and settings are read, and what is none is refused by its pl
     json[key] = value;
     const test::TemporaryFile file(json.dump());
     tempera::require_bad_input([&] { gpu::read_comparison(file.path()); },
-                           {file.path() + ": ", '"' + key + '"'});
+                               {file.path() + ": ", '"' + key + '"'});
   };
   refuse_settings("horizon", 28.7);
   refuse_settings("horizon", -1);
@@ -81,7 +81,8 @@ TEST_CASE("problems and settings are read, and what is none is refused by its pl
   refuse_settings("powers", {1, -4});
   refuse_settings("sweep", 1);
   const test::TemporaryFile twice(R"({"horizon": 28, "horizon": 29})");
-  tempera::require_bad_input([&] { gpu::read_comparison(twice.path()); }, {"\"horizon\" occurs twice"});
+  tempera::require_bad_input([&] { gpu::read_comparison(twice.path()); },
+                             {"\"horizon\" occurs twice"});
 }
 
 TEST_CASE("the comparison runs its seven samplers, the same for the same seed") {

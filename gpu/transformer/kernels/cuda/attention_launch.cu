@@ -1,6 +1,6 @@
 #include <cmath>
-#include <stdexcept>
 
+#include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
@@ -47,7 +47,7 @@ void launch_attention(simt::Stream& stream, const AttentionShape& shape,
   if (shape.head_dim <= 64) return launch(std::integral_constant<unsigned, 1>());
   if (shape.head_dim <= 128) return launch(std::integral_constant<unsigned, 2>());
   if (shape.head_dim <= largest_head) return launch(std::integral_constant<unsigned, 4>());
-  throw std::invalid_argument("attention: a head of more than 256 elements");
+  throw Bug("attention: a head of more than 256 elements");
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -32,7 +32,7 @@ inline std::size_t attention_shared_bytes(const AttentionShape& shape) {
 
 /// Queues the attention of a batch: one kernel. Head size: even, at most 256, and within the shared
 /// memory of the device.
-/// @throw std::invalid_argument for a larger one
+/// @throw Bug for a larger one
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
                       const float* query_key_value, const TokenRows& batch, const PagePart& keys,
                       const PagePart& values, const AttentionScratch& scratch,

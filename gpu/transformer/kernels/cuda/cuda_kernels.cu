@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "gpu/device/device_system.hpp"
 #include "base/error.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
@@ -36,14 +36,18 @@ simt::Stream new_stream(std::uint64_t) {
 void end_stream(simt::Stream& stream) {
   if (stream.stream != nullptr) cudaStreamDestroy(stream.stream);
 }
+bool can_overlap() { return simt::has_dependent_launch(); }
 constexpr const char* graph_name = "cuda";
+constexpr const char* overlapped_name = "cuda, overlapped";
 constexpr const char* launches_name = "cuda, launch by launch";
 #else
 /// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
 ProductDevice this_device() { return {3, 227 * 1024}; }
 simt::Stream new_stream(std::uint64_t seed) { return {.seed = seed}; }
 void end_stream(simt::Stream&) {}
+bool can_overlap() { return true; }
 constexpr const char* graph_name = "cuda on fibers";
+constexpr const char* overlapped_name = "cuda on fibers, overlapped";
 constexpr const char* launches_name = "cuda on fibers, launch by launch";
 #endif
 
@@ -57,7 +61,8 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed);
-  device_->stream.graphs = steps == StepForm::graph;
+  device_->stream.graphs = steps != StepForm::launches;
+  device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
 }
 
 CudaKernels::~CudaKernels() { end_stream(device_->stream); }
@@ -67,7 +72,9 @@ std::uint64_t CudaKernels::steps() const { return device_->stream.waits; }
 std::uint64_t CudaKernels::graph_replays() const { return device_->stream.replays; }
 
 const char* CudaKernels::name() const {
-  return device_->stream.graphs ? graph_name : launches_name;
+  const simt::Stream& stream = device_->stream;
+  if (!stream.graphs) return launches_name;
+  return stream.overlapped ? overlapped_name : graph_name;
 }
 
 void CudaKernels::require_attention(const AttentionShape& shape, const std::string& where) const {

@@ -3,9 +3,15 @@
 #include <cstddef>
 
 #include "gpu/device/arithmetic.hpp"
-#include "gpu/transformer/kernels/cuda/product_plan.hpp"
 
 namespace tempera::gpu {
+
+/// Steps of 16 inputs that one chain of the tensor core takes before its sum joins the result: the
+/// segments of 512 of docs/arithmetic.md.
+constexpr unsigned segment_steps = 32;
+constexpr unsigned step_inputs = 16;
+constexpr unsigned segment_inputs = segment_steps * step_inputs;
+constexpr unsigned tile_outputs = 16;
 
 constexpr unsigned product_warps = 8;
 constexpr unsigned product_threads = product_warps * 32;

@@ -3,15 +3,9 @@
 #include <cstddef>
 
 #include "gpu/device/arithmetic.hpp"
+#include "gpu/transformer/kernels/cuda/product_layout.hpp"
 
 namespace tempera::gpu {
-
-/// Steps of 16 inputs that one chain of the tensor core takes before its sum joins the result: the
-/// segments of 512 of docs/arithmetic.md.
-constexpr unsigned segment_steps = 32;
-constexpr unsigned step_inputs = 16;
-constexpr unsigned segment_inputs = segment_steps * step_inputs;
-constexpr unsigned tile_outputs = 16;
 
 /// How deep the ring of weights can be, in stages of 16 KiB a block.
 constexpr unsigned ring_depths[] = {8, 5, 4, 3};

@@ -127,6 +127,7 @@ class CudaTokenStep final : public TokenStep {
   struct Shape {
     std::size_t rows = 0;     // a power of two
     std::size_t context = 0;  // above every position: a power of two, or the model's longest text
+    bool overlapped = false;  // as the stream's kernels are when it is captured
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
   /// What the arrays have room for.
@@ -356,7 +357,8 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
     records.push_back(row.cache);
   }
   const RowRequests requests = requests_of(draws);
-  const Shape shape = shape_of(model, rows);
+  Shape shape = shape_of(model, rows);
+  shape.overlapped = stream_.overlapped;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());
   const std::vector<std::uint32_t> slots = slot_tables_.place(records, shape.rows);

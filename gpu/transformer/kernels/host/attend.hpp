@@ -1,21 +1,23 @@
 #pragma once
 
-#include "gpu/device/float_lanes.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
-#include "gpu/transformer/kernels/kernels.hpp"
+#include "gpu/transformer/kernels/host/attention_rows.hpp"
+#include "gpu/transformer/kernels/host/run_products.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// An item is one head of one row; a vector runs across the slots of a page, or across the elements
-/// of a head.
+/// An item is one head of keys and values of some rows; a vector runs across the slots of a page,
+/// or across the elements of a head.
 struct Attend {
-  /// Elements of a head that are summed side by side.
-  static constexpr std::size_t block = 16;
-
-  /// Pages whose scores are summed side by side, because a sum waits for itself; and memory gives
-  /// several at once sooner than one after another.
+  /// Pages that are looked at together; memory gives several at once sooner than one after another.
   static constexpr std::size_t pages_together = 4;
+  static constexpr std::size_t positions_together = pages_together * page_tokens;
+  /// Queries, and vectors beside each other, whose sums stay in registers.
+  static constexpr std::size_t tile_queries = register_lanes == 16  ? 6
+                                              : register_lanes == 8 ? 3
+                                                                    : 1;
+  static constexpr std::size_t tile_blocks = register_lanes == 16 ? 4 : register_lanes == 8 ? 2 : 1;
   static constexpr float lowest = -3.402823466e+38f;
 
   AttentionShape shape;
@@ -26,79 +28,161 @@ struct Attend {
   PagePart values;  // [key_value_heads, page_tokens, head_dim]
   float* attended;  // [rows, heads, head_dim]
 
-  std::size_t items() const { return batch.rows * shape.heads; }
+  AttentionTiling tiling() const { return {batch.rows, shape.heads, shape.key_value_heads}; }
+  std::size_t items() const { return tiling().items(); }
+
+  /// What is known of one query after some pages.
+  struct alignas(64) Query {
+    float masses[page_tokens];
+    float scores[positions_together];  // then what each position weighs
+    float shrink[pages_together];
+    float largest;
+    std::size_t context;
+    const float* query;  // [head_dim]
+    float* sum;          // [head_dim]
+
+    std::size_t tokens(std::size_t position) const {
+      const std::size_t left = context > position ? context - position : 0;
+      return left < page_tokens ? left : page_tokens;
+    }
+  };
 
   void operator()(std::size_t item) const {
-    const std::size_t row = item / shape.heads;
-    const std::size_t head = item % shape.heads;
-    const std::size_t key_value_head = head / (shape.heads / shape.key_value_heads);
-    const std::size_t head_begin = key_value_head * shape.head_dim * page_tokens;
-    const std::size_t context = std::size_t{batch.positions[row]} + 1;
-    const std::uint32_t* pages = batch.page_table + batch.first_page[row];
-    const float* query = query_key_value + row * shape.row_floats + head * shape.head_dim;
-    float* sum = attended + item * shape.head_dim;
-    for (std::size_t d = 0; d < shape.head_dim; ++d) sum[d] = 0.0f;
-    float largest = lowest;
-    float masses[page_tokens] = {};
-    const std::size_t count = (context + page_tokens - 1) / page_tokens;
-    for (std::size_t first = 0; first < count; first += pages_together) {
-      const std::size_t together = count - first < pages_together ? count - first : pages_together;
-      const float* page_keys[pages_together];
-      const float* page_values[pages_together];
-      float scores[pages_together][page_tokens];
-      for (std::size_t i = 0; i < together; ++i) {
-        page_keys[i] = part_of_page<float>(keys, pages[first + i]) + head_begin;
-        page_values[i] = part_of_page<float>(values, pages[first + i]) + head_begin;
-      }
-      if (together == pages_together) {
-        score<pages_together>(query, page_keys, page_values, scores);
-      } else {
-        for (std::size_t i = 0; i < together; ++i) {
-          score<1>(query, page_keys + i, page_values + i, scores + i);
-        }
-      }
-      for (std::size_t i = 0; i < together; ++i) {
-        const std::size_t left = context - (first + i) * page_tokens;
-        const std::size_t tokens = left < page_tokens ? left : page_tokens;
-        for (std::size_t token = tokens; token < page_tokens; ++token) scores[i][token] = lowest;
-        const float new_largest = largest_of(scores[i], largest);
-        const float shrink = float32_exponential(largest - new_largest);
-        for (std::size_t token = 0; token < page_tokens; ++token) {
-          const float mass = float32_exponential(scores[i][token] - new_largest);
-          scores[i][token] = token < tokens ? mass : 0.0f;
-          masses[token] = fused_multiply_add(masses[token], shrink, scores[i][token]);
-        }
-        add_values(page_values[i], scores[i], tokens, shrink, sum);
-        largest = new_largest;
-      }
+    const auto cut = tiling();
+    const std::size_t group = cut.group(item);
+    const AttentionRows rows{batch, cut.first_row(item), cut.rows_of(item)};
+    for (std::size_t first = 0; first < cut.item_heads(); first += AttentionTiling::most_queries) {
+      const std::size_t left = cut.item_heads() - first;
+      attend(rows, group, cut.first_head(item) + first,
+             left < AttentionTiling::most_queries ? left : AttentionTiling::most_queries);
     }
-    const float factor = 1.0f / tree_sum(masses);
-    for (std::size_t d = 0; d < shape.head_dim; ++d) sum[d] *= factor;
   }
 
-  /// scores[p][t] = scale · Σ_d query[d] keys[p][d, t]; slots past the context give what nobody
-  /// reads. The values are asked for meanwhile.
-  /// keys: [Pages] of [head_dim, page_tokens]; values: [Pages] of [page_tokens, head_dim].
-  template <std::size_t Pages>
-  void score(const float* query, const float* const* page_keys, const float* const* page_values,
-             float (*scores)[page_tokens]) const {
-    FloatLanes<page_tokens> dots[Pages];
-    for (auto& dot : dots) dot = broadcast<page_tokens>(0.0f);
+  /// Some heads of the rows, all of one group. rows.rows · heads <= most_queries.
+  void attend(const AttentionRows& rows, std::size_t group, std::size_t first_head,
+              std::size_t heads) const {
+    Query queries[AttentionTiling::most_queries];
+    for (std::size_t i = 0; i < rows.rows * heads; ++i) {
+      Query& query = queries[i];
+      const std::size_t row = rows.first + i / heads;
+      const std::size_t head = first_head + i % heads;
+      query.context = rows.context(i / heads);
+      query.query = query_key_value + row * shape.row_floats + head * shape.head_dim;
+      query.sum = attended + (row * shape.heads + head) * shape.head_dim;
+      query.largest = lowest;
+      for (float& mass : query.masses) mass = 0.0f;
+      for (std::size_t d = 0; d < shape.head_dim; ++d) query.sum[d] = 0.0f;
+    }
+    const std::size_t head_begin = group * shape.head_dim * page_tokens;
+    const std::size_t end = rows.longest();
+    for (std::size_t begin = 0; begin < end; begin += positions_together) {
+      rows.for_each_run(begin, pages_together, [&](const AttentionRows::Run& run) {
+        const std::size_t seen = run.context - begin;
+        const std::size_t pages =
+            seen < positions_together ? (seen + page_tokens - 1) / page_tokens : pages_together;
+        const float* page_keys[pages_together];
+        const float* page_values[pages_together];
+        for (std::size_t i = 0; i < pages_together; ++i) {
+          const std::uint32_t page = run.pages[begin / page_tokens + (i < pages ? i : 0)];
+          page_keys[i] = part_of_page<float>(keys, page) + head_begin;
+          page_values[i] = part_of_page<float>(values, page) + head_begin;
+        }
+        Query* const some = queries + run.first * heads;
+        const std::size_t count = (run.end - run.first) * heads;
+        score_all(some, count, pages, page_keys, page_values);
+        for (std::size_t i = 0; i < count; ++i) weigh(some[i], begin, pages);
+        for (std::size_t i = 0; i < pages; ++i) {
+          add_values(some, count, begin + i * page_tokens, i, page_values[i]);
+        }
+      });
+    }
+    for (std::size_t i = 0; i < rows.rows * heads; ++i) {
+      const float factor = 1.0f / tree_sum(queries[i].masses);
+      for (std::size_t d = 0; d < shape.head_dim; ++d) queries[i].sum[d] *= factor;
+    }
+  }
+
+  /// scores[p, t] = scale · Σ_d query[d] keys[p][d, t] of every query; slots past its context give
+  /// what nobody reads. The values are asked for meanwhile.
+  /// page_keys: [pages] of [head_dim, page_tokens]; page_values: [pages] of [page_tokens,
+  /// head_dim].
+  void score_all(Query* queries, std::size_t count, std::size_t pages,
+                 const float* const* page_keys, const float* const* page_values) const {
+    const std::size_t tiles = (count + tile_queries - 1) / tile_queries;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      const std::size_t first = count * tile / tiles;
+      const std::size_t rows = count * (tile + 1) / tiles - first;
+      std::size_t page = 0;
+      for (; page + tile_blocks <= pages; page += tile_blocks) {
+        score_of<tile_queries, tile_blocks>(rows, queries + first, page, page_keys, page_values,
+                                            tile == 0);
+      }
+      for (; page < pages; ++page) {
+        score_of<tile_queries, 1>(rows, queries + first, page, page_keys, page_values, tile == 0);
+      }
+    }
+  }
+  template <std::size_t Queries, std::size_t Pages>
+  void score_of(std::size_t count, Query* queries, std::size_t page, const float* const* page_keys,
+                const float* const* page_values, bool asks) const {
+    if constexpr (Queries > 1) {
+      if (count < Queries) {
+        return score_of<Queries - 1, Pages>(count, queries, page, page_keys, page_values, asks);
+      }
+    }
+    constexpr std::size_t registers = Pages * block_registers;
+    FloatRegister dots[Queries][registers];
+    for_each_place<Queries>([&](auto q) {
+      for_each_place<registers>([&](auto part) { dots[q][part] = broadcast_register(0.0f); });
+    });
     for (std::size_t d = 0; d < shape.head_dim; ++d) {
-      const auto element = broadcast<page_tokens>(query[d]);
-      for (std::size_t page = 0; page < Pages; ++page) {
-        __builtin_prefetch(page_values[page] + d * page_tokens);
-        dots[page] = fused_multiply_add(
-            element, load<page_tokens>(page_keys[page] + d * page_tokens), dots[page]);
+      FloatRegister key[registers];
+      for_each_place<registers>([&](auto part) {
+        key[part] = load_register(page_keys[page + part / block_registers] + d * page_tokens +
+                                  part % block_registers * register_lanes);
+      });
+      if (asks) {
+        for_each_place<Pages>(
+            [&](auto p) { __builtin_prefetch(page_values[page + p] + d * page_tokens); });
       }
+      for_each_place<Queries>([&](auto q) {
+        const FloatRegister element = broadcast_register(queries[q].query[d]);
+        for_each_place<registers>([&](auto part) {
+          dots[q][part] = fused_multiply_add_register(element, key[part], dots[q][part]);
+        });
+      });
     }
-    for (std::size_t page = 0; page < Pages; ++page) {
-      store(dots[page] * broadcast<page_tokens>(scale), scores[page]);
+    for_each_place<Queries>([&](auto q) {
+      for_each_place<registers>([&](auto part) {
+        *reinterpret_cast<FloatsInMemory*>(queries[q].scores + page * page_tokens +
+                                           part * register_lanes) =
+            dots[q][part] * broadcast_register(scale);
+      });
+    });
+  }
+
+  /// Makes the scores of some pages what their positions weigh, page by page, rescaled by the
+  /// running maximum.
+  static void weigh(Query& query, std::size_t begin, std::size_t pages) {
+    for (std::size_t page = 0; page < pages; ++page) {
+      const std::size_t tokens = query.tokens(begin + page * page_tokens);
+      if (tokens == 0) return;
+      float* const scores = query.scores + page * page_tokens;
+      for (std::size_t token = tokens; token < page_tokens; ++token) scores[token] = lowest;
+      const float new_largest = largest_of(scores, query.largest);
+      const float shrink = float32_exponential(query.largest - new_largest);
+      for (std::size_t token = 0; token < page_tokens; ++token) {
+        const float mass = float32_exponential(scores[token] - new_largest);
+        scores[token] = token < tokens ? mass : 0.0f;
+        query.masses[token] = fused_multiply_add(query.masses[token], shrink, scores[token]);
+      }
+      query.shrink[page] = shrink;
+      query.largest = new_largest;
     }
   }
 
-  /// The largest of the scores and `least`.
-  static float largest_of(const float (&scores)[page_tokens], float least) {
+  /// The largest of the scores of a page and `least`.
+  static float largest_of(const float* scores, float least) {
     float most[page_tokens];
     for (std::size_t i = 0; i < page_tokens; ++i) most[i] = scores[i] > least ? scores[i] : least;
     for (std::size_t width = page_tokens / 2; width > 0; width /= 2) {
@@ -109,25 +193,78 @@ struct Attend {
     return most[0];
   }
 
-  /// sum = sum · shrink + Σ_t masses[t] values[t]. head_values: [page_tokens, head_dim].
-  void add_values(const float* head_values, const float (&masses)[page_tokens], std::size_t tokens,
-                  float shrink, float* sum) const {
+  /// sum = sum · shrink + Σ_t weights[t] values[t] of every query that sees the page, in tiles of
+  /// those that see as many of its tokens. head_values: [page_tokens, head_dim].
+  void add_values(Query* queries, std::size_t count, std::size_t position, std::size_t page,
+                  const float* head_values) const {
+    for (std::size_t first = 0; first < count;) {
+      const std::size_t tokens = queries[first].tokens(position);
+      std::size_t end = first + 1;
+      while (end < count && end - first < tile_queries && queries[end].tokens(position) == tokens) {
+        ++end;
+      }
+      if (tokens > 0) add_values_of(end - first, queries + first, page, tokens, head_values);
+      first = end;
+    }
+  }
+  template <std::size_t Queries = tile_queries>
+  void add_values_of(std::size_t count, Query* queries, std::size_t page, std::size_t tokens,
+                     const float* head_values) const {
+    if constexpr (Queries > 1) {
+      if (count < Queries) {
+        return add_values_of<Queries - 1>(count, queries, page, tokens, head_values);
+      }
+    }
+    constexpr std::size_t width = tile_blocks * lanes;
     std::size_t begin = 0;
-    for (; begin + block <= shape.head_dim; begin += block) {
-      auto part = load<block>(sum + begin) * broadcast<block>(shrink);
-      for (std::size_t token = 0; token < tokens; ++token) {
-        part = fused_multiply_add(broadcast<block>(masses[token]),
-                                  load<block>(head_values + token * shape.head_dim + begin), part);
-      }
-      store(part, sum + begin);
+    for (; begin + width <= shape.head_dim; begin += width) {
+      add_values_tile<Queries, tile_blocks>(queries, page, tokens, head_values, begin);
     }
-    for (std::size_t d = begin; d < shape.head_dim; ++d) {
-      float part = sum[d] * shrink;
-      for (std::size_t token = 0; token < tokens; ++token) {
-        part = fused_multiply_add(masses[token], head_values[token * shape.head_dim + d], part);
-      }
-      sum[d] = part;
+    for (; begin + lanes <= shape.head_dim; begin += lanes) {
+      add_values_tile<Queries, 1>(queries, page, tokens, head_values, begin);
     }
+    for (std::size_t q = 0; q < Queries; ++q) {
+      for (std::size_t d = begin; d < shape.head_dim; ++d) {
+        float part = queries[q].sum[d] * queries[q].shrink[page];
+        for (std::size_t token = 0; token < tokens; ++token) {
+          part = fused_multiply_add(queries[q].scores[page * page_tokens + token],
+                                    head_values[token * shape.head_dim + d], part);
+        }
+        queries[q].sum[d] = part;
+      }
+    }
+  }
+  template <std::size_t Queries, std::size_t Blocks>
+  void add_values_tile(Query* queries, std::size_t page, std::size_t tokens,
+                       const float* head_values, std::size_t begin) const {
+    constexpr std::size_t registers = Blocks * block_registers;
+    FloatRegister sums[Queries][registers];
+    for_each_place<Queries>([&](auto q) {
+      const FloatRegister shrink = broadcast_register(queries[q].shrink[page]);
+      for_each_place<registers>([&](auto part) {
+        sums[q][part] = load_register(queries[q].sum + begin + part * register_lanes) * shrink;
+      });
+    });
+    for (std::size_t token = 0; token < tokens; ++token) {
+      FloatRegister value[registers];
+      for_each_place<registers>([&](auto part) {
+        value[part] =
+            load_register(head_values + token * shape.head_dim + begin + part * register_lanes);
+      });
+      for_each_place<Queries>([&](auto q) {
+        const FloatRegister weight =
+            broadcast_register(queries[q].scores[page * page_tokens + token]);
+        for_each_place<registers>([&](auto part) {
+          sums[q][part] = fused_multiply_add_register(weight, value[part], sums[q][part]);
+        });
+      });
+    }
+    for_each_place<Queries>([&](auto q) {
+      for_each_place<registers>([&](auto part) {
+        *reinterpret_cast<FloatsInMemory*>(queries[q].sum + begin + part * register_lanes) =
+            sums[q][part];
+      });
+    });
   }
 };
 

@@ -1,19 +1,30 @@
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 
-#include <stdexcept>
 #include <string>
 
+#include "base/error.hpp"
 #include "gpu/device/for_instruction_set.hpp"
 
 namespace tempera::gpu {
 
 const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
   if (const auto why = why_missing(set); !why.empty()) {
-    throw std::invalid_argument("no kernels for " + std::string(name_of(set)) + ": " + why);
+    throw Bug("no kernels for " + std::string(name_of(set)) + ": " + why);
   }
+#if defined(TEMPERA_HAS_AVX512_BF16)
+  if (set == InstructionSet::avx512_bf16 && arithmetic == Arithmetic::bfloat16_pairs) {
+    return bfloat16_pairs_kernels_for<InstructionSet::avx512_bf16>();
+  }
+#endif
   return for_instruction_set(set, [&]<InstructionSet Set>() -> const Kernels& {
-    return arithmetic == Arithmetic::tensor_core ? tensor_core_kernels_for<Set>()
-                                                 : float32_kernels_for<Set>();
+    switch (arithmetic) {
+      case Arithmetic::tensor_core:
+        return tensor_core_kernels_for<Set>();
+      case Arithmetic::bfloat16_pairs:
+        return bfloat16_pairs_kernels_for<Set>();
+      default:
+        return float32_kernels_for<Set>();
+    }
   });
 }
 

@@ -36,7 +36,7 @@ struct OnHostThreads {
   }
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
-  using RotateIntoPages = TensorCoreRotateIntoPages;
+  using RotateIntoPages = RotateIntoBfloat16Pages<HeadsInPages>;
   using Attend = TensorCoreAttend;
   using GatherFromPages = TensorCoreGatherFromPages;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;

@@ -7,8 +7,8 @@
 #include "gpu/transformer/kernels/row_kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 
-// The steps of the `tensor-core` arithmetic that are one loop over a row: call operator()(item) for
-// every item.
+// The steps of the arithmetics with bfloat16 pages that are one loop over a row: call
+// operator()(item) for every item.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -69,16 +69,40 @@ struct TensorCoreGatherFromPages {
   }
 };
 
+/// Where the elements of keys and values lie in a page of `tensor-core`.
+struct HeadsInPages {
+  static std::size_t key(std::size_t head, std::size_t slot, std::size_t d, std::size_t head_dim) {
+    return (head * page_tokens + slot) * head_dim + d;
+  }
+  static std::size_t value(std::size_t head, std::size_t slot, std::size_t d,
+                           std::size_t head_dim) {
+    return key(head, slot, d, head_dim);
+  }
+};
+
+/// And in one of `bfloat16-pairs`: keys [key_value_heads, head_dim / 2, page_tokens, 2], values
+/// [key_value_heads, page_tokens / 2, head_dim, 2]: what is summed in pairs lies in pairs.
+struct PairsInPages {
+  static std::size_t key(std::size_t head, std::size_t slot, std::size_t d, std::size_t head_dim) {
+    return ((head * head_dim / 2 + d / 2) * page_tokens + slot) * 2 + d % 2;
+  }
+  static std::size_t value(std::size_t head, std::size_t slot, std::size_t d,
+                           std::size_t head_dim) {
+    return ((head * page_tokens / 2 + slot / 2) * head_dim + d) * 2 + slot % 2;
+  }
+};
+
 /// An item is one head of one row: its queries first, then its keys, then its values.
-struct TensorCoreRotateIntoPages {
+template <class Layout>
+struct RotateIntoBfloat16Pages {
   AttentionShape shape;
   const float* query_norm;  // [head_dim]; may be null
   const float* key_norm;    // [head_dim]; may be null
   float epsilon;
   RotaryTables tables;
   TokenRows batch;
-  PagePart keys;           // [key_value_heads, page_tokens, head_dim]
-  PagePart values;         // [key_value_heads, page_tokens, head_dim]
+  PagePart keys;           // as Layout
+  PagePart values;         // as Layout
   float* query_key_value;  // [rows, shape.row_floats]
 
   std::size_t items() const { return batch.rows * heads_per_row(); }
@@ -98,14 +122,18 @@ struct TensorCoreRotateIntoPages {
     const bool is_key = head < shape.key_value_heads;
     if (!is_key) head -= shape.key_value_heads;
     std::uint16_t* target =
-        part_of_page<std::uint16_t>(is_key ? keys : values, page_of_row(batch, row)) +
-        (head * page_tokens + position % page_tokens) * shape.head_dim;
+        part_of_page<std::uint16_t>(is_key ? keys : values, page_of_row(batch, row));
+    const std::size_t slot = position % page_tokens;
     if (is_key) {
       rotate(buffer + shape.key_begin + head * shape.head_dim, key_norm, position,
-             [&](std::size_t d, float x) { target[d] = to_bfloat16(x); });
+             [&](std::size_t d, float x) {
+               target[Layout::key(head, slot, d, shape.head_dim)] = to_bfloat16(x);
+             });
     } else {
       const float* value = buffer + shape.value_begin + head * shape.head_dim;
-      for (std::size_t d = 0; d < shape.head_dim; ++d) target[d] = to_bfloat16(value[d]);
+      for (std::size_t d = 0; d < shape.head_dim; ++d) {
+        target[Layout::value(head, slot, d, shape.head_dim)] = to_bfloat16(value[d]);
+      }
     }
   }
 

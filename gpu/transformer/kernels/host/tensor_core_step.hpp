@@ -118,10 +118,10 @@ struct RowStep {
 #endif
 
 #if defined(__AVX512F__)
-
 // GCC 12 takes the operand that its own intrinsics leave undefined for a mistake (its bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gpu/transformer/architectures/decoder_config.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 
 namespace tempera::gpu {

@@ -49,7 +49,7 @@ struct ExpectedLogits {
     return 2.0 * steps * static_cast<double>(tokens.size()) * 0x1p-24 * largest();
   }
   /// The same of bfloat16's rounding, in root mean square: see qwen3_golden.cpp.
-  double tensor_core_tolerance(const DecoderConfig& config) const {
+  double bfloat16_tolerance(const DecoderConfig& config) const {
     const double steps = 6.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
     return std::sqrt(2.0 * steps / 3.0) * 0x1p-8 * root_mean_square(logits);
   }

@@ -239,19 +239,19 @@ TEST_CASE("every architecture has the logits of Hugging Face transformers to flo
   }
 }
 
-TEST_CASE("under tensor-core every architecture has those logits to bfloat16 rounding",
-          "[transformer][parity][tensor-core]") {
+TEST_CASE("in bfloat16 every architecture has those logits to bfloat16 rounding",
+          "[transformer][parity][tensor-core][bfloat16-pairs]") {
+  const auto arithmetic = GENERATE(Arithmetic::tensor_core, Arithmetic::bfloat16_pairs);
   for (const auto& each : cases()) {
     const ExpectedLogits expected(each.name);
     const auto config = each.config();
-    const auto rows =
-        each.rows(config, {}, expected.tokens, default_kernels(Arithmetic::tensor_core));
+    const auto rows = each.rows(config, {}, expected.tokens, default_kernels(arithmetic));
     const double distance = expected.distance(rows).mean;
-    const double tolerance = expected.tensor_core_tolerance(config);
+    const double tolerance = expected.bfloat16_tolerance(config);
     INFO(each.name << ": distance " << distance << ", tolerance " << tolerance);
     CHECK(distance <= tolerance);
     CHECK(distance > 0.02 * tolerance);  // it is another arithmetic
-    write_parity({each.name, Arithmetic::tensor_core, distance, tolerance}, expected);
+    write_parity({each.name, arithmetic, distance, tolerance}, expected);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gpu/transformer/architectures/qwen3_5.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/parity_table.hpp"
 #include "tests/gpu/transformer/architectures/plain_recurrent.hpp"

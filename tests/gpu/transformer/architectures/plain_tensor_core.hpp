@@ -69,6 +69,7 @@ class PlainTensorCore {
   PlainTensorCore(const Qwen3Config& config, const KeptTensors& tensors,
                   TensorCoreDefect defect = TensorCoreDefect::none)
       : config_(config), tensors_(tensors), defect_(defect) {}
+  virtual ~PlainTensorCore() = default;
 
   /// [position][token] logits.
   std::vector<Vector> logits(const std::vector<std::uint32_t>& tokens) const {
@@ -126,7 +127,7 @@ class PlainTensorCore {
     return result;
   }
 
- private:
+ protected:
   using Defect = TensorCoreDefect;
 
   static void append(const Vector& more, Vector& to) {
@@ -140,7 +141,7 @@ class PlainTensorCore {
   }
 
   /// Segments of 512 inputs, each a chain of steps, the segments added in order.
-  Vector product(const std::string& name, const Vector& x) const {
+  virtual Vector product(const std::string& name, const Vector& x) const {
     const auto& weights = tensors_.values(name);
     const std::size_t in = x.size();
     const std::size_t segment = defect_ == Defect::segments_joined          ? in
@@ -229,8 +230,8 @@ class PlainTensorCore {
     Vector sums;
   };
 
-  Vector attended_head(const Vector& query, const std::vector<std::vector<Vector>>& keys,
-                       const std::vector<Vector>& values, std::size_t group) const {
+  virtual Vector attended_head(const Vector& query, const std::vector<std::vector<Vector>>& keys,
+                               const std::vector<Vector>& values, std::size_t group) const {
     const std::size_t width = defect_ == Defect::splits_of_128 ? 128 : 256;
     const float scale = 1.0f / std::sqrt(static_cast<float>(query.size()));
     std::vector<Split> splits;

@@ -63,7 +63,7 @@ struct Golden {
   /// There are as many such steps in a chain as in tolerance(), each followed by a norm that keeps
   /// relative errors, and their errors are independent too, so that squares add. What is cut off in
   /// the tensor core, 2^-24 at most a step, is nothing beside it.
-  double tensor_core_tolerance(const Qwen3Config& config) const {
+  double bfloat16_tolerance(const Qwen3Config& config) const {
     const double steps = 4.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
     double squares = 0.0;
     for (const float logit : logits) squares += double{logit} * double{logit};
@@ -133,7 +133,7 @@ TEST_CASE("under tensor-core the logits are those of Hugging Face to bfloat16 ro
   const auto transformer =
       Transformer::load(golden.folder, default_kernels(Arithmetic::tensor_core));
   const double distance = golden.mean_distance(rows_of(*transformer, golden.tokens));
-  const double tolerance = golden.tensor_core_tolerance(config);
+  const double tolerance = golden.bfloat16_tolerance(config);
   INFO(name << ": distance " << distance << ", tolerance " << tolerance);
   CHECK(distance <= tolerance);
   CHECK(distance >

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "gpu/device/bfloat16_pairs.hpp"
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/weights/packed_matrix.hpp"
 #include "gpu/transformer/weights/quantised_block.hpp"
@@ -228,6 +229,60 @@ TEST_CASE("a tensor-core product over quantised weights has the bits of one over
   }
 }
 
+namespace {
+
+/// Segments of 32 inputs, each two chains of pairs from 0, added in order.
+float product_of_pairs(const std::uint16_t* weights, const std::uint16_t* inputs, std::size_t in) {
+  const auto word = [](const std::uint16_t* pair) {
+    return pair[0] | static_cast<std::uint32_t>(pair[1]) << 16;
+  };
+  float total = 0.0f;
+  for (std::size_t begin = 0; begin < in; begin += 32) {
+    float chains[2] = {0.0f, 0.0f};
+    for (std::size_t i = begin; i < std::min(in, begin + 32); i += 2) {
+      float& sum = chains[i / 2 % 2];
+      sum = add_pair(word(weights + i), word(inputs + i), sum);
+    }
+    total = flushed_sum(total, flushed_sum(chains[0], chains[1]));
+  }
+  return total + 0.0f;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a bfloat16-pairs product over weights of any type has the bits of one over rounded values",
+    "[kernels][quantised][bfloat16-pairs]") {
+  constexpr std::size_t out = 37;  // three blocks, the last one of five outputs
+  constexpr std::size_t most = 65;
+  for (const auto& type : quantised_types()) {
+    for (const std::size_t in : {256U, 768U, 1280U}) {
+      Stack stack{in, {}, {}, {}, {}};
+      stack.add(type.dtype, out, 5);
+      const auto inputs = rounded(inputs_of(most * in));
+      const auto weights = rounded(stack.values[0]);
+      std::vector<float> expected;
+      for (std::size_t row = 0; row < most; ++row) {
+        for (std::size_t o = 0; o < out; ++o) {
+          expected.push_back(product_of_pairs(&weights[o * in], &inputs[row * in], in));
+        }
+      }
+      const auto matrix = stack.packed(Arithmetic::bfloat16_pairs);
+      DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
+      for (const auto* form : forms_of_the_kernels(Arithmetic::bfloat16_pairs)) {
+        for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{7}, most}) {
+          CAPTURE(type.dtype, in, form->name(), count);
+          DeviceMemory<float> outputs(count * out);
+          form->multiply(matrix.view(), {nullptr, given.data()}, count, out, outputs.data());
+          const std::vector<float> first(
+              expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count * out));
+          CHECK((bits_of(outputs.download(0, count * out)) == bits_of(first)));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("under tensor-core a stack of several types has the bits of its values as fragments",
           "[kernels][quantised]") {
   constexpr std::size_t in = 768;
@@ -300,7 +355,7 @@ TEST_CASE("quantised weights take no more memory than in their file, Q4_K a thir
     Stack stack{512, {}, {}, {}, {}};
     stack.add(type.dtype, 32, 3);
     for (const auto arithmetic : arithmetics) {
-      if (arithmetic == Arithmetic::tensor_core && std::string(type.dtype) == "F16") continue;
+      if (rounds_to_bfloat16(arithmetic) && std::string(type.dtype) == "F16") continue;
       const auto matrix = stack.packed(arithmetic);
       const auto bytes = std::get<DeviceMemory<std::byte>>(matrix.weights).size();
       CAPTURE(type.dtype);

@@ -182,11 +182,11 @@ struct StoredRows {
   }
 };
 
-/// Every form of both arithmetics that can run here, the CUDA kernels on fibers among them.
+/// Every form of every arithmetic that can run here, the CUDA kernels on fibers among them.
 std::vector<const Kernels*> all_forms() {
   static const CudaKernels on_fibers(3);
   std::vector<const Kernels*> forms{&on_fibers};
-  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+  for (const Arithmetic arithmetic : arithmetics) {
     const auto of = forms_of_the_kernels(arithmetic);
     forms.insert(forms.end(), of.begin(), of.end());
   }

@@ -4,6 +4,7 @@
 
 #include "gpu/transformer/architectures/rotary_angles.hpp"
 #include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/plain_tensor_core.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/transformer/weights/dequantise.hpp"
@@ -25,11 +27,11 @@ inline const std::vector<QuantisedType>& quantised_types() {
   return types;
 }
 
-inline const QuantisedType& quantised_type(const std::string& dtype) {
+inline const QuantisedType& quantised_type(std::string_view dtype) {
   for (const auto& type : quantised_types()) {
     if (type.dtype == dtype) return type;
   }
-  throw std::invalid_argument(dtype);
+  throw std::invalid_argument(std::string(dtype));
 }
 
 /// `elements` of them, a multiple of those in a block.

@@ -92,6 +92,20 @@ TEST_CASE("an entry that its bytes do not bear out is refused by its name", "[sa
   }
 }
 
+TEST_CASE("what the format does not have is refused by its name", "[safetensors]") {
+  const std::string tensor = R"("a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]})";
+  const std::string data(8, '\0');
+  CHECK(read(safetensors_bytes("{" + tensor + R"(, "__metadata__": {}})", data)).size() == 1);
+  for (const char* metadata : {"3", "null", "[]", R"({"format": 1})", R"({"nested": {}})"}) {
+    CAPTURE(metadata);
+    require_refused(
+        safetensors_bytes("{" + tensor + R"(, "__metadata__": )" + metadata + "}", data),
+        {"__metadata__"});
+  }
+  require_refused(one(R"({"dtype": "F32", "shape": [2], "data_offsets": [0, 8], "scale": 2})"),
+                  {"scale", "is not known"});
+}
+
 TEST_CASE("bytes that belong to no tensor or to two are refused", "[safetensors]") {
   CHECK(read(two("[8, 16]", "[0, 8]")).size() == 2);
   require_refused(two("[0, 8]", "[4, 12]", 12), {"\"b\"", "overlap"});
@@ -152,6 +166,14 @@ TEST_CASE("an index that its files do not bear out is refused", "[safetensors]")
     std::filesystem::copy(folder.path() / third, folder.path() / "again.safetensors");
     folder.edit_json(index, [&](auto& json) { json["weight_map"]["x"] = "again.safetensors"; });
     require_bad_input(read_folder, {third, "again.safetensors"});
+  }
+  SECTION("a tensor is not listed") {
+    folder.edit_json(index, [&](auto& json) { json["weight_map"].erase(norm); });
+    require_bad_input(read_folder, {third, norm, "is not listed in " + index});
+  }
+  SECTION("a key is unknown") {
+    folder.edit_json(index, [&](auto& json) { json["weights"] = 1; });
+    require_bad_input(read_folder, {index, "weights", "is not known"});
   }
   SECTION("a file lies elsewhere") {
     for (const char* name : {"../model.safetensors", "/etc/passwd", "", ".", ".."}) {

@@ -1,7 +1,0 @@
-#include "gpu/sampler/swap.hpp"
-
-namespace tempera::gpu {
-
-template void attempt_swap<PaperRules>(std::vector<Record>& replicas, Turn turn);
-
-}  // namespace tempera::gpu

@@ -1,0 +1,168 @@
+#include "gpu/session/resolve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "gpu/session/presets.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+constexpr std::size_t default_horizon = 64;
+constexpr std::size_t default_rounds = 4;
+constexpr std::size_t default_particles = 8;
+
+/// The powers of a wish that gives none. preset: null if none is named.
+std::vector<double> open_powers(const NamedSampler& sampler, const Preset* preset) {
+  std::vector<double> ladder{1.0, 2.0, 4.0};
+  if (preset != nullptr) ladder = preset->powers;
+  if (sampler.powers == NamedSampler::Powers::ladder) return ladder;
+  const bool base = sampler.powers == NamedSampler::Powers::base || sampler.name == "best-of-n";
+  return {base ? 1.0 : ladder.back()};
+}
+
+/// The power 1/t of a temperature.
+double power_of(double temperature, const std::string& where) {
+  if (!(temperature > 0.0) || !std::isfinite(temperature))
+    throw BadInput(where, "is no number above 0",
+                   "give one, such as 0.25 for the power 4; 0 would leave nothing to chance");
+  require_power(1.0 / temperature, where);
+  return 1.0 / temperature;
+}
+
+const NamedSampler& sampler_of(const SamplerWish& wish, Spelling spelling) {
+  const std::string where = spelt("sampler", spelling);
+  if (!wish.temperature)
+    return sampler_named(wish.sampler.value_or(std::string(default_sampler)), where);
+  const NamedSampler& sampler = sampler_named(wish.sampler.value_or("low-temperature"), where);
+  const std::string temperature = spelt("temperature", spelling);
+  if (sampler.name != "low-temperature")
+    throw BadInput(temperature, "has no effect on the sampler " + std::string(sampler.name),
+                   "give powers: the power 1/t does what the temperature t does");
+  if (wish.powers)
+    throw BadInput(temperature, "says the same as " + spelt("powers", spelling),
+                   "give one of the two: the power is 1/t");
+  return sampler;
+}
+
+}  // namespace
+
+std::string spelt(std::string_view key, Spelling spelling) {
+  if (spelling == Spelling::keys) return std::string(key);
+  std::string flag = "--" + std::string(key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
+                           Spelling spelling) {
+  const auto refuse = [&](bool is_taken, bool is_given, std::string_view key) {
+    if (!is_taken && is_given)
+      throw BadInput(spelt(key, spelling),
+                     "has no effect on the sampler " + std::string(sampler.name),
+                     "leave it out, or name another with " + spelt("sampler", spelling));
+  };
+  refuse(sampler.takes_particles, wish.particles.has_value(), "particles");
+  refuse(sampler.takes_moves, wish.rounds.has_value(), "rounds");
+  refuse(sampler.takes_moves, wish.local_moves.has_value(), "local_moves");
+  refuse(sampler.takes_swaps, wish.sweeps.has_value(), "sweeps");
+  refuse(sampler.takes_swaps, wish.schedule.has_value(), "schedule");
+  refuse(sampler.takes_output, wish.output_rung.has_value(), "output_rung");
+  refuse(sampler.takes_local_moves, wish.early_rejection.value_or(false), "early_rejection");
+  refuse(sampler.takes_local_moves, wish.restart_weights.has_value(), "restart_weights");
+  refuse(sampler.takes_local_moves, wish.restart_range.has_value(), "restart_range");
+}
+
+void refuse_idle_prefetch(const SamplerSettings& settings, Spelling spelling) {
+  if (settings.options.prefetch == 0) return;
+  const std::string where = spelt("prefetch", spelling);
+  const std::string sampler = spelt("sampler", spelling);
+  if (!sampler_named(settings.sampler, sampler).takes_local_moves)
+    throw BadInput(where, "has no effect on the sampler " + settings.sampler,
+                   "leave it out, or name another with " + sampler);
+  const auto of_stage = [](const std::vector<std::size_t>& counts, std::size_t m) {
+    if (counts.size() == 1) return counts.front();
+    return m < counts.size() ? counts[m] : 0;  // what does not fit the stages is refused there
+  };
+  const std::size_t counted = std::max(settings.rounds.size(), settings.local_moves.size());
+  for (std::size_t m = 0; m < counted; ++m)
+    if (of_stage(settings.rounds, m) * of_stage(settings.local_moves, m) > 1) return;
+  throw BadInput(where, "has no effect where no stage has two local moves of a rung",
+                 "leave it out, or give " + spelt("rounds", spelling) + " 2 or more");
+}
+
+SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
+  const NamedSampler& sampler = sampler_of(wish, spelling);
+  refuse_without_effect(wish, sampler, spelling);
+  const Preset* preset =
+      wish.preset ? &preset_named(*wish.preset, spelt("preset", spelling)) : nullptr;
+  SamplerSettings settings;
+  settings.sampler = sampler.name;
+  settings.preset = wish.preset.value_or("");
+  if (wish.temperature)
+    settings.powers = {power_of(*wish.temperature, spelt("temperature", spelling))};
+  else
+    settings.powers = wish.powers ? *wish.powers : open_powers(sampler, preset);
+  settings.horizon = wish.horizon.value_or(preset != nullptr ? preset->horizon : default_horizon);
+  settings.block =
+      wish.block.value_or(preset != nullptr ? preset->block : default_block(settings.horizon));
+  settings.rounds = {preset != nullptr ? preset->rounds : default_rounds};
+  if (wish.rounds) settings.rounds = *wish.rounds;
+  settings.local_moves = wish.local_moves.value_or(std::vector<std::size_t>{1});
+  settings.sweeps = wish.sweeps.value_or(std::vector<std::size_t>{1});
+  if (!sampler.takes_moves) settings.rounds = settings.local_moves = {0};
+  if (!sampler.takes_swaps) settings.sweeps = {0};
+  settings.schedule = wish.schedule.value_or(Schedule::adj);
+  if (wish.restart_weights) settings.restart_weights = *wish.restart_weights;
+  settings.restart_range = wish.restart_range.value_or(RestartRange::horizon);
+  settings.output = wish.output_rung.value_or(settings.powers.size());
+  if (sampler.takes_particles) settings.particles = wish.particles.value_or(default_particles);
+  settings.samples = wish.samples.value_or(1);
+  settings.seed = wish.seed.value_or(0);
+  settings.stop = wish.stop;
+  if (std::find(settings.stop.begin(), settings.stop.end(), "") != settings.stop.end())
+    throw BadInput(spelt("stop", spelling), "has an empty text", "leave it out");
+  settings.options = {wish.early_rejection.value_or(false), wish.prefetch.value_or(0),
+                      wish.confidence.value_or(false)};
+  refuse_idle_prefetch(settings, spelling);
+  settings.plan();
+  return settings;
+}
+
+AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& settings) {
+  return {settings.horizon, wish.horizon.has_value(), wish.preset ? preset_margin : 0};
+}
+
+ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, Thinking thinking,
+                              const AskedHorizon& horizon, const std::string& where) {
+  ResolvedPrompt resolved;
+  if (const auto* text = std::get_if<std::string>(&prompt))
+    resolved.tokens = model.encode(*text, where);
+  else if (const auto* messages = std::get_if<std::vector<ChatMessage>>(&prompt))
+    resolved.tokens = model.encode_chat(*messages, thinking, where);
+  else
+    resolved.tokens = std::get<std::vector<TokenId>>(prompt);
+  if (!horizon.is_given)
+    resolved.horizon =
+        model.horizon_behind(resolved.tokens.size(), horizon.margin, horizon.tokens, where);
+  model.check_prompt(resolved.tokens, resolved.horizon.value_or(horizon.tokens), where);
+  return resolved;
+}
+
+SampleRequest resolve(const OpenedModel& model, const SampleWish& wish, Spelling spelling,
+                      const std::string& where) {
+  const SamplerSettings settings = resolve_sampler(wish.sampler, spelling);
+  if (wish.thinking != Thinking::as_published &&
+      !std::holds_alternative<std::vector<ChatMessage>>(wish.prompt))
+    throw BadInput(spelt("thinking", spelling), "is about a conversation",
+                   "leave it out, or give messages");
+  ResolvedPrompt prompt = resolve_prompt(model, wish.prompt, wish.thinking,
+                                         asked_horizon(wish.sampler, settings), where);
+  return settings.request(std::move(prompt.tokens),
+                          wish.id ? prompt_number(*wish.id) : PromptNumber{}, prompt.horizon,
+                          model.terminal(), where);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "gpu/models/opened_model.hpp"
+#include "gpu/session/sample_request.hpp"
+#include "gpu/session/sampler_settings.hpp"
+
+namespace tempera::gpu {
+
+/// What a user may say about the sampler. What is left open takes the preset's value, if a preset
+/// is named and has one, else the default. Each field says its default.
+struct SamplerWish {
+  std::optional<std::string> preset = {};   ///< a row of the paper's tables (presets.hpp)
+  std::optional<std::string> sampler = {};  ///< ppt; low-temperature if a temperature is given
+  std::optional<std::vector<double>> powers =
+      {};  ///< 1, 2, 4; of a sampler of one power 4; best-of-n 1
+  /// t > 0 of tokenwise sampling: one power 1/t. Refused beside powers and for other samplers.
+  std::optional<double> temperature = {};
+  std::optional<std::size_t> horizon = {};                         ///< 64
+  std::optional<std::size_t> block = {};                           ///< default_block(horizon)
+  std::optional<std::vector<std::size_t>> rounds = {};             ///< 4
+  std::optional<std::vector<std::size_t>> local_moves = {};        ///< 1
+  std::optional<std::vector<std::size_t>> sweeps = {};             ///< 1
+  std::optional<Schedule> schedule = {};                           ///< adj
+  std::optional<std::vector<std::uint64_t>> restart_weights = {};  ///< uniform
+  std::optional<RestartRange> restart_range = {};                  ///< horizon
+  std::optional<std::size_t> output_rung = {};                     ///< the last, from 1
+  std::optional<std::size_t> particles = {};                       ///< 8
+  std::optional<std::size_t> samples = {};                         ///< 1
+  std::optional<std::uint64_t> seed = {};                          ///< 0
+  std::vector<std::string> stop = {};                              ///< none
+  std::optional<bool> early_rejection = {};                        ///< false
+  std::optional<bool> confidence = {};                             ///< false
+  std::optional<std::size_t> prefetch = {};                        ///< 0
+};
+
+/// A prompt as a user gives it: plain text, tokens, or a conversation of any number of turns, whose
+/// first message may be the system's.
+using PromptWish = std::variant<std::string, std::vector<TokenId>, std::vector<ChatMessage>>;
+
+/// All that a user may say about one request.
+struct SampleWish {
+  PromptWish prompt = {};
+  Thinking thinking = Thinking::as_published;  ///< of a conversation
+  /// What tells the prompt's draws from those of others (prompt_number); none: the number 0.
+  std::optional<std::string> id = {};
+  SamplerWish sampler = {};
+};
+
+/// How error messages name what a user said.
+enum class Spelling : std::uint8_t {
+  keys,   ///< "local_moves"
+  flags,  ///< "--local-moves"
+};
+/// "local_moves" as the spelling has it.
+std::string spelt(std::string_view key, Spelling spelling);
+
+/// B if nobody gives one: T/4, rounded up.
+constexpr std::size_t default_block(std::size_t horizon) { return (horizon + 3) / 4; }
+
+/// Fills in what was left open and refuses what cannot be, before any model is opened.
+/// @throw BadInput naming what the user said: for a value out of its range, one that has no effect
+/// on the sampler, an unknown sampler or preset (with the nearest name), and as
+/// SamplerSettings::plan
+SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling = Spelling::keys);
+
+/// Refuses what a user said of a sampler that does not take it.
+/// @throw BadInput for the first such value
+void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler, Spelling spelling);
+
+/// Refuses to prefetch if no move can begin ahead of another.
+/// @throw BadInput
+void refuse_idle_prefetch(const SamplerSettings& settings, Spelling spelling = Spelling::keys);
+
+/// A prompt's tokens, and the horizon that fits after it if that is less than T.
+struct ResolvedPrompt {
+  std::vector<TokenId> tokens;
+  std::optional<std::size_t> horizon;
+};
+
+/// The horizon that is asked for.
+struct AskedHorizon {
+  std::size_t tokens = 0;  ///< T
+  bool is_given = false;   ///< whether the user gave it: then it fits, or is refused
+  std::size_t margin = 0;  ///< positions to leave free if it was not given
+};
+/// The horizon that a wish asks for; a preset leaves preset_margin positions free.
+AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& settings);
+
+/// Encodes a prompt and checks that the model can answer it. If no horizon was given, and less than
+/// T fits after the prompt, it has a horizon of its own.
+/// @throw BadInput naming `where` for a prompt that the model cannot take, or whose answer it
+/// cannot hold
+ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, Thinking thinking,
+                              const AskedHorizon& horizon, const std::string& where);
+
+/// The whole request that a wish means.
+/// @throw BadInput as resolve_sampler and resolve_prompt
+SampleRequest resolve(const OpenedModel& model, const SampleWish& wish,
+                      Spelling spelling = Spelling::keys, const std::string& where = "prompt");
+
+}  // namespace tempera::gpu

@@ -1,0 +1,63 @@
+#include "gpu/session/sampler_settings.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace tempera::gpu {
+
+/// Whether powers, particles and restarts are such as the sampler takes.
+void SamplerSettings::check_sampler() const {
+  const NamedSampler& named = sampler_named(sampler, "sampler");
+  if (named.powers != NamedSampler::Powers::ladder && powers.size() != 1)
+    throw BadInput("powers", sampler + " takes one power, not " + std::to_string(powers.size()),
+                   "give one");
+  if (named.powers == NamedSampler::Powers::base && powers.front() != 1.0)
+    throw BadInput("powers", sampler + " sampling has power 1",
+                   "leave them out, or take the sampler low-temperature");
+  if (!named.takes_particles && particles != 0)
+    throw BadInput("particles", sampler + " has none", "leave them out");
+  const bool restarts = !restart_weights.empty() || restart_range != RestartRange::horizon;
+  if (!named.takes_local_moves && restarts)
+    throw BadInput("restart weights and range", sampler + " takes none", "leave them out");
+  if (named.takes_particles && (particles == 0 || particles > most_particles))
+    throw BadInput("particles", "are " + std::to_string(particles),
+                   "give 1 to " + std::to_string(most_particles));
+}
+
+Plan SamplerSettings::plan() const {
+  const Ladder ladder(powers);
+  check_sampler();
+  if (output < 1 || output > ladder.rungs())
+    throw BadInput("output rung", "is " + std::to_string(output),
+                   "give one of the rungs 1 to " + std::to_string(ladder.rungs()));
+  if (samples == 0) throw BadInput("samples", "is 0", "ask for at least 1");
+  if (samples > addressable_samples)
+    throw BadInput(
+        "samples", "is " + std::to_string(samples),
+        "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
+  Plan plan{make_stages(horizon, block, rounds, local_moves, sweeps),
+            schedule,
+            output - 1,
+            particles,
+            restart_weights,
+            restart_range};
+  require_restart(plan, "restart weights and range");
+  return plan;
+}
+
+SampleRequest SamplerSettings::request(std::vector<TokenId> prompt, PromptNumber number,
+                                       std::optional<std::size_t> own_horizon,
+                                       std::vector<TokenId> terminal,
+                                       const std::string& where) const {
+  SampleRequest request{Ladder(powers), plan(), std::move(terminal), std::move(prompt), number};
+  if (own_horizon) request.plan = cut_at(request.plan, *own_horizon, where);
+  request.sampler = sampler_named(sampler, "sampler").program;
+  request.seed = seed;
+  request.samples = samples;
+  request.stop = stop;
+  request.options = options;
+  return request;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,66 @@
+#include "gpu/session/saved_progress.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.hpp"
+#include "gpu/lottery/exponential.hpp"
+#include "gpu/sampler/score_record.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// A saved record at the horizon of the saved stage, scored again.
+Record rescored(const SavedProgress& saved, std::size_t replica, std::size_t horizon,
+                const Run& run, RowLottery& rows) {
+  std::optional<Record> record;
+  try {
+    record = score_record(run.engine.model(), rows, run.ladder, run.context, horizon,
+                          saved.replicas[replica], run.options.confidence);
+  } catch (const ImpossibleToken&) {
+    // A token that the model now forbids, or that its record has no room for.
+  }
+  if (!record || to_bits(record->log_p0()) != saved.log_p0.at(replica))
+    throw BadInput(saved.where, "the model no longer gives the probabilities of the checkpoint",
+                   "resume with the model and the program that the run began with");
+  return std::move(*record);
+}
+
+}  // namespace
+
+SavedProgress saved(const Progress& progress, std::string where) {
+  SavedProgress kept;
+  kept.stage = progress.stage;
+  kept.extended = progress.extended;
+  kept.round = progress.round;
+  kept.local_moves = progress.local_moves;
+  kept.sweeps = progress.sweeps;
+  kept.resampled = progress.resampled;
+  for (const Record& record : progress.replicas) {
+    kept.replicas.push_back(record.token_ids());
+    kept.log_p0.push_back(to_bits(record.log_p0()));
+  }
+  kept.where = std::move(where);
+  return kept;
+}
+
+Progress position_of(const SavedProgress& saved) {
+  Progress progress;
+  progress.stage = saved.stage;
+  progress.extended = saved.extended;
+  progress.round = saved.round;
+  progress.local_moves = saved.local_moves;
+  progress.sweeps = saved.sweeps;
+  progress.resampled = saved.resampled;
+  return progress;
+}
+
+void restore(const SavedProgress& saved, const Plan& plan, const Run& run, RowLottery& rows,
+             Progress& progress) {
+  progress = position_of(saved);
+  for (std::size_t k = 0; k < saved.replicas.size(); ++k)
+    progress.replicas.push_back(rescored(saved, k, plan.stages.at(saved.stage).horizon, run, rows));
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,217 @@
+#include "gpu/session/session.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "gpu/models/opened_model.hpp"
+#include "gpu/session/sample_run.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+/// How many proposals of one rung can be ahead: no more than its moves of a stage leave.
+std::size_t most_ahead(const SampleRequest& request) {
+  std::size_t most = 1;
+  for (const Stage& stage : request.plan.stages)
+    most = std::max(most, stage.rounds * stage.local_moves);
+  return std::min(most - 1, request.options.prefetch);
+}
+
+std::size_t bytes_of_run(const LanguageModel& model, const SampleRequest& request, bool restored) {
+  return cache_bytes_of_run(model, request.prompt.size(), request.plan.stages.back().horizon,
+                            request.plan.replicas(request.ladder), 1 + most_ahead(request),
+                            restored);
+}
+
+}  // namespace
+
+class Session::Work {
+ public:
+  Work(LanguageModel& model, const SessionOptions& options, const TokenText* text,
+       const OpenedModel* opened)
+      : model_(model),
+        options_(options),
+        text_(text),
+        opened_(opened),
+        memory_(options.cache_memory),
+        prompts_(model, memory_),
+        rows_(make_device_row_lottery()),
+        engine_(model, *rows_, lottery_, options.largest_batch, options.order) {
+    // Of these no step would ever come to an end.
+    if (options.largest_batch == 0 || options.in_flight == 0)
+      throw Bug("a session whose batch, or whose samples under way, are none");
+  }
+
+  RequestId submit(SampleRequest&& request, std::optional<SavedProgress>&& saved,
+                   Listener& listener) {
+    require_possible(request);
+    require_room(request, "the request");
+    auto taken = std::make_shared<TakenRequest>();
+    taken->id = next_request_++;
+    taken->asked = std::move(request);
+    taken->context = {taken->asked.prompt, taken->asked.terminal};
+    taken->listener = &listener;
+    taken->saved = std::move(saved);
+    taken->prompt = prompts_.of(taken->asked.prompt);
+    requests_.emplace(taken->id, taken);
+    queue_.push_back(taken);
+    return taken->id;
+  }
+
+  void cancel(RequestId id) {
+    const auto found = requests_.find(id);
+    if (found == requests_.end()) return;
+    found->second->is_cancelled = true;
+    std::erase(queue_, found->second);
+    requests_.erase(found);
+    for (auto run = runs_.lower_bound({id, 0}); run != runs_.end() && run->first.first == id;) {
+      engine_.remove(run->second->task);
+      run = runs_.erase(run);
+    }
+  }
+
+  bool step() {
+    begin_what_may();
+    const bool is_more = engine_.step();
+    tell_tokens();
+    return is_more || !queue_.empty() || !runs_.empty();
+  }
+
+  void require_room(const SampleRequest& request, const std::string& which) const {
+    memory_.require_room(
+        model_.cache_bytes(request.prompt.size()) + bytes_of_run(model_, request, true), which);
+  }
+
+  SessionTotals totals() const {
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times()};
+  }
+
+ private:
+  using RunKey = std::pair<RequestId, std::size_t>;  // a request and a sample
+
+  void require_possible(const SampleRequest& request) const {
+    if (request.samples == 0) throw BadInput("samples", "is 0", "ask for at least 1");
+    if (request.samples > addressable_samples ||
+        request.first_sample > addressable_samples - request.samples)
+      throw BadInput(
+          "samples", "is " + std::to_string(request.samples),
+          "ask for at most " + std::to_string(addressable_samples) + " answers to a prompt");
+    for (const std::string& stop : request.stop) {
+      if (stop.empty()) throw BadInput("stop", "has an empty text", "leave it out");
+      if (text_ == nullptr)
+        throw BadInput("stop", "the model has no text to look for it in", "leave it out");
+    }
+    const auto wrong =
+        std::find_if(request.prompt.begin(), request.prompt.end(),
+                     [&](TokenId token) { return token >= model_.vocabulary_size(); });
+    if (wrong != request.prompt.end())
+      throw BadInput("prompt", "token " + std::to_string(*wrong) + " is outside the vocabulary",
+                     "use numbers below " + std::to_string(model_.vocabulary_size()));
+    if (opened_ != nullptr)
+      opened_->check_prompt(request.prompt, request.plan.stages.back().horizon, "prompt");
+  }
+
+  /// Begins samples in their order while there are rows and room for them.
+  void begin_what_may() {
+    while (!queue_.empty() && runs_.size() < options_.in_flight) {
+      const std::shared_ptr<TakenRequest> request = queue_.front();
+      const std::size_t bytes = bytes_of_run(model_, request->asked, request->saved.has_value());
+      const auto has_room = [&] {
+        return memory_.has_room(bytes + request->prompt->bytes_to_take());
+      };
+      if (!has_room()) prompts_.drop_unused();
+      if (!has_room()) return;
+      const std::size_t sample = request->asked.first_sample + request->begun++;
+      if (request->begun == request->asked.samples) queue_.pop_front();
+      auto run = std::make_shared<SampleRun>(request, sample, engine_, memory_, bytes, text_);
+      run->task = engine_.add(SampleRun::draw(run, *rows_),
+                              [this, run](const std::exception_ptr& why) { end(*run, why); });
+      runs_.emplace(RunKey{request->id, sample}, std::move(run));
+    }
+  }
+
+  /// Tells how a sample has ended.
+  void end(SampleRun& run, const std::exception_ptr& failure) {
+    runs_.erase({run.request().id, run.sample()});
+    try {
+      run.tell_end(failure);
+    } catch (...) {
+      count_off(run.request());
+      throw;
+    }
+    count_off(run.request());
+  }
+
+  /// One more sample of the request has ended.
+  void count_off(const TakenRequest& request) {
+    const auto found = requests_.find(request.id);
+    if (found != requests_.end() && ++found->second->ended == request.asked.samples)
+      requests_.erase(found);
+  }
+
+  /// Tells of the tokens of tokenwise samplers; ends those in whose text a stop string has come.
+  void tell_tokens() {
+    std::vector<std::shared_ptr<SampleRun>> runs;
+    for (const auto& [key, run] : runs_)
+      if (run->is_tokenwise()) runs.push_back(run);
+    for (const auto& run : runs) {
+      if (run->request().is_cancelled) continue;
+      try {
+        if (!run->tell_tokens() || run->request().is_cancelled) continue;
+      } catch (...) {
+        engine_.remove(run->task);
+        runs_.erase({run->request().id, run->sample()});
+        count_off(run->request());
+        throw;
+      }
+      engine_.remove(run->task);
+      end(*run, nullptr);
+    }
+  }
+
+  LanguageModel& model_;
+  SessionOptions options_;
+  const TokenText* text_;
+  const OpenedModel* opened_;
+  CacheAdmission memory_;
+  SharedPrompts prompts_;
+  std::unique_ptr<RowLottery> rows_;
+  PhiloxLottery lottery_;
+  RequestId next_request_ = 0;
+  std::map<RequestId, std::shared_ptr<TakenRequest>> requests_;  ///< with samples to end
+  std::deque<std::shared_ptr<TakenRequest>> queue_;              ///< with samples to begin
+  std::map<RunKey, std::shared_ptr<SampleRun>> runs_;            ///< under way
+  /// Last: its coroutines hold runs, which give their room back.
+  Engine engine_;
+};
+
+Session::Session(LanguageModel& model, const SessionOptions& options, const TokenText* text)
+    : work_(std::make_unique<Work>(model, options, text, nullptr)) {}
+
+Session::Session(const OpenedModel& model, const SessionOptions& options)
+    : work_(std::make_unique<Work>(model.model(), options, &model.text(), &model)) {}
+
+Session::~Session() = default;
+
+RequestId Session::submit(SampleRequest request, Listener& listener) {
+  return work_->submit(std::move(request), std::nullopt, listener);
+}
+
+RequestId Session::resume(SampleRequest request, SavedProgress saved, Listener& listener) {
+  return work_->submit(std::move(request), std::move(saved), listener);
+}
+
+void Session::cancel(RequestId request) { work_->cancel(request); }
+
+bool Session::step() { return work_->step(); }
+
+void Session::require_room(const SampleRequest& request, const std::string& which) const {
+  work_->require_room(request, which);
+}
+
+SessionTotals Session::totals() const { return work_->totals(); }
+
+}  // namespace tempera::gpu

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gpu/session/listener.hpp"
+#include "gpu/session/sample_request.hpp"
+#include "gpu/session/saved_progress.hpp"
+#include "gpu/session/session_options.hpp"
+#include "gpu/text/token_text.hpp"
+
+namespace tempera::gpu {
+
+class OpenedModel;
+
+/// What a session has done so far.
+struct SessionTotals {
+  std::uint64_t decode_tokens = 0;  ///< all that were drawn, those prefetched in vain included
+  std::uint64_t batches = 0;        ///< forward passes
+  EngineTimes times;
+};
+
+/// Draws answers from one model on one device, for requests that come and go while it runs. Every
+/// request has its own prompt, sampler, ladder, seed and horizon, and all share the forward passes.
+///
+/// An answer depends on model, arithmetic and request alone: never on neighbours, load, order,
+/// device or process. A prompt is computed once for all samples, replicas and requests that have it
+/// while one of them waits or runs.
+///
+/// Memory is bounded: at most `in_flight` samples are under way, and as many as the cache memory
+/// holds. Samples begin in the order in which they were submitted, so none waits for ever.
+///
+/// A session and what it calls belong to one thread.
+/// @code
+/// Session session(model);
+/// session.submit(resolve(model, {.prompt = "4+7+9?", .horizon = 28}), listener);
+/// while (session.step()) {}
+/// @endcode
+class Session {
+ public:
+  /// text: for Answer::text, Listener::tokens_drawn and stop strings; none: no answer has a text.
+  /// model and text must outlive the session.
+  /// @throw Bug for a batch of none, or none under way
+  explicit Session(LanguageModel& model, const SessionOptions& options = {},
+                   const TokenText* text = nullptr);
+  /// @throw BadInput as make_device_row_lottery
+  explicit Session(const OpenedModel& model, const SessionOptions& options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Takes a request, at any time. Nothing is computed before the next step(). The listener must
+  /// outlive the request.
+  /// @throw BadInput if it cannot be run: as require_room, for stop strings without a text, and if
+  /// its samples are none or more than addressable_samples
+  RequestId submit(SampleRequest request, Listener& listener);
+  /// Takes a request of one sample that goes on where an earlier process left it.
+  /// @throw BadInput as submit. If the model no longer gives the saved records, the request fails
+  /// @pre request.samples == 1; saved is a state that request.plan can be in
+  RequestId resume(SampleRequest request, SavedProgress saved, Listener& listener);
+  /// Forgets a request: its rows leave the batch before the next pass, its caches are free, and its
+  /// listener hears nothing more. One that has ended, or is unknown, is ignored.
+  void cancel(RequestId request);
+
+  /// Begins what may begin, makes one forward pass for all that wait, and lets the samplers go on.
+  /// Returns whether anything is left to do.
+  /// @throw what a listener, the device, or the model throws, but for failures of single rows
+  bool step();
+
+  /// @throw BadInput, naming `which`, if one sample of the request does not fit the cache memory
+  /// alone, fresh or resumed
+  void require_room(const SampleRequest& request, const std::string& which) const;
+  SessionTotals totals() const;
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace tempera::gpu

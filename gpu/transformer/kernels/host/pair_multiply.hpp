@@ -1,0 +1,153 @@
+#pragma once
+
+#include "gpu/transformer/kernels/float32_exponential.hpp"
+#include "gpu/transformer/kernels/host/pair_products.hpp"
+#include "gpu/transformer/kernels/host/pair_weights.hpp"
+
+// Matrix products of the arithmetic `bfloat16-pairs` and what becomes of their results.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// The inputs of a product, [rows, in] bfloat16s, as its items take them: where they lie, or
+/// packed.
+struct PairInputs {
+  /// Whether they are made floats: an instruction set without one for pairs would make them so for
+  /// every block of outputs. Of one row it costs less than a call to all threads.
+  static bool takes_floats([[maybe_unused]] std::size_t rows) {
+#if defined(__FMA__) && !defined(__AVX512BF16__)
+    return rows > 1;
+#else
+    return false;
+#endif
+  }
+  static bool needs_packing(std::size_t rows, std::size_t in) {
+    return takes_floats(rows) || in % segment_inputs != 0;
+  }
+  /// In pairs: a line of the cache more than a row has, lest the rows of a tile share the same few
+  /// places of the first-level cache.
+  static std::size_t stride(std::size_t in) { return pairs_of(in) + 16; }
+  static std::size_t packed_words(std::size_t rows, std::size_t in) {
+    return rows * stride(in) * (takes_floats(rows) ? pair_inputs : 1);
+  }
+
+  const std::uint16_t* inputs;
+  std::size_t rows;
+  std::size_t in;
+  std::uint32_t* packed;  // packed_words; null where they need none
+
+  /// Packs a row, filled up with zeros.
+  void pack(std::size_t row) const {
+    const std::uint16_t* const values = inputs + row * in;
+    if (takes_floats(rows)) {
+      float* const target = reinterpret_cast<float*>(packed) + row * stride(in) * pair_inputs;
+      for (std::size_t i = 0; i < in; ++i) target[i] = from_bfloat16(values[i]);
+      for (std::size_t i = in; i < pairs_of(in) * pair_inputs; ++i) target[i] = 0.0f;
+      return;
+    }
+    std::uint32_t* const target = packed + row * stride(in);
+    memset(target, 0, pairs_of(in) * sizeof(std::uint32_t));
+    memcpy(target, values, in * sizeof(std::uint16_t));
+  }
+
+  /// Calls run(inputs) with those that there are.
+  template <class Run>
+  void with(const Run& run) const {
+    if (packed == nullptr) {
+      return run(WordInputs{reinterpret_cast<const std::uint32_t*>(inputs), in / pair_inputs});
+    }
+#if defined(__FMA__) && !defined(__AVX512BF16__)
+    if (takes_floats(rows)) {
+      return run(FloatInputs{reinterpret_cast<const float*>(packed), stride(in)});
+    }
+#endif
+    run(WordInputs{packed, stride(in)});
+  }
+};
+
+/// Packs inputs; an item is a row.
+struct PackPairInputs {
+  PairInputs inputs;
+  void operator()(std::size_t row) const { inputs.pack(row); }
+};
+
+/// The products of an item, run by run.
+template <class Weights>
+inline void pair_products_of_item(const ProductItem& item, const PairInputs& inputs,
+                                  const Weights& weights, ItemProducts& products) {
+  PairRoom room[most_item_blocks];
+  for (std::size_t row = 0; row < item.rows; ++row) {
+    for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
+  }
+  const std::size_t pairs = pairs_of(inputs.in);
+  for (std::size_t begin = 0; begin < pairs; begin += run_pairs) {
+    const std::size_t end = begin + run_pairs < pairs ? begin + run_pairs : pairs;
+    BlocksOfPairs run{};
+    for (std::size_t block = 0; block < item.blocks(); ++block) {
+      run.of_block[block] = weights.run(item.first_output + block * lanes, begin, end, room[block]);
+    }
+    inputs.with([&](const auto& rows) {
+      const SubnormalsAreZero scope;
+      add_pair_products(item.rows, item.blocks(), end - begin, rows.from(item.first_row, begin),
+                        run, products.of_row[0], most_item_outputs);
+    });
+  }
+  // No sum is a negative zero: what is filled up with zeros changes no bit.
+  for (std::size_t row = 0; row < item.rows; ++row) {
+    for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] += 0.0f;
+  }
+}
+
+/// As Multiply (multiply.hpp), of pairs of bfloat16 inputs.
+template <class Weights, class Finish>
+struct PairMultiply {
+  Float32Tiling tiling;
+  Weights weights;
+  const std::uint16_t* inputs;  // [rows, in]
+  float* outputs;               // [rows, out]
+  Finish finish;
+  std::uint32_t* packed = nullptr;  // the inputs, as PairInputs
+
+  void operator()(std::size_t index) const {
+    const ProductItem item = tiling.item(index);
+    ItemProducts products;
+    pair_products_of_item(item, {inputs, tiling.rows, tiling.in, packed}, weights, products);
+    for (std::size_t row = 0; row < item.rows; ++row) {
+      float* output = outputs + (item.first_row + row) * tiling.out + item.first_output;
+      for (std::size_t o = 0; o < item.outputs; ++o) {
+        finish(output[o], products.of_row[row][o], item.first_output + o);
+      }
+    }
+  }
+};
+
+/// As MultiplyGated, likewise.
+template <class Weights>
+struct PairMultiplyGated {
+  Float32Tiling tiling;
+  Weights gate;
+  Weights up;
+  const std::uint16_t* inputs;      // [rows, in]
+  std::uint16_t* gated;             // [rows, out]
+  std::uint32_t* packed = nullptr;  // the inputs, as PairInputs
+
+  void operator()(std::size_t index) const {
+    const ProductItem item = tiling.item(index);
+    const PairInputs rows{inputs, tiling.rows, tiling.in, packed};
+    ItemProducts gates;
+    ItemProducts ups;
+    pair_products_of_item(item, rows, gate, gates);
+    pair_products_of_item(item, rows, up, ups);
+    for (std::size_t row = 0; row < item.rows; ++row) {
+      std::uint16_t* output = gated + (item.first_row + row) * tiling.out + item.first_output;
+      float values[most_item_outputs];
+      // All lanes, so that a vector of them is one instruction.
+      for (std::size_t o = 0; o < item.blocks() * lanes; ++o) {
+        const float g = gates.of_row[row][o];
+        values[o] = g / (1.0f + float32_exponential(-g)) * ups.of_row[row][o];
+      }
+      for (std::size_t o = 0; o < item.outputs; ++o) output[o] = to_bfloat16(values[o]);
+    }
+  }
+};
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/host/quantised_lanes.hpp"
+#include "gpu/transformer/weights/pair_place.hpp"
+
+// The weights of the arithmetic `bfloat16-pairs`, a run of one block of outputs at a time, and one
+// by one.
+
+namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// Pairs of a run: those of its blocks stay near the core while all rows take them.
+constexpr std::size_t run_pairs = 128;
+
+/// Room for a run of a block, where it has to be made.
+struct alignas(64) PairRoom {
+  std::uint32_t words[run_pairs * lanes];
+};
+
+/// Rounded when they were packed.
+struct PackedPairs {
+  const std::uint32_t* words;
+  std::size_t in;
+
+  float operator()(std::size_t output, std::size_t input) const {
+    return from_bfloat16(static_cast<std::uint16_t>(words[pair_word(in, output, input)] >>
+                                                    (16 * (input % pair_inputs))));
+  }
+  /// Those of the outputs from `output` on, which is a multiple of 16.
+  PackedPairs from(std::size_t output) const { return {words + output * pairs_of(in), in}; }
+  /// The pairs first … end - 1 of a block of outputs, [pairs, lanes] words.
+  const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t /*end*/,
+                           PairRoom& /*room*/) const {
+    return words + output * pairs_of(in) + first * lanes;
+  }
+};
+
+/// The pair of two floats, each rounded to bfloat16, in every lane; of numbers that are finite and,
+/// if not zero, at least 2^-24.
+inline BitsRegister pair_of_floats(FloatRegister first, FloatRegister second) {
+#if defined(__AVX512BF16__)
+  const __m512i words = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(second, first));
+  const __m512i interleaved =
+      _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                       21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return reinterpret_cast<BitsRegister>(_mm512_maskz_permutexvar_epi16(~0U, interleaved, words));
+#else
+  const auto rounded = [](FloatRegister values) {
+    const auto bits = reinterpret_cast<BitsRegister>(values);
+    return bits + 0x7FFFU + ((bits >> 16) & 1U);
+  };
+  return rounded(first) >> 16 | (rounded(second) & 0xFFFF0000U);
+#endif
+}
+
+/// Rounded when they are used: once for all rows of an item. (A quantised weight that is not 0 is a
+/// multiple of 2^-24, the least scale.)
+struct QuantisedPairs {
+  QuantisedWeights weights;
+
+  float operator()(std::size_t output, std::size_t input) const {
+    return from_bfloat16(to_bfloat16(weights(output, input)));
+  }
+  QuantisedPairs from(std::size_t output) const { return {weights.from(output)}; }
+  const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t end,
+                           PairRoom& room) const {
+    with_block_reader<1>(weights, output, [&](const auto& reader) {
+      FloatLanes<lanes> earlier = broadcast<lanes>(0.0f);
+      reader(
+          first * pair_inputs, end * pair_inputs,
+          [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
+            if (i % pair_inputs == 0) {
+              earlier = weight;
+              return;
+            }
+            std::uint32_t* const place = room.words + (i / pair_inputs - first) * lanes;
+            for (std::size_t part = 0; part < FloatLanes<lanes>::registers; ++part) {
+              *reinterpret_cast<WordsInMemory*>(place + part * register_lanes) =
+                  pair_of_floats(earlier.parts[part], weight.parts[part]);
+            }
+          });
+    });
+    return room.words;
+  }
+};
+
+}  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET
