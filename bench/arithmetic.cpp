@@ -1,6 +1,7 @@
-// How fast the tensor-core arithmetic is on the host, as ratios to float32 within one run: one
+// How fast the other arithmetics are on the host, as ratios to float32 within one run: one
 // matrix product, and decoding with a random model of 135 million parameters.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <numeric>
@@ -72,7 +73,7 @@ double product_rate(gpu::Arithmetic arithmetic, std::size_t rows) {
   gpu::DeviceMemory<float> float32{std::span<const float>(inputs)};
   gpu::DeviceMemory<std::uint16_t> bfloat16{std::span<const std::uint16_t>(rounded)};
   gpu::DeviceMemory<float> outputs(rows * size);
-  const gpu::ProductInputs view = arithmetic == gpu::Arithmetic::tensor_core
+  const gpu::ProductInputs view = rounds_to_bfloat16(arithmetic)
                                       ? gpu::ProductInputs{nullptr, bfloat16.data()}
                                       : gpu::ProductInputs{float32.data(), nullptr};
   const double seconds = best_seconds([&] {
@@ -100,29 +101,41 @@ double decode_rate(gpu::Transformer& model, std::size_t rows) {
   return static_cast<double>(rows) / seconds;
 }
 
-void print(std::size_t batch, double float32, double tensor_core) {
-  std::printf("%8zu %16.2f %16.2f %12.3f\n", batch, float32, tensor_core, tensor_core / float32);
+using Rates = std::array<double, gpu::arithmetics.size()>;
+
+void print_heading(const char* what) {
+  std::printf("\n%s\n%8s", what, "batch");
+  for (const auto arithmetic : gpu::arithmetics) {
+    std::printf(" %16s", std::string(name_of(arithmetic)).c_str());
+    if (arithmetic != gpu::Arithmetic::float32) std::printf(" %8s", "ratio");
+  }
+  std::printf("\n");
+}
+
+void print(std::size_t batch, const Rates& rates) {
+  std::printf("%8zu %16.2f", batch, rates[0]);
+  for (std::size_t i = 1; i < rates.size(); ++i)
+    std::printf(" %16.2f %8.3f", rates[i], rates[i] / rates[0]);
+  std::printf("\n");
 }
 
 }  // namespace
 
 int main() {
-  std::printf("kernels: %s\n", gpu::default_kernels(gpu::Arithmetic::tensor_core).name());
-  std::printf("\na product 2048 x 2048, 10^9 multiplications a second\n");
-  std::printf("%8s %16s %16s %12s\n", "batch", "float32", "tensor-core", "ratio");
+  std::printf("kernels: %s\n", gpu::default_kernels(gpu::Arithmetic::bfloat16_pairs).name());
+  print_heading("a product 2048 x 2048, 10^9 multiplications a second");
   for (const std::size_t rows : batches) {
-    print(rows, product_rate(gpu::Arithmetic::float32, rows) / 1e9,
-          product_rate(gpu::Arithmetic::tensor_core, rows) / 1e9);
+    Rates rates{};
+    for (std::size_t i = 0; i < rates.size(); ++i)
+      rates[i] = product_rate(gpu::arithmetics[i], rows) / 1e9;
+    print(rows, rates);
   }
-  std::printf("\ndecoding with 135 million random parameters, tokens a second\n");
-  std::printf("%8s %16s %16s %12s\n", "batch", "float32", "tensor-core", "ratio");
-  double rates[2][std::size(batches)];
-  for (const auto arithmetic : gpu::arithmetics) {
+  print_heading("decoding with 135 million random parameters, tokens a second");
+  std::array<Rates, std::size(batches)> rates{};
+  for (std::size_t a = 0; a < gpu::arithmetics.size(); ++a) {
     const auto model =
-        gpu::random_qwen3(shape_of_135_million(), 1, gpu::default_kernels(arithmetic));
-    for (std::size_t i = 0; i < std::size(batches); ++i) {
-      rates[static_cast<int>(arithmetic)][i] = decode_rate(*model, batches[i]);
-    }
+        gpu::random_qwen3(shape_of_135_million(), 1, gpu::default_kernels(gpu::arithmetics[a]));
+    for (std::size_t i = 0; i < rates.size(); ++i) rates[i][a] = decode_rate(*model, batches[i]);
   }
-  for (std::size_t i = 0; i < std::size(batches); ++i) print(batches[i], rates[0][i], rates[1][i]);
+  for (std::size_t i = 0; i < rates.size(); ++i) print(batches[i], rates[i]);
 }

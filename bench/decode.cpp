@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/session/draw_answers.hpp"
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/draw_answers.hpp"
 
 using namespace tempera;
 using bench::seconds_of;
@@ -39,7 +39,7 @@ double decode(const gpu::OpenedModel& model, std::size_t sequences, std::size_t 
   settings.largest_batch = batch;
   const gpu::Prompt prompt{model.encode("4+7+9+3+8+6+2+5?", "prompt"), {}};
   gpu::DrawObserver nobody;
-  gpu::DrawTotals totals;
+  gpu::SessionTotals totals;
   const double seconds = seconds_of([&] {
     totals = gpu::draw_answers(model.model(), std::span(&prompt, 1), gpu::parallel_power_tempering,
                                settings, nobody);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bench/seconds_of.hpp"
-#include "gpu/session/draw_answers.hpp"
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/draw_answers.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"
 
@@ -39,13 +39,13 @@ struct Form {
 /// Draws the answers to groups of prompts, one group after the other.
 void draw(const gpu::OpenedModel& model, const std::vector<std::vector<gpu::Prompt>>& groups,
           gpu::DrawSettings settings, Form& form) {
-  settings.early_rejection = form.early;
-  settings.prefetch = form.prefetch;
+  settings.options.early_rejection = form.early;
+  settings.options.prefetch = form.prefetch;
   Answers answers;
   form.tokens = form.passes = 0;
   form.seconds.push_back(seconds_of([&] {
     for (const std::vector<gpu::Prompt>& prompts : groups) {
-      const gpu::DrawTotals totals = gpu::draw_answers(
+      const gpu::SessionTotals totals = gpu::draw_answers(
           model.model(), prompts, gpu::parallel_power_tempering, settings, answers);
       form.tokens += totals.decode_tokens;
       form.passes += totals.batches;
@@ -82,7 +82,8 @@ int main(int count, char** arguments) {
   std::vector<std::vector<gpu::Prompt>> groups;
   if (is_named) {
     for (const gpu::PromptLine& line : gpu::read_prompt_file(arguments[2]))
-      groups.push_back({{model.encode_chat(line.text, gpu::Thinking::as_published, line.where),
+      groups.push_back({{model.encode_chat(std::vector<gpu::ChatMessage>{{"user", line.text}},
+                                           gpu::Thinking::as_published, line.where),
                          gpu::prompt_number(line.id)}});
   } else {
     groups.emplace_back();

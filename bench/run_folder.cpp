@@ -12,8 +12,8 @@
 
 #include "bench/seconds_of.hpp"
 #include "gpu/jobs/ended_round.hpp"
-#include "gpu/models/opened_model.hpp"
 #include "gpu/jobs/sampling.hpp"
+#include "gpu/models/opened_model.hpp"
 
 using namespace tempera;
 using bench::seconds_of;
@@ -55,9 +55,7 @@ gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, std::size_t sam
 
 double run(const gpu::OpenedModel& model, const gpu::SamplingSettings& settings,
            gpu::RunFolder* folder) {
-  gpu::Sampling sampling(
-      model.model(), settings,
-      [&](std::span<const gpu::TokenId> tokens) { return model.decode(tokens); }, folder);
+  gpu::Sampling sampling(model.model(), settings, model.text(), folder);
   return seconds_of([&] { sampling.run(); });
 }
 

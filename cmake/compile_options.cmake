@@ -1,8 +1,8 @@
 # Options that every target of tempera is compiled with.
 add_library(tempera_options INTERFACE)
-# The headers lie at the root of this tree, and under include/tempera where they are installed.
-set(TEMPERA_INCLUDES $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/tempera>)
-target_include_directories(tempera_options INTERFACE ${PROJECT_SOURCE_DIR})
+# The headers are at the root of this tree; those of include/tempera alone are installed.
+set(TEMPERA_INCLUDES $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+target_include_directories(tempera_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 # Floating point decides nothing by accident: no contraction, no reassociation.
 target_compile_options(tempera_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror

@@ -1,17 +1,17 @@
-# `cmake --install` gives the command, the headers, the libraries, the shipped models, the claims and the CMake
-# package `tempera` with the targets tempera::reference, tempera::gpu and tempera::lab. Warnings as errors and machine
-# flags are this build's own and stay behind.
+# `cmake --install` gives the command, the public headers, the libraries, the shipped models, the claims and the CMake
+# package `tempera` with the targets tempera::sampling (open, sample, score) and tempera::check (judge, exact laws).
+# Warnings as errors and machine flags are this build's own and stay behind.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set_target_properties(tempera_reference PROPERTIES EXPORT_NAME reference)
-set_target_properties(tempera_gpu PROPERTIES EXPORT_NAME gpu)
-set_target_properties(tempera_lab PROPERTIES EXPORT_NAME lab)
+set(libraries base gpu reference lab sampling check)
+foreach(library IN LISTS libraries)
+  set_target_properties(tempera_${library} PROPERTIES EXPORT_NAME ${library})
+endforeach()
+list(TRANSFORM libraries PREPEND tempera_)
 install(TARGETS tempera RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS tempera_reference tempera_gpu tempera_lab EXPORT tempera
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY reference gpu lab DESTINATION include/tempera FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh"
-  REGEX "/launch\\.cuh$" EXCLUDE)  # Thrust's, for our own sources
+install(TARGETS ${libraries} EXPORT tempera ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/tempera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY toy_models DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
   PATTERN "train" EXCLUDE)
 # All that `tempera verify` reads: the claims, the statements of their theorems, the matrices from Coq.
@@ -20,10 +20,17 @@ install(DIRECTORY proofs DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
 # For samplers that are judged by `tempera check`: the Python module and the worked examples.
 install(DIRECTORY python/tempera_check DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
   FILES_MATCHING PATTERN "*.py")
+# `tempera eval`; the file of the paper's tables is a link in the source tree.
+install(DIRECTORY python/tempera DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.txt" PATTERN "py.typed" PATTERN "paper_tables.json" EXCLUDE)
+install(FILES proofs/paper_tables.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python/tempera/eval/report)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera)
 
+set(TEMPERA_DATA ${CMAKE_INSTALL_DATADIR}/tempera)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tempera)
-configure_package_config_file(cmake/tempera-config.cmake.in tempera-config.cmake INSTALL_DESTINATION ${package})
+configure_package_config_file(cmake/tempera-config.cmake.in tempera-config.cmake INSTALL_DESTINATION ${package}
+  PATH_VARS TEMPERA_DATA)
 write_basic_package_version_file(tempera-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT tempera NAMESPACE tempera:: FILE tempera-targets.cmake DESTINATION ${package})
 install(FILES ${PROJECT_BINARY_DIR}/tempera-config.cmake ${PROJECT_BINARY_DIR}/tempera-config-version.cmake

@@ -10,14 +10,24 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   if(NOT TEMPERA_SANITIZE)
     list(APPEND TEMPERA_INSTRUCTION_SETS avx512)
     set(TEMPERA_OPTIONS_avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+    list(APPEND TEMPERA_INSTRUCTION_SETS avx512_bf16)
+    set(TEMPERA_OPTIONS_avx512_bf16 ${TEMPERA_OPTIONS_avx512} -mavx512bf16)
   endif()
 endif()
 
-# Adds the sources to the target once per instruction set. The objects of a set are also the object
+# Adds the sources to the target once per instruction set; those that do not compute pairs of
+# bfloat16s have no form of their own for avx512_bf16. The objects of a set are also the object
 # library ${target}_${set}, whose symbols tests/gpu/device/instruction_set.cpp looks at.
 function(tempera_each_set_sources target)
   foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
-    add_library(${target}_${set} OBJECT ${ARGN})
+    set(sources ${ARGN})
+    if(set STREQUAL avx512_bf16)
+      list(FILTER sources INCLUDE REGEX "pair[a-z0-9_]*[.]each_set[.]cpp$")
+    endif()
+    if(NOT sources)
+      continue()
+    endif()
+    add_library(${target}_${set} OBJECT ${sources})
     # Each source names its parts alike, in a namespace of its own.
     set_target_properties(${target}_${set} PROPERTIES UNITY_BUILD OFF)
     target_link_libraries(${target}_${set} PRIVATE tempera_options tempera_device)

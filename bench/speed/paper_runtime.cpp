@@ -4,13 +4,17 @@
 #include <array>
 #include <cmath>
 #include <new>
+#include <stdexcept>
 
-#include "gpu/device/device_system.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/model/forwarding_model.hpp"
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/sampler/sweep.hpp"
+#include "gpu/transformer/default_kernels.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/device_arithmetic.hpp"
 
 namespace tempera::gpu {
@@ -23,26 +27,59 @@ constexpr std::size_t batch_rows = 64;
 struct TimeIsUp {};
 
 /// A model whose caller is stopped when the time is up.
-class TimedModel final : public LanguageModel {
+class TimedModel final : public ForwardingModel {
  public:
-  TimedModel(Transformer& model, double end) : model_(model), end_(end) {}
-  std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
-  std::unique_ptr<Cache> empty_cache() const override { return model_.empty_cache(); }
-  void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
-    if (seconds_now() >= end_) throw TimeIsUp{};
-    model_.next_logits(passes, rows);
-    for (const Pass& pass : passes) longest_ = std::max(longest_, pass.cache->length());
-    const PagePool& pages = model_.pages();
-    most_pages_ = std::max(most_pages_, pages.pages() - pages.free_pages());
-  }
+  TimedModel(Transformer& model, double end)
+      : ForwardingModel(model), pages_(model.pages()), end_(end) {}
   std::size_t longest() const { return longest_; }
   std::size_t most_pages() const { return most_pages_; }
 
  private:
-  Transformer& model_;
+  void before(std::span<const Pass> /*passes*/) override {
+    if (seconds_now() >= end_) throw TimeIsUp{};
+  }
+  void after(std::span<const Pass> passes) override {
+    for (const Pass& pass : passes) longest_ = std::max(longest_, pass.cache->length());
+    most_pages_ = std::max(most_pages_, pages_.pages() - pages_.free_pages());
+  }
+
+  const PagePool& pages_;
   double end_;
   std::size_t longest_ = 0;
   std::size_t most_pages_ = 0;
+};
+
+/// Counts the steps of CUDA kernels, of which `sample` makes each a graph: a figure of steps that
+/// go another way would not be that of what is shipped. Of other kernels it counts nothing.
+class GraphsOfSteps {
+ public:
+  explicit GraphsOfSteps(const Kernels& kernels)
+      : kernels_(dynamic_cast<const CudaKernels*>(&kernels)) {
+    if (kernels_ == nullptr) return;
+    steps_ = kernels_->steps();
+    replays_ = kernels_->graph_replays();
+  }
+  /// The lottery with which an engine asks these kernels for whole steps.
+  std::unique_ptr<RowLottery> make_rows() const {
+    return kernels_ == nullptr ? make_device_row_lottery() : make_cuda_row_lottery();
+  }
+  std::uint64_t replays() const {
+    return kernels_ == nullptr ? 0 : kernels_->graph_replays() - replays_;
+  }
+  /// @throw std::runtime_error where no step was taken, or one that was no graph
+  void require_all() const {
+    if (kernels_ == nullptr) return;
+    const std::uint64_t steps = kernels_->steps() - steps_;
+    if (steps > 0 && replays() == steps) return;
+    throw std::runtime_error("of " + std::to_string(steps) + " steps " + std::to_string(replays()) +
+                             " were a graph: this is not the way that sample goes, and its speed "
+                             "is not measured");
+  }
+
+ private:
+  const CudaKernels* kernels_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t replays_ = 0;
 };
 
 /// Pages that a problem of K rungs may hold: its prompt, and a record and a proposal of each rung.
@@ -209,7 +246,8 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
     contexts.push_back({prompt_of(problem, settings.prompt, model.vocabulary_size()), {}});
   std::vector<std::shared_ptr<Cache>> caches;
   measured.prompt_seconds = compute_prompts(model, contexts, caches);
-  const auto rows = make_device_row_lottery();
+  const GraphsOfSteps graphs(model.kernels());
+  const auto rows = graphs.make_rows();
   PhiloxLottery lottery;
   const double begin = seconds_now();
   TimedModel timed(model, most_seconds > 0.0 ? begin + most_seconds : HUGE_VAL);
@@ -220,7 +258,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
     runs.push_back({engine, contexts[problem], ladder, settings.seed});
     runs.back().prompt_index = problem;
     runs.back().prompt_cache = caches[problem];
-    runs.back().early_rejection = early_rejection;
+    runs.back().options.early_rejection = early_rejection;
   }
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < problems; ++i)
@@ -239,6 +277,8 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   if (measured.decode_tokens == 0)
     throw BadInput("--seconds", "no token was drawn in this time",
                    "give more of it, or a smaller --shape");
+  graphs.require_all();
+  measured.graph_replays = graphs.replays();
   measured.sweep_seconds = seconds_of_sweep(model, ladder, settings.horizon, settings.seed);
   return measured;
 }

@@ -58,6 +58,7 @@ struct MeasuredRuntime {
   std::size_t sweeps = 0;           ///< of a problem
   std::size_t cache_bytes = 0;      ///< most memory of keys and values of all problems
   EngineTimes times;                ///< parts of `seconds`
+  std::uint64_t graph_replays = 0;  ///< steps of CUDA kernels, each one graph; 0 on a host
 
   double tokens_per_second() const { return static_cast<double>(decode_tokens) / seconds; }
   /// Of a problem's budget: measured where the runs are complete, else at the rate that was.
@@ -77,6 +78,7 @@ std::size_t problems_that_fit(const Transformer& model, const PaperSettings& set
 /// Runs `problems` problems of a row side by side through one engine, to their ends or until
 /// `most_seconds` have gone (0: to their ends).
 /// @throw BadInput where the device's memory has no room for them
+/// @throw std::runtime_error where the kernels are CUDA's and a step was no graph
 MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
                                 const PaperSettings& settings, std::size_t problems,
                                 double most_seconds, bool early_rejection = false);

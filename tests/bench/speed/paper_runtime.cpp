@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gpu/device/planted_fault.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
 using namespace tempera;
@@ -72,6 +73,22 @@ TEST_CASE("a tiny run of the table draws what its plan says, to the end or until
   CHECK_FALSE(cut.complete);
   CHECK(cut.decode_tokens < whole.decode_tokens);
   CHECK(cut.seconds_per_problem() == static_cast<double>(cut.budget) / cut.tokens_per_second());
+}
+
+TEST_CASE("the table measures steps that are graphs, as sample's are, and nothing else") {
+  const ModelShape& tiny = *find_model_shape("tiny");
+  // On fibers, thread by thread: 15 tokens in two stages of one round each.
+  const PaperSettings settings{8, 4, 2, 1};
+  PaperRuntime row = paper_runtimes()[0];
+  row.decode_tokens = 15;
+  const CudaKernels graphs(3);
+  const auto sound = filled_qwen3(tiny.config, 1, graphs);
+  CHECK(measure_runtime(*sound, row, settings, 1, 0.0).graph_replays > 0);
+  // Planted: kernel by kernel.
+  const CudaKernels launches(3, std::nullopt, StepForm::launches);
+  const auto slow = filled_qwen3(tiny.config, 1, launches);
+  CHECK_THROWS_WITH(measure_runtime(*slow, row, settings, 1, 0.0),
+                    Catch::Contains("0 were a graph"));
 }
 
 TEST_CASE("what a device has no room for is refused, and says what would fit") {
