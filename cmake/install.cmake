@@ -20,9 +20,9 @@ install(DIRECTORY proofs DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera
 # For samplers that are judged by `tempera check`: the Python module and the worked examples.
 install(DIRECTORY python/tempera_check DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
   FILES_MATCHING PATTERN "*.py")
-# `tempera eval`; the file of the paper's tables is a link in the source tree.
+# `tempera eval`, with the paper's tables.
 install(DIRECTORY python/tempera DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python
-  FILES_MATCHING PATTERN "*.py" PATTERN "*.txt" PATTERN "py.typed" PATTERN "paper_tables.json" EXCLUDE)
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.txt" PATTERN "py.typed" PATTERN "*.pyi")
 install(FILES proofs/paper_tables.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera/python/tempera/eval/report)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tempera)

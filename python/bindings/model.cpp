@@ -1,12 +1,6 @@
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
@@ -29,7 +23,8 @@ Numbers array(std::vector<double> numbers, std::initializer_list<std::size_t> sh
 }
 
 SharedModel open(const std::string& name_or_path, const std::optional<std::string>& arithmetic,
-                 const std::optional<std::string>& device) {
+                 const std::optional<std::string>& device,
+                 const std::optional<std::string>& rope_factors) {
   gpu::require_device(device.value_or(""));
   std::optional<gpu::Arithmetic> chosen;
   if (arithmetic) {
@@ -38,7 +33,16 @@ SharedModel open(const std::string& name_or_path, const std::optional<std::strin
       throw BadInput("arithmetic", "\"" + *arithmetic + "\" is not known",
                      "leave it out, or see docs/arithmetic.md");
   }
-  return std::make_shared<gpu::OpenedModel>(gpu::OpenedModel::open(name_or_path, {}, chosen));
+  std::optional<gpu::RopeFactors> factors;
+  if (rope_factors) {
+    for (const gpu::RopeFactors one : gpu::rope_factor_sets)
+      if (gpu::name_of(one) == *rope_factors) factors = one;
+    if (!factors)
+      throw BadInput("rope_factors", "\"" + *rope_factors + "\" is not known",
+                     "give \"short\" or \"long\"");
+  }
+  return std::make_shared<gpu::OpenedModel>(
+      gpu::OpenedModel::open(name_or_path, {}, chosen, factors));
 }
 
 nb::tuple score(const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens,
@@ -57,23 +61,33 @@ nb::tuple score(const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& 
                         array(std::move(log_z), {positions, powers.size()}));
 }
 
-std::vector<gpu::TokenId> encode_chat(
-    const gpu::OpenedModel& model, const std::vector<std::pair<std::string, std::string>>& messages,
-    std::optional<bool> thinking) {
+std::vector<gpu::TokenId> encode_chat(const gpu::OpenedModel& model, const Messages& messages,
+                                      std::optional<bool> thinking) {
   std::vector<gpu::ChatMessage> turns;
   for (const auto& [role, content] : messages) turns.push_back({role, content});
-  const auto state = !thinking   ? gpu::Thinking::as_published
-                     : *thinking ? gpu::Thinking::on
-                                 : gpu::Thinking::off;
-  return model.encode_chat(turns, state, "messages");
+  return model.encode_chat(turns, wished(thinking), "messages");
 }
 
 }  // namespace
 
+gpu::PromptWish wished(const Prompt& prompt) {
+  if (const auto* text = std::get_if<std::string>(&prompt)) return *text;
+  if (const auto* tokens = std::get_if<std::vector<gpu::TokenId>>(&prompt)) return *tokens;
+  std::vector<gpu::ChatMessage> turns;
+  for (const auto& [role, content] : std::get<Messages>(prompt)) turns.push_back({role, content});
+  return turns;
+}
+
+gpu::Thinking wished(std::optional<bool> thinking) {
+  if (!thinking) return gpu::Thinking::as_published;
+  return *thinking ? gpu::Thinking::on : gpu::Thinking::off;
+}
+
 void bind_model(nb::module_& module) {
   nb::class_<gpu::OpenedModel>(module, "OpenedModel")
       .def_static("open", &open, nb::arg("name_or_path"), nb::arg("arithmetic") = nb::none(),
-                  nb::arg("device") = nb::none(), nb::call_guard<nb::gil_scoped_release>())
+                  nb::arg("device") = nb::none(), nb::arg("rope_factors") = nb::none(),
+                  nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("arithmetic",
                    [](const gpu::OpenedModel& model) {
                      return model.arithmetic()

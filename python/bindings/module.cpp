@@ -1,38 +1,30 @@
-#include <exception>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
 
 #include "base/error.hpp"
+#include "gpu/device/thread_limit.hpp"
 #include "python/bindings/bindings.hpp"
-
-namespace nb = nanobind;
+#include "python/bindings/errors.hpp"
 
 namespace {
 
-/// Raises the Python exception of this name of tempera.errors with the one line.
-void raise(const char* name, const char* line) {
-  const nb::object type = nb::module_::import_("tempera.errors").attr(name);
-  const nb::object error = type(line);
-  PyErr_SetObject(type.ptr(), error.ptr());
-}
-
-void translate(const std::exception_ptr& error, void* /*nothing*/) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const tempera::BadInput& e) {
-    raise("BadInput", e.what());
-  } catch (const tempera::ModelError& e) {
-    raise("ModelError", e.what());
-  } catch (const tempera::DeviceError& e) {
-    raise("DeviceError", e.what());
-  } catch (const tempera::Bug& e) {
-    raise("Bug", e.what());
-  }
+/// Leaves this many threads of the machine to all computing; none: every one.
+void set_threads(std::optional<std::size_t> threads) {
+  static std::optional<tempera::gpu::ThreadLimit> limit;
+  if (threads && *threads == 0)
+    throw tempera::BadInput("threads", "is 0", "give at least 1, or None for all");
+  limit.reset();
+  if (threads) limit.emplace(*threads);
 }
 
 }  // namespace
 
-NB_MODULE(_tempera, module) {
+NB_MODULE(TEMPERA_MODULE, module) {
   module.doc() = "The compiled half of tempera; use the package tempera.";
-  nb::register_exception_translator(translate, nullptr);
+  tempera::python::raise_errors_of_tempera();
   tempera::python::bind_model(module);
   tempera::python::bind_session(module);
+  tempera::python::bind_tempering(module);
+  module.def("set_threads", &set_threads, nanobind::arg("threads").none());
 }

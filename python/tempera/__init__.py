@@ -5,24 +5,42 @@
     model = tempera.Model.open("smollm2")
     for answer in model.sample("4+7+9?", powers=[1, 2, 4], horizon=28, samples=4, seed=1):
         print(answer.text, answer.log_p0)
+
+`tempera.tempering` finds ladders, `tempera.exact`, `tempera.law` and `tempera.check` compute laws in fractions, and
+`tempera.eval` grades benchmarks.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from tempera.errors import BadInput, Bug, DeviceError, Error, ModelError
 
 if TYPE_CHECKING:
-    from tempera.model import Acceptance, Answer, Model, Scores
+    from tempera import check, exact, law, tempering
+    from tempera.model import Acceptance, Answer, Model, RungRecord, Scores
+    from tempera.native import set_threads
+    from tempera.run_folder import RunFolder
+    from tempera.session import Session
 
-__all__ = ["Acceptance", "Answer", "BadInput", "Bug", "DeviceError", "Error", "Model", "ModelError", "Scores"]
+__all__ = [
+    "Acceptance", "Answer", "BadInput", "Bug", "DeviceError", "Error", "Model", "ModelError", "RunFolder", "RungRecord",
+    "Scores", "Session", "check", "exact", "law", "set_threads", "tempering",
+]  # fmt: skip
+
+# What is opened when it is first asked for, and where it is: tempera.eval can grade without the compiled halves, and
+# who samples does without the one that links GMP.
+_PLACES = {
+    "Acceptance": "model", "Answer": "model", "Model": "model", "RungRecord": "model", "Scores": "model",
+    "RunFolder": "run_folder", "Session": "session", "set_threads": "native",
+}  # fmt: skip
+_MODULES = ("check", "exact", "law", "tempering")
 
 
 def __getattr__(name: str) -> Any:
-    # The compiled half is opened when it is first asked for: tempera.eval can grade without it.
-    if name in ("Acceptance", "Answer", "Model", "Scores"):
-        from tempera import model
-
-        return getattr(model, name)
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"tempera.{_PLACES[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"tempera.{name}")
     raise AttributeError(f"module 'tempera' has no attribute {name!r}")

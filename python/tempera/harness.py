@@ -4,6 +4,9 @@ This registers the model `tempera` and hands over to `lm_eval`, whose arguments 
 model=FOLDER and, for tasks that generate, what the samplers take: sampler=ppt, powers=1:2:4 (a ladder, with colons),
 block=, rounds=, particles=, horizon=, seed=, chat=true, arithmetic=, tempera=COMMAND. A task's own temperature is not
 used: the sampler and its powers decide.
+
+The model is opened once, in this process, by the package's extension. Without the extension, or with tempera=COMMAND, the
+command draws and scores; it gives the same bits and starts once a score.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 from tempera.errors import BadInput
 from tempera.eval.running import answers_of
 from tempera.eval.sampler_command import SamplerCommand, find_command
+from tempera.eval.sampler_package import SamplerPackage
 from tempera.eval.samplers import Settings, check_sampler
 from tempera.eval.sampling import Asked, Prompt, Scoring
 
@@ -79,6 +83,15 @@ _ARGUMENTS = (
 _OF_THE_HARNESS = ("batch_size", "max_batch_size", "device")
 
 
+def _texts(sampling: SamplerPackage | SamplerCommand, prompts: list[Prompt], settings: Settings, seed: int) -> list[str]:
+    if isinstance(sampling, SamplerPackage):
+        return sampling.texts(prompts, settings, seed)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        sampling.draw(prompts, Asked(settings, seed), run, lambda done: None)
+        return [answer.returned.text for answer in answers_of(sampling, settings, run)]
+
+
 def register() -> None:
     """Registers the model `tempera` with lm_eval, which must be installed."""
     from lm_eval.api.model import LM  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -100,7 +113,10 @@ def register() -> None:
                 flags.append("--chat")
             if "arithmetic" in values:
                 flags += ["--arithmetic", str(values["arithmetic"])]
-            self._sampling = SamplerCommand(find_command(values.get("tempera")), flags, [])
+            package = None
+            if "tempera" not in values:
+                package = SamplerPackage.open(str(values["model"]), values.get("arithmetic"), "--chat" in flags)
+            self._sampling = package or SamplerCommand(find_command(values.get("tempera")), flags, [])
             self._values = values
 
         def loglikelihood(self, requests: list[Any], **_: Any) -> list[tuple[float, bool]]:
@@ -116,17 +132,12 @@ def register() -> None:
                 groups.setdefault(int(request.args[1].get("max_gen_toks", 256)), []).append(number)
             for horizon, numbers in groups.items():
                 settings = _settings(self._values, horizon)
-                asked = Asked(settings, int(self._values.get("seed", 1)))
+                seed = int(self._values.get("seed", 1))
                 # The id tells repeats of a question apart, so that each has draws of its own.
                 prompts = [Prompt(f"request-{number}", requests[number].args[0]) for number in numbers]
-                with tempfile.TemporaryDirectory() as folder:
-                    run = Path(folder) / "run"
-                    self._sampling.draw(prompts, asked, run, lambda done: None)
-                    answers = answers_of(self._sampling, settings, run)
-                for number, answer in zip(numbers, answers, strict=True):
+                for number, text in zip(numbers, _texts(self._sampling, prompts, settings, seed), strict=True):
                     until = requests[number].args[1].get("until") or []
-                    stops = [until] if isinstance(until, str) else until
-                    texts[number] = cut(answer.returned.text, stops)
+                    texts[number] = cut(text, [until] if isinstance(until, str) else until)
             return texts
 
 

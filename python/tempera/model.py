@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
+import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from tempera import errors
-from tempera._tempera import CollectingSession, OpenedModel
+from tempera.native import native
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from tempera._tempera import News, OpenedModel
 
 #: Text, token numbers, or the messages of a conversation.
 Prompt = Union[str, Sequence[int], Sequence[Mapping[str, str]]]
@@ -37,6 +41,17 @@ class Acceptance:
 
 
 @dataclass(frozen=True)
+class RungRecord:
+    """The record of one rung, or of one particle, when the sampler ended."""
+
+    text: str  #: what people read: without the terminal token, up to a stop string
+    tokens: tuple[int, ...]  #: x_1 … x_n, a terminal token included
+    log_p0: float  #: log p0(x_1 … x_n | prompt), natural logarithm
+    terminated: bool  #: a terminal token ended it
+    confidence: float | None  #: the mean negative entropy over its tokens, if `confidence` was asked for
+
+
+@dataclass(frozen=True)
 class Answer:
     """One answer: the record at the output rung, or the one that the sampler chose."""
 
@@ -50,6 +65,7 @@ class Answer:
     finish_reason: str  #: "terminal", "stop" or "horizon"
     prompt: int  #: the number of its prompt in the call, from 0
     sample: int  #: its number among the answers to its prompt, from 0
+    records: tuple[RungRecord, ...] = ()  #: by rung, from α_1 to α_K, or by particle
 
 
 @dataclass(frozen=True)
@@ -63,20 +79,32 @@ class Scores:
 class Model:
     """A language model that is open: weights, tokenizer, arithmetic."""
 
-    def __init__(self, opened: OpenedModel, name: str) -> None:
+    def __init__(self, opened: OpenedModel, name: str, device: str | None = None) -> None:
         self._opened = opened
+        self._native = native(device)
         self.name = name
 
     @classmethod
-    def open(cls, name_or_path: str, *, arithmetic: str | None = None, device: str | None = None) -> Model:
+    def open(
+        cls,
+        name_or_path: str | os.PathLike[str],
+        *,
+        arithmetic: str | None = None,
+        device: str | None = None,
+        rope_factors: str | None = None,
+    ) -> Model:
         """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
 
         arithmetic: which bits the logits have; "float32" if none is given.
-        device: "host" or "cuda"; refused if this build computes on the other.
+        device: "host" or "cuda"; the host if none is given. Kernels for CUDA are in a wheel that was built where nvcc
+        is, and are loaded when they are first asked for.
+        rope_factors: "short" or "long", for a model with two sets of rotary factors.
 
         Raises BadInput for files that cannot be used, DeviceError for a device that cannot.
         """
-        return cls(OpenedModel.open(str(name_or_path), arithmetic, device), str(name_or_path))
+        name = os.fspath(name_or_path)
+        opened = native(device).OpenedModel.open(name, arithmetic, device, rope_factors)
+        return cls(opened, name, device)
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, arithmetic={self.arithmetic!r})"
@@ -112,6 +140,9 @@ class Model:
     def score(self, tokens: Sequence[int], powers: Sequence[float] = (1.0,)) -> Scores:
         """log p0 of each token after the first given those before it, and log z of every power there.
 
+        The arrays own the memory that was computed into: nothing is copied, here or by DLPack. Other threads run
+        meanwhile. `tempera score` gives the same bits.
+
         tokens: n >= 2. powers: each from 2^-20 to 2^20.
         Raises BadInput for tokens that the model cannot produce.
         """
@@ -126,12 +157,13 @@ class Model:
         Further arguments, each of which may be left out: sampler, preset, powers, temperature,
         horizon (T, 64), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
-        samples (answers to each prompt), seed, stop, early_rejection, prefetch, thinking;
-        batch, under_way, cache_memory (how the work is laid out, which changes no answer);
-        progress (True, False, or None for a terminal alone).
+        samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
+        ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
+        out, which changes no answer); progress (True, False, or None for a terminal alone).
 
-        The same seed gives the same bits as `tempera sample`. Of several prompts, number i draws as
-        the prompt with the id "i" does. Raises BadInput, ModelError, DeviceError.
+        The same seed gives the same bits as `tempera sample`. Of several prompts without ids, number
+        i draws as the prompt with the id "i" does. Ctrl-C ends the work after the forward pass that is
+        under way. Raises BadInput, ModelError, DeviceError.
         """
         answers = list(self.iterate(prompts, **wishes))
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
@@ -161,10 +193,11 @@ def _is_one(prompts: Any) -> bool:
     if isinstance(prompts, str):
         return True
     first = next(iter(prompts), None)
-    return first is None or isinstance(first, (int, Mapping))
+    return isinstance(first, (int, Mapping)) or hasattr(first, "__index__")
 
 
-def _raw(prompt: Prompt) -> Any:
+def raw_prompt(prompt: Prompt) -> Any:
+    """A prompt as the compiled half takes it. Raises BadInput for messages that are none."""
     if isinstance(prompt, str):
         return prompt
     if prompt and all(isinstance(message, Mapping) for message in prompt):
@@ -175,34 +208,71 @@ def _raw(prompt: Prompt) -> Any:
     return [int(token) for token in prompt]  # type: ignore[arg-type]
 
 
-_LAYOUT = {"batch", "under_way", "cache_memory"}
-_SAMPLER = {"sampler", "preset", "powers", "temperature", "horizon", "block", "rounds", "local_moves", "sweeps",
+LAYOUT = {"batch", "under_way", "cache_memory"}
+SAMPLER = {"sampler", "preset", "powers", "temperature", "horizon", "block", "rounds", "local_moves", "sweeps",
             "schedule", "restart_weights", "restart_range", "output_rung", "particles", "samples", "seed", "stop",
             "early_rejection", "prefetch", "confidence"}
+
+
+def check_names(names: Iterable[str], known: set[str], call: str) -> None:
+    """Refuses an argument that the call does not have, with the nearest that it has."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"{call}() has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def sampler_wishes(wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """What the compiled half is told of the sampler."""
+    sampler = {name: value for name, value in wishes.items() if name in SAMPLER and value is not None}
+    if "powers" in sampler:
+        sampler["powers"] = [float(power) for power in sampler["powers"]]
+    if isinstance(sampler.get("stop"), str):
+        sampler["stop"] = [sampler["stop"]]
+    return sampler
+
+
+def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
+    """The answer that a step has brought."""
+    raw = news.answer
+    return Answer(
+        text=raw.text,
+        tokens=tuple(raw.tokens),
+        log_p0=raw.log_p0,
+        log_p0_of_rungs=tuple(raw.log_p0_of_records),
+        local_moves=tuple(Acceptance(*pair) for pair in raw.moves),
+        swaps=tuple(Acceptance(*pair) for pair in raw.swaps),
+        decode_tokens=raw.decode_tokens,
+        finish_reason="stop" if raw.stopped else "terminal" if raw.terminated else "horizon",
+        prompt=prompt,
+        sample=news.sample,
+        records=tuple(
+            RungRecord(
+                record.text, tuple(record.tokens), record.log_p0, record.terminated, record.confidence if confidence else None
+            )
+            for record in news.records
+        ),
+    )
 
 
 class _Sampling:
     """The work of one call: a session of its own, and what its news mean."""
 
     def __init__(self, model: Model, prompts: Any, wishes: dict[str, Any]) -> None:
-        known = _LAYOUT | _SAMPLER | {"thinking", "progress"}
-        for name in wishes:
-            if name not in known:
-                import difflib
-                near = difflib.get_close_matches(name, known, 1)
-                raise TypeError(f"sample() has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        check_names(wishes, LAYOUT | SAMPLER | {"thinking", "progress", "ids"}, "sample")
         listed: Iterable[Prompt] = [prompts] if _is_one(prompts) else list(prompts)
-        layout = {name: value for name, value in wishes.items() if name in _LAYOUT and value is not None}
-        sampler = {name: value for name, value in wishes.items() if name in _SAMPLER and value is not None}
-        if "powers" in sampler:
-            sampler["powers"] = [float(power) for power in sampler["powers"]]
-        if isinstance(sampler.get("stop"), str):
-            sampler["stop"] = [sampler["stop"]]
-        self.session = CollectingSession(model._opened, **layout)
+        layout = {name: value for name, value in wishes.items() if name in LAYOUT and value is not None}
+        sampler = sampler_wishes(wishes)
+        raw = [raw_prompt(prompt) for prompt in listed]
+        ids: list[str | None] = [None] if len(raw) == 1 else [str(number) for number in range(len(raw))]
+        if wishes.get("ids") is not None:
+            ids = [str(identity) for identity in wishes["ids"]]
+            if len(ids) != len(raw) or len(set(ids)) != len(ids):
+                raise errors.BadInput("ids", "are not one for each prompt, all different")
+        self.session = model._native.CollectingSession(model._opened, **layout)
+        self.confidence = bool(sampler.get("confidence"))
         self.prompt_of: dict[int, int] = {}
-        raw = [_raw(prompt) for prompt in listed]
-        for number, prompt in enumerate(raw):
-            identity = None if len(raw) == 1 else str(number)
+        for number, (prompt, identity) in enumerate(zip(raw, ids, strict=True)):
             self.prompt_of[self.session.submit(prompt, identity, wishes.get("thinking"), sampler)] = number
         self.total = len(raw) * int(sampler.get("samples", 1))
         shows = wishes.get("progress")
@@ -232,21 +302,9 @@ class _Sampling:
                 raise getattr(errors, news.error)(news.text)
             if news.kind != "answer":
                 continue
-            raw = news.answer
             if self.bar is not None:
                 self.bar.update(1)
-            yield Answer(
-                text=raw.text,
-                tokens=tuple(raw.tokens),
-                log_p0=raw.log_p0,
-                log_p0_of_rungs=tuple(raw.log_p0_of_records),
-                local_moves=tuple(Acceptance(*pair) for pair in raw.moves),
-                swaps=tuple(Acceptance(*pair) for pair in raw.swaps),
-                decode_tokens=raw.decode_tokens,
-                finish_reason="stop" if raw.stopped else "terminal" if raw.terminated else "horizon",
-                prompt=self.prompt_of[news.request],
-                sample=news.sample,
-            )
+            yield answer_of(news, self.prompt_of[news.request], self.confidence)
 
 
 def _bar(total: int) -> Any:

@@ -51,30 +51,41 @@ class Settings:
     particles: int = 8
     preset: str = ""
 
+    def wishes(self) -> dict[str, object]:
+        """What a sampler is told: the arguments of `tempera.Model.sample`.
+
+        Best-of-N is N answers of the model itself, so that all N can vote.
+
+        >>> Settings("best", "best-of-n", (1.0, 4.0), 28, 4, 3).wishes()
+        {'sampler': 'standard', 'horizon': 28}
+        """
+        sampler = "standard" if self.sampler == "best-of-n" else self.sampler
+        told: dict[str, object] = {"sampler": sampler}
+        if sampler != "standard":
+            told["powers"] = self.powers if self.sampler in LADDERS else self.powers[-1:]
+        if self.horizon is not None:
+            told["horizon"] = self.horizon
+        elif self.preset:
+            told["preset"] = self.preset
+        if self.sampler in (*LADDERS, *CHAINS):
+            told["rounds"] = self.rounds
+        if self.block is not None and sampler not in ("standard", "low-temperature"):
+            told["block"] = self.block
+        if self.sampler == "ppt":
+            told["schedule"] = self.schedule
+        if self.sampler == "power-smc":
+            told["particles"] = self.particles
+        return told
+
     def flags(self) -> list[str]:
-        """The options of `tempera sample`; Best-of-N is N answers of the model itself, so that all N can vote.
+        """The same as options of `tempera sample`.
 
         >>> Settings("ppt", "ppt", (1.0, 4.0), 28, 4, 3).flags()[:4]
         ['--sampler', 'ppt', '--powers', '1,4']
         """
-        sampler = "standard" if self.sampler == "best-of-n" else self.sampler
-        flags = ["--sampler", sampler]
-        if self.sampler in LADDERS:
-            flags += ["--powers", ",".join(map(decimal, self.powers))]
-        elif sampler != "standard":
-            flags += ["--powers", decimal(self.powers[-1])]
-        if self.horizon is not None:
-            flags += ["--horizon", str(self.horizon)]
-        elif self.preset:
-            flags += ["--preset", self.preset]
-        if self.sampler in (*LADDERS, *CHAINS):
-            flags += ["--rounds", str(self.rounds)]
-        if self.block is not None and sampler not in ("standard", "low-temperature"):
-            flags += ["--block", str(self.block)]
-        if self.sampler == "ppt":
-            flags += ["--schedule", self.schedule]
-        if self.sampler == "power-smc":
-            flags += ["--particles", str(self.particles)]
+        flags = []
+        for name, value in self.wishes().items():
+            flags += [f"--{name}", ",".join(map(decimal, value)) if isinstance(value, tuple) else str(value)]
         return flags
 
     @property

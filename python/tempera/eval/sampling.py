@@ -60,7 +60,7 @@ class Asked:
 
 
 class Sampling(ABC):
-    """Draws answers. Implemented by the command (`sampler_command`), and by the extension module where it is there."""
+    """Draws answers into run folders. Implemented by the command (`sampler_command`) and by answers of a file."""
 
     @abstractmethod
     def presets(self) -> dict[str, dict[str, Any]]:

@@ -1,31 +1,18 @@
-"""The installed package tempera, against the command. TEMPERA names the command; TREE the source tree."""
+"""Drawing answers with the installed package, against the command."""
 import asyncio
 import json
 import os
-import pathlib
+import signal
 import subprocess
+import sys
+import threading
+import time
 
 import numpy as np
 import pytest
+from conftest import FLAGS, PPT, PROMPT, TEMPERA, WORKED_SUM, command
 
 import tempera
-
-TREE = pathlib.Path(os.environ.get("TREE", pathlib.Path(__file__).resolve().parents[3]))
-TEMPERA = os.environ.get("TEMPERA", str(TREE / "build/release/tempera"))
-WORKED_SUM = str(TREE / "toy_models/worked_sum")
-PROMPT = "4+7+9+3+8+6+2+5?"
-PPT = {"powers": [1, 1.6, 2.5, 4], "horizon": 28, "block": 4, "rounds": 3}
-FLAGS = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4", "--rounds", "3"]
-
-
-def command(*arguments):
-    done = subprocess.run([TEMPERA, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-@pytest.fixture(scope="session")
-def model():
-    return tempera.Model.open(WORKED_SUM)
 
 
 def test_the_same_seed_has_the_bits_of_the_command(model):
@@ -60,7 +47,56 @@ def test_answers_come_one_by_one_and_a_loop_may_be_left(model):
 
 def test_layout_changes_no_bit(model):
     alone = model.sample(PROMPT, samples=6, seed=2, **PPT)
+    tempera.set_threads(1)
     assert model.sample(PROMPT, samples=6, seed=2, batch=3, under_way=2, prefetch=2, **PPT) == alone
+    tempera.set_threads(None)
+
+
+# Every option of `tempera sample` that says what is drawn, and its name here.
+OPTIONS = [
+    ({"sampler": "power-smc", "powers": [4], "particles": 5, "horizon": 28, "block": 4},
+     ["--sampler", "power-smc", "--powers", "4", "--particles", "5", "--horizon", "28", "--block", "4"]),
+    ({"temperature": 0.25, "horizon": 28}, ["--sampler", "low-temperature", "--powers", "4", "--horizon", "28"]),
+    ({"sampler": "best-of-n", "particles": 3, "horizon": 28}, ["--sampler", "best-of-n", "--particles", "3", "--horizon", "28"]),
+    ({"powers": [1, 2, 4], "horizon": 12, "block": 6, "rounds": [1, 2], "local_moves": [2, 1], "sweeps": [1, 2],
+      "schedule": "deo", "restart_weights": [3, 1, 2], "output_rung": 2, "early_rejection": True},
+     ["--powers", "1,2,4", "--horizon", "12", "--block", "6", "--rounds", "1,2", "--local-moves", "2,1", "--sweeps", "1,2",
+      "--schedule", "deo", "--restart-weights", "3,1,2", "--output-rung", "2", "--early-rejection"]),
+    ({"powers": [2], "horizon": 12, "restart_range": "record"}, ["--powers", "2", "--horizon", "12", "--restart-range", "record"]),
+]
+
+
+@pytest.mark.parametrize(("wishes", "flags"), OPTIONS)
+def test_every_option_means_what_it_means_to_the_command(model, wishes, flags):
+    printed = json.loads(command("sample", PROMPT, "--model", WORKED_SUM, *flags, "--samples", "2", "--seed", "3", "--json"))
+    answers = model.sample(PROMPT, samples=2, seed=3, **wishes)
+    assert [(list(a.tokens), a.log_p0) for a in answers] == [(a["tokens"], a["log_p0"]) for a in printed["answers"]]
+
+
+def test_a_stop_string_ends_an_answer_before_it(model):
+    whole = model.sample(PROMPT, seed=5, **PPT)[0]
+    cut = model.sample(PROMPT, seed=5, stop="=", **PPT)[0]
+    assert cut.text == whole.text.partition("=")[0] and cut.finish_reason == "stop" and len(cut.tokens) < len(whole.tokens)
+    assert cut.records[-1].text == cut.text
+
+
+def test_an_answer_has_the_record_of_every_rung(model):
+    answer = model.sample(PROMPT, seed=5, confidence=True, **PPT)[0]
+    assert [record.log_p0 for record in answer.records] == list(answer.log_p0_of_rungs)
+    assert answer.records[-1].tokens == answer.tokens and answer.records[-1].text == answer.text
+    for rung, record in enumerate(answer.records, 1):
+        alone = model.sample(PROMPT, seed=5, output_rung=rung, **PPT)[0]
+        assert (alone.tokens, alone.text, alone.log_p0) == (record.tokens, record.text, record.log_p0)
+        assert record.confidence < 0 and record.terminated == (record.tokens[-1] in model.terminal)
+    assert model.sample(PROMPT, seed=5, **PPT)[0].records[0].confidence is None
+
+
+def test_prompts_may_have_ids(model):
+    named = model.sample([PROMPT, "1+2?"], ids=["x", "y"], seed=3, **PPT)
+    assert named[1] != model.sample([PROMPT, "1+2?"], seed=3, **PPT)[1]
+    assert named[1].log_p0 == model.sample(["1+2?"], ids=["y"], seed=3, **PPT)[0].log_p0
+    with pytest.raises(tempera.BadInput, match="ids"):
+        model.sample([PROMPT, "1+2?"], ids=["x", "x"], **PPT)
 
 
 def test_figures_of_an_answer(model):
@@ -82,6 +118,14 @@ def test_scores_are_those_of_the_command(model):
     assert scores.log_z.shape == (len(tokens) - 1, 3) and scores.log_z.tolist() == printed["log_z"]
 
 
+def test_scores_are_not_copied(model):
+    scores = model.score(model.encode("4+7?<11"), [1, 2])
+    for array in (scores.log_p, scores.log_z):
+        shared = np.from_dlpack(array)
+        assert shared.ctypes.data == array.ctypes.data
+        assert not array.flags.owndata  # the vector that was computed into owns the memory
+
+
 def test_asyncio(model):
     async def both():
         beside = 0
@@ -100,6 +144,71 @@ def test_asyncio(model):
     answers, beside = asyncio.run(both())
     assert answers == model.sample(PROMPT, samples=3, seed=7, **PPT)
     assert beside > 1
+
+
+def test_a_cancelled_task_ends_the_work(model):
+    async def cancelled():
+        task = asyncio.create_task(model.sample_async([PROMPT] * 50, samples=20, seed=7, **PPT))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    before = time.monotonic()
+    asyncio.run(cancelled())
+    alone = model.sample(PROMPT, seed=7, **PPT)
+    assert alone == model.sample(PROMPT, seed=7, **PPT)
+    assert time.monotonic() - before < 60
+
+
+def test_other_threads_run_meanwhile(model):
+    counted, ends = 0, threading.Event()
+
+    def count():
+        nonlocal counted
+        while not ends.is_set():
+            counted += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    # A step that held the GIL would let nothing else run in a call of the compiled half.
+    session = tempera.Session(model)
+    session.submit(PROMPT, samples=64, seed=1, **PPT)
+    passed = 0
+    while session.busy and passed < 3:
+        before = counted
+        session._session.step()
+        passed += counted > before
+    ends.set()
+    thread.join()
+    assert passed == 3
+
+
+def test_ctrl_c_ends_the_work():
+    source = (
+        "import sys, tempera\n"
+        f"model = tempera.Model.open({WORKED_SUM!r})\n"
+        "print('begins', flush=True)\n"
+        "try:\n"
+        f"    model.sample({PROMPT!r}, samples=100000, powers=[1, 2, 4], horizon=28)\n"
+        "except KeyboardInterrupt:\n"
+        "    answer = model.sample('1+2?', horizon=8, powers=[1, 2])[0]\n"
+        "    print('ended', len(answer.tokens))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begins\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=120)
+    assert said.startswith("ended ") and process.returncode == 0
+
+
+def test_progress_is_shown_if_asked_for(model, capsys):
+    model.sample(PROMPT, samples=3, progress=True, **PPT)
+    said = capsys.readouterr().err
+    assert "3 of 3 answers" in said or "3/3" in said
+    model.sample(PROMPT, samples=3, **PPT)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("wishes, words", [
@@ -125,5 +234,10 @@ def test_other_errors(model, tmp_path):
         model.decode([10 ** 6])
     with pytest.raises(tempera.BadInput, match="arithmetic"):
         tempera.Model.open(WORKED_SUM, arithmetic="float33")
+    with pytest.raises(tempera.BadInput, match="rope_factors"):
+        tempera.Model.open(WORKED_SUM, rope_factors="middle")
     with pytest.raises(tempera.BadInput):
         model.sample("ü")
+    for device in ("cuda", "tpu"):
+        with pytest.raises(tempera.BadInput if device == "tpu" else tempera.Error, match="device|GPU|CUDA"):
+            tempera.Model.open(WORKED_SUM, device=device)

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace tempera::python {
+
+/// From here on what tempera throws is raised as the class of tempera.errors that has its name.
+void raise_errors_of_tempera();
+
+/// The name of that class for an exception of tempera, "" for any other.
+const char* error_name(const std::exception& error);
+
+}  // namespace tempera::python

@@ -1,0 +1,187 @@
+#include <nanobind/stl/pair.h>
+
+#include "api/exact/fraction.hpp"
+#include "api/exact/model_parts.hpp"
+#include "base/error.hpp"
+#include "lab/laws/law.hpp"
+#include "python/bindings/exact/bindings.hpp"
+#include "reference/report/exact_report.hpp"
+#include "reference/report/round_trip_report.hpp"
+
+namespace nb = nanobind;
+
+namespace tempera::python {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::vector<reference::Rational> rationals(const Texts& texts) {
+  std::vector<reference::Rational> list;
+  for (const std::string& text : texts) list.push_back(reference::parse_rational(text, "fraction"));
+  return list;
+}
+
+/// What a question says, as Python gives it.
+reference::ExactQuestion question_of(std::size_t horizon, const std::optional<Texts>& restart,
+                                     const std::string& restart_range,
+                                     const std::optional<std::string>& start, std::size_t steps) {
+  if (horizon == 0) throw BadInput("horizon", "is 0", "give a horizon of at least 1 token");
+  if (restart_range != "horizon" && restart_range != "record")
+    throw BadInput("restart_range", "\"" + restart_range + "\" is no range",
+                   "give \"horizon\" or \"record\"");
+  reference::ExactQuestion asked{.horizon = horizon};
+  if (restart) {
+    if (restart->size() != horizon)
+      throw BadInput("restart", "has " + std::to_string(restart->size()) + " weights",
+                     "give one for each position up to the horizon, " + std::to_string(horizon));
+    asked.restart = reference::RestartLaw(rationals(*restart), "restart");
+  }
+  if (restart_range == "record") asked.range = reference::RestartRange::record;
+  if (start) asked.start = reference::Start{*start};
+  asked.steps = steps;
+  return asked;
+}
+
+reference::Ladder ladder_of(const Texts& powers) {
+  std::vector<reference::Power> list;
+  for (const auto& power : rationals(powers)) list.emplace_back(power, "powers");
+  return reference::Ladder(std::move(list), "powers");
+}
+
+bool is_even_odd(const std::string& schedule) {
+  if (schedule != "adj" && schedule != "deo")
+    throw BadInput("schedule", "\"" + schedule + "\" is no schedule", "give \"adj\" or \"deo\"");
+  return schedule == "deo";
+}
+
+reference::Schedule schedule_of(const std::string& schedule) {
+  return is_even_odd(schedule) ? reference::Schedule::even_odd : reference::Schedule::ordered;
+}
+
+/// What breaks a claim, in words; "" where nothing does.
+std::string explanation(const reference::ChainVerdict& verdict) {
+  std::string said;
+  if (verdict.moved)
+    said = "not invariant: one step changes the mass of (" + verdict.moved->state + ") from " +
+           reference::to_string(verdict.moved->before) + " to " +
+           reference::to_string(verdict.moved->after);
+  if (verdict.unbalanced)
+    said += (said.empty() ? "" : "\n") + std::string("unbalanced: (") + verdict.unbalanced->from +
+            ") -> (" + verdict.unbalanced->to + ") flows " +
+            reference::to_string(verdict.unbalanced->forward_flow) + ", back " +
+            reference::to_string(verdict.unbalanced->reverse_flow);
+  if (!verdict.irreducible) said += (said.empty() ? "" : "\n") + std::string("not irreducible");
+  return said;
+}
+
+nb::dict said_of(const reference::ChainVerdict& verdict) {
+  nb::dict said;
+  said["invariant"] = verdict.invariant();
+  said["reversible"] = verdict.reversible();
+  said["irreducible"] = verdict.irreducible;
+  said["explanation"] = explanation(verdict);
+  return said;
+}
+
+nb::dict rung(const exact::FiniteModel& model, std::size_t horizon, const std::string& power,
+              const std::string& kernel, const std::optional<Texts>& restart,
+              const std::string& restart_range, const std::optional<std::string>& start,
+              std::size_t steps) {
+  if (kernel != "fixed" && kernel != "truncating")
+    throw BadInput("kernel", "\"" + kernel + "\" is no kernel", "give \"fixed\" or \"truncating\"");
+  const auto asked = question_of(horizon, restart, restart_range, start, steps);
+  const reference::Power exponent(reference::parse_rational(power, "power"), "power");
+  const reference::RungReport report = [&] {
+    const nb::gil_scoped_release others;
+    return kernel == "fixed" ? reference::report_fixed_horizon(model.parts().model, exponent, asked)
+                             : reference::report_truncating(model.parts().model, exponent, asked);
+  }();
+  nb::dict said = said_of(report.verdict);
+  said["states"] = report.states;
+  said["base"] = texts(report.base);
+  said["target"] = texts(report.target);
+  said["matrix"] = texts(report.kernel);
+  said["total_variation"] = texts(report.total_variation);
+  return said;
+}
+
+nb::dict joint(const exact::FiniteModel& model, std::size_t horizon, const Texts& powers,
+               const std::string& schedule, const std::optional<Texts>& restart,
+               const std::string& restart_range, const std::optional<std::string>& start,
+               std::size_t steps) {
+  const auto asked = question_of(horizon, restart, restart_range, start, steps);
+  const reference::Ladder ladder = ladder_of(powers);
+  const reference::Schedule order = schedule_of(schedule);
+  reference::JointReport report;
+  {
+    const nb::gil_scoped_release others;
+    report = reference::report_joint(model.parts().model, ladder, order, asked);
+  }
+  nb::dict said = said_of(report.verdict);
+  said["states"] = report.records;
+  said["swap_acceptance"] = texts(report.swap_acceptance);
+  said["total_variation"] = texts(report.total_variation);
+  return said;
+}
+
+std::pair<Texts, std::string> round_trips(const exact::FiniteModel& model, std::size_t horizon,
+                                          const Texts& powers, const std::string& schedule,
+                                          std::size_t rounds) {
+  const auto asked = question_of(horizon, std::nullopt, "horizon", std::nullopt, 0);
+  const reference::Ladder ladder = ladder_of(powers);
+  const reference::Schedule order = schedule_of(schedule);
+  const nb::gil_scoped_release others;
+  const auto report =
+      reference::report_round_trips(model.parts().model, ladder, order, asked, rounds);
+  return {texts(report.expected), reference::to_string(report.formula)};
+}
+
+/// The most digits of a distance that is computed to 50.
+constexpr int distance_digits = 40;
+
+nb::dict compiled(const exact::FiniteModel& model, std::size_t horizon,
+                  const std::vector<double>& powers, const std::string& schedule,
+                  const std::optional<Texts>& restart, const std::string& restart_range) {
+  const auto asked = question_of(horizon, restart, restart_range, std::nullopt, 0);
+  lab::LawQuestion question{horizon, powers, {}, gpu::Schedule::adj};
+  if (restart) question.restart = rationals(*restart);
+  if (is_even_odd(schedule)) question.schedule = gpu::Schedule::deo;
+  if (asked.range == reference::RestartRange::record)
+    question.restart_range = gpu::RestartRange::record;
+  lab::LawReport report;
+  {
+    const nb::gil_scoped_release others;
+    const lab::FiniteLogits logits(model.parts().model);
+    report = lab::compiled_law(logits.enumerable(), &model.parts().model, question);
+  }
+  if (report.stale_records > 0)
+    throw Bug(std::to_string(report.stale_records) + " outcomes were not what a fresh record is");
+  nb::dict said;
+  said["states"] = report.states;
+  said["matrix"] = texts(report.matrix);
+  said["stationary"] = texts(report.stationary);
+  said["tv_to_target"] = lab::to_scientific(report.tv_to_target, distance_digits);
+  said["tv_own"] = lab::to_scientific(report.tv_own, distance_digits);
+  said["tv_one_step"] = lab::to_scientific(report.tv_one_step, distance_digits);
+  said["worst_entry"] = nb::none();
+  if (report.worst_entry)
+    said["worst_entry"] = lab::to_scientific(*report.worst_entry, distance_digits);
+  return said;
+}
+
+}  // namespace
+
+void bind_laws(nb::module_& module) {
+  module.def("rung", &rung, nb::arg("model"), nb::arg("horizon"), nb::arg("power"),
+             nb::arg("kernel"), nb::arg("restart").none(), nb::arg("restart_range"),
+             nb::arg("start").none(), nb::arg("steps"));
+  module.def("joint", &joint, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),
+             nb::arg("schedule"), nb::arg("restart").none(), nb::arg("restart_range"),
+             nb::arg("start").none(), nb::arg("steps"));
+  module.def("round_trips", &round_trips, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),
+             nb::arg("schedule"), nb::arg("rounds"));
+  module.def("compiled", &compiled, nb::arg("model"), nb::arg("horizon"), nb::arg("powers"),
+             nb::arg("schedule"), nb::arg("restart").none(), nb::arg("restart_range"));
+}
+
+}  // namespace tempera::python

@@ -1,0 +1,315 @@
+"""Finite models and exact laws: every number is a fraction, and there is no tolerance.
+
+    from tempera import exact
+
+    model = exact.FiniteModel(["a", "e"], ["e"], {"": {"a": "1/2", "e": "1/2"}, "a": {"e": 1}})
+    model.power_law(horizon=2, power=2)["a e"]     # Fraction(1, 2)
+    model.power_law(horizon=2, power=2).array()    # the same law as a NumPy array
+
+The numbers come from reference/, the half of tempera that shares no code with the sampler. What the compiled sampler
+does is in tempera.law.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Union
+
+from tempera import _exact
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: A number that is exact: 2, "3/2", "0.25", Fraction(3, 2). A float stands for the fraction that it is, so 1.5 is 3/2.
+Exact = Union[int, str, float, Fraction]
+
+
+def fraction(number: Exact) -> Fraction:
+    """The fraction that a number is.
+
+    >>> fraction("3/8"), fraction(1.5), fraction("0.25")
+    (Fraction(3, 8), Fraction(3, 2), Fraction(1, 4))
+    """
+    return Fraction(number)
+
+
+def _text(number: Exact) -> str:
+    return str(fraction(number))
+
+
+def _texts(numbers: Sequence[Exact] | None) -> list[str] | None:
+    return None if numbers is None else [_text(number) for number in numbers]
+
+
+class Law(Mapping[str, Fraction]):
+    """A probability distribution over states, in their order: a mapping from a state to its fraction.
+
+    >>> law = Law(["a a", "a e"], ["1/4", "3/4"])
+    >>> law["a e"], sum(law.values())
+    (Fraction(3, 4), Fraction(1, 1))
+    >>> law.array()
+    array([0.25, 0.75])
+    """
+
+    def __init__(self, states: Sequence[str], probabilities: Sequence[Exact]) -> None:
+        self.states = tuple(states)  #: in order
+        self.fractions = tuple(fraction(probability) for probability in probabilities)  #: in the order of the states
+        self._of = dict(zip(self.states, self.fractions, strict=True))
+
+    def __getitem__(self, state: str) -> Fraction:
+        return self._of[state]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.states)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        return "Law({" + ", ".join(f"{state!r}: {value}" for state, value in self.items()) + "})"
+
+    def array(self) -> NDArray[np.float64]:
+        """[states]: the float64 nearest to each fraction."""
+        import numpy
+
+        return numpy.array([float(value) for value in self.fractions])
+
+
+class Matrix:
+    """A transition matrix of fractions: entry (x, y) is the probability of going from state x to state y.
+
+    >>> matrix = Matrix(["a", "b"], [["1/2", "1/2"], ["0", "1"]])
+    >>> matrix["a", "b"]
+    Fraction(1, 2)
+    >>> matrix.array().shape
+    (2, 2)
+    """
+
+    def __init__(self, states: Sequence[str], rows: Sequence[Sequence[Exact]]) -> None:
+        self.states = tuple(states)  #: in order
+        self.fractions = tuple(tuple(fraction(entry) for entry in row) for row in rows)  #: [states][states]
+        self._at = {state: number for number, state in enumerate(self.states)}
+
+    def __getitem__(self, pair: tuple[str, str]) -> Fraction:
+        return self.fractions[self._at[pair[0]]][self._at[pair[1]]]
+
+    def row(self, state: str) -> Law:
+        """The law of the next state."""
+        return Law(self.states, self.fractions[self._at[state]])
+
+    def array(self) -> NDArray[np.float64]:
+        """[states, states]: the float64 nearest to each fraction."""
+        import numpy
+
+        return numpy.array([[float(entry) for entry in row] for row in self.fractions])
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What reference/ decides of a chain and the law that it is claimed to preserve, each exactly."""
+
+    invariant: bool  #: ΠP = Π
+    reversible: bool  #: Π(x)P(x, y) = Π(y)P(y, x)
+    irreducible: bool  #: every state is reached from every other
+    explanation: str  #: the state whose mass changes and the pair whose flow is unbalanced; "" if there is none
+    total_variation: tuple[Fraction, ...]  #: to the target after 0, 1, …, `steps` steps from `start`; or empty
+
+
+@dataclass(frozen=True)
+class LocalChain(Chain):
+    """One rung."""
+
+    base: Law  #: p0
+    target: Law  #: p0^α / Σ p0^α (`eq:power-target`)
+    matrix: Matrix  #: one local move
+
+
+@dataclass(frozen=True)
+class JointChain(Chain):
+    """A ladder. Its states are K-tuples of `records`; the matrix is held in factors and not listed."""
+
+    records: tuple[str, ...]  #: of one rung
+    swap_acceptance: tuple[Fraction, ...]  #: at equilibrium, one for each edge
+
+
+@dataclass(frozen=True)
+class RoundTrips:
+    """Round trips of a tagged replica between the first rung and the last."""
+
+    expected: tuple[Fraction, ...]  #: their number after 0, 1, …, n steps from equilibrium with the tag at rung K
+    formula: Fraction  #: steps of one round trip if acceptances did not depend on history
+
+
+class FiniteModel:
+    """An autoregressive model p0 over a small vocabulary, given by rows of fractions.
+
+    vocabulary: the text of each token. terminal: those that end a record. next: for a prefix, its tokens joined by one
+    space, the law of the next token; tokens that are left out have probability 0. default: the row of every prefix that
+    is not listed.
+
+    Raises BadInput for rows that are no laws.
+
+    >>> model = FiniteModel(["a", "e"], ["e"], {"": {"a": "1/2", "e": "1/2"}, "a": {"a": "1/4", "e": "3/4"}})
+    >>> model.base_law(2)
+    Law({'a a': 1/8, 'a e': 3/8, 'e': 1/2})
+    >>> model.power_law(2, 2)["e"]
+    Fraction(8, 13)
+    """
+
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        terminal: Sequence[str],
+        next: Mapping[str, Mapping[str, Exact]],
+        default: Mapping[str, Exact] | None = None,
+        name: str = "model",
+    ) -> None:
+        document: dict[str, Any] = {"name": name, "vocabulary": list(vocabulary), "terminal": list(terminal)}
+        document["next"] = {prefix: {token: _text(p) for token, p in row.items()} for prefix, row in next.items()}
+        if default is not None:
+            document["default"] = {token: _text(p) for token, p in default.items()}
+        self._model = _exact.FiniteModel.parse(json.dumps(document), name)
+
+    @classmethod
+    def _of(cls, model: _exact.FiniteModel) -> FiniteModel:
+        made = cls.__new__(cls)
+        made._model = model
+        return made
+
+    @classmethod
+    def open(cls, file: str | os.PathLike[str]) -> FiniteModel:
+        """Reads a model file (docs/exact.md has the format). Raises BadInput naming file, place and remedy."""
+        return cls._of(_exact.FiniteModel.open(os.fspath(file)))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "model") -> FiniteModel:
+        """Reads the same format from a text. Raises BadInput."""
+        return cls._of(_exact.FiniteModel.parse(text, name))
+
+    def __repr__(self) -> str:
+        return f"FiniteModel({self.name!r})"
+
+    def json(self) -> str:
+        """The model in the file format, in one line."""
+        return self._model.json()
+
+    def smaller(self) -> list[FiniteModel]:
+        """Models that are simpler in one respect each: a token less, a row less, simpler probabilities."""
+        return [FiniteModel._of(model) for model in self._model.smaller()]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._model.name
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The text of each token."""
+        return tuple(self._model.vocabulary)
+
+    @property
+    def terminal(self) -> tuple[str, ...]:
+        """The tokens that end a record."""
+        return tuple(token for token, ends in zip(self._model.vocabulary, self._model.terminal, strict=True) if ends)
+
+    def next(self, prefix: Sequence[int] = ()) -> Law:
+        """p0(· | prefix), by tokens. prefix: numbers of tokens, none terminal. Raises BadInput."""
+        return Law(self.vocabulary, self._model.next(list(prefix)))
+
+    def records(self, horizon: int) -> tuple[str, ...]:
+        """S_T: the records of horizon T, depth-first in the vocabulary's order, tokens joined by one space."""
+        return tuple(self._model.records(horizon))
+
+    def base_law(self, horizon: int) -> Law:
+        """p0(x) of each record of S_T."""
+        return Law(self.records(horizon), self._model.base_law(horizon))
+
+    def power_law(self, horizon: int, power: Exact) -> Law:
+        """p0(x)^α / Σ p0^α of each record of S_T (`eq:power-target`). Raises BadInput if a value is no fraction."""
+        return Law(self.records(horizon), self._model.power_law(horizon, _text(power)))
+
+    def local_chain(
+        self,
+        horizon: int,
+        power: Exact,
+        *,
+        kernel: str = "fixed",
+        restart: Sequence[Exact] | None = None,
+        restart_range: str = "horizon",
+        start: str | None = None,
+        steps: int = 10,
+    ) -> LocalChain:
+        """The local move at one power: its matrix, its target, and whether the one preserves the other.
+
+        kernel: "fixed", the paper's, on S_T; "truncating", restart and regeneration capped by the current length, on
+        the records of all lengths. restart: ω(1), …, ω(T); uniform if left out. start: a record; with it, the total
+        variation after 0, …, steps moves from there.
+
+        `tempera exact MODEL --horizon T --power A` prints the same. Raises BadInput for a space that is too large.
+        """
+        found = _exact.rung(self._model, horizon, _text(power), kernel, _texts(restart), restart_range, start, steps)
+        states = found["states"]
+        return LocalChain(
+            found["invariant"],
+            found["reversible"],
+            found["irreducible"],
+            found["explanation"],
+            tuple(map(Fraction, found["total_variation"])),
+            Law(states, found["base"]),
+            Law(states, found["target"]),
+            Matrix(states, found["matrix"]),
+        )
+
+    def joint_chain(
+        self,
+        horizon: int,
+        powers: Sequence[Exact],
+        *,
+        schedule: str = "adj",
+        restart: Sequence[Exact] | None = None,
+        restart_range: str = "horizon",
+        start: str | None = None,
+        steps: int = 10,
+    ) -> JointChain:
+        """The chain of a ladder: one local sweep and one sweep of swaps a step.
+
+        powers: α_1 < … < α_K. schedule: "adj", all edges in order, or "deo", odd and even edges in turn; then the
+        verdict is of two steps. start: one record for each rung, joined by "|".
+
+        `tempera exact MODEL --horizon T --powers A,B,…` prints the same. Raises BadInput.
+        """
+        found = _exact.joint(
+            self._model, horizon, [_text(power) for power in powers], schedule, _texts(restart), restart_range, start, steps
+        )
+        return JointChain(
+            found["invariant"],
+            found["reversible"],
+            found["irreducible"],
+            found["explanation"],
+            tuple(map(Fraction, found["total_variation"])),
+            tuple(found["states"]),
+            tuple(map(Fraction, found["swap_acceptance"])),
+        )
+
+    def round_trips(self, horizon: int, powers: Sequence[Exact], rounds: int, *, schedule: str = "adj") -> RoundTrips:
+        """Expected round trips of a tagged replica in 0, …, rounds steps from equilibrium. Raises BadInput."""
+        expected, formula = _exact.round_trips(self._model, horizon, [_text(power) for power in powers], schedule, rounds)
+        return RoundTrips(tuple(map(Fraction, expected)), Fraction(formula))
+
+
+def total_variation(first: Mapping[str, Exact], second: Mapping[str, Exact]) -> Fraction:
+    """TV(p, q) = ½ Σ |p(x) − q(x)| over the states of both.
+
+    >>> total_variation({"a": "1/2", "b": "1/2"}, {"b": 1})
+    Fraction(1, 2)
+    """
+    states = {*first, *second}
+    return sum((abs(fraction(first.get(x, 0)) - fraction(second.get(x, 0))) for x in states), Fraction(0)) / 2

@@ -1,0 +1,117 @@
+"""The folder that `tempera sample --out` writes, as columns.
+
+    import pandas
+    import tempera
+
+    run = tempera.RunFolder("run")
+    swaps = pandas.DataFrame(run.events("swap"))
+    swaps.groupby("rung").accepted.mean()
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from tempera.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: The values of one field, one for each line: an array if they are all numbers or all truths, else a list.
+Column = Union["NDArray[np.generic]", list[Any]]
+
+EVENTS = ("extension", "local_move", "swap", "resampling", "round")
+
+
+def columns(records: Iterable[dict[str, Any]]) -> dict[str, Column]:
+    """Records as columns, in the order in which their fields first come; what a record lacks is None.
+
+    >>> columns([{"id": "a", "n": 1}, {"id": "b", "n": 2}])
+    {'id': ['a', 'b'], 'n': array([1, 2])}
+    """
+    import numpy
+
+    found: dict[str, list[Any]] = {}
+    count = 0
+    for record in records:
+        for name in record:
+            if name not in found:
+                found[name] = [None] * count
+        for name, values in found.items():
+            values.append(record.get(name))
+        count += 1
+    kinds: dict[str, Column] = {}
+    for name, values in found.items():
+        of = {type(value) for value in values}
+        kinds[name] = numpy.array(values) if of <= {int, float} or of == {bool} else values
+    return kinds
+
+
+class RunFolder:
+    """A run of `tempera sample --out FOLDER`, finished or not: only read, never changed.
+
+    Raises BadInput if the folder is no run.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / "config.json").is_file():
+            raise BadInput(str(folder), "is no run: config.json is not there", "`tempera sample --out` makes one")
+
+    def __repr__(self) -> str:
+        return f"RunFolder({str(self.folder)!r})"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Everything resolved: model, sampler, ladder, seed, prompts."""
+        return self._document("config.json")
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The figures of the finished run: acceptances, round trips, decode tokens. Raises BadInput before its end."""
+        return self._document("summary.json")
+
+    @property
+    def speed(self) -> dict[str, Any]:
+        """What it took: seconds, tokens, forward passes, the most bytes of caches."""
+        return self._document("speed.json")
+
+    @property
+    def samples(self) -> dict[str, Column]:
+        """The answers: id, sample, tokens, text, answer, log_p0, terminated."""
+        return columns(self._lines("samples.jsonl"))
+
+    def events(self, kind: str) -> dict[str, Column]:
+        """What happened of one kind: "extension", "local_move", "swap", "resampling", or "round" after each round.
+
+        `rung` counts from 1; of a swap it is the lower of the two. `log_ratio` is log R of the acceptance. A round's
+        columns `replicas`, `lengths` and `log_p0` have a list for each line, by rung.
+        """
+        if kind not in EVENTS:
+            raise BadInput("kind", f'there is no event "{kind}"', f"give one of {', '.join(EVENTS)}")
+        mark = f'"kind":"{kind}"'
+        found = columns(self._lines("events.jsonl", mark))
+        found.pop("kind", None)
+        return found
+
+    def _document(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
+        if not path.is_file():
+            raise BadInput(str(path), "is not there", "the run has not ended; `tempera sample --resume` goes on")
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def _lines(self, name: str, mark: str = "") -> Iterable[dict[str, Any]]:
+        path = self.folder / name
+        if not path.is_file():
+            return
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                # Half a line at the end is of a run that is under way, or that was killed.
+                if mark in line and line.endswith("\n"):
+                    yield json.loads(line)

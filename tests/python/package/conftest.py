@@ -1,0 +1,25 @@
+"""What the tests of the installed package share. TEMPERA names the command; TREE the source tree."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import tempera
+
+TREE = pathlib.Path(os.environ.get("TREE", pathlib.Path(__file__).resolve().parents[3]))
+TEMPERA = os.environ.get("TEMPERA", str(TREE / "build/release/tempera"))
+WORKED_SUM = str(TREE / "toy_models/worked_sum")
+PROMPT = "4+7+9+3+8+6+2+5?"
+PPT = {"powers": [1, 1.6, 2.5, 4], "horizon": 28, "block": 4, "rounds": 3}
+FLAGS = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4", "--rounds", "3"]
+
+
+def command(*arguments):
+    done = subprocess.run([TEMPERA, *map(str, arguments)], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def model():
+    return tempera.Model.open(WORKED_SUM)

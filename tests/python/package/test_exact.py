@@ -1,0 +1,175 @@
+"""Exact laws and verdicts, against the command and against sums over all records in Python's own fractions."""
+import json
+import random
+from fractions import Fraction
+
+import pytest
+from conftest import TREE, command
+
+import tempera
+from tempera import check, exact, law
+
+FOUR_STATE = TREE / "toy_models/four_state.json"
+
+
+@pytest.fixture(scope="module")
+def four_state():
+    return exact.FiniteModel.open(FOUR_STATE)
+
+
+def drawn_model(chance):
+    """Rows of small fractions over three tokens, of which one or two are terminal."""
+    def row():
+        weights = [chance.randint(0, 4) for _ in "abe"]
+        weights = weights if sum(weights) else [1, 0, 0]
+        return {token: Fraction(weight, sum(weights)) for token, weight in zip("abe", weights)}
+
+    terminal = ["e"] if chance.random() < 0.5 else ["b", "e"]
+    rows = {prefix: row() for prefix in ("", "a")}
+    if terminal == ["e"]:
+        rows["b"] = row()
+    return exact.FiniteModel(["a", "b", "e"], terminal, rows, row()), rows, terminal
+
+
+def naive_law(model, horizon, prefix=()):
+    """p0 of every record by its definition, product by product."""
+    if len(prefix) == horizon or (prefix and prefix[-1] in model.terminal):
+        return {" ".join(prefix): Fraction(1)}
+    numbers = [model.vocabulary.index(token) for token in prefix]
+    found = {}
+    for token, p in model.next(numbers).items():
+        for record, rest in naive_law(model, horizon, (*prefix, token)).items():
+            found[record] = p * rest
+    return found
+
+
+def test_laws_are_products_over_tokens():
+    chance = random.Random(1)
+    for _ in range(20):
+        model, rows, terminal = drawn_model(chance)
+        assert dict(model.next()) == rows[""] and list(model.terminal) == terminal
+        base = model.base_law(3)
+        # A record of probability zero may be left out of the space.
+        assert {record: p for record, p in base.items() if p} == {r: p for r, p in naive_law(model, 3).items() if p}
+        for power in (1, 2, 3):
+            powered = model.power_law(3, power)
+            total = sum(p**power for p in base.values())
+            assert dict(powered) == {record: p**power / total for record, p in base.items()}
+        assert base.array().tolist() == [float(p) for p in base.values()]
+
+
+def test_a_chain_is_that_of_the_command(four_state):
+    printed = json.loads(command("exact", FOUR_STATE, "--horizon", "2", "--power", "2", "--start", "a a", "--steps", "3", "--json"))
+    chain = four_state.local_chain(2, 2, start="a a", steps=3)
+    assert list(chain.matrix.states) == printed["states"]
+    assert [[str(p) for p in row] for row in chain.matrix.fractions] == printed["matrix"]
+    assert [str(p) for p in chain.target.values()] == printed["target"] and [str(p) for p in chain.base.values()] == printed["base"]
+    assert (chain.invariant, chain.reversible, chain.irreducible) == (True, True, True) and chain.explanation == ""
+    assert [str(d) for d in chain.total_variation] == printed["tv"]
+    # The curve by hand: three moves from (a a).
+    at = exact.Law(chain.matrix.states, [1, 0, 0])
+    for distance in chain.total_variation:
+        assert exact.total_variation(at, chain.target) == distance
+        at = exact.Law(at.states, [sum(at[x] * chain.matrix[x, y] for x in at) for y in at])
+
+
+def test_the_truncating_kernel_is_not_invariant(four_state):
+    chain = four_state.local_chain(2, 2, kernel="truncating")
+    assert not chain.invariant and "not invariant" in chain.explanation
+
+
+def test_a_ladder_is_that_of_the_command(four_state):
+    for schedule in ("adj", "deo"):
+        printed = json.loads(command("exact", FOUR_STATE, "--horizon", "2", "--powers", "1,2,4", "--schedule", schedule,
+                                     "--round-trips", "3", "--json"))
+        chain = four_state.joint_chain(2, [1, 2, 4], schedule=schedule)
+        assert [str(a) for a in chain.swap_acceptance] == printed["swap_acceptance"]
+        assert (chain.invariant, chain.reversible, chain.irreducible) == tuple(printed[k] for k in ("invariant", "reversible", "irreducible"))
+        trips = four_state.round_trips(2, [1, 2, 4], 3, schedule=schedule)
+        assert [str(n) for n in trips.expected] == printed["round_trips"]["expected"]
+        assert str(trips.formula) == printed["round_trips"]["formula"]
+
+
+def test_the_compiled_law_is_that_of_the_command(four_state):
+    for powers in ([2], [1, 2]):
+        flags = ["--power", "2"] if len(powers) == 1 else ["--powers", "1,2"]
+        printed = json.loads(command("law", FOUR_STATE, "--horizon", "2", *flags, "--json"))
+        found = law.compiled(four_state, 2, powers)
+        assert [[str(p) for p in row] for row in found.matrix.fractions] == printed["matrix"]
+        assert [str(p) for p in found.stationary.values()] == printed["stationary"]
+        for name in ("tv_to_target", "tv_own", "tv_one_step", "worst_entry"):
+            assert float(getattr(found, name)) == pytest.approx(float(printed[name]), rel=1e-6)
+        assert 0 < found.tv_own < 1e-12 and all(sum(row) == 1 for row in found.matrix.fractions)
+    move = law.local_move(four_state, 2, 2)
+    assert move.fractions == law.compiled(four_state, 2, [2]).matrix.fractions
+
+
+def local_move(case, state, lottery, score_the_way_back_along=lambda x, y: x):
+    """The paper's local move: restart, regenerate at the power, accept by the ratio of normalizers."""
+    ((x,), model, power) = (state, case.model, case.powers[0])
+    terminal = {model.vocabulary.index(token) for token in model.terminal}
+
+    def powered(prefix):
+        return [p**power for p in model.next(prefix).values()]
+
+    r = lottery.draw([1] * case.horizon)
+    if r >= len(x):
+        return state
+    y = list(x[:r])
+    forward = Fraction(1)
+    while len(y) < case.horizon and not (y and y[-1] in terminal):
+        weights = powered(y)
+        forward *= sum(weights)
+        y.append(lottery.draw(weights))
+    back = Fraction(1)
+    along = score_the_way_back_along(list(x), y)
+    for t in range(r, len(along)):
+        back *= sum(powered(along[:t]))
+    return [y if lottery.happens(min(Fraction(1), forward / back)) else list(x)]
+
+
+def wrong_way_back(case, state, lottery):
+    """Scores the way back to the old answer along the new one."""
+    return local_move(case, state, lottery, lambda x, y: y)
+
+
+def test_a_sound_step_is_found_sound(four_state):
+    verdict = check.judge(local_move, four_state, horizon=2, powers=[2])
+    assert verdict.sound and verdict.reversible and verdict.tv_one_step == 0
+    assert verdict.matrix.fractions == four_state.local_chain(2, 2).matrix.fractions
+    assert check.fault(local_move, four_state) == ""
+
+
+def test_a_wrong_step_is_shown_on_the_smallest_model():
+    model = exact.FiniteModel(["a", "b", "e"], ["e"], {
+        "": {"a": "1/3", "b": "1/3", "e": "1/3"}, "a": {"a": "1/2", "e": "1/2"}, "b": {"b": "1/4", "e": "3/4"}}, {"e": 1})
+    verdict = check.judge(wrong_way_back, model, horizon=3, powers=[2])
+    assert not verdict.sound and not verdict.invariant and verdict.tv_one_step > 0
+    failure = check.shrink(wrong_way_back, model, horizon=3, powers=[2])
+    assert failure.case.horizon <= 2 and failure.tried > 0 and not failure.verdict.sound
+    assert not check.judge(wrong_way_back, failure.case.model, failure.case.horizon, failure.case.powers).sound
+    assert "flows" in check.fault(wrong_way_back, model, horizon=3) and "next" in str(failure)
+
+
+def test_what_a_step_raises_leaves_the_judge(four_state):
+    def broken(case, state, lottery):
+        raise RuntimeError("of the user's own")
+
+    with pytest.raises(RuntimeError, match="of the user's own"):
+        check.judge(broken, four_state)
+
+
+def test_bad_input_is_one_line(tmp_path):
+    for build in (
+        lambda: exact.FiniteModel(["a", "e"], ["e"], {"": {"a": "1/2", "e": "1/3"}}),
+        lambda: exact.FiniteModel.parse("{"),
+        lambda: exact.FiniteModel.open(tmp_path / "none.json"),
+        lambda: exact.FiniteModel.open(FOUR_STATE).local_chain(2, 2, kernel="fixt"),
+        lambda: exact.FiniteModel.open(FOUR_STATE).local_chain(2, 2, restart=["1/2"]),
+        lambda: exact.FiniteModel.open(FOUR_STATE).joint_chain(2, [2, 1]),
+        lambda: exact.FiniteModel.open(FOUR_STATE).power_law(2, "1/2"),
+        lambda: law.compiled(exact.FiniteModel.open(FOUR_STATE), 0, [2]),
+    ):
+        with pytest.raises(tempera.BadInput) as error:
+            build()
+        assert "\n" not in str(error.value)

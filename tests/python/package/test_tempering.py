@@ -1,0 +1,72 @@
+"""Ladders, and run folders as columns, against the command."""
+import json
+
+import numpy as np
+import pytest
+from conftest import FLAGS, WORKED_SUM, command
+
+import tempera
+from tempera import tempering
+
+PROMPTS = ["4+7+9+3?", "3+8+6+2+5?"]
+
+
+def test_a_ladder_is_that_of_the_command(model, tmp_path):
+    file = tmp_path / "pilots.jsonl"
+    file.write_text("".join(json.dumps({"id": str(n), "prompt": prompt}) + "\n" for n, prompt in enumerate(PROMPTS)))
+    printed = json.loads(command("ladder", "--model", WORKED_SUM, "--prompts", file, "--from", "1", "--to", "4", "--replicas", "3",
+                                 "--horizon", "28", "--rounds", "5", "--samples", "3", "--seed", "6", "--pilots", "3", "--json"))
+    told = []
+    found = tempering.ladder(model, PROMPTS, first=1, last=4, replicas=3, horizon=28, rounds=5, samples=3, seed=6, pilots=3,
+                             progress=told.append)
+    assert list(found.powers) == printed["after"]["powers"] and list(found.deviations) == printed["after"]["deviations"]
+    assert [swap.accepted for swap in found.swaps] == printed["after"]["accepted"]
+    assert [swap.proposed for swap in found.swaps] == printed["after"]["attempts"]
+    assert list(found.pilots[0].powers) == printed["before"]["powers"] and found.end == printed["end"]
+    assert told == list(range(1, len(found.pilots) + 1))
+    assert all(weight >= 1 for weight in found.restart_weights)
+
+
+def test_formulas_are_those_of_the_sampler(model):
+    assert list(tempering.geometric(1, 4, 5)) == pytest.approx(model._native.geometric_ladder(1, 4, 5), rel=1e-15)
+    for wrong in ((2, 1, 3), (0, 1, 3), (1, 2, 1)):
+        with pytest.raises(tempera.BadInput, match="replicas"):
+            tempering.geometric(*wrong)
+        with pytest.raises(tempera.BadInput, match="replicas"):
+            tempering.ladder(model, PROMPTS, first=wrong[0], last=wrong[1], replicas=wrong[2])
+
+
+def test_a_run_folder_is_read_as_columns(tmp_path):
+    file = tmp_path / "prompts.jsonl"
+    file.write_text("".join(json.dumps({"id": f"p{n}", "prompt": prompt}) + "\n" for n, prompt in enumerate(PROMPTS)))
+    command("sample", "--prompts", file, "--model", WORKED_SUM, *FLAGS, "--samples", "2", "--confidence", "--out", tmp_path / "run")
+    run = tempera.RunFolder(tmp_path / "run")
+    assert run.config["powers"] == [1, 1.6, 2.5, 4]
+    assert list(run.samples["id"]) == ["p0", "p0", "p1", "p1"] and list(run.samples["sample"]) == [0, 1, 0, 1]
+    assert run.samples["log_p0"].dtype == np.float64 and run.samples["terminated"].dtype == bool
+    swaps = run.events("swap")
+    for edge, counted in enumerate(run.summary["edges"], 1):
+        of_edge = swaps["rung"] == edge
+        assert of_edge.sum() == counted["attempts"] and swaps["accepted"][of_edge].sum() == counted["accepted"]
+    moves = run.events("local_move")
+    assert moves["tokens"].sum() + run.events("extension")["tokens"].sum() == run.summary["decode_tokens"]
+    rounds = run.events("round")
+    assert {len(lengths) for lengths in rounds["lengths"]} == {4} and len(rounds["confidence"]) == len(rounds["stage"])
+    assert run.speed["decode_tokens"] >= run.summary["decode_tokens"]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(swaps)
+    assert frame.groupby("rung").accepted.mean().tolist() == [
+        swaps["accepted"][swaps["rung"] == edge].mean() for edge in (1, 2, 3)
+    ]
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(tempera.BadInput, match="is no run"):
+        tempera.RunFolder(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    run = tempera.RunFolder(tmp_path)
+    assert run.samples == {}
+    with pytest.raises(tempera.BadInput, match="has not ended"):
+        run.summary
+    with pytest.raises(tempera.BadInput, match="local_move"):
+        run.events("move")
