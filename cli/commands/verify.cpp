@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/disk.hpp"
 #include "base/error.hpp"
@@ -290,8 +291,9 @@ void run_verify(const VerifyOptions& options) {
       std::printf("%zu defects of the report's gallery are missed\n", missed_in_report);
     const auto of_paper = those_of(lines, true), own = those_of(lines, false);
     if (!of_paper.empty() && !own.empty())
-      std::printf("the paper: %s\ntempera's own: %s\n", lab::counts_of(of_paper).c_str(),
-                  lab::counts_of(own).c_str());
+      for (const auto& [who, whose] :
+           {std::pair{"the paper: ", &of_paper}, std::pair{"tempera's own: ", &own}})
+        std::printf("%s\n", wrapped(who + lab::counts_of(*whose), table_columns, 4).c_str());
     std::printf("%s\n", lab::counts_of(lines).c_str());
   }
   if (lab::number_with(lines, lab::ClaimOutcome::refuted) > 0 || missed + missed_in_report > 0)

@@ -125,9 +125,21 @@ TEST_CASE(
 }
 
 TEST_CASE("law walks whole samplers beyond 256 joint states") {
-  const json report =
-      answer("unequal_lengths.json --horizon 4 --powers 1,3 --sampler ppt --block 4");
-  CHECK(report["records"].size() * report["records"].size() > 256);
+  std::string names, row;
+  for (int v = 0; v < 17; ++v) {
+    const std::string name = "\"t" + std::to_string(v) + "\"";
+    names += (v == 0 ? "" : ", ") + name;
+    row += (v == 0 ? "" : ", ") + name + (v == 0 ? ": \"1/2\"" : ": \"1/32\"");
+  }
+  const TemporaryFile wide(R"({"name": "wide", "vocabulary": [)" + names +
+                           R"(], "terminal": [], "default": {)" + row + "}}");
+  const auto result = run_command("law " + wide.path() +
+                                  " --horizon 1 --powers 1,2 --sampler ppt --block 1 --json");
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  CHECK(report["records"].size() * report["records"].size() == 289);
+  CHECK(number(report["tv_own"]) < tempera::lab::program_bound);
   CHECK(report["holds"] == true);
 }
 

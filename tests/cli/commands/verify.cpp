@@ -243,7 +243,7 @@ TEST_CASE("a claim that does not simply hold is told whole, and is no error of t
   // The check finds that it simply holds.
   CHECK(table.exit_code == 1);
   CHECK_THAT(table.out, Catch::Contains("\n  holds if  REFUTED   exact ") &&
-                            Catch::Contains("the check finds \"holds\"") &&
+                            Catch::Contains("recorded as \"holds if\"") &&
                             Catch::Contains("\n        assumption: something more\n") &&
                             Catch::Contains("\n  undecided ") &&
                             Catch::Contains("\n        S. [measured elsewhere, l]\n") &&
