@@ -93,15 +93,22 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
   }
   const auto model = reference::load_finite_model(flags.model);
   const RungHeading heading{model.name(), asked.horizon, power, kernel};
-  if (kernel == "fixed" && reference::is_carried(model, asked.horizon, 1)) {
-    if (flags.gap) refuse_with("given", "--gap", "a space that has no matrix");
-    if (!flags.no_matrix)
+  if (kernel == "fixed") {
+    const bool is_carried = reference::is_carried(model, asked.horizon, 1);
+    if (is_carried && flags.gap) refuse_with("given", "--gap", "a space that has no matrix");
+    if (is_carried && !flags.no_matrix)
       throw BadInput("--no-matrix", "is missing: there are too many states for a matrix",
                      "give it for the laws and verdicts alone");
-    const auto report = reference::report_carried(model, reference::Ladder({power}),
-                                                  reference::Schedule::ordered, asked);
-    if (flags.json) return print(exact_json(heading, report));
-    return print_exact(std::cout, heading, report);
+    // What is asked of the matrix itself is its gap, and the record's own restart positions.
+    const bool asks_matrix = flags.gap || asked.range == reference::RestartRange::record;
+    if (flags.no_matrix && (is_carried || !asks_matrix)) {
+      const auto report = reference::report_carried(model, reference::Ladder({power}),
+                                                    reference::Schedule::ordered, asked);
+      if (!flags.json) return print_exact(std::cout, heading, report);
+      nlohmann::ordered_json json = exact_json(heading, report);
+      if (!is_carried) json.erase("size");
+      return print(json);
+    }
   }
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
@@ -182,7 +189,7 @@ void add_exact(CLI::App& app) {
   add_text(*command, "--round-trips", flags->round_trips, "N",
            "Joint chain: expected round trips of a tagged replica in N steps from equilibrium");
   command->add_flag("--no-matrix", flags->no_matrix,
-                    "One rung: leave out the matrix, where it is too large to print");
+                    "One rung: without the matrix, which the fixed kernel then never builds");
   command->add_flag("--gap", flags->gap,
                     "One rung: enclose the spectral gap and the relaxation time");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");

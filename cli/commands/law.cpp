@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/fractions.hpp"
@@ -17,7 +18,9 @@
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
+#include "gpu/sampler/ladder.hpp"
 #include "lab/laws/one_step_law.hpp"
+#include "lab/laws/sampler_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
 #include "lab/laws/shipped_programs.hpp"
 
@@ -36,7 +39,8 @@ constexpr const char* law_examples = R"(Examples:
 struct LawOptions {
   std::string model;
   std::size_t horizon = 0;
-  std::vector<double> powers;
+  std::vector<double> powers;                     ///< as the program takes them
+  std::vector<reference::Rational> exact_powers;  ///< as they are written
   std::string schedule;
   std::string restart;
   std::string restart_range;
@@ -96,7 +100,7 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
   line("TV after one step from that target", lab::to_scientific(report.tv_one_step), "");
   line("largest difference of an entry from reference/",
        report.worst_entry ? lab::to_scientific(*report.worst_entry) : "not computed",
-       report.worst_entry ? "" : ": powers are not all 1 to 1024");
+       report.worst_entry ? "" : ": its probabilities have no such roots");
   std::printf("stationary law:\n");
   for (std::size_t s = 0; s < report.states.size(); ++s)
     std::printf("  %12s  %s\n", lab::to_scientific(lab::to_real(report.stationary[s])).c_str(),
@@ -109,6 +113,11 @@ nlohmann::ordered_json to_json(const lab::OneStepReport& report) {
     json[unsolved] = nullptr;
   json["tv_one_step"] = lab::to_scientific(report.tv_one_step);
   json["worst_entry"] = nullptr;
+  json["minorization"] = lab::to_scientific(report.minorization);
+  if (report.tv_own_at_most)
+    json["tv_own_at_most"] = lab::to_scientific(*report.tv_own_at_most);
+  else
+    json["tv_own_at_most"] = nullptr;
   return json;
 }
 
@@ -135,8 +144,13 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
                   fixed(elapsed.count()) + " s; no stationary law: " + reason,
               table_columns, 2)
           .c_str());
-  std::printf("  %-48s %s\n", "TV after one step from the target of its logits",
-              lab::to_scientific(report.tv_one_step).c_str());
+  const auto number = [](const char* what, const std::string& value) {
+    std::printf("  %-48s %s\n", what, value.c_str());
+  };
+  number("TV after one step from the target of its logits", lab::to_scientific(report.tv_one_step));
+  number("what a step takes two laws nearer by, at least", lab::to_scientific(report.minorization));
+  number("so TV of its stationary law to that target <=",
+         report.tv_own_at_most ? lab::to_scientific(*report.tv_own_at_most) : "not bounded");
 }
 
 void run_law(const LawOptions& options) {
@@ -332,6 +346,28 @@ void run_shipped(const LawOptions& options) {
     throw CLI::RuntimeError(1);
 }
 
+/// Powers as fractions such as 3/2 or decimals, one or several.
+CLI::Option* add_law_powers(CLI::App& command, const std::string& flag, LawOptions& options,
+                            bool several, const std::string& help) {
+  const auto read = [&options, flag, several](const std::string& text) {
+    options.powers.clear();
+    options.exact_powers.clear();
+    for (const std::string& part :
+         several ? parts_between_commas(text) : std::vector<std::string>{text}) {
+      const bool is_ratio = part.find('/') != std::string::npos;
+      if (!is_ratio) options.powers.push_back(parse_power(part, flag));
+      options.exact_powers.push_back(parse_fraction(part, flag));
+      if (is_ratio) options.powers.push_back(lab::nearest_double(options.exact_powers.back()));
+      if (is_ratio && !(options.powers.back() >= gpu::least_power &&
+                        options.powers.back() <= gpu::largest_power))
+        throw BadInput(flag, "the power " + in_quotes(part) + " is out of range",
+                       "give one from 2^-20 to 2^20");
+    }
+  };
+  return command.add_option_function<std::string>(flag, read, help)
+      ->type_name(several ? "A[,A...]" : "A");
+}
+
 }  // namespace
 
 void add_law(CLI::App& app) {
@@ -343,10 +379,12 @@ void add_law(CLI::App& app) {
       "Finite model (JSON); without one, every use in toy_models/models.json, a line each");
   CLI::Option* horizon = add_whole_number(*command, "--horizon", options->horizon, {1, 1'000'000},
                                           "Horizon T in tokens");
-  CLI::Option* power = add_power(*command, "--power", options->powers,
-                                 "Power of a single chain: its local move is enumerated");
-  CLI::Option* powers = add_powers(*command, "--powers", options->powers,
-                                   "Powers of the ladder, such as 1,2: local and swap sweeps are");
+  CLI::Option* power =
+      add_law_powers(*command, "--power", *options, false,
+                     "Power of a single chain, such as 2 or 3/2: its local move is enumerated");
+  CLI::Option* powers =
+      add_law_powers(*command, "--powers", *options, true,
+                     "Powers of the ladder, such as 1,2: local and swap sweeps are");
   CLI::Option* schedule = add_choice(
       *command, "--schedule", options->schedule, {"adj", "deo"},
       "One step of a ladder: adj (local sweep, then ordered sweep; default) or deo (local sweep, "
@@ -376,10 +414,10 @@ void add_law(CLI::App& app) {
     refuse_beside(*tree, *model, "leave one of the two out");
     refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
     if (of_samplers.front()->count() > 0)
-      return run_sampler_law(
-          *command,
-          {options->model, options->horizon, options->powers, options->schedule, options->json},
-          *sampler);
+      return run_sampler_law(*command,
+                             {options->model, options->horizon, options->exact_powers,
+                              options->schedule, options->json},
+                             *sampler);
     for (const CLI::Option* option : of_samplers)
       if (option->count() > 0)
         require(*of_samplers.front(),

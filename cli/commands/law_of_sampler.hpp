@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "reference/numbers/rational.hpp"
+
 namespace tempera::cli {
 
 /// What `tempera law MODEL --sampler NAME` is asked, beside the model.
@@ -21,7 +23,7 @@ struct SamplerLawOptions {
 struct SamplerLawModel {
   std::string model;
   std::size_t horizon = 0;
-  std::vector<double> powers;
+  std::vector<reference::Rational> powers;
   std::string schedule;
   bool json = false;
 };

@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/disk.hpp"
 #include "base/error.hpp"
@@ -18,6 +20,7 @@
 #include "cli/terminal/version.hpp"
 #include "lab/claims/referee.hpp"
 #include "lab/defects/gallery.hpp"
+#include "lab/report/mathematics.hpp"
 #include "lab/report/report.hpp"
 
 namespace tempera::cli {
@@ -31,21 +34,52 @@ struct VerifyOptions {
   bool in_full = false;
 };
 
-/// Verdict, kind, seconds, id and what was found; of a claim by proof its theorem; the ground of a
-/// verdict other than that it holds, and what check and theorem do not cover, in one line each.
-/// With --long below it all of that, the statement and its label.
+/// Whether nothing is left to say of the claim but that it holds.
+bool simply_holds(const lab::Decision& line) {
+  return line.outcome != lab::ClaimOutcome::refuted &&
+         (line.claim.verdict == lab::Verdict::holds || line.claim.verdict == lab::Verdict::seen);
+}
+
+/// The claims in the order of the table: the paper's before tempera's own, and of each those that
+/// do not simply hold first, then those that were seen to hold.
+std::vector<lab::Claim> in_order(std::vector<lab::Claim> claims) {
+  const auto rank = [](const lab::Claim& claim) {
+    switch (claim.verdict) {
+      case lab::Verdict::fails:
+        return 0;
+      case lab::Verdict::holds_if:
+        return 1;
+      case lab::Verdict::undecided:
+        return 2;
+      case lab::Verdict::seen:
+        return 3;
+      case lab::Verdict::holds:
+        return 4;
+    }
+    return 4;
+  };
+  std::stable_sort(claims.begin(), claims.end(), [&](const lab::Claim& a, const lab::Claim& b) {
+    if (a.is_papers() != b.is_papers()) return a.is_papers();
+    return rank(a) < rank(b);
+  });
+  return claims;
+}
+
+/// Verdict, outcome, kind, id and what was found; of a claim by proof its theorem. Below it the
+/// ground of a verdict other than that it holds, and what check and theorem do not cover, in one
+/// line each; in full the statement, where and in which words the paper has it, and all of these.
 void print(const lab::Decision& line, bool in_full) {
-  constexpr std::size_t detail_begins = 62;
+  constexpr std::size_t detail_begins = 60;
   constexpr std::size_t below_begins = 8;
   const lab::Claim& claim = line.claim;
-  char seconds[32] = "           ";
-  if (claim.check) std::snprintf(seconds, sizeof seconds, "%8.3f s ", line.seconds);
-  const char* word = line.outcome == lab::ClaimOutcome::refuted ? "REFUTED"
-                     : line.outcome == lab::ClaimOutcome::proof ? "proof"
-                                                                : lab::word_for(claim.verdict);
+  const bool refuted = line.outcome == lab::ClaimOutcome::refuted;
+  in_full = in_full || !simply_holds(line);
   char row[256];
-  std::snprintf(row, sizeof row, "%-9s %-8s %s %-28s", word, claim.kind ? claim.kind->c_str() : "",
-                seconds, fitted(claim.id, 28).c_str());
+  std::snprintf(row, sizeof row, "%-9s %-9s %-8s %-28s", lab::word_for(claim.verdict),
+                refuted                                        ? "REFUTED"
+                : line.outcome == lab::ClaimOutcome::undecided ? ""
+                                                               : lab::word_for(line.outcome),
+                claim.kind ? claim.kind->c_str() : "", fitted(claim.id, 28).c_str());
   const std::string detail =
       line.outcome == lab::ClaimOutcome::undecided ? claim.nature : line.detail;
   std::string text =
@@ -57,9 +91,13 @@ void print(const lab::Decision& line, bool in_full) {
     below(in_full ? wrapped(about, table_columns, below_begins)
                   : fitted(about, table_columns - below_begins));
   };
-  if (in_full)
+  if (in_full) {
     below(wrapped(claim.statement + " [" + claim.nature + ", " + claim.label + ']', table_columns,
                   below_begins));
+    if (claim.quote)
+      below(wrapped(*claim.place + ": \"" + lab::quoted_plainly(*claim.quote) + '"', table_columns,
+                    below_begins));
+  }
   if (claim.ground) cut_or_whole(lab::ground_for(claim.verdict) + (": " + *claim.ground));
   if (claim.theorem && (in_full || line.outcome == lab::ClaimOutcome::proof))
     below("theorem " + *claim.theorem);
@@ -89,6 +127,9 @@ nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
 nlohmann::ordered_json to_json(const lab::Decision& line) {
   return {{"id", line.claim.id},
           {"label", line.claim.label},
+          {"by", line.claim.is_papers() ? "paper" : "tempera"},
+          {"quote", to_json(line.claim.quote)},
+          {"place", to_json(line.claim.place)},
           {"statement", line.claim.statement},
           {"nature", line.claim.nature},
           {"kind", to_json(line.claim.kind)},
@@ -100,6 +141,26 @@ nlohmann::ordered_json to_json(const lab::Decision& line) {
           {"check", to_json(line.claim.check)},
           {"theorem", to_json(line.claim.theorem)},
           {"missing", to_json(line.claim.missing)}};
+}
+
+nlohmann::ordered_json counts_in_json(const std::vector<lab::Decision>& lines) {
+  return {{"claims", lines.size()},
+          {"hold", lab::number_with(lines, lab::Verdict::holds)},
+          {"seen", lab::number_with(lines, lab::Verdict::seen)},
+          {"hold_if", lab::number_with(lines, lab::Verdict::holds_if)},
+          {"fail", lab::number_with(lines, lab::Verdict::fails)},
+          {"undecided", lab::number_with(lines, lab::Verdict::undecided)},
+          {"confirmed", lab::number_with(lines, lab::ClaimOutcome::confirmed)},
+          {"proof", lab::number_with(lines, lab::ClaimOutcome::proof)},
+          {"refuted", lab::number_with(lines, lab::ClaimOutcome::refuted)}};
+}
+
+/// The decisions of the paper's claims, or of tempera's own.
+std::vector<lab::Decision> those_of(const std::vector<lab::Decision>& lines, bool paper) {
+  std::vector<lab::Decision> some;
+  std::copy_if(lines.begin(), lines.end(), std::back_inserter(some),
+               [&](const lab::Decision& line) { return line.claim.is_papers() == paper; });
+  return some;
 }
 
 nlohmann::ordered_json to_json(const lab::Exhibit& exhibit) {
@@ -142,7 +203,11 @@ std::string made_by() {
 /// Writes the page, whole or not at all. Returns how many defects of its gallery are missed.
 std::size_t write_report(const std::string& file, const std::string& tree,
                          const std::vector<lab::Decision>& decisions) {
-  lab::Report report{made_by(), decisions, {}, lab::read_shipped_uses(tree)};
+  lab::Report report{made_by(), decisions, {}, lab::read_shipped_uses(tree), {}};
+  for (const lab::Decision& decision : decisions)
+    if (decision.claim.theorem)
+      report.theorems[*decision.claim.theorem] =
+          lab::theorem_as_written(tree, *decision.claim.theorem);
   {
     ProgressLine line;
     report.defects = lab::hunt_all(
@@ -167,17 +232,20 @@ void run_verify(const VerifyOptions& options) {
   for (const lab::Claim& claim : claims)
     if (options.only.empty() || claim.id == options.only || claim.check == options.only)
       asked.push_back(claim);
+  asked = in_order(std::move(asked));
   if (asked.empty())
     throw BadInput("--only", in_quotes(options.only) + " is the name of no claim and of no check",
                    "use an id of " + file);
   for (const lab::Claim& claim : asked) referee.require_check(claim);
   if (!options.json)
-    std::printf("%s\n", wrapped("the claims of " + one_line(file) +
-                                    "; a verdict is confirmed now by the claim's check; proof: "
-                                    "by a theorem that `make -C proofs` checks, as ./test does; a "
-                                    "claim that fails does so as the paper prints it",
-                                table_columns, 2)
-                            .c_str());
+    std::printf("%s\n",
+                wrapped("the claims of " + one_line(file) +
+                            ": the verdict, and what became of it now. Confirmed: the "
+                            "claim's check computed that verdict; proof: by a theorem that "
+                            "`make -C proofs` checks, as ./test does; seen: on all that was "
+                            "tried of a statement of more",
+                        table_columns, 2)
+                    .c_str());
   std::vector<lab::Decision> lines;
   std::vector<lab::Exhibit> shown;
   {
@@ -186,7 +254,12 @@ void run_verify(const VerifyOptions& options) {
       progress.show_step(lines.size(), asked.size(), claim.id);
       lines.push_back(referee.decide(claim));
       progress.clear();
-      if (!options.json) print(lines.back(), options.in_full);
+      if (options.json) continue;
+      if (options.only.empty() &&
+          (lines.size() == 1 || claim.is_papers() != lines[lines.size() - 2].claim.is_papers()))
+        std::printf("\n%s\n", claim.is_papers() ? "the paper's claims"
+                                                : "tempera's own promises and remarks");
+      print(lines.back(), options.in_full || !options.only.empty());
     }
   }
   if (options.only.empty()) shown = exhibits(tree);
@@ -197,13 +270,11 @@ void run_verify(const VerifyOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
     for (const lab::Decision& line : lines) json["claims"].push_back(to_json(line));
-    json["hold"] = lab::number_with(lines, lab::Verdict::holds);
-    json["hold_if"] = lab::number_with(lines, lab::Verdict::holds_if);
-    json["fail"] = lab::number_with(lines, lab::Verdict::fails);
-    json["undecided"] = lab::number_with(lines, lab::Verdict::undecided);
-    json["confirmed"] = lab::number_with(lines, lab::ClaimOutcome::confirmed);
-    json["proof"] = lab::number_with(lines, lab::ClaimOutcome::proof);
-    json["refuted"] = lab::number_with(lines, lab::ClaimOutcome::refuted);
+    const nlohmann::ordered_json counts = counts_in_json(lines);
+    for (const auto& [key, number] : counts.items())
+      if (key != "claims") json[key] = number;
+    json["paper"] = counts_in_json(those_of(lines, true));
+    json["tempera"] = counts_in_json(those_of(lines, false));
     json["defects"] = nlohmann::ordered_json::array();
     for (const lab::Exhibit& exhibit : shown) json["defects"].push_back(to_json(exhibit));
     json["missed"] = missed;
@@ -212,12 +283,17 @@ void run_verify(const VerifyOptions& options) {
   } else {
     if (!shown.empty())
       std::printf(
-          "planted defects, each with the smallest pair of states that shows it: its compiled\n"
+          "\nplanted defects, each with the smallest pair of states that shows it: its compiled\n"
           "probability for the exact one\n");
     for (const lab::Exhibit& exhibit : shown) print(exhibit);
     if (missed > 0) std::printf("%zu planted defects are missed\n", missed);
     if (missed_in_report > 0)
       std::printf("%zu defects of the report's gallery are missed\n", missed_in_report);
+    const auto of_paper = those_of(lines, true), own = those_of(lines, false);
+    if (!of_paper.empty() && !own.empty())
+      for (const auto& [who, whose] :
+           {std::pair{"the paper: ", &of_paper}, std::pair{"tempera's own: ", &own}})
+        std::printf("%s\n", wrapped(who + lab::counts_of(*whose), table_columns, 4).c_str());
     std::printf("%s\n", lab::counts_of(lines).c_str());
   }
   if (lab::number_with(lines, lab::ClaimOutcome::refuted) > 0 || missed + missed_in_report > 0)
@@ -234,16 +310,17 @@ void add_verify(CLI::App& app) {
       "defects; non-zero exit if a check refutes a recorded verdict or a defect is missed");
   auto options = std::make_shared<VerifyOptions>();
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
-  CLI::Option* only =
-      add_text(*command, "--only", options->only, "NAME", "One claim's id, or one check's name");
+  CLI::Option* only = add_text(*command, "--only", options->only, "NAME",
+                               "One claim's id, or one check's name; told as with --long");
   CLI::Option* report =
       add_text(*command, "--report", options->report, "FILE",
                "Also write one HTML page of it all, with total variations, ladders and the whole "
                "gallery drawn");
-  CLI::Option* in_full =
-      command->add_flag("--long", options->in_full,
-                        "Below each line the statement, its nature and label in the paper, the "
-                        "theorem, all of the verdict's ground and of what is not covered");
+  CLI::Option* in_full = command->add_flag(
+      "--long", options->in_full,
+      "Below every line, as below those that do not simply hold: the statement, the "
+      "paper's words and their place, the theorem, all of the verdict's ground and "
+      "of what is not covered");
   CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera verify\n  tempera verify --report report.html\n  tempera verify --only "

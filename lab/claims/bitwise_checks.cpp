@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
+#include <numbers>
 
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/sampler/score_record.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
 #include "lab/enumerate/small_transformer.hpp"
@@ -96,6 +100,70 @@ ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed) {
   return calls;
 }
 
+RefinementCalls calls_of_refinement(std::uint64_t seed) {
+  const gpu::Ladder ladder({1.0, 1.7, 3.0});
+  const gpu::Prompt prompt{{5, 6}, {0, 0}};
+  /// Collects the events, and the records that are left.
+  class Moves final : public gpu::DrawObserver {
+   public:
+    explicit Moves(RefinementCalls& calls) : calls_(calls) {}
+    void advanced(std::size_t, const gpu::Progress&, std::span<const gpu::Event> events) override {
+      for (const gpu::Event& event : events) {
+        if (event.kind == gpu::Event::Kind::extension) calls_.extension_tokens += event.tokens;
+        if (event.kind != gpu::Event::Kind::local_move) continue;
+        calls_.move_tokens += event.tokens;
+        if (!event.proposed) {
+          ++calls_.self_transitions;
+          calls_.tokens_of_those += event.tokens;
+        } else {
+          ++(event.accepted ? calls_.accepted : calls_.rejected);
+        }
+      }
+    }
+    void sampler_ended(std::size_t, const gpu::Progress& run) override {
+      for (const gpu::Record& record : run.replicas) {
+        Scored& scored = records.emplace_back();
+        for (std::size_t t = 1; t <= record.length(); ++t) {
+          scored.tokens.push_back(record.tokens().token(t));
+          scored.log_p.push_back(record.tokens().log_p(t));
+          scored.log_z.emplace_back(record.tokens().log_z(t).begin(),
+                                    record.tokens().log_z(t).end());
+        }
+      }
+    }
+    struct Scored {
+      std::vector<gpu::TokenId> tokens;
+      std::vector<double> log_p;
+      std::vector<std::vector<double>> log_z;
+    };
+    std::vector<Scored> records;
+
+   private:
+    RefinementCalls& calls_;
+  };
+  const auto model = small_transformer(19, 3);
+  Counted counted(*model);
+  gpu::DrawSettings settings{
+      ladder, {gpu::make_stages(20, 20, {6}, {2}, {1}), gpu::Schedule::adj, 2}, {0, 1}};
+  settings.seed = seed;
+  RefinementCalls calls;
+  Moves moves(calls);
+  gpu::draw_answers(counted, std::vector<gpu::Prompt>{prompt}, gpu::parallel_power_tempering,
+                    settings, moves);
+  calls.passes = counted.passes();
+  const auto rows = gpu::make_device_row_lottery();
+  calls.caches_are_own = true;
+  for (const Moves::Scored& record : moves.records) {
+    const gpu::Record afresh =
+        gpu::score_record(*model, *rows, ladder, {prompt.tokens, {0, 1}}, 20, record.tokens);
+    for (std::size_t t = 1; t <= record.tokens.size(); ++t)
+      calls.caches_are_own = calls.caches_are_own &&
+                             record.log_p[t - 1] == afresh.tokens().log_p(t) &&
+                             std::ranges::equal(record.log_z[t - 1], afresh.tokens().log_z(t));
+  }
+  return calls;
+}
+
 std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
                                        std::size_t threads) {
   const gpu::ThreadLimit limit(threads);
@@ -165,10 +233,60 @@ Finding only_open_records_call(const Evidence& evidence) {
     }
   count.expect(early > 0, "no record ends a block before the horizon");
   Finding finding = count.finding("runs");
-  if (finding.confirms)
+  if (finding.sound())
     finding.detail += ", " + std::to_string(passes) + " passes, " + std::to_string(early) +
                       " records that end a block early or more";
   return finding;
+}
+
+/// subsec:implementation-local: a restart past the terminal token issues no model call: of all
+/// passes there are as many as the prompt, the extensions' tokens and those of the other moves
+/// take.
+Finding self_transition_calls(const Evidence& evidence) {
+  Count count;
+  std::size_t unmoved = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const RefinementCalls calls = evidence.judged.calls_of_refinement(seed);
+    count.expect(calls.tokens_of_those == 0, "seed " + std::to_string(seed) + ": tokens are drawn");
+    count.expect(calls.passes == 1 + calls.extension_tokens + calls.move_tokens,
+                 "seed " + std::to_string(seed) + ": " + std::to_string(calls.passes) +
+                     " passes for " + std::to_string(calls.extension_tokens) + " and " +
+                     std::to_string(calls.move_tokens) + " tokens");
+    unmoved += calls.self_transitions;
+  }
+  count.require(unmoved > 0, "no restart is past a terminal token");
+  return count.finding("counts of runs, " + std::to_string(unmoved) + " restarts past the end");
+}
+
+/// subsec:implementation-local: an accepted proposal replaces the suffix and all aligned caches, a
+/// rejected one leaves them: in the end every record has the ℓ and ζ of its own tokens, bit for
+/// bit.
+Finding caches_follow_records(const Evidence& evidence) {
+  Count count;
+  std::size_t accepted = 0, rejected = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const RefinementCalls calls = evidence.judged.calls_of_refinement(seed);
+    count.expect(calls.caches_are_own, "seed " + std::to_string(seed) + ": a stale cache");
+    accepted += calls.accepted;
+    rejected += calls.rejected;
+  }
+  count.require(accepted > 0 && rejected > 0, "some kind of decision is in no run");
+  return count.finding("runs, " + std::to_string(accepted) + " proposals accepted, " +
+                       std::to_string(rejected) + " rejected");
+}
+
+/// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. Where every token
+/// has probability 1/2 each ℓ_t is log 1/2 to within 2^-44 and the double's last place.
+Finding cached_scores(const Evidence& evidence) {
+  Count count;
+  const reference::FixedHorizonSpace space(
+      reference::parse_finite_model(reference::four_state_model, "four-state"), 7);
+  for (std::size_t x = 0; x < space.size(); ++x) {
+    const double score = evidence.judged.cached_score(space.model(), 7, space[x].tokens);
+    const double exact = -std::numbers::ln2 * static_cast<double>(space[x].length());
+    count.expect(std::abs(score - exact) < 7 * 0x1p-43, space.name(x));
+  }
+  return count.finding("records to T = 7");
 }
 
 }  // namespace
@@ -176,6 +294,9 @@ Finding only_open_records_call(const Evidence& evidence) {
 std::map<std::string, Check> bitwise_checks() {
   return {{"same_bits", same_bits},
           {"swaps_call_no_model", swaps_call_no_model},
+          {"self_transition_calls", self_transition_calls},
+          {"caches_follow_records", caches_follow_records},
+          {"cached_scores", cached_scores},
           {"only_open_records_call", only_open_records_call}};
 }
 

@@ -18,7 +18,7 @@ std::map<std::string, Check> all_checks() {
         compiled_checks(),     bitwise_checks(),    join_checks(),        method_checks(),
         theory_checks(),       drift_checks(),      design_checks(),      schedule_checks(),
         construction_checks(), table_checks(),      accuracy_checks(),    diagnostic_checks(),
-        sampler_checks()})
+        sampler_checks(),      text_checks(),       scope_checks(),       contest_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }

@@ -7,14 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "lab/claims/claim.hpp"
 #include "lab/claims/judged.hpp"
 
 namespace tempera::lab {
 
-/// What a check found.
+/// What a check found. It knows nothing of the verdict that claims.json records: it computes one,
+/// and conclude() holds the two against each other.
 struct Finding {
-  bool confirms = false;  ///< the verdict that claims.json records
-  std::string detail;     ///< how much was checked, or the smallest counterexample
+  /// What follows from the sides that were computed; nothing if nothing could be compared, or if
+  /// what the check itself stands on does not hold.
+  std::optional<Verdict> verdict;
+  std::string detail;  ///< how much was checked, or the first instance that is not so
+
+  /// Whether every instance that the claim speaks of is so, within its assumption if it has one.
+  bool sound() const { return verdict && *verdict != Verdict::fails; }
 };
 
 /// What the checks work on: the tree with its files, the uses of shipped models, and what is judged
@@ -61,30 +68,59 @@ std::map<std::string, Check> schedule_checks();
 std::map<std::string, Check> table_checks();
 std::map<std::string, Check> accuracy_checks();
 std::map<std::string, Check> diagnostic_checks();
+std::map<std::string, Check> text_checks();
+std::map<std::string, Check> scope_checks();
+std::map<std::string, Check> contest_checks();
 
-/// Counts what holds and keeps the first thing that does not.
+/// Counts instances of a claim and keeps the first that is not so; the verdict follows from them.
 class Count {
  public:
+  /// What the check itself stands on, such as a case that is not degenerate. If it does not hold,
+  /// nothing is decided.
+  void require(bool holds, const std::string& what) { keep(holds, what, first_unfounded_); }
+  /// One instance of the claim: of what it says within its assumption, if it has one.
   void expect(bool holds, const std::string& what) {
     ++checked_;
-    if (!holds && first_failure_.empty()) first_failure_ = what;
+    keep(holds, what, first_failure_);
   }
-  bool sound() const { return first_failure_.empty(); }
-  Finding finding(const std::string& unit) const {
-    if (!first_failure_.empty()) return {false, "fails: " + first_failure_};
-    return {checked_ > 0, std::to_string(checked_) + " " + unit};
-  }
+  /// One instance of the claim as it is printed, outside the assumption: one that is not so makes
+  /// the verdict `holds if`.
+  void expect_without(bool holds, const std::string& what) { keep(holds, what, first_without_); }
+  bool sound() const { return first_failure_.empty() && first_unfounded_.empty(); }
+  /// Where all that the claim speaks of was computed.
+  Finding finding(const std::string& unit) const { return concluded(unit, Verdict::holds); }
+  /// Where the claim speaks of every model, or every ladder, and some of them were tried.
+  Finding seen(const std::string& unit) const { return concluded(unit, Verdict::seen); }
 
  private:
+  static void keep(bool holds, const std::string& what, std::string& first) {
+    if (!holds && first.empty()) first = what;
+  }
+  Finding concluded(const std::string& unit, Verdict reached) const {
+    if (!first_unfounded_.empty()) return {std::nullopt, "decides nothing: " + first_unfounded_};
+    if (!first_failure_.empty()) return {Verdict::fails, "fails: " + first_failure_};
+    const std::string checked = std::to_string(checked_) + " " + unit;
+    if (checked_ == 0) return {std::nullopt, "decides nothing: " + checked};
+    if (!first_without_.empty())
+      return {Verdict::holds_if, checked + "; without the assumption not: " + first_without_};
+    return {reached, checked};
+  }
+
   std::size_t checked_ = 0;
-  std::string first_failure_;
+  std::string first_unfounded_, first_failure_, first_without_;
 };
+
+/// The same finding of a statement of more cases than were tried.
+inline Finding of_cases_tried(Finding finding) {
+  if (finding.verdict == Verdict::holds) finding.verdict = Verdict::seen;
+  return finding;
+}
 
 /// Counts body(count, tables) on the paper's tables.
 template <class Body>
 Finding on_tables(const Evidence& evidence, const std::string& unit, Body&& body) {
   if (!std::ifstream(evidence.tree + "/proofs/paper_tables.json"))
-    return {false, "fails: there is no proofs/paper_tables.json"};
+    return {std::nullopt, "decides nothing: there is no proofs/paper_tables.json"};
   Count count;
   body(count, evidence.judged.paper_tables(evidence.tree));
   return count.finding(unit);

@@ -12,14 +12,18 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "base/sha256.hpp"
 #include "base/text_file.hpp"
 
 namespace tempera::lab {
 
 namespace {
 
-constexpr std::array<Verdict, 4> verdicts{Verdict::holds, Verdict::holds_if, Verdict::fails,
-                                          Verdict::undecided};
+constexpr std::array<Verdict, 5> verdicts{Verdict::holds, Verdict::seen, Verdict::holds_if,
+                                          Verdict::fails, Verdict::undecided};
+
+/// Of a SHA-256 in hexadecimal digits, as proofs/statements.txt has them.
+constexpr std::size_t digest_length = 16;
 
 /// Words for a message: "a, b or c".
 std::string listed(const std::vector<std::string>& words) {
@@ -36,7 +40,7 @@ void read_verdict(Claim& claim, const JsonObject& entry, const std::string& wher
                                   [&](Verdict verdict) { return word == word_for(verdict); });
   if (found == verdicts.end())
     throw BadInput(where, "has the unknown verdict " + in_quotes(word),
-                   "use \"holds\", \"holds if\", \"fails\" or \"undecided\"");
+                   "use \"holds\", \"seen\", \"holds if\", \"fails\" or \"undecided\"");
   claim.verdict = *found;
   for (const Verdict other : verdicts) {
     if (other == Verdict::holds) continue;
@@ -56,7 +60,7 @@ void check_means(const Claim& claim, const std::string& where) {
   static const std::vector<std::string> kinds{"exact", "compiled", "proved", "bitwise",
                                               "statistical"};
   if (claim.verdict == Verdict::undecided) {
-    if (claim.kind || claim.check || claim.theorem)
+    if (claim.kind || claim.check || claim.theorem || claim.pinned)
       throw BadInput(where, "is undecided and says what decides it",
                      "leave out kind, check and theorem, or give another verdict");
     return;
@@ -70,6 +74,14 @@ void check_means(const Claim& claim, const std::string& where) {
                    *claim.kind == "proved" ? "is proved: it has a theorem and no check"
                                            : "is " + *claim.kind + " and has no check",
                    "call it proved where a theorem alone decides it, and otherwise name its check");
+  if (*claim.kind == "proved" && claim.verdict != Verdict::holds)
+    throw BadInput(where, "is proved and does not simply hold",
+                   "a theorem alone shows that a claim holds: give any other verdict a check");
+  if (claim.theorem.has_value() != claim.pinned.has_value())
+    throw BadInput(
+        where,
+        claim.theorem ? "names a theorem and not what it says" : "pins a theorem and names none",
+        "run checks/claims --renew");
 }
 
 }  // namespace
@@ -78,6 +90,8 @@ const char* word_for(Verdict verdict) {
   switch (verdict) {
     case Verdict::holds:
       return "holds";
+    case Verdict::seen:
+      return "seen";
     case Verdict::holds_if:
       return "holds if";
     case Verdict::fails:
@@ -92,6 +106,8 @@ const char* ground_for(Verdict verdict) {
   switch (verdict) {
     case Verdict::holds:
       return "";
+    case Verdict::seen:
+      return "extent";
     case Verdict::holds_if:
       return "assumption";
     case Verdict::fails:
@@ -112,15 +128,19 @@ std::vector<Claim> read_claims(const std::string& file) {
   std::set<std::string> ids, checks;
   for (const auto& entry : objects_of(document, file, "see HACKING.md for the form of a claim")) {
     entry.check_keys({"id", "label", "statement", "nature", "verdict"},
-                     {"assumption", "witness", "reason", "kind", "check", "theorem", "missing"});
+                     {"quote", "place", "extent", "assumption", "witness", "reason", "kind",
+                      "check", "theorem", "pinned", "missing"});
     Claim claim;
     claim.id = entry.text("id");
     claim.label = entry.text("label");
     claim.statement = entry.text("statement");
     claim.nature = entry.text("nature");
+    claim.quote = entry.optional_text("quote");
+    claim.place = entry.optional_text("place");
     claim.kind = entry.optional_text("kind");
     claim.check = entry.optional_text("check");
     claim.theorem = entry.optional_text("theorem");
+    claim.pinned = entry.optional_text("pinned");
     claim.missing = entry.optional_text("missing");
     const std::string where = file + ", claim " + in_quotes(claim.id);
     if (!ids.insert(claim.id).second)
@@ -128,6 +148,13 @@ std::vector<Claim> read_claims(const std::string& file) {
     if (std::find(natures.begin(), natures.end(), claim.nature) == natures.end())
       throw BadInput(where, "is of the unknown nature " + in_quotes(claim.nature),
                      "use " + listed(natures));
+    if (claim.quote.has_value() != claim.place.has_value())
+      throw BadInput(where,
+                     claim.quote ? "quotes the paper and not where" : "has a place and no quote",
+                     "give both, or neither where the paper does not say it");
+    if (claim.quote && claim.nature == "promise")
+      throw BadInput(where, "quotes the paper for a promise of tempera's own",
+                     "leave out quote and place, or give its nature in the paper");
     read_verdict(claim, entry, where);
     check_means(claim, where);
     if (claim.check && !checks.insert(*claim.check).second)
@@ -149,6 +176,71 @@ std::string proof_named(const std::string& proofs, const std::string& name) {
 }
 
 }  // namespace
+
+std::string words_digest(const Claim& claim) {
+  std::string words;
+  const auto add = [&](const char* key, const std::optional<std::string>& value) {
+    if (value) words += std::string(key) + ": " + *value + "\n";
+  };
+  add("id", claim.id);
+  add("label", claim.label);
+  add("quote", claim.quote);
+  add("place", claim.place);
+  add("statement", claim.statement);
+  add("nature", claim.nature);
+  add("verdict", word_for(claim.verdict));
+  add(ground_for(claim.verdict), claim.ground);
+  add("kind", claim.kind);
+  add("check", claim.check);
+  add("theorem", claim.theorem);
+  add("pinned", claim.pinned);
+  add("missing", claim.missing);
+  return sha256(words).substr(0, digest_length);
+}
+
+Bindings read_bindings(const std::string& tree) {
+  Bindings bindings;
+  std::ifstream statements(tree + "/proofs/statements.txt");
+  std::string theorem, type;
+  const auto bind = [&] {
+    if (!theorem.empty()) bindings.theorems[theorem] = sha256(type).substr(0, digest_length);
+  };
+  for (std::string line; std::getline(statements, line);) {
+    if (line.rfind("== ", 0) != 0 && line.rfind("-- ", 0) != 0) {
+      type += line + "\n";
+      continue;
+    }
+    bind();
+    theorem = line.front() == '=' ? line.substr(3) : "";
+    type.clear();
+  }
+  bind();
+  std::ifstream sealed(tree + "/proofs/claims.sealed");
+  for (std::string line; std::getline(sealed, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    std::string id, digest;
+    if (words >> id >> digest) bindings.words[id] = digest;
+  }
+  return bindings;
+}
+
+std::string theorem_as_written(const std::string& tree, const std::string& theorem) {
+  const std::size_t dot = theorem.find('.');
+  if (dot == std::string::npos) return "";
+  std::ifstream in(proof_named(tree + "/proofs", theorem.substr(0, dot) + ".v"));
+  const std::regex begins("^(Theorem|Lemma|Corollary|Proposition|Fact)\\s+" +
+                          theorem.substr(dot + 1) + "(?![A-Za-z0-9_'])");
+  const std::regex proof("^Proof\\b");
+  std::string text;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    inside = inside || std::regex_search(line, begins);
+    if (inside && std::regex_search(line, proof)) return text;
+    if (inside) text += line + "\n";
+  }
+  return "";
+}
 
 bool theorem_is_stated(const std::string& tree, const std::string& theorem) {
   const std::size_t dot = theorem.find('.');

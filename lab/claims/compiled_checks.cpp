@@ -67,7 +67,7 @@ Finding within_bounds(const Evidence& evidence, Concerned&& concerned, Errors&& 
     }
   }
   Finding finding = count.finding("errors and caches");
-  if (finding.confirms) finding.detail += ", largest TV " + to_scientific(worst);
+  if (finding.sound()) finding.detail += ", largest TV " + to_scientific(worst);
   return finding;
 }
 
@@ -117,7 +117,7 @@ Finding compiled_transformer(const Evidence& evidence) {
     }
   }
   Finding finding = count.finding("");
-  if (finding.confirms)
+  if (finding.sound())
     finding.detail = "K = 1 and 2, every arithmetic, largest TV " + to_scientific(worst);
   return finding;
 }
@@ -142,7 +142,7 @@ Finding planted_defects(const Evidence& evidence) {
   count.expect(caught.size() == 5, std::to_string(caught.size()) + " defects, not 5");
   for (const auto& [defect, was_caught] : caught) count.expect(was_caught, defect + " is missed");
   Finding finding = count.finding("");
-  if (finding.confirms) finding.detail = "5 of 5 caught; the sound kernels pass";
+  if (finding.sound()) finding.detail = "5 of 5 caught; the sound kernels pass";
   return finding;
 }
 

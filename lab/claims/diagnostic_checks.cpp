@@ -35,7 +35,7 @@ Finding ess_range(const Evidence& evidence) {
           ess * squares == 1 && ess >= 1 && ess <= n && (ess == n) == equal && (ess == 1) == single,
           std::to_string(n) + " particles, pattern " + std::to_string(pattern));
     }
-  return count.finding("weightings of 1 to 5 particles");
+  return count.seen("weightings of 1 to 5 particles");
 }
 
 /// sec:related: g_α is the one prefix-only proposal that minimises the variance of PowerSMC's
@@ -61,7 +61,7 @@ Finding smallest_weight_variance(const Evidence& evidence) {
         }
     }
   }
-  return count.finding("proposals at rows");
+  return count.seen("proposals at rows");
 }
 
 /// Diagnostic metrics: the confidence is at most 0, each position's term being so, and 0 just where
@@ -78,7 +78,7 @@ Finding confidence_at_most_zero(const Evidence& evidence) {
       count.expect(certain ? term.lower() == 0 && term.upper() == 0 : term.is_negative(), use.name);
     }
   }
-  return count.finding("rows");
+  return count.seen("rows");
 }
 
 /// The greatest of the counts, and among the answers with it the greatest of the products, both
@@ -123,7 +123,7 @@ Finding vote_ties(const Evidence& evidence) {
   }
   count.expect(left > 0, "no tie is left");
   Finding finding = count.finding("votes of four traces");
-  if (finding.confirms) finding.detail += ", " + std::to_string(left) + " of them left open";
+  if (finding.sound()) finding.detail += ", " + std::to_string(left) + " of them left open";
   return finding;
 }
 

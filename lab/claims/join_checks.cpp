@@ -20,33 +20,35 @@ std::vector<std::string> words_of(const std::string& line) {
 template <class Concerned>
 Finding compare_matrices(const Evidence& evidence, Concerned&& concerned) {
   const std::string cases = evidence.tree + "/proofs/join.json";
-  if (!std::ifstream(cases)) return {false, "fails: there is no proofs/join.json"};
+  if (!std::ifstream(cases)) return {std::nullopt, "decides nothing: there is no proofs/join.json"};
   std::ifstream file(evidence.tree + "/proofs/matrices.txt");
   Count count;
   std::string line;
   for (const JoinCase& join : read_join_cases(cases)) {
     if (!std::getline(file, line) || line != "case " + join.name)
-      return {false, "fails: the case " + join.name + " is not in its place in matrices.txt"};
+      return {Verdict::fails,
+              "fails: the case " + join.name + " is not in its place in matrices.txt"};
     for (const auto& [name, matrix] : evidence.judged.reference_matrices(join)) {
       const std::string where = join.name + ", " + name;
       if (!std::getline(file, line) || line != "matrix " + name + " " +
                                                    std::to_string(matrix.rows()) + " " +
                                                    std::to_string(matrix.columns()))
-        return {false, "fails: " + where + " is not in its place in matrices.txt"};
+        return {Verdict::fails, "fails: " + where + " is not in its place in matrices.txt"};
       for (std::size_t x = 0; x < matrix.rows(); ++x) {
         std::getline(file, line);
         const std::vector<std::string> entries = file ? words_of(line) : words_of("");
         if (entries.size() != matrix.columns())
-          return {false, "fails: " + where + ": row " + std::to_string(x) + " has " +
-                             std::to_string(entries.size()) + " entries, not " +
-                             std::to_string(matrix.columns())};
+          return {Verdict::fails, "fails: " + where + ": row " + std::to_string(x) + " has " +
+                                      std::to_string(entries.size()) + " entries, not " +
+                                      std::to_string(matrix.columns())};
         for (std::size_t y = 0; concerned(name) && y < matrix.columns(); ++y)
           count.expect(entries[y] == reference::to_string(matrix(x, y)),
                        where + ": " + std::to_string(x) + ", " + std::to_string(y));
       }
     }
   }
-  if (std::getline(file, line)) return {false, "fails: matrices.txt goes on after the last case"};
+  if (std::getline(file, line))
+    return {Verdict::fails, "fails: matrices.txt goes on after the last case"};
   return count.finding("entries computed in Coq equal the reference's");
 }
 

@@ -15,15 +15,29 @@ TokenLaw padded_token_law(const reference::RecordSpace& space, const reference::
   return [q](std::size_t y, std::size_t t) { return q->token(y, t); };
 }
 
-double cached_zeta(const reference::FiniteModel& model, std::size_t horizon, double power,
-                   const std::vector<reference::Token>& tokens, std::size_t r) {
+namespace {
+
+/// The record of these tokens as production scores it.
+gpu::Record scored(const reference::FiniteModel& model, std::size_t horizon, double power,
+                   const std::vector<reference::Token>& tokens) {
   const FiniteLogits logits(model);
   const EnumerableModel production = logits.enumerable();
   const auto rows = gpu::make_device_row_lottery();
   const std::vector<gpu::TokenId> ids(tokens.begin(), tokens.end());
-  const gpu::Record record = gpu::score_record(production.model, *rows, gpu::Ladder({power}),
-                                               production.context, horizon, ids);
-  return record.sum_log_z(r, horizon, 0);
+  return gpu::score_record(production.model, *rows, gpu::Ladder({power}), production.context,
+                           horizon, ids);
+}
+
+}  // namespace
+
+double cached_zeta(const reference::FiniteModel& model, std::size_t horizon, double power,
+                   const std::vector<reference::Token>& tokens, std::size_t r) {
+  return scored(model, horizon, power, tokens).sum_log_z(r, horizon, 0);
+}
+
+double cached_score(const reference::FiniteModel& model, std::size_t horizon,
+                    const std::vector<reference::Token>& tokens) {
+  return scored(model, horizon, 1.0, tokens).log_p0();
 }
 
 }  // namespace tempera::lab

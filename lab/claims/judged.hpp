@@ -6,9 +6,11 @@
 
 #include "gpu/engine/engine.hpp"
 #include "gpu/lottery/winner.hpp"
+#include "gpu/session/presets.hpp"
 #include "lab/claims/join_case.hpp"
 #include "lab/claims/paper_tables.hpp"
 #include "lab/claims/truncated_metropolis.hpp"
+#include "lab/contest/exact_comparison.hpp"
 #include "lab/defects/gallery.hpp"
 #include "lab/laws/law.hpp"
 #include "lab/laws/named_sampler_law.hpp"
@@ -17,6 +19,7 @@
 #include "reference/analysis/convergence_bound.hpp"
 #include "reference/analysis/diagnostics.hpp"
 #include "reference/analysis/four_state.hpp"
+#include "reference/analysis/gamma_family.hpp"
 #include "reference/analysis/ladder_design.hpp"
 #include "reference/analysis/power_family.hpp"
 #include "reference/analysis/round_trip.hpp"
@@ -74,6 +77,24 @@ struct ExtensionCalls {
 /// Three rungs of a small transformer from one prompt to 20 tokens, by blocks of so many, without
 /// rounds.
 ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed);
+
+/// What local moves ask of a model, and what they leave in the caches.
+struct RefinementCalls {
+  std::size_t passes = 0;            ///< of the model, in all
+  std::size_t extension_tokens = 0;  ///< drawn by block extension
+  std::size_t move_tokens = 0;       ///< drawn by local moves
+  std::size_t self_transitions = 0;  ///< local moves whose restart was past the terminal token
+  std::size_t tokens_of_those = 0;   ///< that they drew
+  std::size_t accepted = 0, rejected = 0;  ///< proposals that were another record
+  bool caches_are_own = false;  ///< every record ends with the ℓ and ζ of its own tokens
+};
+/// Three rungs of a small transformer from one prompt to 20 tokens in one block, with six rounds of
+/// two local moves and a sweep.
+RefinementCalls calls_of_refinement(std::uint64_t seed);
+
+/// log p0 of one record of a finite model, as production sums its cached ℓ_t.
+double cached_score(const reference::FiniteModel& model, std::size_t horizon,
+                    const std::vector<reference::Token>& tokens);
 
 /// What the checks judge: each a function of reference/, gpu/ or lab/, under its own name. A test
 /// replaces one by a defect and sees the check fail.
@@ -133,6 +154,7 @@ struct Judged {
   decltype(std::function(reference::stage_target)) stage_target = reference::stage_target;
   decltype(std::function(reference::stage_horizons)) stage_horizons = reference::stage_horizons;
   decltype(std::function(reference::progressive_law)) progressive_law = reference::progressive_law;
+  decltype(std::function(reference::progressive_run)) progressive_run = reference::progressive_run;
   decltype(std::function(reference::truncating_swap_acceptance)) truncating_swap_acceptance =
       reference::truncating_swap_acceptance;
   decltype(std::function(lab::truncated_proposal)) truncated_proposal = lab::truncated_proposal;
@@ -192,6 +214,9 @@ struct Judged {
       reference::thermodynamic_distance;
   decltype(std::function(reference::gaussian_acceptance)) gaussian_acceptance =
       reference::gaussian_acceptance;
+  decltype(std::function(reference::gamma_acceptance)) gamma_acceptance =
+      reference::gamma_acceptance;
+  decltype(std::function(reference::gamma_variance)) gamma_variance = reference::gamma_variance;
   decltype(std::function(reference::ordered_sweep_chain)) ordered_sweep_chain =
       reference::ordered_sweep_chain;
   decltype(std::function(reference::even_odd_chain)) even_odd_chain = reference::even_odd_chain;
@@ -222,6 +247,13 @@ struct Judged {
   decltype(std::function(lab::bits_of_run)) bits_of_run = lab::bits_of_run;
   decltype(std::function(lab::passes_of_run)) passes_of_run = lab::passes_of_run;
   decltype(std::function(lab::calls_of_extension)) calls_of_extension = lab::calls_of_extension;
+  decltype(std::function(lab::calls_of_refinement)) calls_of_refinement = lab::calls_of_refinement;
+  decltype(std::function(lab::cached_score)) cached_score = lab::cached_score;
+  std::vector<gpu::Preset> presets{gpu::presets().begin(), gpu::presets().end()};
+  Function<ExactComparison(const reference::FiniteModel&, const ExactComparisonSettings&)>
+      compare_exactly = [](const auto& model, const auto& settings) {
+        return lab::compare_exactly(model, settings);
+      };
   decltype(std::function(lab::outcomes_of_tempering)) outcomes_of_tempering =
       lab::outcomes_of_tempering;
   decltype(std::function(lab::reference_matrices)) reference_matrices = lab::reference_matrices;

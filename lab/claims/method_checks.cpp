@@ -32,7 +32,7 @@ Finding power_raises_likelihood(const Evidence& evidence) {
                    }) == 1,
                    use.name + ", power " + to_string(powers[i + 1]));
   }
-  return count.finding("pairs of powers, 1 to 5.25");
+  return count.seen("pairs of powers, 1 to 5.25");
 }
 
 /// One token, e of probability 9/10, or two.
@@ -47,19 +47,22 @@ Bracket second_eigenvalue_at(const Judged& judged, const FixedHorizonSpace& spac
       power_target(space, alpha), 30);
 }
 
-/// sec:exploration-horizon as printed fails: from power 2 to power 3 the second eigenvalue falls,
-/// so the gap grows.
+/// sec:exploration-horizon: raising the power impedes local exploration, measured by the single
+/// chain's spectral gap, if power 1 is what it is compared with. Of two powers above 1 it is not
+/// so: from power 2 to power 3 the second eigenvalue can fall, so that the gap grows.
 Finding gap_against_power(const Evidence& evidence) {
+  Count count;
   const FixedHorizonSpace space(parse_finite_model(usually_short_model, "usually-short"), 2);
+  const Bracket at_one = second_eigenvalue_at(evidence.judged, space, 1);
+  for (const unsigned power : {2U, 3U, 4U})
+    count.expect(second_eigenvalue_at(evidence.judged, space, power).upper >= at_one.lower,
+                 "the gap at power " + std::to_string(power) + " is above that at power 1");
   const Bracket at_two = second_eigenvalue_at(evidence.judged, space, 2);
   const Bracket at_three = second_eigenvalue_at(evidence.judged, space, 3);
-  Count count;
-  count.expect(at_two.lower > at_three.upper, "the gap does not grow from power 2 to power 3");
-  Finding finding = count.finding("");
-  if (finding.confirms)
-    finding.detail = "gap at 2 below " + to_decimal(1 - at_two.lower, 5) + ", at 3 above " +
-                     to_decimal(1 - at_three.upper, 5);
-  return finding;
+  count.expect_without(at_three.upper >= at_two.lower,
+                       "the gap at power 2 is below " + to_decimal(1 - at_two.lower, 5) +
+                           ", at power 3 above " + to_decimal(1 - at_three.upper, 5));
+  return count.finding("comparisons of gaps");
 }
 
 /// The last position before which the tokens of all records are one and the same.
@@ -95,7 +98,7 @@ Finding gap_at_most_base(const Evidence& evidence) {
                    place);
     }
   }
-  return count.finding("kernels, powers 1, 2, 3 and 5");
+  return count.seen("kernels, powers 1, 2, 3 and 5");
 }
 
 /// sec:fixed-horizon: q(y|x) > 0 = q(x|y) for every shorter y that x proposes.
@@ -113,7 +116,7 @@ Finding one_way_proposal(const Evidence& evidence) {
                      use.name + ": " + space.name(x) + " | " + space.name(y));
       }
   }
-  return count.finding("shortening proposals without a reverse");
+  return count.seen("shortening proposals without a reverse");
 }
 
 /// sec:fixed-horizon: exact Metropolis-Hastings on these proposals rejects every shortening, so it
@@ -138,7 +141,7 @@ Finding exact_on_truncated(const Evidence& evidence) {
     count.expect(keeps, use.name + ": a length changes");
   }
   count.expect(moves, "no kernel moves any record");
-  return count.finding("kernels reversible, no length changed");
+  return count.seen("kernels reversible, no length changed");
 }
 
 /// sec:repps-llm: T_m = min{mB, T}, M = ⌈T/B⌉, T_M = T.
@@ -153,7 +156,7 @@ Finding stages_of_blocks(const Evidence& evidence) {
       count.expect(stages == expected && stages.back() == horizon,
                    "T = " + std::to_string(horizon) + ", B = " + std::to_string(block));
     }
-  return count.finding("pairs of T and B");
+  return count.seen("pairs of T and B");
 }
 
 /// sec:repps-llm: g_α is the softmax of logits over the temperature 1/α, whatever is added to the
@@ -180,7 +183,7 @@ Finding proposal_is_temperature(const Evidence& evidence) {
         count.expect(odds, use.name);
       }
   }
-  return count.finding("rows at powers 2 and 5");
+  return count.seen("rows at powers 2 and 5");
 }
 
 /// sec:repps-llm, (3): from (x, y, z) one ordered sweep can reach (y, z, x): x crosses both edges.
@@ -200,7 +203,7 @@ Finding several_rungs(const Evidence& evidence) {
                      use.name + ": " + space.name(x) + " stays below");
       }
   }
-  return count.finding("records from rung 1 to rung 3 in one sweep");
+  return count.seen("records from rung 1 to rung 3 in one sweep");
 }
 
 /// alg:PPT: a zero count skips its operation.
@@ -226,7 +229,7 @@ Finding zero_counts(const Evidence& evidence) {
     count.expect(law({0, 2, 2}) != law({1, 1, 1}) || chain.target().size() == 1,
                  use.name + ": rounds that do nothing");
   }
-  return count.finding("equations of skipped operations");
+  return count.seen("equations of skipped operations");
 }
 
 /// subsec:implementation-local: a restart at or before τ can remove the terminal token, bring it
@@ -251,7 +254,7 @@ Finding endings_move(const Evidence& evidence) {
     }
   }
   count.expect(removed > 0 && earlier > 0 && later > 0, "some kind of move is in no model");
-  return count.finding("moves from ended records");
+  return count.seen("moves from ended records");
 }
 
 /// Levels of two tokens: a, of probability 2/3, and a fair coin; or b and n. Every record of d
@@ -319,56 +322,11 @@ Finding swaps_accelerate(const Evidence& evidence) {
     }
   }
   Finding finding = count.finding("");
-  if (finding.confirms)
+  if (finding.sound())
     finding.detail = "single gaps below " + to_decimal(1 - brackets[0].lower, 4) + ", " +
                      to_decimal(1 - brackets[1].lower, 4) + ", " +
                      to_decimal(1 - brackets[2].lower, 4) + "; two rounds of the ladder hold 1/4";
   return finding;
-}
-
-/// The same sentence where there is nothing to gain: with one token a local move is a draw from
-/// the target, so one move of the single chain is exact, as one round of the ladder is.
-Finding swaps_do_not_help(const Evidence& evidence) {
-  const FixedHorizonSpace space(parse_finite_model(usually_short_model, "usually-short"), 1);
-  const ParallelTempering chain(space, parse_ladder("1,2", "ladder"), RestartLaw::uniform(1));
-  const Law target = chain.target();
-  Count count;
-  for (std::size_t x = 0; x < space.size(); ++x)
-    count.expect(FactoredKernel(evidence.judged.fixed_horizon_kernel(space, Power(Rational(2)),
-                                                                     RestartLaw::uniform(1)))
-                         .apply(point_mass(space.size(), x)) == chain.rung_target(1),
-                 "the single chain from " + space.name(x));
-  for (std::size_t from = 0; from < target.size(); ++from)
-    count.expect(
-        marginal(evidence.judged.transition(chain, 1, 1).apply(point_mass(target.size(), from)),
-                 chain.shape(), 1) == chain.rung_target(1),
-        "the ladder from state " + std::to_string(from));
-  return count.finding("laws exact after one move, one round");
-}
-
-/// sec:repps-llm as printed fails, by rounds: at power 2 the gap is less than at power 3, and still
-/// one round of the ladder (2, 3) leaves its output rung nearer to the target than one move alone.
-Finding advantage_of_slower(const Evidence& evidence) {
-  const FixedHorizonSpace space(parse_finite_model(usually_short_model, "usually-short"), 2);
-  const ParallelTempering chain(space, parse_ladder("2,3", "ladder"), RestartLaw::uniform(2));
-  const std::size_t start = space.parse("a a", "start");
-  const FactoredKernel move(
-      evidence.judged.fixed_horizon_kernel(space, Power(Rational(3)), RestartLaw::uniform(2)));
-  const Law alone = move.apply(point_mass(space.size(), start));
-  const Law coupled = marginal(
-      evidence.judged.transition(chain, 1, 1)
-          .apply(point_mass(chain.target().size(), joint_state(chain.shape(), {start, start}))),
-      chain.shape(), 1);
-  const auto distance = [&](const Law& law) -> Rational {
-    return evidence.judged.total_variation(law, chain.rung_target(1));
-  };
-  Count count;
-  count.expect(second_eigenvalue_at(evidence.judged, space, 2).lower >
-                   second_eigenvalue_at(evidence.judged, space, 3).upper,
-               "the lower rung is not slower");
-  count.expect(distance(coupled) == Rational(373098393, 1396892960), "one round of the ladder");
-  count.expect(distance(alone) == Rational(2130867, 4258820), "one move alone");
-  return count.finding("numbers: the gaps, 0.267 from the target and 0.500");
 }
 
 }  // namespace
@@ -384,9 +342,7 @@ std::map<std::string, Check> method_checks() {
           {"several_rungs", several_rungs},
           {"zero_counts", zero_counts},
           {"endings_move", endings_move},
-          {"swaps_accelerate", swaps_accelerate},
-          {"swaps_do_not_help", swaps_do_not_help},
-          {"advantage_of_slower", advantage_of_slower}};
+          {"swaps_accelerate", swaps_accelerate}};
 }
 
 }  // namespace tempera::lab

@@ -258,7 +258,7 @@ Finding proposal_is_conditional(const Evidence& evidence) {
   }
   count.expect(equal > 0 && different > 0, "only one of the two cases occurs");
   Finding finding = count.finding("");
-  if (finding.confirms)
+  if (finding.sound())
     finding.detail = std::to_string(equal) + " prefixes with equal continuation masses, " +
                      std::to_string(different) + " without";
   return finding;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 
 #include "base/error.hpp"
 
@@ -37,7 +38,8 @@ std::string counts_of(const std::vector<Decision>& decisions) {
   const auto counted = [&](auto which, const char* word) {
     return std::to_string(number_with(decisions, which)) + word;
   };
-  return std::to_string(decisions.size()) + " claims: " + counted(Verdict::holds, " hold, ") +
+  return std::to_string(decisions.size()) + (decisions.size() == 1 ? " claim: " : " claims: ") +
+         counted(Verdict::holds, " hold, ") + counted(Verdict::seen, " seen, ") +
          counted(Verdict::holds_if, " hold if, ") + counted(Verdict::fails, " fail, ") +
          counted(Verdict::undecided, " undecided; ") +
          counted(ClaimOutcome::confirmed, " confirmed, ") +
@@ -45,7 +47,9 @@ std::string counts_of(const std::vector<Decision>& decisions) {
 }
 
 Referee::Referee(const std::string& tree)
-    : evidence_{tree, read_shipped_uses(tree)}, checks_(all_checks()) {}
+    : evidence_{tree, read_shipped_uses(tree)},
+      bindings_(read_bindings(tree)),
+      checks_(all_checks()) {}
 
 void Referee::require_check(const Claim& claim) const {
   if (claim.check && !checks_.contains(*claim.check))
@@ -53,23 +57,75 @@ void Referee::require_check(const Claim& claim) const {
                    "names the unknown check " + *claim.check, "use a name of lab/claims/");
 }
 
-Decision Referee::decide(const Claim& claim) const {
+namespace {
+
+/// What the evidence says of a claim: its check's verdict, or that of a theorem alone. A universal
+/// statement that was seen on some cases and is proved for all holds.
+std::optional<Verdict> established(const Claim& claim, const std::optional<Finding>& finding) {
+  if (!claim.kind) return Verdict::undecided;
+  if (!finding) return Verdict::holds;
+  if (finding->verdict == Verdict::seen && claim.theorem) return Verdict::holds;
+  return finding->verdict;
+}
+
+/// The first way in which the claim is not what its evidence says; empty if there is none.
+std::string first_breach(const Claim& claim, const std::optional<Finding>& finding,
+                         const Bindings& bindings) {
+  const auto verdict = established(claim, finding);
+  if (verdict != claim.verdict)
+    return std::string("recorded as \"") + word_for(claim.verdict) + "\", and " +
+           (finding ? verdict ? "the check finds \"" + std::string(word_for(*verdict)) +
+                                    "\": " + finding->detail
+                              : "the check " + finding->detail
+                    : std::string("there is ") + (claim.kind ? "a theorem alone" : "no evidence"));
+  constexpr std::string_view failed = "fails: ";
+  if (verdict == Verdict::fails && finding->detail.starts_with(failed) &&
+      !claim.ground.value_or("").starts_with(finding->detail.substr(failed.size())))
+    return "the witness is another: " + finding->detail.substr(failed.size());
+  if (claim.theorem) {
+    const auto says = bindings.theorems.find(*claim.theorem);
+    if (says == bindings.theorems.end())
+      return "proofs/statements.txt does not say what " + *claim.theorem + " states";
+    if (says->second != claim.pinned)
+      return "the theorem " + *claim.theorem + " does not say what is pinned beside it";
+  }
+  const auto sealed = bindings.words.find(claim.id);
+  if (sealed == bindings.words.end() || sealed->second != words_digest(claim))
+    return "its words are not those that were sealed: read them against the evidence, then run "
+           "checks/claims --renew";
+  return "";
+}
+
+}  // namespace
+
+Decision conclude(const Claim& claim, const std::optional<Finding>& finding,
+                  const Bindings& bindings) {
   Decision decision{claim, ClaimOutcome::proof, "make -C proofs", 0.0};
   if (claim.verdict == Verdict::undecided) {
     decision.outcome = ClaimOutcome::undecided;
     decision.detail.clear();
   }
-  if (claim.check) {
-    const auto begin = std::chrono::steady_clock::now();
-    const Finding finding = checks_.at(*claim.check)(evidence_);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    decision.outcome = finding.confirms ? ClaimOutcome::confirmed : ClaimOutcome::refuted;
-    decision.detail = finding.detail;
-    decision.seconds = elapsed.count();
+  if (finding) {
+    decision.outcome = ClaimOutcome::confirmed;
+    decision.detail = finding->detail;
   }
+  if (const std::string breach = first_breach(claim, finding, bindings); !breach.empty()) {
+    decision.outcome = ClaimOutcome::refuted;
+    decision.detail = breach;
+  }
+  return decision;
+}
+
+Decision Referee::decide(const Claim& claim) const {
+  std::optional<Finding> finding;
+  const auto begin = std::chrono::steady_clock::now();
+  if (claim.check) finding = checks_.at(*claim.check)(evidence_);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  Decision decision = conclude(claim, finding, bindings_);
+  if (claim.check) decision.seconds = elapsed.count();
   if (claim.theorem && !theorem_is_stated(evidence_.tree, *claim.theorem)) {
     decision.outcome = ClaimOutcome::refuted;
-    decision.detail = "fails: proofs/ does not hold the theorem " + *claim.theorem;
+    decision.detail = "proofs/ does not hold the theorem " + *claim.theorem;
   }
   return decision;
 }

@@ -27,8 +27,16 @@ struct Decision {
 std::size_t number_with(const std::vector<Decision>& decisions, ClaimOutcome outcome);
 std::size_t number_with(const std::vector<Decision>& decisions, Verdict verdict);
 
-/// "230 claims: 190 hold, 12 hold if, 15 fail, 13 undecided; 137 confirmed, 80 proof, 0 refuted"
+/// "230 claims: 160 hold, 30 seen, 12 hold if, 15 fail, 13 undecided; 137 confirmed, 80 proof, 0
+/// refuted"
 std::string counts_of(const std::vector<Decision>& decisions);
+
+/// Holds a claim against its evidence: what its check found, if it has one, and what it is bound
+/// to. Confirmed only if the verdict that the check computed is the recorded one, the witness
+/// recorded is the one computed, the theorem says what is pinned beside it, and the claim's words
+/// are those that were sealed.
+Decision conclude(const Claim& claim, const std::optional<Finding>& finding,
+                  const Bindings& bindings);
 
 /// Decides claims by their checks, on the models of a tree.
 class Referee {
@@ -42,6 +50,7 @@ class Referee {
 
  private:
   Evidence evidence_;
+  Bindings bindings_;
   std::map<std::string, Check> checks_;
 };
 

@@ -65,7 +65,7 @@ Finding restart_without_factor(const Evidence& evidence) {
   count.expect(target[e] == Rational(2, 3), "the mass of e is " + to_string(target[e]));
   count.expect(moved[e] == Rational(7, 12), "the mass of e becomes " + to_string(moved[e]));
   Finding finding = count.finding("");
-  if (finding.confirms) finding.detail = "the mass of e moves from 2/3 to 7/12";
+  if (finding.sound()) finding.detail = "the mass of e moves from 2/3 to 7/12";
   return finding;
 }
 

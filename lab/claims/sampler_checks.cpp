@@ -19,7 +19,7 @@ Finding walked(const Evidence& evidence, const std::vector<std::string>& sampler
     worst = std::max(worst, one.report.tv_own);
   }
   Finding finding = count.finding("laws and answers");
-  if (finding.confirms) finding.detail += ", largest TV " + to_scientific(worst);
+  if (finding.sound()) finding.detail += ", largest TV " + to_scientific(worst);
   return finding;
 }
 

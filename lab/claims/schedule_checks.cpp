@@ -57,7 +57,60 @@ Finding return_times(const Evidence& evidence) {
                    place(a) + ": above edge " + std::to_string(k - 1));
     }
   }
-  return count.finding("mean return times");
+  return count.seen("mean return times");
+}
+
+/// sec:chain-communication: "the number of rejections before the successful crossing is geometric,
+/// with mean ρ_k". The tag at an end attempts its edge in every sweep and stays there with r_k:
+/// from below at edge 1, from above at the last, each with the part of the ladder on that side left
+/// out.
+Finding geometric_rejections(const Evidence& evidence) {
+  Count count;
+  for (const EdgeAcceptances& a : menu())
+    for (std::size_t k = 1; k <= a.size(); ++k) {
+      const Rational rejected = 1 - a[k - 1];
+      const EdgeAcceptances from_below(a.begin() + static_cast<long>(k) - 1, a.end());
+      const EdgeAcceptances from_above(a.begin(), a.begin() + static_cast<long>(k));
+      const Matrix upward = evidence.judged.ordered_sweep_chain(from_below);
+      const Matrix downward = evidence.judged.ordered_sweep_chain(from_above);
+      count.expect(
+          upward(0, 0) == rejected && downward(k, k) == rejected,
+          place(a) + ": the probability of another rejection at edge " + std::to_string(k));
+      // The mean of the sweeps until it is left, less the one of the crossing.
+      const Rational mean = 1 / (1 - upward(0, 0)) - 1;
+      count.expect(mean == rejected / a[k - 1],
+                   place(a) + ": the mean at edge " + std::to_string(k));
+    }
+  return count.seen("edges");
+}
+
+/// sec:chain-communication: an endpoint that is reached during a sweep is occupied to its end. From
+/// every rung the probability to be at an endpoint when the sweep ends is that of ever having been
+/// there, followed edge by edge, after some edge of it.
+Finding endpoint_stays(const Evidence& evidence) {
+  Count count;
+  for (const EdgeAcceptances& a : menu()) {
+    const Matrix chain = evidence.judged.ordered_sweep_chain(a);
+    const std::size_t last = a.size();
+    for (const std::size_t endpoint : {std::size_t{0}, last})
+      for (std::size_t from = 0; from <= last; ++from) {
+        if (from == endpoint) continue;
+        // The mass that has not been at the endpoint yet.
+        Law elsewhere(last + 1);
+        elsewhere[from] = 1;
+        Rational been = 0;
+        for (std::size_t edge = 0; edge < last; ++edge) {
+          const Rational up = elsewhere[edge] * a[edge], down = elsewhere[edge + 1] * a[edge];
+          elsewhere[edge] += down - up;
+          elsewhere[edge + 1] += up - down;
+          been += elsewhere[endpoint];
+          elsewhere[endpoint] = 0;
+        }
+        count.expect(chain(from, endpoint) == been,
+                     place(a) + ", from rung " + std::to_string(from + 1));
+      }
+  }
+  return count.seen("rungs and endpoints");
 }
 
 /// sec:chain-communication: one sweep can carry the tag up the whole ladder, with probability
@@ -73,7 +126,7 @@ Finding up_cascades(const Evidence& evidence) {
       for (std::size_t to = 0; to + 1 < from; ++to)
         count.expect(chain(from, to) == 0, place(a) + ": down by more than one rung");
   }
-  return count.finding("entries of sweeps");
+  return count.seen("entries of sweeps");
 }
 
 /// sec:chain-communication: the lifted chain is the tag under layers that alternate, odd edges
@@ -102,7 +155,7 @@ Finding lifted_chain(const Evidence& evidence) {
         count.expect(same, place(a) + ", rung " + std::to_string(rung));
       }
   }
-  return count.finding("rows of lifted chains");
+  return count.seen("rows of lifted chains");
 }
 
 /// sec:chain-communication: with iterations of length d_ADJ and d_DEO the ratio of elapsed times is
@@ -117,7 +170,7 @@ Finding elapsed_times(const Evidence& evidence) {
       count.expect(by_order / by_parity == Rational(1, 2) + (adj - deo) / (2 * deo), place(a));
       count.expect((by_parity < by_order) == (adj > 2 * deo), place(a) + ": which is faster");
     }
-  return count.finding("elapsed times and which is the less");
+  return count.seen("elapsed times and which is the less");
 }
 
 /// sec:chain-communication, its remark: where a sweep takes c + e (K − 1) and a layer c + e, the
@@ -141,12 +194,13 @@ Finding growth_of_times(const Evidence& evidence) {
     count.expect(slower == (rungs > 1 + (local + 2 * exchange) / exchange), place(a) + ": order");
   }
   count.expect(slower, "ADJ is never the slower");
-  return count.finding("elapsed times, K to 24");
+  return count.seen("elapsed times, K to 24");
 }
 
-/// rem after sec:ladder-design: the formula of constant, history-independent acceptances against
-/// the joint chain at equilibrium. With two rungs they agree, whatever the model: an upward step
-/// and a downward one alternate. With three on the four-state records they do not.
+/// The formula of constant, history-independent acceptances, which sec:ladder-design assumes,
+/// against the joint chain at equilibrium, whose acceptances are neither. With two rungs they
+/// agree, whatever the model: an upward step and a downward one alternate. With three on the
+/// four-state records they do not.
 Finding real_round_trips(const Evidence& evidence) {
   Count count;
   const FiniteModel model = parse_finite_model(four_state_model, "four-state");
@@ -166,7 +220,7 @@ Finding real_round_trips(const Evidence& evidence) {
   count.expect(three == Rational(24, 5) && three_formula == Rational(156, 35),
                "three rungs: " + to_string(three) + ", the formula " + to_string(three_formula));
   Finding finding = count.finding("");
-  if (finding.confirms) finding.detail = "K = 3: 24/5 sweeps, the formula says 156/35";
+  if (finding.sound()) finding.detail = "K = 3: 24/5 sweeps, the formula says 156/35";
   return finding;
 }
 
@@ -195,7 +249,9 @@ Finding weakest_edge_bounds(const Evidence& evidence) {
     count.expect(trip(equal) == at_most(equal), place(equal) + ": the upper is not");
   }
   const EdgeAcceptances one_weaker{Rational(1, 2), 1, 1}, all_stronger(3, Rational(3, 5));
-  count.expect(trip(one_weaker) == 8 && trip(all_stronger) == 12, "the two ladders of four rungs");
+  count.expect_without(trip(one_weaker) > trip(all_stronger),
+                       "acceptances 1/2, 1, 1 take " + to_string(trip(one_weaker)) +
+                           " sweeps, three times 3/5 " + to_string(trip(all_stronger)));
   return count.finding("round trips against their weakest edges");
 }
 
@@ -203,6 +259,8 @@ Finding weakest_edge_bounds(const Evidence& evidence) {
 
 std::map<std::string, Check> schedule_checks() {
   return {{"return_times", return_times},
+          {"geometric_rejections", geometric_rejections},
+          {"endpoint_stays", endpoint_stays},
           {"up_cascades", up_cascades},
           {"lifted_chain", lifted_chain},
           {"elapsed_times", elapsed_times},

@@ -26,7 +26,7 @@ Finding implicit_tail(const Evidence& evidence) {
                    use.name + ": " + space.name(x));
     }
   }
-  return count.finding("records from what is stored of them");
+  return count.seen("records from what is stored of them");
 }
 
 /// sec:fixed-horizon-convergence, Scope: ε_k/ω_k(1) is the largest constant that the proposal
@@ -59,7 +59,7 @@ Finding epsilon_is_largest(const Evidence& evidence) {
     }
     count.expect(product == together, use.name + ": the product over the rungs");
   }
-  return count.finding("epsilons, each reached");
+  return count.seen("epsilons, each reached");
 }
 
 /// The last two sentences of the convergence proof: a marginal is no farther from its target than
@@ -88,7 +88,7 @@ Finding never_farther(const Evidence& evidence) {
     }
   }
   count.expect(nearer, "every marginal is as far as its ensemble");
-  return count.finding("distances of marginals and after updates");
+  return count.seen("distances of marginals and after updates");
 }
 
 /// The contraction of one local sweep: R − εΠ is nowhere negative, and TV(νR, Π) <= (1 − ε) TV(ν,
@@ -113,7 +113,7 @@ Finding sweep_contracts(const Evidence& evidence) {
                    use.name + ", from state " + std::to_string(start));
     }
   }
-  return count.finding("sweeps of point masses");
+  return count.seen("sweeps of point masses");
 }
 
 /// The end of prop:fixed-stage-invariance's proof: on the four-state records with powers 1 and 2
@@ -133,7 +133,7 @@ Finding round_is_not_reversible(const Evidence& evidence) {
       std::max(there, back) == Rational(7, 384) && std::min(there, back) == Rational(6, 384),
       "flows " + to_string(there) + " and " + to_string(back));
   Finding finding = count.finding("");
-  if (finding.confirms) finding.detail = "flows 7/384 and 6/384 between e|e and e|a e";
+  if (finding.sound()) finding.detail = "flows 7/384 and 6/384 between e|e and e|a e";
   return finding;
 }
 
@@ -156,7 +156,7 @@ Finding one_rung(const Evidence& evidence) {
     count.expect(evidence.judged.transition(chain, 1, 3).apply(start) == local.apply(start),
                  use.name + ": the round");
   }
-  return count.finding("targets and rounds of one rung");
+  return count.seen("targets and rounds of one rung");
 }
 
 /// sec:compute-matched: without swaps every rung of the ladder is a single chain at its power.
@@ -177,7 +177,7 @@ Finding uncoupled_rungs(const Evidence& evidence) {
           use.name + ", rung " + std::to_string(k + 1));
     }
   }
-  return count.finding("rungs without swaps");
+  return count.seen("rungs without swaps");
 }
 
 }  // namespace

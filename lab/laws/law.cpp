@@ -40,14 +40,16 @@ std::vector<std::string> joint_names(const CompiledSpace& space, std::size_t run
   return names;
 }
 
-/// The exact matrix of reference/, where every power of the model is rational.
+/// The exact matrix of reference/, where every power of the model is rational: at whole powers, and
+/// at fractions such as 3/2 where the model's probabilities have the root.
 std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& model,
-                                              const LawQuestion& question) {
+                                              const LawQuestion& question) try {
+  constexpr unsigned largest_root = 64;
   std::vector<reference::Power> powers;
   for (const double power : question.powers) {
-    if (power > 1024.0 || power != static_cast<double>(static_cast<unsigned>(power)))
-      return std::nullopt;
-    powers.emplace_back(Rational(static_cast<unsigned>(power)));
+    const Rational exact(power);
+    if (exact > 1024 || denominator(exact) > largest_root) return std::nullopt;
+    powers.emplace_back(exact);
   }
   const reference::FixedHorizonSpace space(model, question.horizon);
   const reference::RestartLaw restart = question.restart.empty()
@@ -59,6 +61,8 @@ std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& mode
                                                : reference::RestartRange::horizon);
   return question.schedule == gpu::Schedule::adj ? chain.transition(1, 1).matrix()
                                                  : chain.even_odd_transition().matrix();
+} catch (const BadInput&) {
+  return std::nullopt;  // a probability has no such root
 }
 
 std::vector<Real> likelihoods_of(const reference::FiniteModel& model, std::size_t horizon) {

@@ -15,7 +15,7 @@ struct NamedRun {
   std::string sampler;
   std::size_t horizon = 0;                  ///< T
   std::size_t block = 0;                    ///< B; of power-smc, the tokens between two looks
-  std::vector<unsigned> powers;             ///< of the rungs; of a sampler of one power, that one
+  std::vector<Rational> powers;             ///< of the rungs; of a sampler of one power, that one
   std::size_t particles = 0;                ///< N, of power-smc and best-of-n
   reference::StageSchedule stage{1, 1, 1};  ///< of every stage
   gpu::Schedule schedule = gpu::Schedule::adj;

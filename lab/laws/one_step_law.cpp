@@ -1,5 +1,7 @@
 #include "lab/laws/one_step_law.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "lab/laws/question_kernels.hpp"
 
@@ -45,6 +47,28 @@ std::vector<Real> after_swap(const std::vector<Real>& law, const RealMatrix& acc
   return next;
 }
 
+/// Σ_y min_x L(x, y), the rows given one after the other.
+class Minorization {
+ public:
+  template <class Row>
+  void add(const Row& row) {
+    if (least_.empty()) least_.assign(row.size(), Real(1));
+    for (std::size_t y = 0; y < row.size(); ++y) least_[y] = std::min(least_[y], Real(row[y]));
+  }
+  Real value() const {
+    Real sum = 0;
+    for (const Real& least : least_) sum += least;
+    return sum;
+  }
+
+ private:
+  std::vector<Real> least_;
+};
+
+void bound_own(OneStepReport& report) {
+  if (report.minorization > 0) report.tv_own_at_most = report.tv_one_step / report.minorization;
+}
+
 }  // namespace
 
 std::size_t law_states(const EnumerableModel& model, const LawQuestion& question) {
@@ -56,8 +80,12 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
                            const LawProgress& begins) {
   const gpu::Ladder ladder(question.powers);
   const CompiledSpace space(model, question.horizon, one_step_limit);
-  OneStepReport report{
-      space.size(), joint_states(space, ladder.rungs(), one_step_limit, step_is_enumerated), 0, 0};
+  OneStepReport report{space.size(),
+                       joint_states(space, ladder.rungs(), one_step_limit, step_is_enumerated),
+                       0,
+                       1,
+                       std::nullopt,
+                       0};
   QuestionKernels kernel(space, ladder, question);
   std::vector<Real> target{1};
   for (const double power : question.powers) {
@@ -70,15 +98,21 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
 
   if (ladder.rungs() == 1) {
     // Row by row: the matrix itself may be larger than memory.
-    std::vector<Real> next(target.size(), 0);
+    std::vector<Real> next(target.size(), 0), reals(target.size());
+    Minorization minorization;
     for (std::size_t x = 0; x < space.size(); ++x) {
       if (begins && x % 16 == 0)
         begins(x, space.size(), "local moves from " + std::to_string(x) + " states");
       const std::vector<Rational> row = kernel.local_row(0, x);
-      for (std::size_t y = 0; y < row.size(); ++y)
-        if (row[y] != 0) next[y] += target[x] * to_real(row[y]);
+      for (std::size_t y = 0; y < row.size(); ++y) {
+        reals[y] = row[y] == 0 ? Real(0) : to_real(row[y]);
+        if (row[y] != 0) next[y] += target[x] * reals[y];
+      }
+      minorization.add(reals);
     }
+    report.minorization = minorization.value();
     report.tv_one_step = total_variation(next, target);
+    bound_own(report);
     report.stale_records = kernel.stale_records();
     return report;
   }
@@ -93,6 +127,9 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
   for (gpu::Rung k = 0; k < ladder.rungs(); ++k) {
     begin("local moves of rung " + std::to_string(k + 1));
     local.push_back(to_reals(kernel.local_move(k)));
+    Minorization minorization;
+    for (const std::vector<Real>& row : local.back()) minorization.add(row);
+    report.minorization *= minorization.value();
   }
   for (gpu::Rung k = 0; k + 1 < ladder.rungs(); ++k) {
     begin("swaps of rungs " + std::to_string(k + 1) + " and " + std::to_string(k + 2));
@@ -109,6 +146,7 @@ OneStepReport one_step_law(const EnumerableModel& model, const LawQuestion& ques
       law = after_swap(law, swap[k], strides[k + 1]);
   }
   report.tv_one_step = total_variation(law, target);
+  bound_own(report);
   report.stale_records = kernel.stale_records();
   return report;
 }

@@ -14,7 +14,13 @@ SamplerReport report_on(const SamplerQuestion& question, const reference::Finite
                         const std::function<DefinedSampler(const Space&)>& definition) {
   const FiniteLogits logits(model);
   const EnumerableModel enumerable = logits.enumerable();
-  const gpu::Ladder ladder({question.powers.begin(), question.powers.end()});
+  std::vector<double> powers;
+  bool has_own = true;
+  for (const Rational& power : question.powers) {
+    powers.push_back(nearest_double(power));
+    has_own = has_own && denominator(power) == 1;
+  }
+  const gpu::Ladder ladder(powers);
   const std::size_t horizon = question.plan.stages.back().horizon;
   const WalkedProgram walked =
       walk_program(question.program, enumerable, ladder, question.plan, Cuts::at_every_round);
@@ -22,15 +28,18 @@ SamplerReport report_on(const SamplerQuestion& question, const reference::Finite
   reference::Law answer(own.size());
   for (const auto& [outcome, probability] : walked.law)
     answer[own.find(outcome.answer).value()] += probability;
-  const DefinedSampler exact_own = definition(own);
   const Space space(model, horizon);
   const DefinedSampler exact = definition(space);
   SamplerReport report;
+  report.has_own = has_own;
+  if (has_own) {
+    const DefinedSampler exact_own = definition(own);
+    report.tv_own = to_real(reference::total_variation(answer, exact_own.answer));
+    report.tokens_own = abs(to_real(walked.decode_tokens - exact_own.decode_tokens));
+  }
   for (const Rational& probability : answer) report.outcomes += probability == 0 ? 0 : 1;
   report.states = walked.states;
-  report.tv_own = to_real(reference::total_variation(answer, exact_own.answer));
   report.tv_to_definition = to_real(reference::total_variation(answer, exact.answer));
-  report.tokens_own = abs(to_real(walked.decode_tokens - exact_own.decode_tokens));
   report.decode_tokens = walked.decode_tokens;
   report.defined_tokens = exact.decode_tokens;
   report.stale_records = walked.stale_records;
@@ -41,6 +50,8 @@ SamplerReport report_on(const SamplerQuestion& question, const reference::Finite
 }
 
 }  // namespace
+
+double nearest_double(const Rational& power) { return to_real(power).convert_to<double>(); }
 
 SamplerReport sampler_law(const SamplerQuestion& question, const reference::FiniteModel& model,
                           const Definition& definition) {

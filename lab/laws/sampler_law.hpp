@@ -12,7 +12,7 @@ namespace tempera::lab {
 /// A run of one of the samplers that the paper compares.
 struct SamplerQuestion {
   Program program;
-  std::vector<unsigned> powers;  ///< of the rungs, or the one of all particles
+  std::vector<Rational> powers;  ///< of the rungs, or the one of all particles
   gpu::Plan plan;
 };
 
@@ -48,12 +48,15 @@ struct SamplerReport {
   std::size_t outcomes = 0;  ///< answers that it can give
   std::size_t states = 0;    ///< in which it draws
   /// TV of the answer from the definition on the model that the float32 logits define: the
-  /// program's own error.
-  Real tv_own;
+  /// program's own error; 0 without has_own.
+  Real tv_own = 0;
+  /// Whether that model has a rational law: at powers that are no whole numbers its probabilities
+  /// have no roots, though the rational model's may have them.
+  bool has_own = true;
   /// As tv_own on the rational model: rounding to float32 logits included.
   Real tv_to_definition;
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.
-  Real tokens_own;
+  Real tokens_own = 0;
   Rational decode_tokens;
   Rational defined_tokens;           ///< the definition's decode tokens, on the rational model
   std::size_t stale_records = 0;     ///< must be 0
@@ -61,6 +64,9 @@ struct SamplerReport {
   reference::Law answer;             ///< as compiled, on these
   reference::Law defined;            ///< by the definition on the rational model, on these
 };
+
+/// The double that is nearest to a power, which the program takes in its place.
+double nearest_double(const Rational& power);
 
 /// Walks the sampler on the model, state by state.
 /// @throw as walk_program and own_model

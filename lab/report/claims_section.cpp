@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lab/report/mathematics.hpp"
 #include "lab/report/sections.hpp"
-#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -14,12 +14,13 @@ struct Group {
   const char* about;
 };
 
-constexpr std::array<Group, 5> groups{
+constexpr std::array<Group, 6> groups{
     {{"refuted", "refuted now", "Recorded otherwise in claims.json: an error of tempera's."},
-     {"fails", "fail as printed",
-      "What the paper prints is not so, and the witness shows it. No error of tempera's."},
-     {"holds-if", "hold under a further assumption", "Which the paper does not print."},
+     {"fails", "fail as printed", "The witness shows it. No error of tempera's."},
+     {"holds-if", "hold under a further assumption", "Which the paper does not print there."},
      {"undecided", "cannot be decided here", "With the reason."},
+     {"seen", "were seen to hold",
+      "Statements of more than was tried: on all of it they hold, and no theorem covers the rest."},
      {"holds", "hold", "Exactly, as they are stated."}}};
 
 std::size_t group_of(const Decision& decision) {
@@ -31,67 +32,104 @@ std::size_t group_of(const Decision& decision) {
       return 2;
     case Verdict::undecided:
       return 3;
-    case Verdict::holds:
+    case Verdict::seen:
       return 4;
+    case Verdict::holds:
+      return 5;
   }
   return 0;
 }
 
-std::string seconds_text(double seconds) { return gpu::in_decimal(seconds, "%.3f") + " s"; }
+/// The time where it is worth a word.
+std::string seconds_text(double seconds) {
+  return seconds < 0.05 ? "" : ", " + gpu::in_decimal(seconds, "%.1f") + " s";
+}
 
-/// "check tv_at_two, 0.005 s: 4 values at N = 2; theorem four_state_tv.tv_two"
+/// "check tv_at_two: 4 values at N = 2; theorem four_state_tv.tv_two"
 std::string what_ran(const Decision& decision) {
   const Claim& claim = decision.claim;
   std::string html;
   if (claim.check)
-    html = "check " + element("code", "", *claim.check) + ", " + seconds_text(decision.seconds) +
-           ": " + gpu::escaped(decision.detail);
+    html = "check " + element("code", "", *claim.check) + seconds_text(decision.seconds) + ": " +
+           gpu::escaped(decision.detail);
   else if (decision.outcome == ClaimOutcome::refuted)
     html = gpu::escaped(decision.detail);
   if (claim.theorem)
-    html += (html.empty() ? "" : "<br>") + ("theorem " + element("code", "", *claim.theorem)) +
+    html += std::string(html.empty() ? "" : "<br>") + "theorem <a href=\"#theorem-" +
+            gpu::escaped(*claim.theorem) + "\">" + element("code", "", *claim.theorem) + "</a>" +
             (claim.check ? "" : ", by <code>make -C proofs</code>");
-  return html.empty() ? "nothing" : html;
+  return html.empty() ? "nothing ran" : html;
 }
 
 std::string card_of(const Decision& decision, const Group& group) {
   const Claim& claim = decision.claim;
   std::string html = "<article class=\"claim " + std::string(group.id) + "\" id=\"claim-" +
-                     gpu::escaped(claim.id) + "\"><div>" +
-                     element("p", "statement", claim.statement);
+                     gpu::escaped(claim.id) + "\"><div><p class=\"statement\">" +
+                     sentence_as_html(claim.statement) + "</p>";
+  if (claim.quote)
+    html += "<blockquote><p>" + quoted_as_html(*claim.quote) + "</p><cite>" +
+            gpu::escaped(*claim.place) + "</cite></blockquote>";
+  html += "</div><div>";
   if (claim.ground)
     html += "<p><b>" + std::string(ground_for(claim.verdict)) + "</b> " +
-            gpu::escaped(*claim.ground) + "</p>";
+            sentence_as_html(*claim.ground) + "</p>";
   if (claim.missing)
-    html += "<p class=\"quiet\"><b>not covered</b> " + gpu::escaped(*claim.missing) + "</p>";
-  html +=
-      "</div><div class=\"quiet\"><p><span class=\"verdict\">" +
-      std::string(decision.outcome == ClaimOutcome::refuted ? "refuted" : word_for(claim.verdict)) +
-      "</span> " + element("code", "", claim.label) + "<br>" + gpu::escaped(claim.nature) +
-      (claim.kind ? ", " + *claim.kind : "") + " · " + element("span", "id", claim.id) + "</p><p>" +
-      what_ran(decision) + "</p></div></article>\n";
+    html += "<p class=\"quiet\"><b>not covered</b> " + sentence_as_html(*claim.missing) + "</p>";
+  html += "<p class=\"quiet\"><span class=\"verdict\">" + std::string(word_for(claim.verdict)) +
+          "</span>" +
+          (decision.outcome == ClaimOutcome::undecided
+               ? std::string()
+               : std::string(", ") + word_for(decision.outcome)) +
+          " · " + gpu::escaped(claim.nature) + (claim.kind ? ", " + *claim.kind : "") + " · " +
+          element("span", "id", claim.id) + "<br>" + what_ran(decision) + "</p></div></article>\n";
   return html;
 }
 
-}  // namespace
-
-Section claims_section(const std::vector<Decision>& decisions) {
+std::string cards_of(const std::vector<Decision>& decisions, bool paper) {
   std::array<std::vector<const Decision*>, groups.size()> grouped;
-  for (const Decision& decision : decisions) grouped.at(group_of(decision)).push_back(&decision);
-  std::string body =
-      "<p>Each verdict is confirmed now by the claim's own check, which computes it from its "
-      "definition, or rests on a theorem that <code>make -C proofs</code> checks; what was done is "
-      "told beside it.</p>\n";
+  std::size_t number = 0;
+  for (const Decision& decision : decisions) {
+    if (decision.claim.is_papers() != paper) continue;
+    grouped.at(group_of(decision)).push_back(&decision);
+    ++number;
+  }
+  if (number == 0) return "";
+  const std::string whose = paper ? "paper" : "own";
+  std::string body = "<h3 class=\"whose\" id=\"" + whose + "\">" +
+                     (paper ? "What the paper says: " : "Tempera's own promises and remarks: ") +
+                     std::to_string(number) + "</h3>\n";
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (grouped.at(g).empty()) continue;
     const Group& group = groups.at(g);
-    body += "<section id=\"" + std::string(group.id) + "\"><h3>" +
+    body += "<section id=\"" + whose + "-" + group.id + "\"><h3>" +
             std::to_string(grouped.at(g).size()) + " " + group.title + "</h3>" +
             element("p", "quiet", group.about) + "\n";
     for (const Decision* decision : grouped.at(g)) body += card_of(*decision, group);
     body += "</section>\n";
   }
-  return {"claims", "The claims", body};
+  return body;
+}
+
+}  // namespace
+
+Section claims_section(const std::vector<Decision>& decisions) {
+  return {
+      "claims", "The claims",
+      "<p>A verdict is confirmed if the claim's own check, which computes both sides from their "
+      "definitions, came to it just now, or rests on a theorem that <code>make -C proofs</code> "
+      "checks; what was done is told beside it. What the paper says is quoted, with its "
+      "place.</p>\n" +
+          cards_of(decisions, true) + cards_of(decisions, false)};
+}
+
+Section theorems_section(const std::map<std::string, std::string>& theorems) {
+  std::string body =
+      "<p>As their files in <code>proofs/</code> have them; what they are made of, and the "
+      "hypotheses of their sections, <code>proofs/statements.txt</code> spells out.</p>\n";
+  for (const auto& [name, text] : theorems)
+    body += "<details id=\"theorem-" + gpu::escaped(name) + "\"><summary>" +
+            element("code", "", name) + "</summary>" + element("pre", "", text) + "</details>\n";
+  return {"theorems", "What the theorems say", body};
 }
 
 }  // namespace tempera::lab

@@ -25,7 +25,7 @@ h2 { font-size: 1.35rem; margin: 2.6rem 0 .4rem; border-top: 1px solid var(--lin
   padding-top: 1.2rem; }
 h3 { font-size: 1.05rem; margin: 0 0 .4rem; }
 section section h3 { font-size: 1.15rem; margin: 1.8rem 0 0; }
-p { margin: .3rem 0 .6rem; max-width: 70ch; }
+p { margin: .3rem 0 .6rem; max-width: 80ch; }
 a { color: var(--curve-1); }
 code { font: .875em/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
 .quiet { color: var(--quiet); }
@@ -57,7 +57,7 @@ td small { display: block; color: var(--quiet); font-size: .85rem; }
 .samplers .signed { padding-left: 38px; position: relative; }
 .sign { position: absolute; left: 4px; top: .45rem; }
 .sign svg { max-width: none; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr));
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr));
   gap: 1rem; }
 .card { background: var(--card); border-radius: .5rem; padding: .9rem 1.1rem; min-width: 0;
   overflow-wrap: anywhere; }
@@ -69,16 +69,25 @@ summary { cursor: pointer; color: var(--quiet); }
 .edge code { grid-column: 2 / -1; color: var(--quiet); }
 .bar { background: var(--line); height: .7rem; border-radius: .35rem; overflow: hidden; }
 .bar span { display: block; height: 100%; background: var(--curve-1); }
+.whose { font-size: 1.3rem; margin-top: 1.6rem; }
 .claim { border-bottom: 1px solid var(--line); border-left: 4px solid var(--tone);
   padding: .5rem 0 .4rem .9rem; overflow-wrap: anywhere; }
-.claim p { margin: .1rem 0 .35rem; }
+.claim p { margin: .1rem 0 .35rem; max-width: none; }
 .claim .quiet { font-size: .9rem; }
+blockquote { margin: .2rem 0 .4rem; padding-left: .8rem; border-left: 2px solid var(--line);
+  color: var(--quiet); font-size: .95rem; }
+blockquote cite { font-style: normal; font-size: .85rem; }
+math { overflow-wrap: normal; }
+math[display="block"] { margin: .3rem 0; overflow-x: auto; }
+pre { font: .8rem/1.4 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere;
+  background: var(--card); padding: .6rem .8rem; border-radius: .4rem; }
+details:target summary { color: var(--ink); font-weight: 600; }
 .verdict { color: var(--tone); font-weight: 600; }
-.holds { --tone: var(--good); } .holds-if { --tone: var(--if); }
+.holds { --tone: var(--good); } .seen { --tone: var(--curve-1); } .holds-if { --tone: var(--if); }
 .fails, .refuted { --tone: var(--bad); } .undecided { --tone: var(--none); }
 .counts li { border-left: 4px solid var(--tone); }
 @media (min-width: 60rem) {
-  .claim { display: grid; grid-template-columns: minmax(0, 1fr) 27rem; gap: 2rem; }
+  .claim { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2rem; }
 }
 @media print { .card, .claim { break-inside: avoid; } }
 )";
@@ -96,10 +105,19 @@ std::string report_page(const Report& report) {
                                       comparison_section(compared_for_report(report.uses)),
                                       ablations_section(ablated_for_report(report.uses)),
                                       ladders_section(report.uses),
-                                      gallery_section(report.defects)};
+                                      gallery_section(report.defects),
+                                      theorems_section(report.theorems)};
   const auto caught = static_cast<std::size_t>(
       std::count_if(report.defects.begin(), report.defects.end(),
                     [](const DefectFound& found) { return found.caught; }));
+  std::vector<Decision> papers;
+  std::size_t own = 0;
+  for (const Decision& decision : decisions) {
+    if (decision.claim.is_papers())
+      papers.push_back(decision);
+    else if (decision.claim.verdict == Verdict::holds || decision.claim.verdict == Verdict::seen)
+      ++own;
+  }
   const std::size_t refuted = number_with(decisions, ClaimOutcome::refuted);
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -110,10 +128,12 @@ std::string report_page(const Report& report) {
       "<p>The decidable claims of the paper on Parallel Power Tempering, and tempera's own, each "
       "confirmed or refuted on this machine by <code>tempera verify</code>.</p>\n" +
       element("p", "quiet", report.made_by) + "\n<ul class=\"counts\">\n" +
-      count_of("holds", number_with(decisions, Verdict::holds), "hold") +
-      count_of("holds-if", number_with(decisions, Verdict::holds_if), "hold if") +
-      count_of("fails", number_with(decisions, Verdict::fails), "fail as printed") +
-      count_of("undecided", number_with(decisions, Verdict::undecided), "undecided") +
+      count_of("holds", number_with(papers, Verdict::holds), "of the paper's hold") +
+      count_of("seen", number_with(papers, Verdict::seen), "were seen to hold") +
+      count_of("holds-if", number_with(papers, Verdict::holds_if), "hold if") +
+      count_of("fails", number_with(papers, Verdict::fails), "fail as printed") +
+      count_of("undecided", number_with(papers, Verdict::undecided), "undecided") +
+      count_of("holds", own, "of tempera's own hold") +
       (refuted > 0 ? count_of("refuted", refuted, "refuted now") : "") +
       count_of(caught == report.defects.size() ? "holds" : "fails", caught,
                "of " + std::to_string(report.defects.size()) + " defects caught") +

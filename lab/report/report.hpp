@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Report {
   std::vector<Decision> decisions;   ///< of every claim, in the order of claims.json
   std::vector<DefectFound> defects;  ///< of the gallery
   std::vector<ShippedUse> uses;      ///< whose ladders are shown
+  /// What the theorems say that decisions name, as their files have it.
+  std::map<std::string, std::string> theorems = {};
 };
 
 /// One HTML page, whole in itself: no file beside it, no script, light or dark as the reader's

@@ -50,9 +50,13 @@ std::vector<ModelAblations> ablated_for_report(const std::vector<ShippedUse>& us
 /// The ablations of each model, a table each.
 Section ablations_section(const std::vector<ModelAblations>& all);
 
-/// Every claim with its place, nature, kind, verdict, the verdict's ground and what ran: those that
-/// were refuted first, then by verdict.
+/// Every claim with the paper's words and their place, nature, kind, verdict, the verdict's ground
+/// and what ran: the paper's, then tempera's own; of each those that were refuted first, then by
+/// verdict.
 Section claims_section(const std::vector<Decision>& decisions);
+
+/// What the theorems say that claims name, as their files have it: where claims_section links to.
+Section theorems_section(const std::map<std::string, std::string>& theorems);
 
 /// Every defect with its counterexample drawn, and the smallest model.
 Section gallery_section(const std::vector<DefectFound>& defects);

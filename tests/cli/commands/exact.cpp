@@ -57,7 +57,10 @@ TEST_CASE("exact gives the paper's fixed-horizon matrix and curve") {
 
 TEST_CASE("--no-matrix leaves out the matrix and nothing else") {
   for (const char* const question :
-       {"--horizon 2 --power 2 --start 'a e'", "--horizon 3 --power 3 --kernel truncating"}) {
+       {"--horizon 2 --power 2 --start 'a e'", "--horizon 3 --power 3 --kernel truncating",
+        "--horizon 3 --power 3 --restart 1/2,0,1/2 --start e --steps 3",
+        "--horizon 3 --power 2 --restart-range record", "--horizon 3 --power 2 --gap",
+        "--horizon 9 --power 2 --start 'a a a e'"}) {
     json whole = answer(question);
     whole.erase("matrix");
     CHECK(answer(question + std::string(" --no-matrix")) == whole);
@@ -65,7 +68,13 @@ TEST_CASE("--no-matrix leaves out the matrix and nothing else") {
   const TemporaryFile model(four_state);
   const auto table = run_command("exact " + model.path() + " --horizon 2 --power 2 --no-matrix");
   CHECK(table.exit_code == 0);
-  CHECK_THAT(table.out, !Catch::Contains("matrix") && Catch::Contains("reversible:       yes"));
+  CHECK_THAT(table.out, Catch::Contains("3 states, carried without a matrix") &&
+                            Catch::Contains("reversible:       yes"));
+  // The fixed kernel's is never built: 1,024 records whose matrix would have a million fractions.
+  const TemporaryFile coin(R"({"name": "coin", "vocabulary": ["a", "b"], "terminal": [],
+                               "default": {"a": "2/3", "b": "1/3"}})");
+  const auto large = run_command("exact " + coin.path() + " --horizon 10 --power 2 --no-matrix");
+  CHECK_THAT(large.out, Catch::Contains("1024 states, carried without a matrix"));
   check_refusal("exact " + model.path() + " --horizon 2 --powers 1,2 --no-matrix",
                 "--no-matrix: has no meaning with --powers");
 }

@@ -94,6 +94,55 @@ TEST_CASE("law leaves out the difference from an irrational matrix") {
   CHECK(report["worst_entry"].is_null());
 }
 
+TEST_CASE(
+    "law takes powers as fractions, and compares with reference/ where their law is rational") {
+  CHECK(answer("four_state.json --horizon 2 --power 3/2") ==
+        answer("four_state.json --horizon 2 --power 1.5"));
+  // Squares have roots: of 1/4 and 9/16 none, of 1/4 and 3/4 not both.
+  const TemporaryFile squares(R"({"name": "squares", "vocabulary": ["a", "b", "c", "e"],
+                                  "terminal": ["e"], "default": {"a": "1/4", "b": "1/4", "c": "1/4",
+                                                                 "e": "1/4"}})");
+  const auto report = [&](const std::string& rest) {
+    const auto result = run_command("law " + squares.path() + " --horizon 2 --json " + rest);
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return json::parse(result.out);
+  };
+  const json single = report("--power 3/2");
+  check_law(single, 13);
+  CHECK(number(single["worst_entry"]) < 1e-11);
+  CHECK(number(report("--powers 1,3/2 --no-matrix")["worst_entry"]) < 1e-11);
+  const json sampler = report("--sampler ppt --powers 1,3/2 --block 1");
+  CHECK(sampler["tv_own"].is_null());
+  CHECK(number(sampler["tv_to_definition"]) < tempera::lab::target_bound);
+  CHECK(sampler["holds"] == true);
+  check_refusal("law " + squares.path() + " --horizon 2 --power 1/0", "--power");
+  check_refusal("law " + squares.path() + " --horizon 2 --power 1/9999999", "is out of range");
+  check_refusal("law " + toy_models + "four_state.json --horizon 2 --sampler ppt --powers 1,3/2",
+                "power");
+  check_refusal("law " + squares.path() + " --horizon 2 --sampler ppt --powers 1,1001/1000",
+                "denominator up to 64");
+}
+
+TEST_CASE("law walks whole samplers beyond 256 joint states") {
+  std::string names, row;
+  for (int v = 0; v < 17; ++v) {
+    const std::string name = "\"t" + std::to_string(v) + "\"";
+    names += (v == 0 ? "" : ", ") + name;
+    row += (v == 0 ? "" : ", ") + name + (v == 0 ? ": \"1/2\"" : ": \"1/32\"");
+  }
+  const TemporaryFile wide(R"({"name": "wide", "vocabulary": [)" + names +
+                           R"(], "terminal": [], "default": {)" + row + "}}");
+  const auto result = run_command("law " + wide.path() +
+                                  " --horizon 1 --powers 1,2 --sampler ppt --block 1 --json");
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  CHECK(report["records"].size() * report["records"].size() == 289);
+  CHECK(number(report["tv_own"]) < tempera::lab::program_bound);
+  CHECK(report["holds"] == true);
+}
+
 TEST_CASE("law has numbers, and no NaN, at both ends of the range of powers") {
   for (const char* power : {"1048576", "0.00000095367431640625"}) {
     CAPTURE(power);
@@ -135,6 +184,13 @@ TEST_CASE("law takes the record's own restart positions, on one rung and beyond 
       answer("unequal_lengths.json --horizon 5 --powers 1,2,4,6 --restart-range record");
   CHECK(step["stationary"].is_null());
   CHECK(number(step["tv_one_step"]) < 1e-11);
+  // What one step does, over what it takes two laws nearer by.
+  CHECK(number(step["minorization"]) > 0);
+  CHECK(number(step["minorization"]) < 1);
+  const tempera::lab::Real ratio =
+      number(step["tv_own_at_most"]) * number(step["minorization"]) / number(step["tv_one_step"]);
+  CHECK(ratio > 0.9999);
+  CHECK(ratio < 1.0001);
 }
 
 TEST_CASE("law without a model goes through every shipped one, on one rung and on the ladder") {

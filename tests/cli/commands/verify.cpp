@@ -3,7 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/error.hpp"
+#include "base/sha256.hpp"
 #include "cli/terminal/columns.hpp"
+#include "lab/claims/claim.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
@@ -16,6 +19,8 @@ namespace {
 
 /// A tree with the shipped models and these claims; its one proof file holds the theorem `stated`.
 /// The model that the planted defects are shown on may be another of the shipped ones.
+constexpr const char* type_of_stated = "small.stated : True\n";
+
 struct SmallTree {
   explicit SmallTree(const std::string& claims, const std::string& shown_on = "four_tokens.json") {
     const std::filesystem::path shipped = TEMPERA_SOURCE_DIR "/toy_models";
@@ -26,6 +31,20 @@ struct SmallTree {
     std::ofstream(folder / "proofs/claims.json") << claims;
     std::ofstream(folder / "proofs/theory/small.v")
         << "Theorem stated : True.\nProof. exact I. Qed.\n";
+    std::ofstream(folder / "proofs/statements.txt") << "== small.stated\n" << type_of_stated;
+    seal();
+  }
+  /// Seals the claims as they are, if they can be read.
+  void seal() const {
+    std::ofstream sealed(folder / "proofs/claims.sealed");
+    try {
+      for (const lab::Claim& claim : lab::read_claims((folder / "proofs/claims.json").string()))
+        sealed << claim.id << ' ' << lab::words_digest(claim) << " 0\n";
+    } catch (const BadInput&) {
+    }
+  }
+  void write_claims(const std::string& claims) const {
+    std::ofstream(folder / "proofs/claims.json") << claims;
   }
   /// The command line that verifies it.
   std::string verify(const std::string& arguments) const {
@@ -44,7 +63,8 @@ std::string claim(const std::string& id, const std::string& check, const std::st
   };
   return R"({"id": ")" + id + R"(", "label": "eq:x", "statement": "S.", "nature": "theorem", )" +
          verdict + R"(, "kind": ")" + (check.empty() ? "proved" : "exact") + R"(", "check": )" +
-         quoted(check) + R"(, "theorem": )" + quoted(theorem) +
+         quoted(check) + R"(, "theorem": )" + quoted(theorem) + R"(, "pinned": )" +
+         quoted(theorem.empty() ? "" : sha256(type_of_stated).substr(0, 16)) +
          (missing.empty() ? "" : R"(, "missing": )" + quoted(missing)) + "}";
 }
 
@@ -80,14 +100,19 @@ TEST_CASE("verify decides the claims that are asked for and names their proof") 
   CHECK_FALSE(line["detail"].get<std::string>().empty());
   const auto table = run_command("verify --only record-law");
   CHECK(table.exit_code == 0);
-  CHECK_THAT(table.out, Catch::Contains("holds     exact") && Catch::Contains(" record-law ") &&
-                            Catch::Contains("\n1 claims: 1 hold, 0 hold if, 0 fail, 0 undecided; "
-                                            "1 confirmed, 0 proof, 0 refuted\n") &&
-                            !Catch::Contains("eq:record-prob"));
+  CHECK(line["by"] == "paper");
+  CHECK(line["place"] == "App. A.1, Eq. 15");
+  CHECK_THAT(table.out,
+             Catch::Contains("  holds     confirmed exact    record-law ") &&
+                 Catch::Contains("\n1 claim: 1 hold, 0 seen, 0 hold if, 0 fail, 0 undecided; "
+                                 "1 confirmed, 0 proof, 0 refuted\n"));
+  // One claim is told in full.
+  CHECK_THAT(table.out,
+             Catch::Contains("[theorem, eq:record-prob]") &&
+                 Catch::Contains("App. A.1, Eq. 15: \"A fixed-horizon record x = x_{1:T}") &&
+                 Catch::Contains("theorem record_space.p0_law_S_T"));
   const auto in_full = run_command("verify --only record-law --long");
-  CHECK(in_full.exit_code == 0);
-  CHECK_THAT(in_full.out, Catch::Contains("[theorem, eq:record-prob]") &&
-                              Catch::Contains("theorem record_space.p0_law_S_T"));
+  CHECK(in_full.out == table.out);
   CHECK(is_refusal(run_command("verify --only record-law --long --json")));
 }
 
@@ -97,12 +122,12 @@ TEST_CASE("a claim by proof alone says so, names its theorem, and is not said to
   const auto table = run_command(tree.verify(""));
   CAPTURE(table.out, table.err);
   CHECK(table.exit_code == 0);
-  CHECK_THAT(table.out, Catch::Contains("\n  holds     exact ") &&
-                            Catch::Contains("\n  proof     proved ") &&
-                            Catch::Contains("make -C proofs\n        theorem small.stated\n") &&
-                            !Catch::Contains("holds     proved"));
-  CHECK(lines_of(table.out).back() ==
-        "2 claims: 2 hold, 0 hold if, 0 fail, 0 undecided; 1 confirmed, 1 proof, 0 refuted");
+  CHECK_THAT(table.out, Catch::Contains("\n  holds     confirmed exact ") &&
+                            Catch::Contains("\n  holds     proof     proved ") &&
+                            Catch::Contains("make -C proofs\n        theorem small.stated\n"));
+  CHECK(
+      lines_of(table.out).back() ==
+      "2 claims: 2 hold, 0 seen, 0 hold if, 0 fail, 0 undecided; 1 confirmed, 1 proof, 0 refuted");
   const json report = json::parse(run_command(tree.verify("--json")).out);
   CHECK(report["claims"][0]["outcome"] == "confirmed");
   CHECK(report["claims"][1]["outcome"] == "proof");
@@ -116,14 +141,14 @@ TEST_CASE("what a claim does not cover is printed, whole with --long and in JSON
   std::string missing = "the rounding of everything that is rounded, namely";
   for (int i = 0; i < 12; ++i) missing += " item-" + std::to_string(i);
   const SmallTree tree("[" + claim("a", "tv_at_two", "small.stated", missing) + "]");
-  const auto table = lines_of(run_command(tree.verify("--only a")).out);
-  REQUIRE(table.size() >= 4);
-  const std::string& not_covered = table[table.size() - 2];
+  std::string not_covered;
+  for (const std::string& line : lines_of(run_command(tree.verify("")).out))
+    if (line.find("not covered") != std::string::npos) not_covered = line;
   CHECK_THAT(not_covered, Catch::StartsWith("        not covered: the rounding of everything") &&
                               Catch::EndsWith("..."));
   CHECK(columns_of(not_covered) <= 100);
   std::string in_full;
-  for (const std::string& line : lines_of(run_command(tree.verify("--only a --long")).out)) {
+  for (const std::string& line : lines_of(run_command(tree.verify("--only a")).out)) {
     CHECK(columns_of(line) <= 100);
     in_full += line.substr(line.find_first_not_of(' ')) + " ";
   }
@@ -163,13 +188,24 @@ TEST_CASE("the whole table fits 100 columns, ends in its counts, and JSON tells 
   }
   CHECK_THAT(lines_of(table.out).back(),
              Catch::Contains(" claims: ") && Catch::Contains(" hold, ") &&
-                 Catch::Contains(" hold if, ") && Catch::Contains(" undecided; ") &&
-                 Catch::Contains(" confirmed, ") && Catch::EndsWith(" proof, 0 refuted"));
+                 Catch::Contains(" seen, ") && Catch::Contains(" hold if, ") &&
+                 Catch::Contains(" undecided; ") && Catch::Contains(" confirmed, ") &&
+                 Catch::EndsWith(" proof, 0 refuted"));
   CHECK_THAT(table.out, Catch::StartsWith("the claims of " TEMPERA_SOURCE_DIR "/proofs") &&
                             Catch::Contains("not covered: ") && !Catch::Contains("MISSED"));
+  // The paper's claims first, and of them those that do not simply hold.
+  CHECK_THAT(table.out, Catch::Contains("\n\nthe paper's claims\n  fails     confirmed exact    "
+                                        "range-of-qwen3 ") &&
+                            Catch::Contains("\n\ntempera's own promises and remarks\n"));
+  CHECK(table.out.find("the paper's claims") < table.out.find("tempera's own promises"));
+  CHECK(table.out.find(" holds if  ") < table.out.find("\n  seen      "));
+  CHECK(table.out.find("\n  seen      ") < table.out.find("\n  holds     "));
+  CHECK_THAT(table.out, Catch::Contains("\nthe paper: ") && Catch::Contains("\ntempera's own: "));
   const auto result = run_command("verify --json");
   REQUIRE(result.exit_code == 0);
   const json report = json::parse(result.out);
+  for (const char* key : {"hold", "seen", "hold_if", "fail", "undecided", "confirmed", "proof"})
+    CHECK(report["paper"][key].get<int>() + report["tempera"][key].get<int>() == report[key]);
   for (const json& line : report["claims"]) {
     INFO(line.dump());
     CHECK(line["outcome"] == (line["verdict"] == "undecided" ? "undecided"
@@ -178,10 +214,11 @@ TEST_CASE("the whole table fits 100 columns, ends in its counts, and JSON tells 
     CHECK(line["ground"].is_null() == (line["verdict"] == "holds"));
   }
   const auto number = [&](const char* key) { return report[key].get<std::size_t>(); };
-  CHECK(number("hold") + number("hold_if") + number("fail") + number("undecided") ==
+  CHECK(number("hold") + number("seen") + number("hold_if") + number("fail") +
+            number("undecided") ==
         report["claims"].size());
   CHECK(number("confirmed") + number("proof") + number("undecided") == report["claims"].size());
-  for (const char* key : {"hold", "hold_if", "fail", "undecided"}) CHECK(number(key) > 0);
+  for (const char* key : {"hold", "seen", "hold_if", "fail", "undecided"}) CHECK(number(key) > 0);
   CHECK(report["defects"].size() == 5);
   CHECK(report["missed"] == 0);
 }
@@ -194,34 +231,59 @@ TEST_CASE("the long table fits 100 columns") {
   }
 }
 
-TEST_CASE("a claim that fails as printed is told with its witness and is no error of tempera") {
-  const SmallTree tree(
-      "[" +
-      claim("false", "tv_at_two", "small.stated", "",
-            R"("verdict": "fails", "witness": "the smallest model")") +
-      ", " +
-      claim("under", "tv_minimum", "", "",
-            R"("verdict": "holds if", "assumption": "something more")") +
-      R"(, {"id": "far", "label": "l", "statement": "S.", "nature": "measured elsewhere",
-           "verdict": "undecided", "reason": "needs a GPU"}])");
+TEST_CASE("a claim that does not simply hold is told whole, and is no error of tempera") {
+  const SmallTree tree("[" +
+                       claim("under", "tv_minimum", "", "",
+                             R"("verdict": "holds if", "assumption": "something more")") +
+                       R"(, {"id": "far", "label": "l", "statement": "S.",
+                            "nature": "measured elsewhere", "quote": "it is $\\pi$",
+                            "place": "Sec. 4", "verdict": "undecided", "reason": "needs a GPU"}])");
   const auto table = run_command(tree.verify(""));
   CAPTURE(table.out, table.err);
-  CHECK(table.exit_code == 0);
-  CHECK_THAT(table.out, Catch::Contains("\n  fails     exact ") &&
-                            Catch::Contains("\n        witness: the smallest model\n") &&
-                            Catch::Contains("\n  holds if  exact ") &&
+  // The check finds that it simply holds.
+  CHECK(table.exit_code == 1);
+  CHECK_THAT(table.out, Catch::Contains("\n  holds if  REFUTED   exact ") &&
+                            Catch::Contains("recorded as \"holds if\"") &&
                             Catch::Contains("\n        assumption: something more\n") &&
                             Catch::Contains("\n  undecided ") &&
+                            Catch::Contains("\n        S. [measured elsewhere, l]\n") &&
+                            Catch::Contains("\n        Sec. 4: \"it is pi\"\n") &&
                             Catch::Contains("\n        reason: needs a GPU\n"));
-  CHECK(lines_of(table.out).back() ==
-        "3 claims: 0 hold, 1 hold if, 1 fail, 1 undecided; 2 confirmed, 0 proof, 0 refuted");
-  const json report = json::parse(run_command(tree.verify("--json")).out);
+  CHECK_THAT(
+      table.out,
+      Catch::Contains("\nthe paper: 1 claim: 0 hold, 0 seen, 0 hold if, 0 fail, 1 undecided;") &&
+          Catch::Contains("\ntempera's own: 1 claim: 0 hold, 0 seen, 1 hold if, 0 fail,"));
+  CHECK(
+      lines_of(table.out).back() ==
+      "2 claims: 0 hold, 0 seen, 1 hold if, 0 fail, 1 undecided; 0 confirmed, 0 proof, 1 refuted");
+  const json report = json::parse(run_command("verify --only range-of-qwen3 --json").out);
   CHECK(report["claims"][0]["verdict"] == "fails");
   CHECK(report["claims"][0]["outcome"] == "confirmed");
-  CHECK(report["claims"][0]["ground"] == "the smallest model");
-  CHECK(report["claims"][1]["verdict"] == "holds if");
-  CHECK(report["claims"][2]["outcome"] == "undecided");
-  CHECK(report["claims"][2]["kind"].is_null());
+  CHECK(report["fail"] == 1);
+}
+
+TEST_CASE("verify refutes a claim that is no longer what was bound") {
+  const std::string sound = claim("sound", "tv_at_two", "small.stated");
+  const auto refuted = [&](const std::string& claims, const std::string& why, bool sealed) {
+    const SmallTree tree("[" + sound + "]");
+    tree.write_claims("[" + claims + "]");
+    if (sealed) tree.seal();
+    const auto result = run_command(tree.verify("--only sound --json"));
+    CAPTURE(claims, result.out, result.err);
+    CHECK(result.exit_code == 1);
+    CHECK_THAT(result.out, Catch::Contains(why));
+  };
+  refuted(
+      claim("sound", "tv_at_two", "small.stated", "", R"("verdict": "fails", "witness": "none")"),
+      "the check finds", true);
+  refuted(claim("sound", "tv_at_two", "small.stated", "a word more"), "not those that were sealed",
+          false);
+  std::string other = sound;
+  other.replace(other.find(sha256(type_of_stated).substr(0, 16)), 16, "0123456789abcdef");
+  refuted(other, "does not say what is pinned beside it", true);
+  const SmallTree unsealed("[" + sound + "]");
+  std::filesystem::remove(unsealed.folder / "proofs/claims.sealed");
+  CHECK(run_command(unsealed.verify("--only sound")).exit_code == 1);
 }
 
 TEST_CASE("verify fails when a recorded verdict is refuted, and says which") {
@@ -236,8 +298,9 @@ TEST_CASE("verify fails when a recorded verdict is refuted, and says which") {
   CHECK(report["refuted"] == 1);
   CHECK(report["claims"][0]["outcome"] == "confirmed");
   CHECK(report["claims"][1]["outcome"] == "refuted");
-  CHECK_THAT(run_command(tree.verify("--only unproved")).out,
-             Catch::Contains("  REFUTED   proved") && Catch::Contains(" 0 proof, 1 refuted"));
+  CHECK_THAT(
+      run_command(tree.verify("--only unproved")).out,
+      Catch::Contains("  holds     REFUTED   proved") && Catch::Contains(" 0 proof, 1 refuted"));
   // A check that needs what the tree lacks refutes.
   const SmallTree bare("[" + claim("tables", "time_ratios", "") + "]");
   CHECK(run_command(bare.verify("--only tables")).exit_code == 1);

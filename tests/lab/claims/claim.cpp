@@ -48,8 +48,8 @@ std::string claim(const std::string& id, const std::string& rest,
          verdict + (rest.empty() ? "" : ", ") + rest + "}";
 }
 
-const std::string by_check = R"("kind": "exact", "check": "c", "theorem": "f.t")";
-const std::string by_proof = R"("kind": "proved", "check": null, "theorem": "f.t")";
+const std::string by_check = R"("kind": "exact", "check": "c", "theorem": "f.t", "pinned": "1")";
+const std::string by_proof = R"("kind": "proved", "check": null, "theorem": "f.t", "pinned": "1")";
 
 void refused(const std::string& json, const std::string& what) {
   INFO(json);
@@ -83,8 +83,10 @@ TEST_CASE("a claim without a check is called proved, and no two share a check") 
 TEST_CASE("a verdict other than that a claim holds has its own ground, and no other's") {
   const auto read = claims_of(
       "[" + claim("a", by_check, R"("verdict": "holds if", "assumption": "the energy varies")") +
-      ", " + claim("b", by_proof, R"("verdict": "fails", "witness": "one token")") + ", " +
-      claim("c", "", R"("verdict": "undecided", "reason": "needs a GPU")") + ", " +
+      ", " +
+      claim("b", R"("kind": "exact", "check": "e")",
+            R"("verdict": "fails", "witness": "one token")") +
+      ", " + claim("c", "", R"("verdict": "undecided", "reason": "needs a GPU")") + ", " +
       claim("d", R"("kind": "exact", "check": "d")") + "]");
   CHECK(read[0].verdict == lab::Verdict::holds_if);
   CHECK(read[0].ground == "the energy varies");
@@ -95,6 +97,9 @@ TEST_CASE("a verdict other than that a claim holds has its own ground, and no ot
   CHECK(read[3].verdict == lab::Verdict::holds);
   CHECK_FALSE(read[3].ground.has_value());
 
+  refused(claim("a", by_proof, R"("verdict": "fails", "witness": "one token")"),
+          "is proved and does not simply hold");
+  refused(claim("a", by_check, R"("verdict": "seen")"), "lacks the key \"extent\"");
   refused(claim("a", by_check, R"("verdict": "true")"), "has the unknown verdict");
   refused(claim("a", by_check, R"("verdict": "holds if")"), "lacks the key \"assumption\"");
   refused(claim("a", by_check, R"("verdict": "fails")"), "lacks the key \"witness\"");
@@ -102,4 +107,34 @@ TEST_CASE("a verdict other than that a claim holds has its own ground, and no ot
   refused(claim("a", by_check, R"("verdict": "holds", "witness": "w")"), "has the key \"witness\"");
   refused(claim("a", by_check, R"("verdict": "undecided", "reason": "r")"),
           "is undecided and says what decides it");
+}
+
+TEST_CASE("a theorem is named with what it says, a quotation with its place") {
+  refused(claim("a", R"("kind": "exact", "check": "c", "theorem": "f.t")"),
+          "names a theorem and not what it says");
+  refused(claim("a", R"("kind": "exact", "check": "c", "pinned": "1")"),
+          "pins a theorem and names none");
+  refused(claim("a", by_check + R"(, "quote": "so it is")"), "quotes the paper and not where");
+  refused(claim("a", by_check + R"(, "place": "Sec. 1")"), "has a place and no quote");
+  const auto read =
+      claims_of("[" + claim("a", by_check + R"(, "quote": "so it is", "place": "Sec. 1")") + "]");
+  CHECK(read[0].is_papers());
+  CHECK(read[0].pinned == "1");
+}
+
+TEST_CASE("a tree's bindings are its pinned types and its seals, and its theorems can be shown") {
+  const lab::Bindings bindings = lab::read_bindings(tree);
+  const auto claims = lab::read_claims(tree + "/proofs/claims.json");
+  CHECK(bindings.words.size() == claims.size());
+  for (const lab::Claim& claim : claims) {
+    INFO(claim.id);
+    CHECK(bindings.words.at(claim.id) == lab::words_digest(claim));
+    if (!claim.theorem) continue;
+    CHECK(bindings.theorems.at(*claim.theorem) == claim.pinned);
+    CHECK_THAT(lab::theorem_as_written(tree, *claim.theorem),
+               Catch::Contains(claim.theorem->substr(claim.theorem->find('.') + 1)));
+  }
+  const lab::Bindings nothing = lab::read_bindings(tree + "/no-such-folder");
+  CHECK(nothing.theorems.empty());
+  CHECK(nothing.words.empty());
 }

@@ -74,12 +74,12 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   const std::string sound = contents(proofs + "matrices.txt");
   const lab::Finding finding = finding_on(sound);
   INFO(finding.detail);
-  CHECK(finding.confirms);
+  CHECK(finding.sound());
 
   const auto refused = [](const std::string& matrices, const std::string& detail,
                           const std::string& check = "proved_matrices") {
     const lab::Finding planted = finding_on(matrices, check);
-    CHECK_FALSE(planted.confirms);
+    CHECK_FALSE(planted.sound());
     CHECK_THAT(planted.detail, Catch::Contains(detail));
   };
   const std::string first = "matrix local-2 3 3\n";
@@ -90,10 +90,10 @@ TEST_CASE("every matrix computed in Coq is the reference's, and each planted fau
   const std::string truncating = with(sound, "matrix truncating-1", "/", "/1");
   refused(truncating, "truncating-1: ", "proved_truncating");
   // An entry fails the claim that it belongs to, and no other.
-  CHECK(finding_on(progressive).confirms);
-  CHECK(finding_on(progressive, "proved_truncating").confirms);
-  CHECK(finding_on(truncating).confirms);
-  CHECK(finding_on(truncating, "proved_progressive").confirms);
+  CHECK(finding_on(progressive).sound());
+  CHECK(finding_on(progressive, "proved_truncating").sound());
+  CHECK(finding_on(truncating).sound());
+  CHECK(finding_on(truncating, "proved_progressive").sound());
   // Nine copies of one entry are not nine entries.
   refused(with(sound, first, "3/8 3/8 1/4\n3/8 3/8 1/4\n1/16 1/16 7/8\n",
                "3/8 3/8 3/8\n3/8 3/8 3/8\n3/8 3/8 3/8\n"),

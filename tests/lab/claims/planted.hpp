@@ -27,5 +27,6 @@ std::vector<Planted> planted_in_design();
 std::vector<Planted> planted_in_constructions();
 std::vector<Planted> planted_in_tables();
 std::vector<Planted> planted_in_samplers();
+std::vector<Planted> planted_in_scope();
 
 }  // namespace tempera::test

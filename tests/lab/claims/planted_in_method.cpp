@@ -59,6 +59,13 @@ std::vector<Planted> planted_in_method() {
            return second_eigenvalue(kernel, target, halvings);
          };
        }},
+      {"gap_against_power", "the eigenvalue's place in the gap's",
+       [](Judged& judged) {
+         judged.second_eigenvalue = [](const Matrix& kernel, const Law& target, unsigned halvings) {
+           const Bracket value = second_eigenvalue(kernel, target, halvings);
+           return Bracket{1 - value.upper, 1 - value.lower};
+         };
+       }},
       {"gap_at_most_base", "a draw from the target", drawn_from_target},
       {"gap_at_most_base", "one eigenvalue fewer",
        [](Judged& judged) {
@@ -120,14 +127,6 @@ std::vector<Planted> planted_in_method() {
       {"endings_move", "a kernel at rest", local_at_rest},
       {"swaps_accelerate", "rounds at rest", rounds_at_rest},
       {"swaps_accelerate", "a draw from the target", drawn_from_target},
-      {"swaps_do_not_help", "a kernel at rest", local_at_rest},
-      {"swaps_do_not_help", "rounds at rest", rounds_at_rest},
-      {"advantage_of_slower", "rounds at rest", rounds_at_rest},
-      {"advantage_of_slower", "a draw from the target", drawn_from_target},
-      {"advantage_of_slower", "no distance",
-       [](Judged& judged) {
-         judged.total_variation = [](const Law&, const Law&) { return Rational(0); };
-       }},
       {"one_rung", "a local move for the sweeps",
        [](Judged& judged) {
          judged.transition = [](const ParallelTempering& chain, std::size_t local,

@@ -22,6 +22,10 @@ TEST_CASE("one step carried through rungs and edges is the one of the joint matr
   CHECK(one.stale_records == 0);
   // Sums of 50-digit numbers in another order: at most 1e-48 for each of the states.
   CHECK(abs(one.tv_one_step - whole.tv_one_step) < 1e-45);
+  // The law that is solved for is within the bound that needs no solution.
+  REQUIRE(one.tv_own_at_most);
+  CHECK(whole.tv_own <= *one.tv_own_at_most);
+  CHECK(one.minorization < 1);
   CHECK(one.tv_one_step < lab::own_bound);
 }
 

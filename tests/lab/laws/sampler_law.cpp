@@ -140,7 +140,8 @@ lab::SamplerReport uncoupled(lab::Program program, const std::string& model,
     return DefinedSampler{
         by_likelihood ? reference::likeliest_record_law(space, laws) : laws[output], tokens};
   };
-  return lab::sampler_law({program, powers, plan}, shipped(model), definition);
+  return lab::sampler_law({program, {powers.begin(), powers.end()}, plan}, shipped(model),
+                          definition);
 }
 
 }  // namespace

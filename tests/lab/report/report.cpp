@@ -18,8 +18,16 @@ const std::string tree = TEMPERA_SOURCE_DIR;
 
 lab::Decision decision(const std::string& id, lab::Verdict verdict, lab::ClaimOutcome outcome,
                        const std::string& ground = "") {
-  lab::Claim claim{id, "eq:" + id, "Statement of " + id + ".", "theorem", verdict, {}, {}, {},
-                   {}, {}};
+  lab::Claim claim;
+  claim.id = id;
+  claim.label = "eq:" + id;
+  claim.statement = "Statement of " + id + ".";
+  claim.nature = "theorem";
+  claim.verdict = verdict;
+  if (id != "own") {
+    claim.quote = "so says the paper of \\(\\pi_k\\) in " + id;
+    claim.place = "Sec. 3.1, Eq. 5 of " + id;
+  }
   if (!ground.empty()) claim.ground = ground;
   if (outcome == lab::ClaimOutcome::confirmed || outcome == lab::ClaimOutcome::refuted) {
     claim.kind = "exact";
@@ -54,9 +62,12 @@ lab::Report small_report() {
            decision("under", Verdict::holds_if, Outcome::confirmed, "x < y & \"more\""),
            decision("false", Verdict::fails, Outcome::confirmed, "the smallest"),
            decision("open", Verdict::undecided, Outcome::undecided, "needs a GPU"),
+           decision("some", Verdict::seen, Outcome::confirmed, "three cases"),
+           decision("own", Verdict::holds, Outcome::confirmed),
            decision("wrong", Verdict::holds, Outcome::refuted)},
           {defect("seen", true), defect("unseen", false)},
-          {}};
+          {},
+          {{"file.theorem_of_proved", "Theorem theorem_of_proved : 1 < 2."}}};
 }
 
 /// A model with answers, in two uses, and one without.
@@ -107,7 +118,7 @@ TEST_CASE("the page is whole in itself, its tags are closed and its text is esca
     CHECK_THAT(page, !Contains(outside));
   // The one address is the name of SVG's vocabulary, which nothing fetches.
   CHECK(times(page, "http") == times(page, "xmlns=\"http://www.w3.org/2000/svg\""));
-  CHECK_THAT(page, Contains("tempera 1 &lt; 2") && Contains("x &lt; y &amp; &quot;more&quot;") &&
+  CHECK_THAT(page, Contains("tempera 1 &lt; 2") && Contains("y &amp; &quot;more&quot;") &&
                        Contains("prefers-color-scheme: dark") && Contains("width=device-width"));
 }
 
@@ -118,22 +129,29 @@ TEST_CASE("every claim is told once with its place, ground and what ran, the ref
     const lab::Claim& claim = one.claim;
     INFO(claim.id);
     CHECK(times(page, claim.statement) == 1);
-    CHECK(times(page, "<code>" + claim.label + "</code>") == 1);
-    if (claim.check)
-      CHECK(times(page, *claim.check + "</code>, 0.250 s: found of " + claim.id) == 1);
-    if (claim.theorem) CHECK(times(page, *claim.theorem) == 1);
+    if (claim.place) CHECK(times(page, "<cite>" + *claim.place + "</cite>") == 1);
+    if (claim.check) CHECK(times(page, *claim.check + "</code>, 0.2 s: found of " + claim.id) == 1);
+    if (claim.theorem)
+      CHECK(times(page, "<a href=\"#theorem-" + *claim.theorem + "\"><code>" + *claim.theorem) ==
+            1);
   }
+  CHECK(times(page, "<math><msub><mi>π</mi><mi>k</mi></msub></math>") ==
+        report.decisions.size() - 1);
   CHECK_THAT(page, Contains("<b>witness</b> the smallest") &&
                        Contains("<b>reason</b> needs a GPU") && Contains("<b>assumption</b> x"));
   std::vector<std::size_t> places;
-  for (const char* id : {"wrong", "false", "under", "open", "sound"})
+  for (const char* id : {"wrong", "false", "under", "open", "some", "sound", "own"})
     places.push_back(page.find("id=\"claim-" + std::string(id)));
   CHECK(std::is_sorted(places.begin(), places.end()));
   CHECK(places.back() != std::string::npos);
   // A claim that is refuted is not said to hold.
   CHECK(times(page, "<h3>1 refuted now</h3>") == 1);
   CHECK(times(page, "<h3>2 hold</h3>") == 1);
+  CHECK(times(page, "<h3>1 hold</h3>") == 1);
+  CHECK_THAT(page, Contains("What the paper says: 7<") && Contains("own promises and remarks: 1<"));
   const std::string whole = lab::report_page(report);
+  CHECK_THAT(whole, Contains("<details id=\"theorem-file.theorem_of_proved\">") &&
+                        Contains("Theorem theorem_of_proved : 1 &lt; 2."));
   CHECK_THAT(whole, Contains("<b>1</b>refuted now") && Contains("<b>1</b>of 2 defects caught"));
   auto confirmed = report.decisions;
   confirmed.pop_back();
