@@ -50,6 +50,9 @@ class Disk {
   void rename(const std::filesystem::path& from, const std::filesystem::path& to);
   /// Removes a file, or an empty folder; what is not there is removed already.
   void remove(const std::filesystem::path& file);
+  /// Whether this process is known to be the only one that writes here, whatever locks say: those
+  /// of a process that stands still outlast its right to write.
+  virtual bool is_claimed() const { return false; }
 
  protected:
   /// Is told of every operation before it is done; a result other than 0 is the error number that

@@ -158,6 +158,7 @@ void RunFolder::lock(bool make) {
   }
   if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) == 0) return;
   const int error = errno;
+  if (error == EWOULDBLOCK && disk_->is_claimed()) return;
   // A finished run that others read can be read here too; read_checkpoint says whether it is one.
   if (error == EWOULDBLOCK && is_there(path_ / "summary.json") &&
       ::flock(lock_.descriptor(), LOCK_SH | LOCK_NB) == 0)

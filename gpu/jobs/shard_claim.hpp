@@ -97,6 +97,7 @@ class ShardClaim {
 class ClaimedDisk final : public Disk {
  public:
   explicit ClaimedDisk(ShardClaim& claim) : claim_(claim) {}
+  bool is_claimed() const override { return true; }
 
  protected:
   int before(const char* /*operation*/, const std::filesystem::path& /*file*/) override {
