@@ -147,6 +147,13 @@ void Disk::replace(const fs::path& file, std::string_view content) {
   if (open) force(open, folder);
 }
 
+void Disk::rename(const fs::path& from, const fs::path& to) {
+  do_or_refuse("put in its place", to, [&] { return ::rename(from.c_str(), to.c_str()) == 0; });
+  const fs::path folder = folder_of(to);
+  const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open) force(open, folder);
+}
+
 void Disk::remove(const fs::path& file) {
   do_or_refuse("removed", file, [&] { return ::remove(file.c_str()) == 0 || errno == ENOENT; });
 }

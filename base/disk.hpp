@@ -45,8 +45,14 @@ class Disk {
   /// Writes a file beside its place and moves it there: it is there whole, or as it was before. A
   /// refusal leaves nothing beside it.
   void replace(const std::filesystem::path& file, std::string_view content);
+  /// Gives a file or folder another name, in a folder of the same disk; it has the one or the other
+  /// at any moment. A folder of this name must be empty or not there.
+  void rename(const std::filesystem::path& from, const std::filesystem::path& to);
   /// Removes a file, or an empty folder; what is not there is removed already.
   void remove(const std::filesystem::path& file);
+  /// Whether this process is known to be the only one that writes here, whatever locks say: those
+  /// of a process that stands still outlast its right to write.
+  virtual bool is_claimed() const { return false; }
 
  protected:
   /// Is told of every operation before it is done; a result other than 0 is the error number that

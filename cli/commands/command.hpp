@@ -16,6 +16,7 @@ void add_compare(CLI::App& app);
 void add_gallery(CLI::App& app);
 void add_ladder(CLI::App& app);
 void add_law(CLI::App& app);
+void add_merge(CLI::App& app);
 void add_models(CLI::App& app);
 void add_plot(CLI::App& app);
 void add_presets(CLI::App& app);

@@ -13,6 +13,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
 #include "cli/commands/open_model.hpp"
+#include "cli/commands/sample_shard.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "gpu/device/device_system.hpp"
@@ -36,7 +37,8 @@ constexpr const char* sample_examples = R"(Examples:
   tempera sample --prompt-file question.txt --model Qwen3-0.6B \
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
   tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4
-  tempera sample --resume run --summary)";
+  tempera sample --resume run --summary
+  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --out run --shard 3/8)";
 
 struct SampleOptions {
   std::string prompt;
@@ -47,6 +49,7 @@ struct SampleOptions {
   std::string out;
   std::string device;
   std::string resume;
+  std::string shard;
   std::size_t threads = 0;  ///< 0: as many as there are
   bool prompt_given = false;
   bool json = false;
@@ -121,54 +124,92 @@ void say_unread_speed(const std::string& damage) {
   std::cerr << "tempera: the speed of earlier processes is left out: " << damage << '\n';
 }
 
-void run_sample(SampleOptions options) {
-  std::optional<gpu::ThreadLimit> limit;
-  if (options.threads > 0) limit.emplace(options.threads);
-  end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
+/// Takes the settings of a run, or of a shard of one, that has begun.
+void take_settings(SampleOptions& options, const nlohmann::json& config, const std::string& file) {
+  const std::size_t prefetch = options.settings.options.prefetch;
+  options.settings = gpu::SamplingSettings::from_json(config, file);
+  options.settings.options.prefetch = prefetch;
+  gpu::refuse_idle_prefetch(options.settings, gpu::Spelling::flags);
+}
+
+/// Prints what a finished run's folder holds.
+void print_finished(const gpu::RunFolder& folder, const SampleOptions& options,
+                    AnswerPrinter& printer,
+                    const std::function<void(const gpu::SampledAnswer&)>& print) {
+  gpu::for_each_answer(folder, options.settings, print);
+  const gpu::RunSpeed speed = folder.speed_or_none(say_unread_speed);
+  printer.end(folder.summary(), speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json());
+}
+
+void draw(SampleOptions options, SampleShard* shard) {
   ProgressLine line;
   AnswerPrinter printer(options.settings, options.json, options.summary, line);
   const auto print = [&](const gpu::SampledAnswer& answer) { printer.print(answer); };
-  std::optional<gpu::RunFolder> folder;
-  if (!options.resume.empty()) {
-    folder = gpu::RunFolder::open(options.resume);
-    const std::size_t prefetch = options.settings.options.prefetch;
-    options.settings =
-        gpu::SamplingSettings::from_json(folder->config(), options.resume + "/config.json");
-    options.settings.options.prefetch = prefetch;
-    gpu::refuse_idle_prefetch(options.settings, gpu::Spelling::flags);
-    if (!folder->finished()) folder->speed_or_none(say_unread_speed);
-    if (folder->finished()) {
-      gpu::for_each_answer(*folder, options.settings, print);
-      const gpu::RunSpeed speed = folder->speed_or_none(say_unread_speed);
-      printer.end(folder->summary(),
-                  speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json());
-      return;
-    }
-  }
+  std::optional<gpu::RunFolder> whole;
+  gpu::RunFolder* folder = nullptr;
   const bool is_new = options.resume.empty();
+  if (!is_new && shard != nullptr) {
+    take_settings(options, shard->config(), options.resume);
+    folder = &shard->open(options.settings.to_json(), options.settings.model_path);
+  } else if (!is_new) {
+    folder = &whole.emplace(gpu::RunFolder::open(options.resume));
+    take_settings(options, folder->config(), options.resume + "/config.json");
+  }
+  if (folder != nullptr && !folder->finished()) folder->speed_or_none(say_unread_speed);
+  if (folder != nullptr && folder->finished()) {
+    print_finished(*folder, options, printer, print);
+    if (shard != nullptr) shard->take_no_part(options.settings, options.layout.session);
+    return;
+  }
   const gpu::OpenedModel model =
       open_model(is_new ? options.settings.model : options.settings.model_path,
                  options.settings.arithmetic, options.settings.rope_factors);
   if (is_new) take_prompts(options, model);
-  if (is_new && !options.out.empty()) {
-    folder = gpu::RunFolder::create(options.out, options.settings.to_json());
+  if (is_new && shard != nullptr) {
+    folder = &shard->open(options.settings.to_json(), options.settings.model_path);
+    end_on_interrupt(way_to_resume(folder->path().string()));
+  } else if (is_new && !options.out.empty()) {
+    folder = &whole.emplace(gpu::RunFolder::create(options.out, options.settings.to_json()));
     end_on_interrupt(way_to_resume(options.out));
   }
   if (is_new) say_cut(options);
+  if (shard != nullptr && folder->finished()) {
+    print_finished(*folder, options, printer, print);
+    shard->take_no_part(options.settings, options.layout.session);
+    return;
+  }
+  const auto stop = [&] {
+    if (shard != nullptr) shard->progress();
+    return NotedInterrupts::any();
+  };
   gpu::Sampling sampling(
-      model.model(), options.settings, model.text(), folder ? &*folder : nullptr,
-      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); },
-       NotedInterrupts::any},
-      options.layout);
+      model.model(), options.settings, model.text(), folder,
+      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop},
+      options.layout,
+      shard == nullptr ? nullptr : &shard->deal(options.settings, options.layout.session));
   try {
     // Without a folder there is nothing to save.
-    const auto noted = folder ? std::make_unique<NotedInterrupts>() : nullptr;
+    const auto noted = folder != nullptr ? std::make_unique<NotedInterrupts>() : nullptr;
     sampling.run();
   } catch (const gpu::RunStopped&) {
     line.clear();
     end_interrupted();
   }
   printer.end(sampling.summary(), sampling.speed());
+}
+
+void run_sample(SampleOptions options) {
+  std::optional<gpu::ThreadLimit> limit;
+  if (options.threads > 0) limit.emplace(options.threads);
+  end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
+  const auto shard = SampleShard::asked({options.shard, options.out, options.resume});
+  try {
+    draw(std::move(options), shard.get());
+  } catch (const gpu::ClaimLost& lost) {
+    std::cerr << "tempera: " << lost.what() << '\n';
+    throw CLI::RuntimeError(2);
+  }
+  if (shard) shard->end();
 }
 
 /// What --sampler takes.
@@ -284,6 +325,11 @@ void add_sample(CLI::App& app) {
       "Run folder of a run that was cut short: goes on to the same bits; its config.json "
       "decides everything; what changes no answer goes with it: --device, --json, --summary, "
       "--checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
+  CLI::Option* shard = add_text(
+      *command, "--shard", options->shard, "I/N",
+      "Draw the Ith of N parts of the run into a folder of its own under --out, for tempera merge; "
+      "the same command goes on with it. Default: what Slurm, Open MPI or another launcher says in "
+      "the environment; none: the whole run, whatever that says");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -295,7 +341,7 @@ void add_sample(CLI::App& app) {
     for (const CLI::Option* option : command->get_options())
       if (option != resume && option != device && option != json && option != summary &&
           option != checkpoint_seconds && option != cache_memory && option != prefetch &&
-          option != batch && option != threads)
+          option != batch && option != threads && option != shard)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
     refuse_beside(*prompt_file, *prompt, "give the prompt once");

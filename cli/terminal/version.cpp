@@ -7,6 +7,8 @@ namespace tempera::cli {
 
 std::string version_number() { return TEMPERA_VERSION; }
 
+std::string version_of_bits() { return TEMPERA_VERSION " (" TEMPERA_COMMIT ")"; }
+
 std::string version_text() {
   return std::string("tempera " TEMPERA_VERSION "\ncommit          " TEMPERA_COMMIT
                      "\ndevice system   ") +

@@ -7,6 +7,9 @@ namespace tempera::cli {
 /// "0.2.0".
 std::string version_number();
 
+/// What tells a program whose answers may have other bits: version and commit, "0.2.0 (61c5fa3)".
+std::string version_of_bits();
+
 /// Version, commit, device system and instruction set of this binary, a line each.
 std::string version_text();
 

@@ -24,7 +24,7 @@ std::string waiting_name(std::size_t sample) {
 
 /// Whether it is the name of a file that is there only once something is written to it.
 bool is_made_when_written(const std::string& name) {
-  return name == "prompt_reports.jsonl" ||
+  return name == "prompt_reports.jsonl" || name == "parts.jsonl" ||
          (name.starts_with("waiting-") && name.ends_with(".jsonl") &&
           name.find('/') == std::string::npos);
 }
@@ -158,6 +158,7 @@ void RunFolder::lock(bool make) {
   }
   if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) == 0) return;
   const int error = errno;
+  if (error == EWOULDBLOCK && disk_->is_claimed()) return;
   // A finished run that others read can be read here too; read_checkpoint says whether it is one.
   if (error == EWOULDBLOCK && is_there(path_ / "summary.json") &&
       ::flock(lock_.descriptor(), LOCK_SH | LOCK_NB) == 0)
@@ -256,6 +257,19 @@ void RunFolder::for_each_prompt_report(const std::function<void(const std::strin
   for_each_line("prompt_reports.jsonl", take);
 }
 
+void RunFolder::for_each_part(
+    const std::function<void(const std::string&, const std::string&)>& take) const {
+  const std::string where = (path_ / "parts.jsonl").string() + ", line ";
+  std::size_t number = 0;
+  for_each_line("parts.jsonl",
+                [&](const std::string& line) { take(line, where + std::to_string(++number)); });
+}
+
+std::uint64_t RunFolder::sealed_bytes(const std::string& name) const {
+  const auto written = files_.find(name);
+  return written == files_.end() ? 0 : written->second.bytes;
+}
+
 void RunFolder::for_each_line(const std::string& name,
                               const std::function<void(const std::string&)>& take) const {
   const auto written = files_.find(name);
@@ -281,7 +295,8 @@ void RunFolder::keep_waiting(std::size_t sample, std::string_view events) {
   append(waiting_name(sample), events);
 }
 
-void RunFolder::release(std::size_t sample, std::string_view events) {
+std::uint64_t RunFolder::release(std::size_t sample, std::string_view events) {
+  const std::uint64_t before = files_["events.jsonl"].bytes;
   const std::string name = waiting_name(sample);
   if (const auto waiting = files_.find(name); waiting != files_.end()) {
     read_start(path_ / name, waiting->second.bytes,
@@ -290,6 +305,7 @@ void RunFolder::release(std::size_t sample, std::string_view events) {
     files_.erase(waiting);
   }
   append("events.jsonl", events);
+  return files_["events.jsonl"].bytes - before;
 }
 
 void RunFolder::save_checkpoint(nlohmann::json state) {

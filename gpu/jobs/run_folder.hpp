@@ -23,9 +23,11 @@ inline constexpr const char* start_elsewhere =
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
 /// prompt_reports.jsonl (where prompts have ids: what was counted of each that has ended),
-/// summary.json, speed.json (what the run took, up to the last checkpoint) and checkpoint; while it
-/// runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not come, and
-/// a journal. Never overwritten, and held by one process at a time (a lock on events.jsonl).
+/// summary.json, speed.json (what the run took, up to the last checkpoint) and checkpoint; of a
+/// shard also parts.jsonl (what its merge needs of each answer, in the order of samples.jsonl);
+/// while it runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not
+/// come, and a journal. Never overwritten, and held by one process at a time (a lock on
+/// events.jsonl).
 ///
 /// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
 /// what was appended to the others after the last checkpoint is cut off, to be written again from
@@ -62,17 +64,26 @@ class RunFolder {
   void for_each_sample(const std::function<void(const std::string&)>& take) const;
   /// Hands over each line of prompt_reports.jsonl, without its end.
   void for_each_prompt_report(const std::function<void(const std::string&)>& take) const;
+  /// Hands over each line of parts.jsonl, without its end, and its place for messages.
+  void for_each_part(
+      const std::function<void(const std::string& line, const std::string& where)>& take) const;
+  /// How many bytes of a file the checkpoint seals; 0 of a file that is not there.
+  std::uint64_t sealed_bytes(const std::string& name) const;
 
-  /// Appends one line to events.jsonl, samples.jsonl or prompt_reports.jsonl.
+  /// Appends one line to events.jsonl, samples.jsonl, prompt_reports.jsonl or parts.jsonl.
   void append_event(const std::string& line) { append("events.jsonl", line + '\n'); }
   void append_sample(const std::string& line) { append("samples.jsonl", line + '\n'); }
   void append_prompt_report(const std::string& line) {
     append("prompt_reports.jsonl", line + '\n');
   }
+  void append_part(const std::string& line) { append("parts.jsonl", line + '\n'); }
+  /// Appends whole lines to events.jsonl.
+  void append_events(std::string_view lines) { append("events.jsonl", lines); }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
   void keep_waiting(std::size_t sample, std::string_view events);
   /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.
-  void release(std::size_t sample, std::string_view events);
+  /// Returns how many bytes these are.
+  std::uint64_t release(std::size_t sample, std::string_view events);
   /// What has happened since the last checkpoint.
   Journal& journal() { return journal_; }
   /// Makes `state` and what was appended so far the place where a killed run is taken up.

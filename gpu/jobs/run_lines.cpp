@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
+#include "gpu/jobs/part_line.hpp"
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/session/json_line.hpp"
 
@@ -147,9 +148,16 @@ Answer answer_of(const nlohmann::json& json, const std::string& where) {
 void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
                      const std::function<void(const SampledAnswer&)>& take) {
   const std::string file = (folder.path() / "samples.jsonl").string();
-  std::size_t place = 0;
+  const std::size_t places = settings.prompts.size() * settings.samples;
+  std::vector<std::size_t> of_shard;
+  folder.for_each_part([&](const std::string& line, const std::string& where) {
+    of_shard.push_back(part_of(line, places, where).place);
+  });
+  std::size_t number = 0;
   folder.for_each_sample([&](const std::string& line) {
-    const std::string where = file + ", line " + std::to_string(place + 1);
+    const std::string where = file + ", line " + std::to_string(number + 1);
+    const std::size_t place = number < of_shard.size() ? of_shard[number] : number;
+    ++number;
     const nlohmann::json json = parse_json(line, where);
     const JsonObject object(json, where);
     object.only({"id", "sample", "tokens", "text", "answer", "log_p0", "terminated", "stopped"});
@@ -161,7 +169,6 @@ void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
     Answer answer{tokens_of(object.at("tokens"), where), object.finite_number("log_p0"),
                   object.boolean("terminated"), object.has("stopped") && object.boolean("stopped")};
     take({prompt, sample, std::move(answer), object.text("text"), object.text("answer")});
-    ++place;
   });
 }
 

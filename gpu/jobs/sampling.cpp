@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "gpu/jobs/ended_round.hpp"
+#include "gpu/jobs/part_line.hpp"
 #include "gpu/jobs/run_lines.hpp"
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/session/answer_text.hpp"
@@ -23,7 +24,8 @@ struct Sampling::UnderWay {
 };
 
 Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
-                   RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout)
+                   RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout,
+                   Deal* deal)
     : model_(model),
       settings_(settings),
       text_(text),
@@ -32,8 +34,9 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, const
       draw_(settings.draw_settings()),
       numbered_(settings.numbered_prompts()),
       plans_(draw_.plan, numbered_),
-      total_(draw_.ladder, draw_.plan),
-      prompt_(draw_.ladder, draw_.plan),
+      report_(settings, draw_, numbered_, plans_,
+              deal == nullptr ? RunReport::Of::whole_run : RunReport::Of::part),
+      deal_(deal),
       checkpoint_seconds_(layout.checkpoint_seconds),
       saved_at_(seconds_now()),
       forced_at_(saved_at_),
@@ -46,7 +49,7 @@ Sampling::~Sampling() = default;
 void Sampling::run() {
   if (folder_ != nullptr) restore();
   if (folder_ != nullptr && folder_->finished()) return;
-  draw_.first = front_;
+  begin_deal();
   if (folder_ != nullptr) earlier_ = folder_->speed_or_none();
   began_ = seconds_now();
   totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
@@ -68,21 +71,17 @@ void Sampling::restore() {
 void Sampling::restore_checkpoint() {
   const std::string file = (folder_->path() / "checkpoint").string();
   const JsonObject state(*folder_->checkpoint(), file);
-  const std::size_t places = settings_.prompts.size() * settings_.samples;
   try {
     state.only(
         {"front", "total", "at_horizon", "prompt", "prompt_at_horizon", "prompts", "under_way"});
-    front_ = state.whole_number("front", 0, places);
-    total_.restore(state.at("total"));
-    at_horizon_ = state.whole_number("at_horizon", 0, front_);
-    prompt_.restore(state.at("prompt"));
-    prompt_at_horizon_ = state.whole_number("prompt_at_horizon", 0, at_horizon_);
+    next_ = report_.restore(state);
+    restore_parts();
     restore_prompt_reports(state);
     for (const auto& value : state.array("under_way")) {
       const JsonObject run(value, file);
       run.only({"place", "share", "statistics", "progress", "answer"});
-      const std::size_t place = run.whole_number("place", 0, places - 1);
-      if (place < front_) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+      const std::size_t place = run.whole_number("place", 0, places() - 1);
+      if (has_left(place)) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
       UnderWay& kept = under_way(place);
       kept.kept = value;
       kept.share = run.finite_number("share");
@@ -100,31 +99,70 @@ void Sampling::restore_checkpoint() {
   } catch (const std::out_of_range&) {
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
   }
+  restore_answers();
+}
+
+void Sampling::restore_parts() {
+  if (deal_ == nullptr) return;
+  has_left_.resize(places());
+  folder_->for_each_part([this](const std::string& line, const std::string& where) {
+    const std::size_t place = part_of(line, places(), where).place;
+    if (has_left_[place]) throw BadInput(where, "is the second of its place", start_elsewhere);
+    has_left_[place] = true;
+    left_.push_back(place);
+    report_.count_place(place);
+  });
+}
+
+/// Hands over the answers that have left, and checks that there are as many as the checkpoint says.
+void Sampling::restore_answers() {
   std::size_t answers = 0;
   for_each_answer(*folder_, settings_, [&](const SampledAnswer& answer) {
     ++answers;
     if (watcher_.answer) watcher_.answer(answer);
   });
-  if (answers != front_)
+  if (answers != next_ || report_.answers() != next_)
     throw BadInput((folder_->path() / "samples.jsonl").string(),
                    "holds " + std::to_string(answers) + " answers where the checkpoint has " +
-                       std::to_string(front_),
+                       std::to_string(next_),
                    start_elsewhere);
+}
+
+/// Whether an earlier process has given out the answer of this place.
+bool Sampling::has_left(std::size_t place) const {
+  if (deal_ == nullptr) return place < next_;
+  return !has_left_.empty() && has_left_[place];
+}
+
+void Sampling::begin_deal() {
+  draw_.next_place = [this] { return next_place(); };
+  if (deal_ == nullptr) return;
+  std::vector<std::size_t> begun;
+  for (const auto& [place, run] : under_way_) begun.push_back(place);
+  deal_->begin(left_, begun, folder_ == nullptr ? "shard" : folder_->path().string());
+  draw_.ahead = deal_->ahead();
+}
+
+std::optional<std::size_t> Sampling::next_place() {
+  if (deal_ != nullptr) return deal_->next();
+  return next_ < places() ? std::optional(next_++) : std::nullopt;
 }
 
 void Sampling::restore_prompt_reports(const JsonObject& state) {
   const std::string file = (folder_->path() / "prompt_reports.jsonl").string();
   folder_->for_each_prompt_report([&](const std::string& line) {
-    const std::string where = file + ", line " + std::to_string(prompts_.size() + 1);
+    const std::string where =
+        file + ", line " + std::to_string(report_.prompt_reports().size() + 1);
     const nlohmann::json report = parse_json(line, where);
     JsonObject(report, where).text("id");
-    prompts_.push_back(nlohmann::ordered_json::parse(line));  // whose keys keep their order
+    report_.take_prompt(nlohmann::ordered_json::parse(line));  // whose keys keep their order
   });
   if (!state.has("prompts")) return;
   // An older version kept them in the checkpoint, as text, and had no other file.
-  prompts_ = nlohmann::ordered_json::parse(state.text("prompts"));
-  if (folder_->finished()) return;
-  for (const auto& report : prompts_) folder_->append_prompt_report(report.dump());
+  for (auto& report : nlohmann::ordered_json::parse(state.text("prompts"))) {
+    if (!folder_->finished()) folder_->append_prompt_report(report.dump());
+    report_.take_prompt(std::move(report));
+  }
 }
 
 const Plan& Sampling::plan_of(std::size_t place) const {
@@ -184,11 +222,10 @@ void Sampling::take(EndedRound round) {
 void Sampling::replay(std::string_view line, const std::string& where) {
   const nlohmann::json json = parse_json(line, where);
   const JsonObject object(json, where);
-  const std::size_t places = settings_.prompts.size() * settings_.samples;
-  const std::size_t place = object.whole_number("place", 0, places - 1);
+  const std::size_t place = object.whole_number("place", 0, places() - 1);
   const auto before = under_way_.find(place);
   const bool has_ended = before != under_way_.end() && !before->second.answer.is_null();
-  if (place < front_ || has_ended || (object.has("answer") && before == under_way_.end()))
+  if (has_left(place) || has_ended || (object.has("answer") && before == under_way_.end()))
     throw BadInput(where, "is not as tempera writes it", start_elsewhere);
   if (!object.has("answer")) return take(ended_round_of(json, possible_runs(), where));
   object.only({"place", "answer"});
@@ -245,52 +282,19 @@ void Sampling::drawn(std::size_t place, const Answer& answer) {
   const SampledAnswer sampled{settings_.prompts[place / settings_.samples],
                               place % settings_.samples, answer, text_.decode(answer.tokens),
                               text_of(answer, text_, settings_.stop)};
-  total_.add(run.statistics);
-  prompt_.add(run.statistics);
-  if (answer.is_cut()) {
-    ++at_horizon_;
-    ++prompt_at_horizon_;
-  }
+  const std::optional<std::string> prompt_report =
+      report_.take(place, run.statistics, answer.is_cut());
   if (folder_ != nullptr) {
-    folder_->release(place, run.events);
-    folder_->append_sample(answer_line(sampled));
+    const std::uint64_t events = folder_->release(place, run.events);
+    const std::string line = answer_line(sampled);
+    folder_->append_sample(line);
+    if (deal_ != nullptr)
+      folder_->append_part(
+          part_line({place, events, line.size() + 1, answer.is_cut()}, run.statistics));
+    if (prompt_report) folder_->append_prompt_report(*prompt_report);
   }
   under_way_.erase(found);
-  front_ = place + 1;
-  if (front_ % settings_.samples == 0) end_prompt(place / settings_.samples);
   if (watcher_.answer) watcher_.answer(sampled);
-}
-
-void Sampling::end_prompt(std::size_t prompt) {
-  if (const auto& id = settings_.prompts[prompt].id) {
-    nlohmann::ordered_json& report = prompts_.emplace_back();
-    report["id"] = *id;
-    report.update(prompt_.report());
-    complete(report, prompt_, std::span(numbered_).subspan(prompt, 1), prompt_at_horizon_);
-    if (folder_ != nullptr) folder_->append_prompt_report(report.dump());
-  }
-  prompt_ = TemperingStatistics(draw_.ladder, draw_.plan);
-  prompt_at_horizon_ = 0;
-}
-
-/// What a report says beside the counts.
-void Sampling::complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
-                        std::span<const Prompt> prompts, std::size_t at_horizon) const {
-  const std::size_t samples = prompts.size() * settings_.samples;
-  std::uint64_t sweeps = 0;
-  for (const Prompt& prompt : prompts)
-    for (const Stage& stage : plans_.of(prompt).stages)
-      sweeps += stage.rounds * stage.sweeps * settings_.samples;
-  report["sweeps"] = sweeps;
-  if (const auto sweeps_each = expected_round_trip(statistics.edges(), settings_.schedule)) {
-    report["sweeps_per_round_trip_expected"] = *sweeps_each;
-    // Each of K replicas makes its trips one after the other.
-    report["round_trips_expected"] =
-        static_cast<double>(draw_.ladder.rungs()) * static_cast<double>(sweeps) / *sweeps_each;
-  }
-  report["samples"] = samples;
-  report["at_horizon"] = at_horizon;
-  report["hit_capacity"] = static_cast<double>(at_horizon) / static_cast<double>(samples);
 }
 
 void Sampling::keep(std::size_t place, UnderWay& run) {
@@ -311,12 +315,8 @@ void Sampling::write_checkpoint() {
   double seconds = 0.0;
   {
     const Stopwatch watch(seconds);
-    nlohmann::json state{{"front", front_},
-                         {"total", total_.state()},
-                         {"at_horizon", at_horizon_},
-                         {"prompt", prompt_.state()},
-                         {"prompt_at_horizon", prompt_at_horizon_},
-                         {"under_way", nlohmann::json::array()}};
+    nlohmann::json state{{"under_way", nlohmann::json::array()}};
+    report_.add_state(state);
     for (auto& [place, run] : under_way_) {
       if (run.is_news) keep(place, run);
       if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
@@ -331,22 +331,19 @@ void Sampling::write_checkpoint() {
 
 void Sampling::report() {
   if (!watcher_.progress || !report_clock_.due()) return;
-  TemperingStatistics sum = total_;
-  auto done = static_cast<double>(front_);
+  TemperingStatistics sum = report_.total();
+  auto done = static_cast<double>(report_.answers());
   for (const auto& [place, run] : under_way_) {
     sum.add(run.statistics);
     done += run.share;
   }
-  const auto places = static_cast<double>(settings_.prompts.size() * settings_.samples);
-  watcher_.progress(sampling_progress(done / places, decode_tokens_, sum));
+  const auto all = static_cast<double>(deal_ == nullptr ? places() : deal_->places());
+  watcher_.progress(sampling_progress(done / all, decode_tokens_, sum));
 }
 
 nlohmann::ordered_json Sampling::summary() const {
   if (folder_ != nullptr && folder_->finished()) return folder_->summary();
-  nlohmann::ordered_json json = total_.report();
-  complete(json, total_, numbered_, at_horizon_);
-  if (!prompts_.empty()) json["prompts"] = prompts_;
-  return json;
+  return report_.summary();
 }
 
 nlohmann::ordered_json Sampling::speed() const {

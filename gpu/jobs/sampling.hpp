@@ -8,7 +8,9 @@
 #include <string>
 
 #include "base/json_document.hpp"
+#include "gpu/jobs/deal.hpp"
 #include "gpu/jobs/run_folder.hpp"
+#include "gpu/jobs/run_report.hpp"
 #include "gpu/jobs/run_speed.hpp"
 #include "gpu/session/prompt_plans.hpp"
 #include "gpu/session/sampling_settings.hpp"
@@ -60,13 +62,14 @@ struct PossibleRuns;
 /// answer under way has ended; without one nothing is written.
 class Sampling final : private DrawObserver {
  public:
-  /// The arguments must outlive the object.
+  /// deal: of a shard, which draws some of the run's answers and keeps beside them, in its folder,
+  /// what their merge needs. The arguments must outlive the object.
   Sampling(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
            RunFolder* folder = nullptr, SamplingWatcher watcher = {},
-           const SamplingLayout& layout = {});
+           const SamplingLayout& layout = {}, Deal* deal = nullptr);
   ~Sampling() override;
 
-  /// @throw BadInput if the checkpoint was made with another model, or as draw_answers
+  /// @throw BadInput if the checkpoint was made with another model, or as draw_answers and Deal
   /// @throw RunStopped if the watcher asks for it, all rounds that have ended being saved
   void run();
   /// Of all samples, and of each prompt that has an id; summary.json. A function of the settings
@@ -92,6 +95,11 @@ class Sampling final : private DrawObserver {
   void restore();
   void restore_checkpoint();
   void restore_prompt_reports(const JsonObject& state);
+  void restore_parts();
+  void restore_answers();
+  void begin_deal();
+  std::optional<std::size_t> next_place();
+  bool has_left(std::size_t place) const;
   const Plan& plan_of(std::size_t place) const;
   void replay(std::string_view line, const std::string& where);
   void take(EndedRound round);
@@ -102,9 +110,7 @@ class Sampling final : private DrawObserver {
   void keep(std::size_t place, UnderWay& run);
   void force_what_ended();
   void write_checkpoint();
-  void end_prompt(std::size_t prompt);
-  void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,
-                std::span<const Prompt> prompts, std::size_t at_horizon) const;
+  std::size_t places() const { return settings_.prompts.size() * settings_.samples; }
   void report();
 
   LanguageModel& model_;
@@ -115,12 +121,12 @@ class Sampling final : private DrawObserver {
   DrawSettings draw_;
   std::vector<Prompt> numbered_;  ///< the prompts as they are drawn from
   PromptPlans plans_;
-  TemperingStatistics total_;   ///< of the answers that have left
-  std::size_t at_horizon_ = 0;  ///< of them, those without a terminal token
-  TemperingStatistics prompt_;  ///< of those of the prompt whose turn it is
-  std::size_t prompt_at_horizon_ = 0;
-  nlohmann::ordered_json prompts_ = nlohmann::ordered_json::array();  ///< of those before it
-  std::size_t front_ = 0;                                             ///< how many have left
+  RunReport report_;               ///< of the answers that have left
+  Deal* deal_;                     ///< of a shard
+  std::vector<std::size_t> left_;  ///< of a shard: the places that left in earlier processes
+  std::vector<bool> has_left_;     ///< and whether a place is one of them
+  std::size_t next_ =
+      0;  ///< how many answers had left; then, of a whole run, the next place to draw
   std::map<std::size_t, UnderWay> under_way_;
   std::uint64_t decode_tokens_ = 0;  ///< those of this process's events
   ReportClock report_clock_;
@@ -137,7 +143,8 @@ class Sampling final : private DrawObserver {
   RunSpeed earlier_;      ///< of the processes that were at work in the folder before
 };
 
-/// Hands over the answers that lie in a run folder, in order: of a finished run all.
+/// Hands over the answers that lie in a run folder, in order: of a finished run all, of a shard its
+/// own.
 /// @throw BadInput if one is not as tempera writes it
 void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
                      const std::function<void(const SampledAnswer&)>& take);

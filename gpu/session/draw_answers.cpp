@@ -1,5 +1,7 @@
 #include "gpu/session/draw_answers.hpp"
 
+#include <cstdint>
+#include <deque>
 #include <exception>
 #include <map>
 #include <utility>
@@ -21,9 +23,7 @@ class Deliveries final : public Listener {
         plans_(settings.plan, prompts),
         observer_(observer),
         session_(model, settings, text),
-        places_(prompts.size() * settings.samples),
-        next_(settings.first),
-        next_to_deliver_(settings.first) {
+        places_(prompts.size() * settings.samples) {
     for (std::size_t p = 0; p < prompts.size(); ++p)
       session_.require_room(request_of(p * settings.samples), "prompt " + std::to_string(p + 1));
   }
@@ -51,9 +51,20 @@ class Deliveries final : public Listener {
     return request;
   }
 
+  /// The next place to draw, or nothing where none is left.
+  std::optional<std::size_t> take_place() {
+    if (settings_.next_place) return settings_.next_place();
+    return next_ < places_ ? std::optional(next_++) : std::nullopt;
+  }
+
   void submit_more() {
-    while (next_ < places_ && next_ < next_to_deliver_ + 4 * settings_.in_flight) {
-      const std::size_t place = next_++;
+    const std::size_t most = settings_.ahead > 0 ? settings_.ahead : SIZE_MAX;
+    while (!has_taken_all_ && taken_.size() < 4 * settings_.in_flight && place_of_.size() < most) {
+      const std::optional<std::size_t> next = take_place();
+      has_taken_all_ = !next;
+      if (!next) return;
+      const std::size_t place = *next;
+      taken_.push_back(place);
       if (std::optional<Answer> answer = observer_.ended_before(place)) {
         deliver(place, std::move(*answer));
         continue;
@@ -85,9 +96,12 @@ class Deliveries final : public Listener {
 
   void deliver(std::size_t place, Answer answer) {
     waiting_.emplace(place, std::move(answer));
-    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_to_deliver_;
-         first = waiting_.erase(first))
-      observer_.drawn(next_to_deliver_++, first->second);
+    while (!taken_.empty() && waiting_.contains(taken_.front())) {
+      const auto first = waiting_.find(taken_.front());
+      taken_.pop_front();
+      const std::size_t its_place = first->first;
+      observer_.drawn(its_place, waiting_.extract(first).mapped());
+    }
   }
 
   std::span<const Prompt> prompts_;
@@ -97,8 +111,9 @@ class Deliveries final : public Listener {
   DrawObserver& observer_;
   Session session_;
   std::size_t places_;
-  std::size_t next_;                           ///< the next place to submit
-  std::size_t next_to_deliver_;                ///< the next place whose answer is to be delivered
+  std::size_t next_ = 0;  ///< without next_place, the next place to take
+  bool has_taken_all_ = false;
+  std::deque<std::size_t> taken_;              ///< in their order, those not yet delivered
   std::map<RequestId, std::size_t> place_of_;  ///< of the runs that were submitted
   std::map<std::size_t, Answer> waiting_;      ///< answers that others come before
   std::exception_ptr failure_;

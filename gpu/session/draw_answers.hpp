@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,7 +18,11 @@ namespace tempera::gpu {
 struct DrawSettings : SampleRequest, SessionOptions {
   DrawSettings(Ladder its_ladder, Plan its_plan, std::vector<TokenId> its_terminal)
       : SampleRequest{std::move(its_ladder), std::move(its_plan), std::move(its_terminal)} {}
-  std::size_t first = 0;  ///< the place to begin at; those before it are drawn already
+  /// Gives the places to draw, one after the other, until there is none; without it all are drawn.
+  std::function<std::optional<std::size_t>()> next_place = {};
+  /// The most places that are taken without having ended; 0: as many as memory's bound allows.
+  /// Whoever shares the places with other processes takes few ahead.
+  std::size_t ahead = 0;
 };
 
 /// Is told what becomes of the runs. A run's place is prompt · samples + sample. What it throws
@@ -37,11 +42,13 @@ class DrawObserver {
   virtual void sampler_ended(std::size_t /*place*/, const Progress&) {}
   /// A run's answer is there; in any order.
   virtual void ended(std::size_t /*place*/, const Answer&) {}
-  /// The answers, in the order of their places, each as soon as all before it are there.
+  /// The answers, in the order in which their places were taken (without next_place that of the
+  /// places), each as soon as all before it are there.
   virtual void drawn(std::size_t /*place*/, const Answer&) {}
 };
 
-/// Draws `settings.samples` answers to each prompt through one session, and delivers them in order.
+/// Draws `settings.samples` answers to each prompt through one session, or those that next_place
+/// names, and delivers them in order.
 /// Every prompt is computed once, for all its samples and replicas. Memory is flat: at most
 /// `in_flight` runs are under way, and at most four times as many have begun without their answer
 /// having been delivered.

@@ -92,13 +92,13 @@ nlohmann::ordered_json SamplingSettings::to_json() const {
 
 SamplingSettings SamplingSettings::from_json(const nlohmann::json& json, const std::string& file) {
   const JsonObject config(json, file);
-  config.only({"model",          "model_path",   "arithmetic",      "prompt",
-               "prompts",        "terminal",     "powers",          "horizon",
-               "block",          "rounds",       "local_moves",     "sweeps",
-               "schedule",       "output_rung",  "samples",         "seed",
-               "sampler",        "particles",    "early_rejection", "confidence",
-               "preset",         "rope_factors", "restart_weights", "restart_range",
-               "prompt_horizon", "stop"});
+  config.only(
+      {"model",       "model_path",   "arithmetic",      "prompt",          "prompts",
+       "terminal",    "powers",       "horizon",         "block",           "rounds",
+       "local_moves", "sweeps",       "schedule",        "output_rung",     "samples",
+       "seed",        "sampler",      "particles",       "early_rejection", "confidence",
+       "preset",      "rope_factors", "restart_weights", "restart_range",   "prompt_horizon",
+       "stop",        "shard"});
   SamplingSettings settings;
   settings.model = config.text("model");
   settings.model_path = config.text("model_path");

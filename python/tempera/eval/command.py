@@ -18,7 +18,7 @@ from tempera.eval.grading import grade
 from tempera.eval.input_files import digest
 from tempera.eval.prompts import Template, shipped_templates, template_from, template_named, uses_chat
 from tempera.eval.reporting import report
-from tempera.eval.running import run
+from tempera.eval.running import merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.samplers import SAMPLERS, Settings, check_sampler, sweep
 from tempera.eval.sampling import Sampling
@@ -71,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--grader", default="", help="of a task of your own: exact, integer, number, letter, mathematics, worked-sum or FILE.py:FUNCTION")
     one.add_argument("--limit", type=_positive, default=0, metavar="N", help="only the first N problems")
     one.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the evaluation's folder")
+    one.add_argument("--shard", default="", metavar="I/N", help="draw the Ith of N parts of every run; `merge` then makes the runs")
     one.add_argument("--answers", type=Path, metavar="FILE", help="take answers from a JSONL file and draw none")
     model = one.add_argument_group("model")
     model.add_argument("--model", default="", help="folder, file or name, as for `tempera sample`")
@@ -95,6 +96,9 @@ def parser() -> argparse.ArgumentParser:
     sampler.add_argument("--sweep", choices=("replicas", "rounds", "ladder", "schedule"), help="an ablation of ppt in place of --samplers")
     sampler.add_argument("--equal-powers", type=_numbers, default=(), help="for --sweep ladder: the ladder that `tempera ladder` found")
 
+    parts = stages.add_parser("merge", help="make the runs of their shards", description="Make every run of the shards that run --shard drew.")
+    parts.add_argument("folder", type=Path, help="the evaluation's folder")
+
     two = stages.add_parser("grade", help="judge the answers", description="Judge what has not been judged.")
     two.add_argument("folder", type=Path, help="the evaluation's folder")
     two.add_argument("--workers", type=_positive, default=0, metavar="N", help="programs under test at a time (default: one a core)")
@@ -103,7 +107,7 @@ def parser() -> argparse.ArgumentParser:
     three = stages.add_parser("report", help="write what was found", description="Write report.html, results.csv, results.tex and results.json.")
     three.add_argument("folder", type=Path, help="the evaluation's folder")
     three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
-    for stage in (one, two, three):
+    for stage in (one, parts, two, three):
         stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path)")
     machine = one.add_argument_group("machine, which decides no bit")
     for option in ("--device", "--threads", "--batch", "--cache-memory", "--prefetch"):
@@ -180,6 +184,8 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
 
 
 def _run(given: argparse.Namespace) -> None:
+    if given.answers and given.shard:
+        raise BadInput("--shard", "has no effect with --answers", "nothing is drawn then; leave it out")
     if given.answers:
         sampling: Sampling = GivenAnswers(given.answers)
     else:
@@ -194,9 +200,12 @@ def _run(given: argparse.Namespace) -> None:
             if getattr(given, name)
             for word in ("--" + name.replace("_", "-"), getattr(given, name))
         ]
-        sampling = SamplerCommand(find_command(given.tempera), list(plan.model_flags), machine)
+        sampling = SamplerCommand(find_command(given.tempera), list(plan.model_flags), machine, given.shard)
     evaluation = Evaluation.make(given.out, plan)
-    run(evaluation, sampling)
+    run(evaluation, sampling, given.shard)
+    if given.shard:
+        print(f"{given.out}: shard {given.shard}; once all are drawn: tempera eval merge {given.out}")
+        return
     print(f"{given.out}: {len(plan.samplers) * len(plan.seeds)} runs; next: tempera eval grade {given.out}")
 
 
@@ -209,6 +218,11 @@ def _reader(evaluation: Evaluation, given: argparse.Namespace) -> Sampling:
     if any(settings.sampler == "given" for settings in evaluation.plan.samplers):
         return GivenAnswers()
     return SamplerCommand(given.tempera or "tempera", [], [])
+
+
+def _merge(given: argparse.Namespace) -> None:
+    count = merge(Evaluation.open(given.folder), _command(given).merge)
+    print(f"{given.folder}: {count} runs; next: tempera eval grade {given.folder}")
 
 
 def _grade(given: argparse.Namespace) -> None:
@@ -231,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _ended)
     try:
         given = parser().parse_args(arguments)
-        {"run": _run, "grade": _grade, "report": _report}[given.stage](given)
+        {"run": _run, "merge": _merge, "grade": _grade, "report": _report}[given.stage](given)
     except BadInput as error:
         print(f"tempera eval: {error}", file=sys.stderr)
         return 2

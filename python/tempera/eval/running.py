@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tempera.errors import BadInput
 from tempera.eval.answers import Answer, likeliest
 from tempera.eval.evaluation import Evaluation, folder_name, write_whole
 from tempera.eval.progress import Progress
@@ -25,21 +26,41 @@ def prompts_of(evaluation: Evaluation) -> list[Prompt]:
     return [Prompt(problem.id, evaluation.plan.prompt(problem)) for problem in task.problems]
 
 
-def run(evaluation: Evaluation, sampling: Sampling) -> None:
-    """Draws what is missing; a run that is there is left as it is."""
+def run(evaluation: Evaluation, sampling: Sampling, shard: str = "") -> None:
+    """Draws what is missing; a run that is there is left as it is. Of a shard, "I/N", its part of every run."""
     prompts = prompts_of(evaluation)
-    if evaluation.plan.matched:
+    if evaluation.plan.matched and not (shard and (evaluation.folder / "matched.json").exists()):
+        if shard:
+            raise BadInput("--matched", "draws pilots first, which one process does", "run once without --shard up to them")
         match_tokens(evaluation, sampling, prompts)
+    for asked, folder, what in _runs(evaluation):
+        _draw(sampling, prompts, asked, folder, what, is_part=bool(shard))
+
+
+def _runs(evaluation: Evaluation) -> Iterator[tuple[Asked, Path, str]]:
+    """What is asked of each run, its folder, and its name."""
     for settings in evaluation.samplers():
         for number, seed in enumerate(evaluation.plan.seeds, 1):
             rungs: list[int | None] = [None, *evaluation.other_rungs(settings)]
             for rung in rungs:
-                folder = evaluation.run_folder(settings, seed, rung)
                 what = f"{settings.label}, seed {number} of {len(evaluation.plan.seeds)}"
-                _draw(sampling, prompts, Asked(settings, seed, rung), folder, what)
+                yield Asked(settings, seed, rung), evaluation.run_folder(settings, seed, rung), what
 
 
-def _draw(sampling: Sampling, prompts: list[Prompt], asked: Asked, folder: Path, what: str) -> None:
+def merge(evaluation: Evaluation, merge_run: Callable[[Path], None]) -> int:
+    """Makes every run of its shards by `merge_run`, but those that are made. Returns how many runs there are."""
+    count = 0
+    for count, (_, folder, _) in enumerate(_runs(evaluation), 1):
+        done = folder.with_name(folder.name + ".done")
+        if not done.exists():
+            merge_run(folder)
+            write_whole(done, "")
+    return count
+
+
+def _draw(
+    sampling: Sampling, prompts: list[Prompt], asked: Asked, folder: Path, what: str, is_part: bool = False
+) -> None:
     done = folder.with_name(folder.name + ".done")
     if done.exists():
         return
@@ -48,7 +69,8 @@ def _draw(sampling: Sampling, prompts: list[Prompt], asked: Asked, folder: Path,
         sampling.draw(prompts, asked, folder, progress.show)
     finally:
         progress.end()
-    write_whole(done, "")
+    if not is_part:
+        write_whole(done, "")
 
 
 def answers(evaluation: Evaluation, sampling: Sampling, settings: Settings, seed: int) -> list[Answer]:

@@ -34,12 +34,14 @@ class SamplerCommand(Sampling, Scoring):
 
     `model_flags` are the options that say what the model is and how it reads: --model, --chat, --thinking,
     --arithmetic; `machine_flags` those that decide no bit: --device, --threads, --batch, --cache-memory.
+    `shard` is "I/N": only that shard of each run is drawn, into FOLDER.shards, and `merge` makes FOLDER of all of them.
     """
 
-    def __init__(self, command: str, model_flags: list[str], machine_flags: list[str]) -> None:
+    def __init__(self, command: str, model_flags: list[str], machine_flags: list[str], shard: str = "") -> None:
         self._command = command
         self._model_flags = model_flags
         self._machine_flags = machine_flags
+        self._shard = shard
 
     def _ask(self, *arguments: str, given: str = "") -> str:
         done = subprocess.run([self._command, *arguments], input=given, capture_output=True, text=True, encoding="utf-8")
@@ -63,16 +65,25 @@ class SamplerCommand(Sampling, Scoring):
                 shutil.rmtree(folder)
             file = folder.with_name(folder.name + ".prompts.jsonl")
             lines = (json.dumps({"id": prompt.id, "prompt": prompt.text}, ensure_ascii=False) for prompt in prompts)
-            file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            beside = file.with_name(f"{file.name}.{os.getpid()}")  # shards write it at the same time, and all the same
+            beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            beside.replace(file)
+            folder = _shards_of(folder) if self._shard else folder
+            # Evaluations deal their runs themselves: a launcher's environment says nothing of one alone.
             arguments = ["sample", "--prompts", str(file), "--out", str(folder), "--confidence"]
+            arguments += ["--shard", self._shard or "none"]
             arguments += [*self._model_flags, *asked.settings.flags(), *self._machine_flags]
             arguments += ["--seed", str(asked.seed), "--samples", str(asked.settings.samples)]
             if asked.output_rung is not None:
                 arguments += ["--output-rung", str(asked.output_rung)]
         self._watch(arguments, folder, progress)
 
+    def merge(self, folder: Path) -> None:
+        """Makes a run's folder of its shards."""
+        self._ask("merge", str(_shards_of(folder)), "--out", str(folder))
+
     def _watch(self, arguments: list[str], folder: Path, progress: Callable[[int], None]) -> None:
-        errors = folder.with_name(folder.name + ".errors")
+        errors = folder.with_name(folder.name + (f".{self._shard.replace('/', '-of-')}" if self._shard else "") + ".errors")
         with errors.open("w+", encoding="utf-8") as stream:
             # In a group of its own, so that Ctrl-C reaches it once, from here: a second signal ends it unsaved.
             process = subprocess.Popen(
@@ -108,6 +119,8 @@ class SamplerCommand(Sampling, Scoring):
         return [word for at, name in enumerate(flags) if name in names for word in flags[at : at + 2]]
 
     def done(self, folder: Path) -> int:
+        if self._shard:
+            folder = _shards_of(folder) / f"shard-{self._shard.replace('/', '-of-')}"
         samples = folder / "samples.jsonl"
         return samples.read_bytes().count(b"\n") if samples.exists() else 0
 
@@ -132,6 +145,11 @@ class SamplerCommand(Sampling, Scoring):
 
     def figures(self, folder: Path) -> Figures:
         return Figures(*(_read(folder / f"{name}.json") for name in ("summary", "speed", "config")))
+
+
+def _shards_of(folder: Path) -> Path:
+    """Where the shards of a run are drawn: beside its folder, which their merge makes."""
+    return folder if folder.name.endswith(".shards") else folder.with_name(folder.name + ".shards")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -55,3 +55,22 @@ def test_what_is_missing_is_named(tempera: str, tmp_path: Path) -> None:
     done = eval_stage(tempera, "grade", "x", PATH=str(tmp_path), TEMPERA_MODELS=str(tmp_path))
     assert done.returncode == 2
     assert done.stderr == "tempera: eval: Python has no module tempera; install the package tempera: pip install . in its source tree\n"
+
+
+def test_shards_of_an_evaluation_merge_to_its_bytes(tempera: str, worked_sum: Path, tmp_path: Path, with_this_python: str) -> None:
+    asked = ["run", "--task", "own", "--data", str(worked_sum / "held_out.jsonl"), "--grader", "worked-sum", "--model", str(worked_sum)]
+    asked += ["--powers", "1,2", "--horizon", "12", "--rounds", "1", "--samplers", "standard,ppt", "--limit", "4"]
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert eval_stage(tempera, *asked, "--out", str(whole), PATH=with_this_python).returncode == 0
+    first = eval_stage(tempera, *asked, "--out", str(parts), "--shard", "1/2", PATH=with_this_python)
+    assert first.returncode == 0 and "tempera eval merge" in first.stdout
+    early = eval_stage(tempera, "merge", str(parts), PATH=with_this_python)
+    assert early.returncode == 2 and "shard 2 is missing" in early.stderr and early.stderr.count("\n") == 1
+    assert eval_stage(tempera, *asked, "--out", str(parts), "--shard", "2/2", PATH=with_this_python).returncode == 0
+    assert eval_stage(tempera, "merge", str(parts), PATH=with_this_python).returncode == 0
+    files = [path for path in sorted(whole.rglob("*")) if path.is_file() and path.name != "speed.json"]
+    assert any(path.name == "events.jsonl" for path in files)
+    for path in files:
+        assert (parts / path.relative_to(whole)).read_bytes() == path.read_bytes(), path
+    again = eval_stage(tempera, *asked, "--answers", "x.jsonl", "--out", str(parts), "--shard", "1/2", PATH=with_this_python)
+    assert again.returncode == 2 and "--shard: has no effect with --answers" in again.stderr

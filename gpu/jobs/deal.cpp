@@ -1,0 +1,98 @@
+#include "gpu/jobs/deal.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+#include "base/error.hpp"
+#include "gpu/jobs/run_folder.hpp"
+#include "gpu/session/prompt_plans.hpp"
+
+namespace tempera::gpu {
+
+void ListedPlaces::begin(std::span<const std::size_t> delivered,
+                         std::span<const std::size_t> under_way, const std::string& folder) {
+  const bool is_beginning = delivered.size() <= places_.size() &&
+                            std::equal(delivered.begin(), delivered.end(), places_.begin());
+  next_ = delivered.size();
+  const bool are_to_come =
+      is_beginning && std::all_of(under_way.begin(), under_way.end(), [&](std::size_t place) {
+        return std::binary_search(places_.begin() + static_cast<std::ptrdiff_t>(next_),
+                                  places_.end(), place);
+      });
+  if (!are_to_come)
+    throw BadInput(folder, "holds answers that this shard was not dealt", start_elsewhere);
+}
+
+std::optional<std::size_t> ListedPlaces::next() {
+  return next_ < places_.size() ? std::optional(places_[next_++]) : std::nullopt;
+}
+
+double expected_tokens(const Plan& plan, std::size_t replicas, std::size_t prompt_tokens,
+                       std::size_t samples) {
+  double tokens = 0.0;
+  std::size_t before = 0;
+  for (const Stage& stage : plan.stages) {
+    const double moves = static_cast<double>(stage.rounds) * static_cast<double>(stage.local_moves);
+    tokens += static_cast<double>(stage.horizon - before) +
+              moves * (static_cast<double>(stage.horizon) + 1.0) / 2.0;
+    before = stage.horizon;
+  }
+  return static_cast<double>(replicas) * tokens +
+         static_cast<double>(prompt_tokens) / static_cast<double>(samples);
+}
+
+std::vector<std::size_t> deal_by_cost(std::span<const double> costs, std::size_t shards) {
+  std::vector<std::size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+  using Load = std::pair<double, std::size_t>;
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
+  for (std::size_t shard = 0; shard < shards; ++shard) least.emplace(0.0, shard);
+  std::vector<std::size_t> shard_of(costs.size());
+  for (const std::size_t place : order) {
+    const auto [load, shard] = least.top();
+    least.pop();
+    shard_of[place] = shard;
+    least.emplace(load + costs[place], shard);
+  }
+  return shard_of;
+}
+
+std::vector<double> expected_tokens_of_places(const SamplingSettings& settings) {
+  const DrawSettings draw = settings.draw_settings();
+  const std::vector<Prompt> prompts = settings.numbered_prompts();
+  const PromptPlans plans(draw.plan, prompts);
+  std::vector<double> costs;
+  costs.reserve(prompts.size() * settings.samples);
+  for (const Prompt& prompt : prompts) {
+    const Plan& plan = plans.of(prompt);
+    const double cost =
+        expected_tokens(plan, plan.replicas(draw.ladder), prompt.tokens.size(), settings.samples);
+    costs.insert(costs.end(), settings.samples, cost);
+  }
+  return costs;
+}
+
+std::vector<std::size_t> dealt_places(const SamplingSettings& settings, std::size_t shard,
+                                      std::size_t shards) {
+  const std::vector<std::size_t> shard_of =
+      deal_by_cost(expected_tokens_of_places(settings), shards);
+  std::vector<std::size_t> places;
+  for (std::size_t place = 0; place < shard_of.size(); ++place)
+    if (shard_of[place] + 1 == shard) places.push_back(place);
+  return places;
+}
+
+std::size_t places_ahead(std::size_t places, std::size_t ranks, std::size_t replicas,
+                         std::size_t largest_batch, std::size_t in_flight) {
+  const std::size_t share = (places + ranks - 1) / ranks;
+  const std::size_t batch = (largest_batch + replicas - 1) / replicas;
+  const std::size_t wished = std::max({share / 4, batch, std::size_t{1}});
+  return std::min({wished, std::max(share, std::size_t{1}), in_flight});
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,347 @@
+#include "gpu/jobs/merge.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+#include "gpu/jobs/deal.hpp"
+#include "gpu/jobs/file_window.hpp"
+#include "gpu/jobs/part_line.hpp"
+#include "gpu/jobs/run_folder.hpp"
+#include "gpu/jobs/run_report.hpp"
+#include "gpu/jobs/shard.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where the parts, events and line of an answer begin in the files of its shard.
+struct Offsets {
+  std::uint64_t part = 0;
+  std::uint64_t events = 0;
+  std::uint64_t sample = 0;
+};
+
+/// The finished folder of a shard, read answer by answer in the order of the places.
+class ShardReader {
+ public:
+  ShardReader(fs::path folder, std::size_t window)
+      : folder_(std::move(folder)),
+        parts_(folder_ / "parts.jsonl", window),
+        events_(folder_ / "events.jsonl", window),
+        samples_(folder_ / "samples.jsonl", window) {}
+
+  /// Checks that the shard is whole and one of this run, and marks its places in `is_held`.
+  void check(const nlohmann::json& config, const std::string& config_name,
+             std::vector<bool>& is_held);
+  const RunSpeed& speed() const { return speed_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+  /// The place of the next answer; nothing at the end.
+  std::optional<std::size_t> place();
+  /// The next answer's part, statistics, events and line; goes on to the one behind it.
+  Part take(TemperingStatistics& statistics, const std::function<void(std::string_view)>& events,
+            std::string& sample);
+
+ private:
+  std::string where() const { return (folder_ / "parts.jsonl").string(); }
+  void go_to_next();
+
+  fs::path folder_;
+  FileWindow parts_;
+  FileWindow events_;
+  FileWindow samples_;
+  std::size_t places_ = 0;   ///< of the whole run
+  std::size_t answers_ = 0;  ///< of the shard
+  std::uint64_t bytes_ = 0;
+  RunSpeed speed_;
+  /// In the order of the places, where that is not the order of the file.
+  std::vector<std::pair<std::size_t, Offsets>> sorted_;
+  std::size_t taken_ = 0;
+  Offsets at_;
+};
+
+void ShardReader::check(const nlohmann::json& config, const std::string& config_name,
+                        std::vector<bool>& is_held) {
+  const RunFolder folder = RunFolder::open(folder_);
+  const std::string name = (folder_ / "config.json").string();
+  require_same_run(folder.config(), name, config, config_name);
+  speed_ = folder.speed();
+  places_ = is_held.size();
+  bool is_ascending = true;
+  std::optional<std::size_t> before;
+  Offsets at;
+  folder.for_each_part([&](const std::string& line, const std::string& where) {
+    const Part part = part_of(line, places_, where);
+    if (is_held[part.place])
+      throw BadInput(where,
+                     "is an answer that another shard holds too (place " +
+                         std::to_string(part.place + 1) + ")",
+                     "remove the shard's folder and draw it again");
+    is_held[part.place] = true;
+    is_ascending = is_ascending && (!before || *before < part.place);
+    before = part.place;
+    // Kept from the first answer that comes out of order; those before it are read again below.
+    if (!is_ascending) sorted_.emplace_back(part.place, at);
+    at.part += line.size() + 1;
+    at.events += part.events;
+    at.sample += part.sample;
+    ++answers_;
+  });
+  if (at.events != folder.sealed_bytes("events.jsonl") ||
+      at.sample != folder.sealed_bytes("samples.jsonl"))
+    throw BadInput(where(), "does not count the bytes of events.jsonl and samples.jsonl",
+                   start_elsewhere);
+  bytes_ = at.events + at.sample;
+  if (is_ascending) return;
+  sorted_.clear();
+  at = {};
+  folder.for_each_part([&](const std::string& line, const std::string& where) {
+    const Part part = part_of(line, places_, where);
+    sorted_.emplace_back(part.place, at);
+    at.part += line.size() + 1;
+    at.events += part.events;
+    at.sample += part.sample;
+  });
+  std::sort(sorted_.begin(), sorted_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+std::optional<std::size_t> ShardReader::place() {
+  if (taken_ == answers_) return std::nullopt;
+  if (!sorted_.empty()) at_ = sorted_[taken_].second;
+  return part_of(parts_.line(at_.part), places_, where()).place;
+}
+
+Part ShardReader::take(TemperingStatistics& statistics,
+                       const std::function<void(std::string_view)>& events, std::string& sample) {
+  const std::string_view line = parts_.line(at_.part);
+  const Part part = part_of(line, places_, statistics, where());
+  events_.read(at_.events, part.events, events);
+  sample.clear();
+  samples_.read(at_.sample, part.sample, [&](std::string_view piece) { sample += piece; });
+  at_ = {at_.part + line.size() + 1, at_.events + part.events, at_.sample + part.sample};
+  ++taken_;
+  return part;
+}
+
+/// The folder in which a merge is made before it gets its name: this process's own.
+fs::path unfinished_name(const fs::path& merged) {
+  return merged.string() + ".unfinished-" + std::to_string(::getpid());
+}
+
+void remove_unfinished(const fs::path& folder, Disk& disk) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    files.push_back(entry->path());
+  for (const fs::path& file : files) disk.remove(file);
+  disk.remove(folder);
+}
+
+/// Removes what merges have left that were killed.
+void remove_strays(const fs::path& merged, Disk& disk) {
+  const std::string begin = merged.filename().string() + ".unfinished-";
+  std::error_code error;
+  std::vector<fs::path> strays;
+  const fs::path beside = merged.has_parent_path() ? merged.parent_path() : fs::path(".");
+  for (fs::directory_iterator entry(beside, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().filename().string().starts_with(begin)) strays.push_back(entry->path());
+  for (const fs::path& stray : strays) {
+    // Whoever is at work in it holds the folder's lock.
+    try {
+      if (is_there(stray / "config.json")) RunFolder::open(stray);
+    } catch (const BadInput&) {
+      continue;
+    }
+    remove_unfinished(stray, disk);
+  }
+}
+
+/// Whether ranks share the answers out, which then takes all of them at once.
+bool are_dealt_as_asked(const fs::path& run, const std::vector<Shard>& shards) {
+  for (const Shard& shard : shards) {
+    const fs::path file = run / shard.folder_name() / "config.json";
+    if (!is_there(file)) continue;
+    const auto identity = ShardIdentity::from_config(read_json_file(file), file.string());
+    return identity && identity->dealing == Dealing::as_asked;
+  }
+  return false;
+}
+
+void require_all_shards(const fs::path& run, const std::vector<Shard>& shards) {
+  if (shards.empty())
+    throw BadInput(run.string(), "holds no shard",
+                   "draw its shards first, with tempera sample --shard I/N --out " + run.string());
+  const std::size_t of = shards.front().of;
+  for (const Shard& shard : shards)
+    if (shard.of != of)
+      throw BadInput(run.string(),
+                     "holds shards of " + std::to_string(of) + " and of " +
+                         std::to_string(shard.of) + " (" + shard.folder_name() + ")",
+                     "keep those of one N, and move the others away");
+  std::string missing;
+  std::string first;
+  std::size_t number = 0;
+  std::size_t count = 0;
+  const auto miss = [&](const std::string& what) {
+    constexpr std::size_t most_named = 8;
+    if (++count <= most_named) missing += (missing.empty() ? "" : ", ") + what;
+    if (first.empty()) first = command_for(run, number, of);
+  };
+  auto there = shards.begin();
+  for (number = 1; number <= of; ++number) {
+    const bool has_folder = there != shards.end() && there->number == number;
+    if (has_folder) ++there;
+    const fs::path folder = run / Shard{number, of}.folder_name();
+    if (!has_folder || !is_there(folder / "config.json"))
+      miss("shard " + std::to_string(number) + " is missing");
+    else if (!is_there(folder / "summary.json"))
+      miss("shard " + std::to_string(number) + " is not finished");
+  }
+  if (count == 0) return;
+  if (count > 8) missing += " and " + std::to_string(count - 8) + " more";
+  throw BadInput(run.string(), "of its " + std::to_string(of) + " shards " + missing,
+                 are_dealt_as_asked(run, shards)
+                     ? "make them with: mpirun -n " + std::to_string(of) +
+                           " tempera sample --resume " + run.string()
+                     : "make the first with: " + first);
+}
+
+/// The bytes of a shard's config.json, as JSON whose keys keep their order.
+nlohmann::ordered_json config_of(const fs::path& folder) {
+  const std::string file = (folder / "config.json").string();
+  const std::string text = read_whole(file);
+  const nlohmann::json config = parse_json(text, file);
+  const auto identity = ShardIdentity::from_config(config, file);
+  if (!identity || identity->shard.folder_name() != folder.filename())
+    throw BadInput(file, "is not that of " + folder.filename().string(),
+                   "a shard's folder keeps its name; remove a copy, and draw what is missing");
+  return nlohmann::ordered_json::parse(text);
+}
+
+std::string name_of_place(const SamplingSettings& settings, std::size_t place) {
+  const auto& id = settings.prompts[place / settings.samples].id;
+  return "sample " + std::to_string(place % settings.samples) +
+         (id ? " of prompt " + in_quotes(*id) : "");
+}
+
+/// Copies the answers in the order of the places.
+void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSettings& settings,
+          const std::function<void(double)>& share_done) {
+  const DrawSettings draw = settings.draw_settings();
+  const std::vector<Prompt> prompts = settings.numbered_prompts();
+  const PromptPlans plans(draw.plan, prompts);
+  RunReport report(settings, draw, prompts, plans, RunReport::Of::whole_run);
+  using Next = std::pair<std::size_t, ShardReader*>;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  const auto go_on = [&](ShardReader& reader) {
+    if (const auto place = reader.place()) next.emplace(*place, &reader);
+  };
+  RunSpeed speed;
+  for (ShardReader& reader : readers) {
+    speed.add(reader.speed());
+    go_on(reader);
+  }
+  const std::size_t places = prompts.size() * settings.samples;
+  std::string line;
+  for (std::size_t place = 0; place < places; ++place) {
+    // Every place is held once: that was checked.
+    ShardReader& reader = *next.top().second;
+    next.pop();
+    TemperingStatistics statistics(draw.ladder, draw.plan);
+    const Part part = reader.take(
+        statistics, [&](std::string_view events) { into.append_events(events); }, line);
+    if (part.place != place)
+      throw Bug("a merge has taken place " + std::to_string(part.place) + " for " +
+                std::to_string(place));
+    const auto prompt_report = report.take(place, statistics, part.is_cut);
+    line.pop_back();
+    into.append_sample(line);
+    if (prompt_report) into.append_prompt_report(*prompt_report);
+    go_on(reader);
+    if (share_done && place % 256 == 0)
+      share_done(static_cast<double>(place) / static_cast<double>(places));
+  }
+  nlohmann::json state{{"under_way", nlohmann::json::array()}};
+  report.add_state(state);
+  into.save_checkpoint(std::move(state));
+  into.write_speed(speed.to_json());
+  into.finish(report.summary());
+}
+
+}  // namespace
+
+std::string command_for(const fs::path& run, std::size_t shard, std::size_t shards) {
+  return "tempera sample --resume " + run.string() + " --shard " + Shard{shard, shards}.text();
+}
+
+MergedRun merge_shards(const fs::path& run, const fs::path& merged,
+                       const std::function<void(double)>& share_done, Disk& disk) {
+  const std::vector<Shard> shards = shards_in(run);
+  require_all_shards(run, shards);
+  const fs::path first = run / shards.front().folder_name();
+  const nlohmann::ordered_json config = config_of(first);
+  const std::string config_name = (first / "config.json").string();
+  const nlohmann::json plain_config = config;
+  const SamplingSettings settings = SamplingSettings::from_json(plain_config, config_name);
+  const nlohmann::ordered_json whole = whole_config(config);
+  MergedRun made{merged, shards.size(), settings.prompts.size(),
+                 settings.prompts.size() * settings.samples};
+  if (is_there(merged)) {
+    const RunFolder there = RunFolder::open(merged, disk);
+    if (!there.finished() || read_whole(merged / "config.json") != whole.dump(1) + "\n")
+      throw BadInput(merged.string(), "exists already, and is another run's",
+                     "choose another folder with --out");
+    made.was_there = true;
+    return made;
+  }
+  // Buffers of all files together take 48 MiB at most, unless there are thousands of shards.
+  constexpr std::size_t most_of_buffers = std::size_t{48} << 20;
+  const std::size_t window =
+      std::clamp(most_of_buffers / (3 * shards.size()), std::size_t{1} << 12, std::size_t{1} << 16);
+  std::vector<bool> is_held(made.answers);
+  std::vector<ShardReader> readers;
+  readers.reserve(shards.size());
+  for (const Shard& shard : shards) {
+    const fs::path folder = run / shard.folder_name();
+    config_of(folder);
+    readers.emplace_back(folder, window).check(plain_config, config_name, is_held);
+  }
+  const auto none = std::find(is_held.begin(), is_held.end(), false);
+  if (none != is_held.end())
+    throw BadInput(run.string(),
+                   "no shard holds " +
+                       name_of_place(settings, static_cast<std::size_t>(none - is_held.begin())),
+                   "run the command of all shards again: it draws what is missing");
+  remove_strays(merged, disk);
+  const fs::path unfinished = unfinished_name(merged);
+  try {
+    {
+      RunFolder into = RunFolder::create(unfinished, whole, disk);
+      copy(readers, into, settings, share_done);
+    }
+    disk.rename(unfinished, merged);
+  } catch (...) {
+    try {
+      remove_unfinished(unfinished, disk);
+    } catch (const BadInput&) {
+      // What the merge failed of is the news.
+    }
+    throw;
+  }
+  return made;
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,71 @@
+#include "gpu/jobs/part_line.hpp"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "base/json_document.hpp"
+#include "gpu/jobs/run_folder.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+[[noreturn]] void refuse(const std::string& where) {
+  throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+}
+
+/// Reads `key`, which the line must go on with, and the whole number behind it.
+std::uint64_t number_behind(std::string_view& line, std::string_view key,
+                            const std::string& where) {
+  if (!line.starts_with(key)) refuse(where);
+  line.remove_prefix(key.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+  if (error != std::errc()) refuse(where);
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  return number;
+}
+
+/// Reads what stands before the statistics; `line` is left at these.
+Part take_part(std::string_view& line, std::size_t places, const std::string& where) {
+  Part part;
+  part.place = number_behind(line, "{\"place\":", where);
+  part.events = number_behind(line, ",\"events\":", where);
+  part.sample = number_behind(line, ",\"sample\":", where);
+  const std::uint64_t is_cut = number_behind(line, ",\"cut\":", where);
+  constexpr std::string_view then = ",\"statistics\":";
+  if (part.place >= places || is_cut > 1 || !line.starts_with(then) || !line.ends_with('}'))
+    refuse(where);
+  part.is_cut = is_cut == 1;
+  line.remove_prefix(then.size());
+  line.remove_suffix(1);
+  return part;
+}
+
+}  // namespace
+
+std::string part_line(const Part& part, const TemperingStatistics& statistics) {
+  return "{\"place\":" + std::to_string(part.place) + ",\"events\":" + std::to_string(part.events) +
+         ",\"sample\":" + std::to_string(part.sample) + ",\"cut\":" + (part.is_cut ? "1" : "0") +
+         ",\"statistics\":" + statistics.state().dump() + "}";
+}
+
+Part part_of(std::string_view line, std::size_t places, TemperingStatistics& statistics,
+             const std::string& where) {
+  const Part part = take_part(line, places, where);
+  try {
+    statistics.restore(parse_json(line, where));
+  } catch (const nlohmann::json::exception&) {
+    refuse(where);
+  } catch (const std::out_of_range&) {
+    refuse(where);
+  }
+  return part;
+}
+
+Part part_of(std::string_view line, std::size_t places, const std::string& where) {
+  return take_part(line, places, where);
+}
+
+}  // namespace tempera::gpu

@@ -1,0 +1,221 @@
+#include "gpu/jobs/shard_claim.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.hpp"
+
+namespace tempera::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+/// A line of a file of the system's; empty where there is none.
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+/// What tells a running system, and the processes that it numbers, from all others.
+std::string system_name() {
+  std::error_code error;
+  const fs::path processes = fs::read_symlink("/proc/self/ns/pid", error);
+  return first_line("/proc/sys/kernel/random/boot_id") + " " + processes.string();
+}
+
+/// When a process began, in the system's own unit; empty where none has this number, or it has
+/// ended and only its parent has not asked for its exit code.
+std::string start_of(std::uint64_t process) {
+  const std::string line = first_line("/proc/" + std::to_string(process) + "/stat");
+  // The name, in brackets, may hold anything; the 20th field behind it is the start.
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return "";
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field;
+  fields >> field;
+  if (field == "Z" || field == "X") return "";
+  for (int i = 1; i < 20; ++i) fields >> field;
+  return field;
+}
+
+fs::path claim_file(const fs::path& folder, const Shard& shard, std::uint64_t generation) {
+  return folder / (shard.folder_name() + "." + std::to_string(generation));
+}
+
+}  // namespace
+
+/// What a claim's file says.
+struct ShardClaim::Owner {
+  std::string host = "unknown";
+  std::uint64_t process = 0;
+  std::string system;
+  std::string start;
+  std::uint64_t beats = 0;
+  bool has_ended = false;
+
+  /// Of a file that its owner is about to write, or that is damaged: an owner without a name.
+  static Owner read(const fs::path& file) {
+    const nlohmann::json json = nlohmann::json::parse(first_line(file), nullptr, false);
+    Owner owner;
+    if (!json.is_object()) return owner;
+    owner.host = json.value("host", "unknown");
+    owner.process = json.value("process", std::uint64_t{0});
+    owner.system = json.value("system", "");
+    owner.start = json.value("start", "");
+    owner.beats = json.value("beats", std::uint64_t{0});
+    owner.has_ended = json.value("has_ended", false);
+    return owner;
+  }
+  /// Whether it was a process of this machine that is no more.
+  bool is_known_dead() const {
+    return !start.empty() && system == system_name() && start_of(process) != start;
+  }
+  std::string name() const { return "process " + std::to_string(process) + " on " + host; }
+};
+
+ShardClaim::ShardClaim(const fs::path& run, const Shard& shard,
+                       const std::function<void(const std::string&)>& say, ClaimTimes times)
+    : folder_(run / "claims"),
+      shard_(shard),
+      shard_folder_(run / shard.folder_name()),
+      times_(times) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error)
+    throw BadInput(folder_.string(), "cannot be made (" + error.message() + ")",
+                   "check the name, the permissions and the disk's space");
+  for (generation_ = 1; !try_to_make(generation_);)
+    if (has_ended(generation_, say)) ++generation_;
+  beaten_at_ = steady_clock::now();
+  beat(false);
+  thread_ = std::thread([this] { beat_until_end(); });
+}
+
+ShardClaim::~ShardClaim() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  ending_.notify_all();
+  thread_.join();
+  try {
+    beat(true);
+  } catch (const BadInput&) {
+    // Whoever comes next looks whether this process lives.
+  }
+}
+
+fs::path ShardClaim::file(std::uint64_t generation) const {
+  return claim_file(folder_, shard_, generation);
+}
+
+ShardClaim::Seen ShardClaim::look(const fs::path& run, const Shard& shard) {
+  Seen seen;
+  const fs::path folder = run / "claims";
+  while (is_there(claim_file(folder, shard, seen.generation + 1))) ++seen.generation;
+  if (seen.generation == 0) return seen;
+  const Owner owner = Owner::read(claim_file(folder, shard, seen.generation));
+  seen.beats = owner.beats;
+  seen.has_ended = owner.has_ended || owner.is_known_dead();
+  return seen;
+}
+
+/// Whether this process has made the file of this generation, and so has the shard.
+bool ShardClaim::try_to_make(std::uint64_t generation) {
+  const fs::path path = file(generation);
+  const OpenFile made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (made) return true;
+  if (errno == EEXIST) return false;
+  throw BadInput(path.string(), "cannot be made " + reason(errno),
+                 "check the permissions and the disk's space");
+}
+
+/// Waits until it is known whether the owner of this generation is at work.
+/// @throw BadInput if it is
+bool ShardClaim::has_ended(std::uint64_t generation,
+                           const std::function<void(const std::string&)>& say) {
+  const Owner first = Owner::read(file(generation));
+  if (first.has_ended || first.is_known_dead() || is_there(file(generation + 1))) return true;
+  if (say)
+    say("shard " + shard_.text() + " is claimed by " + first.name() + "; looking for up to " +
+        std::to_string(times_.patience.count() / 1000) + " s whether it is at work");
+  const auto begin = steady_clock::now();
+  while (steady_clock::now() - begin < times_.patience) {
+    std::this_thread::sleep_for(times_.beat / 8);
+    const Owner now = Owner::read(file(generation));
+    if (now.has_ended || now.is_known_dead() || is_there(file(generation + 1))) return true;
+    if (now.beats > first.beats) refuse(now);
+  }
+  return true;
+}
+
+void ShardClaim::refuse(const Owner& owner) const {
+  throw BadInput(shard_folder_.string(), "is being drawn by " + owner.name(),
+                 "let it go on, or end it first; each shard is drawn by one process");
+}
+
+std::string ShardClaim::text(bool has_ended) const {
+  const auto process = static_cast<std::uint64_t>(::getpid());
+  return nlohmann::ordered_json{{"host", host_name()},     {"process", process},
+                                {"system", system_name()}, {"start", start_of(process)},
+                                {"beats", beats_},         {"has_ended", has_ended}}
+             .dump() +
+         "\n";
+}
+
+/// Shows that this process lives, or has ended. Readers open the file anew, and the writer closes
+/// it: that is what shared file systems promise to show.
+void ShardClaim::beat(bool has_ended) {
+  const std::lock_guard lock(mutex_);
+  const auto begun = steady_clock::now();
+  ++beats_;
+  const std::string line = text(has_ended);
+  const fs::path path = file(generation_);
+  const OpenFile open(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!open ||
+      ::pwrite(open.descriptor(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()))
+    throw BadInput(path.string(), "cannot be written " + reason(errno),
+                   "check the permissions and the disk's space");
+  beaten_at_ = begun;
+}
+
+void ShardClaim::beat_until_end() {
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, times_.beat, [this] { return is_ending_; })) {
+    lock.unlock();
+    try {
+      beat(false);
+    } catch (const BadInput&) {
+      // require_held finds the beat missing, and tries once more.
+    }
+    lock.lock();
+  }
+}
+
+void ShardClaim::require_held() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (steady_clock::now() - beaten_at_ < times_.patience / 2) return;
+  }
+  const fs::path next = file(generation_ + 1);
+  if (!is_there(next)) beat(false);
+  if (!is_there(next)) return;
+  throw ClaimLost(shard_folder_.string() + ": was taken over by " + Owner::read(next).name() +
+                  " while this process stood still; it goes on there, and nothing is lost");
+}
+
+}  // namespace tempera::gpu

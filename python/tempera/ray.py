@@ -1,0 +1,171 @@
+"""Many answers over a Ray cluster: one actor for each device, prompts as blocks, the lines of one process.
+
+    import tempera.ray
+
+    lines = tempera.ray.sample("questions.jsonl", ["--model", "Qwen3-8B", "--samples", "4"], gpus=1)
+
+An answer depends on the model, the settings, the seed, its prompt with the prompt's id, and its sample, and never on
+what is drawn beside it. So a block may be drawn anywhere, and again where a node was lost, to the same bytes; nodes may
+come and go while the work is under way. Ray Data deals the blocks out and gives a lost one to another actor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from tempera.errors import BadInput
+from tempera.eval.sampler_command import find_command
+
+#: A file of prompts, or {"id": …, "prompt": …} of each.
+Prompts = Union[str, "os.PathLike[str]", Iterable[Mapping[str, str]]]
+
+# What decides where answers go, or which of them are drawn: sample() says that itself.
+_NOT_FOR_BLOCKS = ("--out", "--resume", "--shard", "--prompts", "--prompt-file", "--json", "--summary")
+
+
+def read_prompts(prompts: Prompts) -> list[dict[str, str]]:
+    """The prompts, each with an id and a text. Raises BadInput for anything else, and for an id that is there twice."""
+    if isinstance(prompts, (str, os.PathLike)):
+        where = os.fspath(prompts)
+        try:
+            text = Path(where).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(where, f"cannot be read ({error})", "give a file of prompts, one a line") from None
+        listed: list[Any] = []
+        for number, line in enumerate(text.splitlines(), 1):
+            try:
+                listed.append(json.loads(line))
+            except ValueError:
+                raise BadInput(f"{where}, line {number}", "is no JSON", 'write {"id": "…", "prompt": "…"}') from None
+    else:
+        where, listed = "prompts", list(prompts)
+    found: list[dict[str, str]] = []
+    ids: set[str] = set()
+    for number, prompt in enumerate(listed, 1):
+        if not isinstance(prompt, Mapping) or set(prompt) != {"id", "prompt"} or not all(
+            isinstance(value, str) for value in prompt.values()
+        ):
+            raise BadInput(f"{where}, prompt {number}", "is not an id and a prompt", 'write {"id": "…", "prompt": "…"}')
+        if prompt["id"] in ids:
+            raise BadInput(f"{where}, prompt {number}", f'the id "{prompt["id"]}" is there twice', "give each its own")
+        ids.add(prompt["id"])
+        found.append(dict(prompt))
+    if not found:
+        raise BadInput(where, "holds no prompt", 'write {"id": "…", "prompt": "…"} on each line')
+    return found
+
+
+def _check_flags(flags: Sequence[str]) -> list[str]:
+    for flag in flags:
+        if flag.split("=")[0] in _NOT_FOR_BLOCKS:
+            raise BadInput(flag, "is not for blocks", "tempera.ray.sample draws all prompts and returns their lines")
+    if "--model" not in [flag.split("=")[0] for flag in flags]:
+        raise BadInput("--model", "is missing", "give it among the flags")
+    return list(flags)
+
+
+class _Device:
+    """An actor of Ray Data: draws the answers to one block of prompts at a time."""
+
+    def __init__(self, command: str | None, flags: list[str]) -> None:
+        self._command = find_command(command)
+        self._flags = flags
+
+    def __call__(self, block: dict[str, Any]) -> dict[str, list[Any]]:
+        places = [int(place) for place in block["place"]]
+        with tempfile.TemporaryDirectory(prefix="tempera-block-") as folder:
+            file = Path(folder) / "prompts.jsonl"
+            lines = [
+                json.dumps({"id": str(name), "prompt": str(text)}, ensure_ascii=False)
+                for name, text in zip(block["id"], block["prompt"])
+            ]
+            file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            out = Path(folder) / "run"
+            asked = [self._command, "sample", "--prompts", str(file), "--out", str(out), "--shard", "none", *self._flags]
+            done = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8")
+            if done.returncode:
+                said = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode}"]
+                raise RuntimeError(said[-1])
+            drawn = (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+        samples = len(drawn) // len(places)
+        return {
+            "place": [place for place in places for _ in range(samples)],
+            "sample": [sample for _ in places for sample in range(samples)],
+            "line": drawn,
+        }
+
+
+def _blocks(prompts: list[dict[str, str]], flags: list[str], command: str | None, **layout: Any) -> Any:
+    import ray.data  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    block = layout["block"]
+    rows = [{"place": place, **prompt} for place, prompt in enumerate(prompts)]
+    # Ray's own blocks are those of this deal: what is lost with a node is drawn again, and nothing else.
+    dealt = ray.data.from_items(rows, override_num_blocks=max(1, -(-len(rows) // block)))
+    return dealt.map_batches(
+        _Device,
+        fn_constructor_args=(command, flags),
+        batch_size=block,
+        batch_format="numpy",
+        concurrency=(1, layout["devices"]),
+        num_cpus=layout["cpus"],
+        num_gpus=layout["gpus"] or None,
+        max_restarts=-1,
+        max_task_retries=-1,
+    )
+
+
+def iterate(
+    prompts: Prompts,
+    flags: Sequence[str],
+    *,
+    devices: int | None = None,
+    block: int = 8,
+    gpus: float = 0,
+    cpus: float = 1,
+    command: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The answers as blocks end, each {"place", "sample", "line"}: the place of its prompt, from 0, and its line.
+
+    prompts: a file of prompts, or the prompts, as for `tempera sample --prompts`.
+    flags: those of `tempera sample` that say what is drawn: --model, --powers, --samples, --seed …
+    devices: the most actors at a time (as many as the cluster has room for), each with `gpus` and `cpus`.
+    block: prompts that an actor draws at once, and draws again if its node is lost.
+    command: the program tempera on the nodes; else $TEMPERA there, or the one on the path.
+
+    Ray must be running (ray.init). Raises BadInput, and what Ray raises for a block that fails by itself.
+    """
+    if block < 1:
+        raise BadInput("block", f"is {block}", "give how many prompts an actor draws at once")
+    listed = read_prompts(prompts)
+    import ray  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    checked = _check_flags(flags)
+    if devices is None:
+        resources = ray.cluster_resources()
+        devices = int(resources.get("GPU", 0) // gpus) if gpus else int(resources.get("CPU", 1) // max(cpus, 1e-9))
+    layout = {"devices": max(1, devices), "block": block, "gpus": gpus, "cpus": cpus}
+    yield from _blocks(listed, checked, command, **layout).iter_rows()
+
+
+def sample(prompts: Prompts, flags: Sequence[str], *, out: str | os.PathLike[str] | None = None, **layout: Any) -> list[str]:
+    """The lines of samples.jsonl that `tempera sample --prompts … --out …` writes, in its order and to the last byte.
+
+    out: a file for them; it is there whole or not at all. Other arguments are those of iterate().
+    """
+    drawn = {(row["place"], row["sample"]): row["line"] for row in iterate(prompts, flags, **layout)}
+    lines = [drawn[key] for key in sorted(drawn)]
+    if out is not None:
+        beside = Path(f"{os.fspath(out)}.part")
+        try:
+            beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            beside.replace(out)
+        except OSError as error:
+            raise BadInput(os.fspath(out), f"cannot be written ({error.strerror})", "give another file") from None
+    return lines

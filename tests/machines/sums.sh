@@ -1,0 +1,36 @@
+# A run of sums that takes some seconds, and what a run leaves, byte for byte: for the tests of this folder.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+tempera=$(readlink -f "${TEMPERA:-build/release/tempera}")
+work=$(mktemp -d /tmp/tempera-machines-XXXXXX)
+# Whatever launcher runs this test says nothing of the runs in it.
+for name in $(compgen -e | grep -E '^(SLURM_|OMPI_|PMI_|PMIX_)' || true); do unset "$name"; done
+
+python3 - >"$work/sums.jsonl" <<'PROMPTS'
+import json
+for n in range(12):
+    print(json.dumps({"id": f"sum {n}", "prompt": "+".join(str((n * k) % 10) for k in range(1, 3 + n % 3)) + "?"}))
+PROMPTS
+drawn=(--prompts "$work/sums.jsonl" --model toy_models/worked_sum --powers 1,1.6,2.5,4 --horizon 28 --block 4
+  --rounds "${ROUNDS:-10}" --samples 2 --seed 5)
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+single() { "$tempera" sample "${drawn[@]}" --shard none --out "$work/single" >/dev/null; }
+
+# same_run FOLDER: it holds what the single run left, but for what was measured.
+same_run() {
+  diff -rq --exclude speed.json "$work/single" "$1" || fail "$1 is not the single run"
+}
+
+# begun FOLDER: waits until a shard's run is under way.
+begun() {
+  for _ in $(seq 600); do
+    if compgen -G "$1/journal-*" >/dev/null || [ -s "$1/samples.jsonl" ]; then return 0; fi
+    sleep 0.1
+  done
+  fail "$1 did not begin"
+}

@@ -1,0 +1,100 @@
+"""tempera.ray on a real Ray cluster of three nodes, one of which is killed in the middle."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import tempera.ray
+from tempera.errors import BadInput
+
+ray = pytest.importorskip("ray", reason="Ray is not installed")
+ROOT = Path(__file__).parents[2]
+TEMPERA = os.environ.get("TEMPERA", str(ROOT / "build/release/tempera"))
+PROMPTS = [{"id": f"sum {n}", "prompt": "+".join(str(n * k % 10) for k in range(1, 3 + n % 3)) + "?"} for n in range(12)]
+FLAGS = ["--model", str(ROOT / "toy_models/worked_sum"), "--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4",
+         "--rounds", "10", "--samples", "2", "--seed", "5", "--threads", "1"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """samples.jsonl of one process."""
+    folder = tmp_path_factory.mktemp("single")
+    (folder / "prompts.jsonl").write_text("".join(json.dumps(prompt) + "\n" for prompt in PROMPTS))
+    subprocess.run(
+        [TEMPERA, "sample", "--prompts", str(folder / "prompts.jsonl"), "--out", str(folder / "run"), "--shard", "none", *FLAGS],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return (folder / "run/samples.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """A head without room for actors, and two nodes with room for two each."""
+    from ray.cluster_utils import Cluster
+
+    # Workers find the package, and the command, as this process does.
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
+    monkeypatch.setenv("TEMPERA", TEMPERA)
+    monkeypatch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+    room = {"object_store_memory": 80 * 1024 * 1024, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **room})
+    nodes = [made.add_node(num_cpus=2, object_store_memory=room["object_store_memory"]) for _ in range(2)]
+    made.wait_for_nodes()
+    ray.init(address=made.address, log_to_driver=False)
+    yield made, nodes
+    ray.shutdown()
+    made.shutdown()
+
+
+def test_a_killed_node_changes_no_byte(cluster, single: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    made, nodes = cluster
+    assert sum(node["Alive"] for node in ray.nodes()) == 3
+    seen = threading.Event()
+
+    def kill_one() -> None:
+        seen.wait(120)
+        made.remove_node(nodes[1], allow_graceful=False)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    rows = []
+    for row in tempera.ray.iterate(PROMPTS, FLAGS, block=1, devices=4, command=TEMPERA):
+        rows.append(row)
+        seen.set()
+    killer.join()
+    deadline = time.monotonic() + 60
+    while sum(node["Alive"] for node in ray.nodes()) != 2 and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert sum(node["Alive"] for node in ray.nodes()) == 2
+    rows.sort(key=lambda row: (row["place"], row["sample"]))
+    assert "".join(row["line"] + "\n" for row in rows) == single
+
+    # What is left of the cluster draws the same, in blocks of another size, in the order of the file.
+    out = tmp_path / "answers.jsonl"
+    tempera.ray.sample(PROMPTS, FLAGS, out=out, block=5, command=TEMPERA)
+    assert out.read_text(encoding="utf-8") == single
+
+
+@pytest.mark.parametrize(
+    ("prompts", "flags", "said"),
+    [
+        ([], FLAGS, "holds no prompt"),
+        ([{"id": "a", "prompt": "x"}] * 2, FLAGS, 'the id "a" is there twice'),
+        ([{"id": "a", "text": "x"}], FLAGS, "is not an id and a prompt"),
+        (PROMPTS, ["--seed", "1"], "--model: is missing"),
+        (PROMPTS, [*FLAGS, "--out", "x"], "--out: is not for blocks"),
+        ("/no/such/file", FLAGS, "cannot be read"),
+    ],
+)
+def test_wrong_input_is_one_line(prompts, flags, said: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(BadInput) as refused:
+        list(tempera.ray.iterate(prompts, flags))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
