@@ -5,7 +5,7 @@ import random
 import sys
 import types
 
-from . import lab, of_numpy, of_random, replacing
+from . import called_float, lab, of_numpy, of_random, replacing
 
 _OWN = ("random", "numpy", "torch", "tempera_check", "gc")
 _installed = set()
@@ -19,6 +19,7 @@ def install():
     if fresh or len(sys.modules) != _known:
         _known = len(sys.modules)
         rename_early_names()
+        called_float.lead_calls()
 
 
 def _install_fresh():

@@ -77,6 +77,7 @@ def law(step, *arguments):
     """{what step(*arguments) returns: its exact probability}: every decision taken in turn. The values must have a hash."""
     early_names.install()
     collected = Collected()
+    walks.Trial().seconds(lambda: step(*arguments))  # libraries make names and caches in a first call, some by chance
     before = guard.states()
     walks.Replay(collected, walks.Share()).run(lambda: _hashable(step(*arguments)))
     guard.check(before)

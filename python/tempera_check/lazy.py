@@ -8,6 +8,11 @@ from . import lab
 python_log = getattr(math.log, "stands_in_for", math.log)
 
 
+# As tempera's own lottery (docs/lottery.md): what is below the grain of a word of 128 bits is left out, so that guards
+# such as max(u, 1e-300) are no decision.
+_GRAIN = Fraction(1, 2**128)
+
+
 def uniform():
     """A number that is uniform on [0, 1)."""
     return Real(_Interval(), Fraction(1), Fraction(0))
@@ -19,9 +24,9 @@ class _Interval:
 
     def is_below(self, point):
         """Whether the number is below a point: asked for only where both are possible, and kept to from then on."""
-        if point <= self.low:
+        if point <= self.low or point < _GRAIN:
             return False
-        if point >= self.high:
+        if point >= self.high or point > 1 - _GRAIN:
             return True
         if lab.draw([point - self.low, self.high - point]) == 0:
             self.high = point

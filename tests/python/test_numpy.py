@@ -112,3 +112,14 @@ def test_the_order_of_imports_does_not_matter(order):
             "assert tempera_check.law(lambda: bool(np.random.rand() < 0.25))[True] == Fraction(1, 4)\n"
             "assert 0 <= np.random.default_rng().random() < 1 and 0 <= np.random.rand() < 1\n")
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
+
+
+def test_a_uniform_may_be_kept_from_its_ends():
+    """Gumbel's trick as it is often written, over rows."""
+
+    def step():
+        u = np.clip(np.random.default_rng().random((2, 2)), 1e-300, 1.0)
+        return tuple(np.argmax(np.log([[1.0, 3.0], [1.0, 1.0]]) - np.log(-np.log(u)), axis=-1))
+
+    found = law(step)
+    assert {k: round(float(v), 12) for k, v in found.items()} == {(0, 0): 1 / 8, (0, 1): 1 / 8, (1, 0): 3 / 8, (1, 1): 3 / 8}

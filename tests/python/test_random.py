@@ -64,7 +64,7 @@ def test_each_way_of_drawing_has_its_law(step):
     (lambda: random.randbytes(4), "random.randbytes"),
     (lambda: uuid.uuid4(), "os.urandom"),
     (lambda: os.urandom(1), "test_random.py:.*|os.urandom"),
-    (lambda: float(random.random()), r"float\(\) at test_random.py:\d+"),
+    (lambda: [convert(random.random()) for convert in (float,)], r"float\(\) at test_random.py:\d+"),
     (lambda: 0 if random.random() else 1, "compare it"),
     (lambda: random.random() < random.random(), "two uniforms"),
     (lambda: random.random(), "not drawn"),
@@ -148,3 +148,19 @@ def test_what_a_step_imports_is_answered_too(tmp_path):
             "def step():\n    import late_module\n    return late_module.randrange(4)\n"
             "assert tempera_check.law(step)[3] == Fraction(1, 4)\n")
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=PACKAGE))
+
+
+def test_a_call_of_float_asks_for_no_value():
+    """Programs write float(u) and max(u, tiny): neither is a decision, and float as a type stays what it is."""
+
+    def step():
+        value = float(random.random())
+        assert isinstance(1.5, float) and float("2.5") == 2.5 and float(3) == 3.0 and type(float(3)) is float
+        return math.log(max(value, sys.float_info.min)) < math.log(0.25)
+
+    assert law(step) == {True: Fraction(1, 4), False: Fraction(3, 4)}
+
+
+def test_what_lies_below_the_grain_of_a_word_is_left_out():
+    assert law(lambda: random.random() < 1e-300) == {False: 1}
+    assert law(lambda: random.random() < 2.0**-100) == {True: Fraction(1, 2**100), False: 1 - Fraction(1, 2**100)}

@@ -92,3 +92,10 @@ def test_outside_a_step_chance_is_torchs_own():
     law(lambda: bool(torch.rand(1) < 0.5))
     torch.manual_seed(1)
     assert torch.rand(1).item() == first
+
+
+def test_the_value_of_one_entry_may_be_called_a_float():
+    def step():
+        return max(float(torch.rand(())), torch.finfo(torch.float64).tiny) < 0.25
+
+    assert law(step) == {True: Fraction(1, 4), False: Fraction(3, 4)}

@@ -69,3 +69,25 @@ TEST_CASE("a model that the kernel refuses is no smaller failure") {
   };
   CHECK(shrink(picky, small_case()).judged.size() == small_case().size());
 }
+
+TEST_CASE("a failure is not taken for a simpler one of another kind") {
+  // From two tokens on it leaves the space, or moves mass; on one token it stays where it is, which
+  // fails too, in fewer states, but is neither.
+  const auto faulty_from_two = [](const JudgedCase& judged, const JudgedState& x,
+                                  const JudgedState& elsewhere) -> KernelRow {
+    return {{judged.horizon() > 1 ? elsewhere : x, Rational(1)}};
+  };
+  const JudgedKernel leaves = [&](const JudgedCase& judged, const JudgedState& x) {
+    return faulty_from_two(judged, x, {{}});
+  };
+  const JudgedKernel gathers = [&](const JudgedCase& judged, const JudgedState& x) {
+    return faulty_from_two(judged, x, judged.state(0));
+  };
+  const FailingCase escaped = shrink(leaves, small_case());
+  CHECK(escaped.verdict.escape);
+  CHECK(escaped.judged.horizon() == 2);
+  const FailingCase moved = shrink(gathers, small_case());
+  CHECK(moved.verdict.stochastic());
+  CHECK(moved.verdict.moved);
+  CHECK(moved.judged.horizon() == 2);
+}

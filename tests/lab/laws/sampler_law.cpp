@@ -93,6 +93,34 @@ TEST_CASE("standard and low-temperature sampling have the laws of their tokens")
     }
 }
 
+TEST_CASE(
+    "a sampler's distances are those of its answers from two laws, of rationals and of logits") {
+  // Written out: 2/3, 1/5 and their like are no float32 logits, so that the two laws differ, and
+  // the distance that includes this rounding is far above the program's own.
+  for (const char* name : {"unequal_lengths", "several_terminals", "zero_probabilities"}) {
+    CAPTURE(name);
+    const auto model = shipped(name);
+    const FixedHorizonSpace space(model, 3);
+    const lab::SamplerQuestion question{gpu::tokenwise_sampling, {1}, plan_of(3, 2, 0)};
+    const auto report = lab::sampler_law(question, model, tokenwise(1));
+    REQUIRE(report.answer.size() == space.size());
+    Rational twice = 0;
+    for (std::size_t x = 0; x < space.size(); ++x) {
+      Rational likelihood = 1;
+      std::vector<reference::Token> prefix;
+      for (const auto token : space[x].tokens) {
+        likelihood *= model.token_row(prefix)[token];
+        prefix.push_back(token);
+      }
+      CHECK(report.defined[x] == likelihood);
+      const Rational difference = report.answer[x] - likelihood;
+      twice += difference < 0 ? -difference : difference;
+    }
+    CHECK(report.tv_to_definition == lab::to_real(twice / 2));
+    CHECK(report.tv_to_definition > 100 * report.tv_own);
+  }
+}
+
 TEST_CASE("Best-of-N is the first of the likeliest of N records") {
   for (const Case& one : cases)
     for (const std::size_t n : {1, 3}) {
