@@ -1,0 +1,100 @@
+"""Real clients: openai-python (sync, async, streams, cancelling) and curl."""
+import asyncio
+import json
+import shutil
+import subprocess
+import time
+
+import pytest
+
+openai = pytest.importorskip("openai", reason="openai is not installed", exc_type=ImportError)
+
+PROMPT = "4+7+9+3?"
+PPT = {"tempera": {"powers": [1, 2, 4], "block": 4, "rounds": 2}}
+LONG = {"tempera": {"powers": [1, 2, 4], "block": 1, "rounds": 3000}}
+
+
+@pytest.fixture
+def client(server):
+    return openai.OpenAI(base_url=f"http://127.0.0.1:{server.port}/v1", api_key="none", max_retries=0)
+
+
+@pytest.fixture
+def asynchronous(server):
+    return openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{server.port}/v1", api_key="none", max_retries=0)
+
+
+def complete(client, **fields):
+    return client.completions.create(model="worked_sum", prompt=PROMPT, max_tokens=28, seed=3,
+                                     extra_body=PPT, **fields)
+
+
+def test_sync_and_stream_have_one_text(client):
+    whole = complete(client, n=2)
+    assert whole.system_fingerprint.startswith("worked_sum-float32-tempera-")
+    assert whole.usage.total_tokens == whole.usage.prompt_tokens + whole.usage.completion_tokens
+    assert whole.tempera["decode_tokens"] > whole.usage.completion_tokens
+    texts = {0: "", 1: ""}
+    for chunk in complete(client, n=2, stream=True, stream_options={"include_usage": True}):
+        for choice in chunk.choices:
+            texts[choice.index] += choice.text
+    assert [texts[0], texts[1]] == [choice.text for choice in whole.choices]
+    assert chunk.usage == whole.usage
+
+
+def test_async_requests_share_the_passes_and_keep_their_answers(client, asynchronous):
+    async def all_at_once():
+        return await asyncio.gather(*(asynchronous.completions.create(
+            model="worked_sum", prompt=PROMPT, max_tokens=28, seed=seed, extra_body=PPT) for seed in range(20)))
+    together = asyncio.run(all_at_once())
+    for seed in (0, 7, 19):
+        alone = client.completions.create(model="worked_sum", prompt=PROMPT, max_tokens=28, seed=seed, extra_body=PPT)
+        assert alone.choices == together[seed].choices and alone.tempera == together[seed].tempera
+
+
+def test_a_cancelled_request_stops_its_work(server, asynchronous):
+    async def begin_and_cancel():
+        task = asyncio.ensure_future(asynchronous.completions.create(
+            model="worked_sum", prompt=PROMPT, max_tokens=28, seed=1, n=4, extra_body=LONG))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    asyncio.run(begin_and_cancel())
+    assert_idle(server)
+
+
+def test_a_closed_stream_stops_its_work(server, client):
+    stream = client.completions.create(model="worked_sum", prompt=PROMPT, max_tokens=28, seed=1, stream=True,
+                                       extra_body={"tempera": {**LONG["tempera"], "round_events": True}})
+    next(iter(stream))
+    stream.close()
+    assert_idle(server)
+
+
+def assert_idle(server):
+    for _ in range(400):
+        if "tempera_choices_under_way 0" in server.ask("/metrics")[1]:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the work goes on")
+
+
+def test_errors_have_the_clients_own_classes(client):
+    with pytest.raises(openai.BadRequestError, match="max_tokens"):
+        client.completions.create(model="worked_sum", prompt="1?", max_tokens=-1)
+    with pytest.raises(openai.NotFoundError, match="worked_sum"):
+        client.completions.create(model="gpt", prompt="1?")
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.completions.create(model="worked_sum", prompt="1?", extra_body={"tempera": {"roundz": 3}})
+    assert refused.value.body["param"] and "rounds" in refused.value.body["message"]
+    assert [model.id for model in client.models.list()] == ["worked_sum"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_curl_shows_rounds_as_they_end(server):
+    body = json.dumps({"prompt": PROMPT, "max_tokens": 28, "seed": 3, "stream": True, **PPT})
+    done = subprocess.run(["curl", "-sN", f"http://127.0.0.1:{server.port}/v1/completions", "-d", body],
+                          capture_output=True, text=True, check=True)
+    lines = done.stdout.split("\n\n")
+    assert lines[0].startswith(": choice 0, stage 1, round 0") and lines[-2] == "data: [DONE]"
