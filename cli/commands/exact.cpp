@@ -182,7 +182,7 @@ void add_exact(CLI::App& app) {
   add_text(*command, "--round-trips", flags->round_trips, "N",
            "Joint chain: expected round trips of a tagged replica in N steps from equilibrium");
   command->add_flag("--no-matrix", flags->no_matrix,
-                    "One rung: leave out the matrix, where it is too large to print");
+                    "One rung: leave out the matrix, if it is too large to print");
   command->add_flag("--gap", flags->gap,
                     "One rung: enclose the spectral gap and the relaxation time");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");

@@ -10,6 +10,7 @@ void add_commands(CLI::App& program) {
       "  tempera-sample-only sample '4+7+9?' --model toy_models/worked_sum --horizon 28\n"
       "This program has no finite models and no exact laws: those are tempera's.");
   add_sample(program);
+  add_chat(program);
   add_score(program);
   add_serve(program);
   add_tokens(program);

@@ -50,7 +50,7 @@ struct SamplerReport {
   /// TV of the answer from the definition on the model that the float32 logits define: the
   /// program's own error.
   Real tv_own;
-  /// As tv_own on the rational model: rounding to float32 logits included.
+  /// The distance tv_own on the rational model: rounding to float32 logits included.
   Real tv_to_definition;
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.
   Real tokens_own;
