@@ -59,7 +59,7 @@ class GgufMetadata {
                              std::uint64_t greatest) const;
   double finite_number(std::string_view key) const;
   bool boolean(std::string_view key) const;
-  /// As above, or `otherwise` where the key is missing.
+  /// The same, or `otherwise` if the key is missing.
   bool boolean_or(std::string_view key, bool otherwise) const;
 
   /// An array of such. The texts are those of the file, UTF-8 or not.

@@ -63,7 +63,7 @@ class JsonObject {
   /// Nothing if the key is missing or null.
   std::optional<std::string> optional_text(const std::string& key) const;
   bool boolean(const std::string& key) const;
-  /// As above, or `otherwise` where the key is missing or null.
+  /// The same, or `otherwise` if the key is missing or null.
   bool boolean_or(const std::string& key, bool otherwise) const;
   JsonObject object(const std::string& key) const;
   /// The path of keys to a member: "a", "a"["b"].

@@ -93,7 +93,7 @@ int main(int count, char** arguments) {
   std::size_t horizon = is_named ? 32 : 128;
   for (const auto& prompts : groups)
     for (const gpu::Prompt& prompt : prompts)
-      horizon = model.horizon_behind(prompt.tokens.size(), 0, horizon, "prompt").value_or(horizon);
+      horizon = model.horizon_after(prompt.tokens.size(), 0, horizon, "prompt").value_or(horizon);
   // Of a named model the ladder and the rounds of the paper's preset for GSM8K, all presets having
   // one local move a round; four shorter stages.
   const gpu::Preset& preset = *gpu::find_preset("qwen3/gsm8k");

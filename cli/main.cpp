@@ -65,8 +65,8 @@ void run(CLI::App& program, std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   using namespace tempera::cli;
-  hold_standard_streams();
-  end_in_words();
+  reserve_standard_streams();
+  install_terminate_handler();
   int code = 0;
   try {
     CLI::App program{

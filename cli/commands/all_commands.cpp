@@ -27,6 +27,7 @@ void add_commands(CLI::App& program) {
   add_serve(program);
   add_sample(program);
   add_merge(program);
+  add_chat(program);
   add_compare(program);
   add_tokens(program);
   add_models(program);

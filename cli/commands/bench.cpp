@@ -181,7 +181,7 @@ void add_bench(CLI::App& app) {
         throw BadInput(option->get_name(), "has no effect on bench " + options->name,
                        "leave it out");
     };
-    gpu::require_device(options->device);
+    const gpu::CurrentDevice here(gpu::require_device(options->device));
     if (options->name == "paper") {
       refuse(model);
       return run_bench_paper(*options);

@@ -1,6 +1,8 @@
 #include "cli/commands/chat_options.hpp"
 
+#include "base/error.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "gpu/session/messages.hpp"
 
 namespace tempera::cli {
 
@@ -9,20 +11,61 @@ void ChatOptions::add_to(CLI::App& command) {
       "--chat", chat_,
       "Take the text as the user's turn of a conversation, written as the model's own chat "
       "template does, up to where the answer begins");
+  add_texts_to(command, "Of a conversation: ");
+}
+
+CLI::Option* ChatOptions::add_messages_to(CLI::App& command) {
+  messages_option_ = add_text(
+      command, "--messages", messages_file_, "FILE",
+      "JSON file of a conversation of any number of turns, the last of them the user's: "
+      "[{\"role\": \"system\", \"content\": \"...\"}, {\"role\": \"user\", \"content\": \"...\"}]");
+  return messages_option_;
+}
+
+void ChatOptions::add_conversation_to(CLI::App& command) {
+  messages_option_ =
+      add_text(command, "--messages", messages_file_, "FILE",
+               "JSON file of the conversation so far, as /save writes it: [{\"role\": \"user\", "
+               "\"content\": \"...\"}, ...]");
+  add_texts_to(command, "");
+}
+
+void ChatOptions::add_texts_to(CLI::App& command, const std::string& condition) {
+  system_option_ = add_text(command, "--system", system_, "TEXT",
+                            condition + "the system's message, before all turns");
   thinking_option_ =
       add_choice(command, "--thinking", choice_, {"on", "off"},
-                 "With --chat: whether the model thinks first, where its family leaves that open "
-                 "(default: as its template has it)");
+                 condition +
+                     "whether the model thinks first, if its family leaves that open "
+                     "(default: as its template has it)");
 }
 
 void ChatOptions::check() const {
-  if (thinking_option_->count() > 0)
-    require(*chat_option_, "--thinking is about a conversation: give --chat");
+  if (chat_option_ == nullptr || (messages_option_ != nullptr && messages_option_->count() > 0))
+    return;
+  for (const CLI::Option* option : {thinking_option_, system_option_})
+    if (option->count() > 0)
+      require(*chat_option_, option->get_name() + " is about a conversation: give --chat");
 }
 
-gpu::PromptWish ChatOptions::prompt_of(const std::string& text) const {
-  if (!chat_) return text;
-  return std::vector<gpu::ChatMessage>{{"user", text}};
+gpu::PromptLine ChatOptions::read_messages() const {
+  return {"", "", messages_file_, gpu::read_messages_file(messages_file_)};
+}
+
+std::vector<gpu::ChatMessage> ChatOptions::with_system(std::vector<gpu::ChatMessage> messages,
+                                                       const std::string& where) const {
+  if (system_.empty()) return messages;
+  if (!messages.empty() && messages.front().role == "system")
+    throw BadInput(where, "begins with a system message, and --system gives one too",
+                   "give one of the two");
+  messages.insert(messages.begin(), {"system", system_});
+  return messages;
+}
+
+gpu::PromptWish ChatOptions::prompt_of(const gpu::PromptLine& line) const {
+  if (!line.messages.empty()) return with_system(line.messages, line.where);
+  if (!chat_) return line.text;
+  return with_system({{"user", line.text}}, line.where);
 }
 
 gpu::Thinking ChatOptions::thinking() const {

@@ -66,6 +66,7 @@ nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
 }
 
 void run_compare(CompareOptions options) {
+  const gpu::CurrentDevice here(gpu::require_device(options.device));
   if (gpu::find_named_model(options.model) != nullptr || gpu::is_gguf(options.model)) {
     constexpr const char* remedy = "give it: only a folder has problems and settings of its own";
     if (options.problems.empty()) throw BadInput("--problems", "is missing", remedy);

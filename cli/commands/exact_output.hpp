@@ -38,7 +38,7 @@ nlohmann::ordered_json exact_json(const RungHeading& heading,
                                   const reference::CarriedReport& report);
 nlohmann::ordered_json exact_json(const reference::CarriedReport& report);
 nlohmann::ordered_json exact_json(const reference::RoundTripReport& report);
-/// Of the second eigenvalue.
+/// The JSON of the second eigenvalue.
 nlohmann::ordered_json exact_json(const reference::Bracket& second);
 
 /// Tables for a terminal.

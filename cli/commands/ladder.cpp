@@ -147,6 +147,7 @@ void print(const std::vector<gpu::Pilot>& pilots, std::size_t most) {
 }
 
 void run_ladder(LadderOptions options) {
+  const gpu::CurrentDevice here(gpu::require_device(options.device));
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   const gpu::OpenedModel model =
@@ -155,7 +156,7 @@ void run_ladder(LadderOptions options) {
   const auto lines = gpu::read_prompt_file(options.prompts);
   for (const gpu::PromptLine& line : lines) {
     gpu::ResolvedPrompt prompt =
-        gpu::resolve_prompt(model, options.chat.prompt_of(line.text), options.chat.thinking(),
+        gpu::resolve_prompt(model, options.chat.prompt_of(line), options.chat.thinking(),
                             {options.horizon, options.horizon_given}, line.where);
     prompts.push_back({std::move(prompt.tokens), gpu::prompt_number(line.id), prompt.horizon});
   }
@@ -187,7 +188,8 @@ void run_ladder(LadderOptions options) {
   }
   line.clear();
   for (std::size_t p = 0; p < prompts.size(); ++p)
-    if (prompts[p].horizon) say_cut_horizon(lines[p].id, *prompts[p].horizon, options.horizon, 0);
+    if (prompts[p].horizon)
+      warn_shortened_horizon(lines[p].id, *prompts[p].horizon, options.horizon, 0);
   if (!options.json) {
     print(pilots, settings.pilots);
     if (choice) print(*choice);
@@ -235,7 +237,7 @@ void add_ladder(CLI::App& app) {
                                            "How many rungs the ladder has");
   CLI::Option* horizon = add_whole_number(
       *command, "--horizon", options->horizon, {1, gpu::longest_horizon},
-      "Horizon T of the pilots (default: 64, and behind a prompt where less fits, that)");
+      "Horizon T of the pilots (default: 64, and after a prompt that leaves less room, that)");
   add_whole_number(*command, "--block", options->block, {1, gpu::longest_horizon},
                    "Block width B of their stages (default: T/4)");
   add_whole_number(*command, "--rounds", options->rounds, {2, gpu::addressable_turns - 1},
@@ -248,7 +250,7 @@ void add_ladder(CLI::App& app) {
   add_seed(*command, options->calibration.seed,
            "Of the pilots' draws, which no run shares "
            "(default: 0)");
-  add_bytes(*command, "--cache-memory", options->calibration.cache_memory,
+  add_bytes(*command, "--cache-memory", options->calibration.session.cache_memory,
             "The most that keys and values may take up, such as 8GiB");
   add_device(*command, options->device);
   const CLI::Option* threads = add_threads(*command, options->threads);
@@ -272,7 +274,6 @@ void add_ladder(CLI::App& app) {
     require(*to, "give --to A, the sharpest power");
     require(*replicas, "give --replicas K, the number of rungs");
     options->chat.check();
-    gpu::require_device(options->device);
     refuse_idle_threads(*threads);
     options->horizon_given = horizon->count() > 0;
     run_ladder(*options);

@@ -276,7 +276,7 @@ nlohmann::ordered_json to_json(const lab::ShippedProgram& program) {
 }
 
 void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
-  std::printf("%s\n", wrapped("whole programs, from empty records to the answer, held against the "
+  std::printf("%s\n", wrapped("whole programs, from empty records to the answer, compared with the "
                               "reference's progressive law",
                               table_columns, 2)
                           .c_str());

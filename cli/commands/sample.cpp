@@ -14,6 +14,7 @@
 #include "cli/commands/cut_horizon.hpp"
 #include "cli/commands/open_model.hpp"
 #include "cli/commands/sample_shard.hpp"
+#include "cli/commands/sampler_flags.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "gpu/device/device_system.hpp"
@@ -27,8 +28,6 @@
 namespace tempera::cli {
 namespace {
 
-// What a draw's address tells apart (gpu/lottery/draw_address.hpp).
-constexpr std::size_t most_rungs = 65535;
 // More than any run has under way: 64 answers of a few rungs and their proposals.
 constexpr std::size_t most_at_once = 4096;
 
@@ -37,6 +36,7 @@ constexpr const char* sample_examples = R"(Examples:
   tempera sample --prompt-file question.txt --model Qwen3-0.6B \
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
   tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4
+  tempera sample --messages talk.json --model smollm2 --temperature 0.5 --max-tokens 100
   tempera sample --resume run --summary
   tempera sample --prompts questions.jsonl --model Qwen3-0.6B --out run --shard 3/8)";
 
@@ -44,8 +44,6 @@ struct SampleOptions {
   std::string prompt;
   std::string prompt_file;
   std::string prompts;
-  std::string schedule = "adj";
-  std::string restart_range;
   std::string out;
   std::string device;
   std::string resume;
@@ -55,6 +53,7 @@ struct SampleOptions {
   bool json = false;
   bool summary = false;
   ChatOptions chat;
+  SamplerFlags sampler;
   gpu::SamplerWish wish;  ///< what the options say, and nothing that they leave open
   gpu::SamplingSettings settings;
   gpu::SamplingLayout layout;
@@ -68,14 +67,15 @@ std::string without_last_newline(std::string text) {
 /// The one prompt and where it comes from, for messages.
 gpu::PromptLine read_prompt(const SampleOptions& options) {
   if (options.prompt_given) return {"", options.prompt, "prompt"};
+  if (options.chat.reads_messages()) return options.chat.read_messages();
   if (!options.prompt_file.empty()) {
     std::string text = read_text_file(options.prompt_file, "give a file that holds the prompt");
     return {"", without_last_newline(std::move(text)), options.prompt_file};
   }
   if (isatty(STDIN_FILENO) == 1)
     throw BadInput("prompt", "none given",
-                   "give it as an argument, with --prompt-file or --prompts, or on standard "
-                   "input");
+                   "give it as an argument, with --prompt-file, --messages or --prompts, or on "
+                   "standard input");
   return {"", without_last_newline({std::istreambuf_iterator<char>(std::cin), {}}),
           "standard input"};
 }
@@ -96,7 +96,7 @@ void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
   const gpu::AskedHorizon horizon = gpu::asked_horizon(options.wish, settings);
   for (const gpu::PromptLine& prompt : read_prompts(options)) {
     gpu::ResolvedPrompt resolved = gpu::resolve_prompt(
-        model, options.chat.prompt_of(prompt.text), options.chat.thinking(), horizon, prompt.where);
+        model, options.chat.prompt_of(prompt), options.chat.thinking(), horizon, prompt.where);
     gpu::SamplePrompt& taken = settings.prompts.emplace_back();
     if (!options.prompts.empty()) taken.id = prompt.id;
     taken.tokens = std::move(resolved.tokens);
@@ -113,11 +113,11 @@ void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
 }
 
 /// Says which prompts have less room behind them than T.
-void say_cut(const SampleOptions& options) {
+void warn_shortened_horizons(const SampleOptions& options) {
   for (const gpu::SamplePrompt& prompt : options.settings.prompts)
     if (prompt.horizon)
-      say_cut_horizon(prompt.id, *prompt.horizon, options.settings.horizon,
-                      options.wish.preset ? gpu::preset_margin : 0);
+      warn_shortened_horizon(prompt.id, *prompt.horizon, options.settings.horizon,
+                             options.wish.preset ? gpu::preset_margin : 0);
 }
 
 void say_unread_speed(const std::string& damage) {
@@ -126,7 +126,7 @@ void say_unread_speed(const std::string& damage) {
 
 /// Takes the settings of a run, or of a shard of one, that has begun.
 void take_settings(SampleOptions& options, const nlohmann::json& config, const std::string& file) {
-  const std::size_t prefetch = options.settings.options.prefetch;
+  const std::size_t prefetch = options.wish.prefetch.value_or(0);
   options.settings = gpu::SamplingSettings::from_json(config, file);
   options.settings.options.prefetch = prefetch;
   gpu::refuse_idle_prefetch(options.settings, gpu::Spelling::flags);
@@ -172,7 +172,7 @@ void draw(SampleOptions options, SampleShard* shard) {
     folder = &whole.emplace(gpu::RunFolder::create(options.out, options.settings.to_json()));
     end_on_interrupt(way_to_resume(options.out));
   }
-  if (is_new) say_cut(options);
+  if (is_new) warn_shortened_horizons(options);
   if (shard != nullptr && folder->finished()) {
     print_finished(*folder, options, printer, print);
     shard->take_no_part(options.settings, options.layout.session);
@@ -199,6 +199,7 @@ void draw(SampleOptions options, SampleShard* shard) {
 }
 
 void run_sample(SampleOptions options) {
+  const gpu::CurrentDevice here(gpu::require_device(options.device));
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
@@ -212,14 +213,6 @@ void run_sample(SampleOptions options) {
   if (shard) shard->end();
 }
 
-/// What --sampler takes.
-std::string sampler_help() {
-  std::string help = "Sampler (default: ppt)";
-  for (const gpu::NamedSampler& named : gpu::named_samplers())
-    help += "; " + std::string(named.name) + ": " + std::string(named.description);
-  return help;
-}
-
 }  // namespace
 
 void add_sample(CLI::App& app) {
@@ -229,69 +222,27 @@ void add_sample(CLI::App& app) {
       "is compared with");
   auto options = std::make_shared<SampleOptions>();
   gpu::SamplingSettings& settings = options->settings;
-  CLI::Option* sampler = add_text(*command, "--sampler", settings.sampler, "NAME", sampler_help());
-  CLI::Option* prompt =
-      command->add_option("PROMPT", options->prompt,
-                          "The prompt; else --prompt-file or --prompts; else standard input");
+  CLI::Option* prompt = command->add_option(
+      "PROMPT", options->prompt,
+      "The prompt; else --prompt-file, --messages or --prompts; else standard input");
   CLI::Option* prompt_file = add_text(*command, "--prompt-file", options->prompt_file, "FILE",
                                       "File with the prompt; one newline at its end is left out");
   CLI::Option* prompts =
       add_text(*command, "--prompts", options->prompts, "FILE",
-               "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line; - is standard "
-               "input");
+               "File of prompts, one {\"id\": \"...\", \"prompt\": \"...\"} a line, or with "
+               "\"messages\" as --messages has them; - is standard input");
   CLI::Option* model =
       add_text(*command, "--model", settings.model, "MODEL",
                "Hugging Face folder, GGUF file, name of a model (see tempera models), or "
                "finite model (JSON)");
   options->chat.add_to(*command);
+  const CLI::Option* messages = options->chat.add_messages_to(*command);
   add_arithmetic(*command, settings.arithmetic);
   add_rope_factors(*command, settings.rope_factors);
-  CLI::Option* powers =
-      add_powers(*command, "--powers", settings.powers,
-                 "Powers of the rungs, strictly increasing; one power is a single chain (default: "
-                 "1,2,4; of a sampler of one power 4, of best-of-n 1)");
-  CLI::Option* particles = add_whole_number(
-      *command, "--particles", settings.particles, {1, gpu::most_particles},
-      "N of power-smc, which looks at the weights after each block, and of best-of-n (default: 8)");
-  CLI::Option* horizon =
-      add_whole_number(*command, "--horizon", settings.horizon, {1, gpu::longest_horizon},
-                       "Horizon T: the longest answer, in tokens (default: 64, and behind a "
-                       "prompt where less fits, that)");
-  CLI::Option* block =
-      add_whole_number(*command, "--block", settings.block, {1, gpu::longest_horizon},
-                       "Block width B of the stages (default: T/4)");
-  CLI::Option* rounds =
-      add_whole_numbers(*command, "--rounds", settings.rounds, {0, gpu::addressable_turns - 1},
-                        "Rounds N_m: one number, or one for each stage (default: 4)");
-  CLI::Option* local_moves = add_whole_numbers(
-      *command, "--local-moves", settings.local_moves, {0, gpu::addressable_turns - 1},
-      "Local moves of each rung in a round, n_local: one number, or one for each "
-      "stage (default: 1)");
-  CLI::Option* sweeps = add_whole_numbers(
-      *command, "--sweeps", settings.sweeps, {0, gpu::addressable_turns - 1},
-      "Sweeps in a round, n_sweep: one number, or one for each stage (default: 1)");
-  CLI::Option* schedule = add_choice(
-      *command, "--schedule", options->schedule, {"adj", "deo"},
-      "adj: ordered sweeps over all edges; deo: even and odd edges in turn (default: adj)");
-  CLI::Option* restart_weights = add_restart_weights(*command, settings.restart_weights);
-  CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
-  CLI::Option* output_rung =
-      add_whole_number(*command, "--output-rung", settings.output, {1, most_rungs},
-                       "Rung whose record is the answer, from 1 (default: the last)");
+  options->sampler.add_to(*command);
   CLI::Option* samples =
       add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
                        "Independent answers to each prompt (default: 1)");
-  CLI::Option* seed =
-      add_seed(*command, settings.seed,
-               "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)");
-  CLI::Option* preset =
-      add_text(*command, "--preset", settings.preset, "NAME",
-               "The paper's values for powers, horizon, block and rounds (tempera presets lists "
-               "them); an option given beside it overrides its value");
-  CLI::Option* early_rejection =
-      command->add_flag("--early-rejection", settings.options.early_rejection,
-                        "End a proposal as soon as its rejection is certain: no answer, record or "
-                        "acceptance changes, only the tokens drawn");
   CLI::Option* out =
       add_text(*command, "--out", options->out, "FOLDER",
                "Run folder to make: config, events, samples, summary, checkpoint, journal");
@@ -308,12 +259,7 @@ void add_sample(CLI::App& app) {
       *command, "--cache-memory", options->layout.session.cache_memory,
       "The most that keys and values may take up, such as 8GiB: as many samples are under "
       "way as fit (default: 64 at once, whatever they need). It changes no answer");
-  CLI::Option* prefetch = add_whole_number(
-      *command, "--prefetch", settings.options.prefetch, {0, gpu::addressable_turns - 1},
-      "Local moves of each rung that may begin ahead of the one under way, those of the stage's "
-      "later rounds too, as if no move or swap before them changed the record (default: 0): fewer "
-      "steps where a batch has rows left, tokens in vain where one does. It changes no answer and "
-      "no event");
+  const CLI::Option* prefetch = command->get_option("--prefetch");
   CLI::Option* threads = add_threads(*command, options->threads);
   CLI::Option* batch = add_whole_number(
       *command, "--batch", options->layout.session.largest_batch, {1, most_at_once},
@@ -347,9 +293,12 @@ void add_sample(CLI::App& app) {
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
     refuse_beside(*prompts, *prompt, "give the prompts in one way");
     refuse_beside(*prompts, *prompt_file, "give the prompts in one way");
+    for (const CLI::Option* other : {prompt, prompt_file, prompts})
+      refuse_beside(*messages, *other, "give the prompt in one way");
+    refuse_beside(*command->get_option("--chat"), *messages,
+                  "leave it out: messages are a conversation");
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
-    gpu::require_device(options->device);
     refuse_idle_threads(*threads);
     if (resume->count() == 0 && checkpoint_seconds->count() > 0 && out->count() == 0)
       throw BadInput("--checkpoint-seconds", "has no effect without --out",
@@ -362,28 +311,10 @@ void add_sample(CLI::App& app) {
       return option->count() > 0 ? std::optional(value) : std::nullopt;
     };
     const gpu::SamplingSettings& said = options->settings;
-    const auto order = options->schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
-    const auto range =
-        options->restart_range == "record" ? gpu::RestartRange::record : gpu::RestartRange::horizon;
     gpu::SamplerWish& wish = options->wish;
-    wish.preset = given(preset, said.preset);
-    wish.sampler = given(sampler, said.sampler);
-    wish.powers = given(powers, said.powers);
-    wish.horizon = given(horizon, said.horizon);
-    wish.block = given(block, said.block);
-    wish.rounds = given(rounds, said.rounds);
-    wish.local_moves = given(local_moves, said.local_moves);
-    wish.sweeps = given(sweeps, said.sweeps);
-    wish.schedule = given(schedule, order);
-    wish.restart_weights = given(restart_weights, said.restart_weights);
-    wish.restart_range = given(restart_range, range);
-    wish.output_rung = given(output_rung, said.output);
-    wish.particles = given(particles, said.particles);
+    wish = options->sampler.wish();
     wish.samples = given(samples, said.samples);
-    wish.seed = given(seed, said.seed);
-    wish.early_rejection = given(early_rejection, said.options.early_rejection);
     wish.confidence = given(confidence, said.options.confidence);
-    wish.prefetch = given(prefetch, said.options.prefetch);
     if (resume->count() == 0)
       static_cast<gpu::SamplerSettings&>(options->settings) =
           gpu::resolve_sampler(wish, gpu::Spelling::flags);

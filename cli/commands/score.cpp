@@ -55,6 +55,7 @@ void print(const gpu::TokenScores& scores, const gpu::OpenedModel& model,
 }
 
 void run_score(ScoreOptions options) {
+  const gpu::CurrentDevice here(gpu::require_device(options.device));
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors);
   if (!options.text.empty()) options.tokens = model.encode(options.text, "--text");
@@ -98,7 +99,6 @@ void add_score(CLI::App& app) {
     refuse_beside(*text, *tokens, "give the sequence once");
     require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
     if (text->count() == 0) require(*tokens, "give --tokens or --text");
-    gpu::require_device(options->device);
     run_score(*options);
   });
 }

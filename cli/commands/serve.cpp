@@ -44,6 +44,7 @@ std::string key_in(const std::string& file) {
 }
 
 void run_serve(ServeOptions options) {
+  const gpu::CurrentDevice here(gpu::require_device(options.device));
   const gpu::OpenedModel model =
       open_model(options.model, options.arithmetic, options.rope_factors);
   if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
@@ -107,7 +108,6 @@ void add_serve(CLI::App& app) {
   command->footer(serve_examples);
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");
-    gpu::require_device(options->device);
     run_serve(*options);
   });
 }

@@ -69,7 +69,7 @@ std::string proposals_table(const nlohmann::ordered_json& rungs) {
          "them; some would have ended before it\n";
 }
 
-/// Of each rung's records after the rounds of the last stage.
+/// The means of each rung's records after the rounds of the last stage.
 std::string records_table(const nlohmann::ordered_json& rungs) {
   const bool has_confidence = rungs.front().contains("mean_confidence");
   char line[200];
@@ -237,7 +237,7 @@ std::string speed_lines(const nlohmann::ordered_json& speed) {
                 gpu::bytes_text(speed.at("cache_bytes").get<std::size_t>()).c_str());
   std::string text = line;
   if (number_at(speed, "discarded_tokens") > 0.0) {
-    std::snprintf(line, sizeof line, "drawn in vain: %.0f of these tokens\n",
+    std::snprintf(line, sizeof line, "wasted: %.0f of these tokens\n",
                   number_at(speed, "discarded_tokens"));
     text += line;
   }

@@ -26,19 +26,25 @@ struct TokensOptions {
   bool json = false;
 };
 
+/// The text, or the conversation of --messages.
+gpu::PromptLine read_line(const TokensOptions& options) {
+  if (options.chat.reads_messages()) return options.chat.read_messages();
+  if (options.text != "-") return {"", options.text, "TEXT"};
+  const std::string where = "standard input";
+  std::string text(std::istreambuf_iterator<char>(std::cin), {});
+  if (std::cin.bad()) throw BadInput(where, "cannot be read", "give the text as TEXT");
+  if (text.ends_with('\n')) text.pop_back();
+  return {"", std::move(text), where};
+}
+
 void run_tokens(const TokensOptions& options) {
-  const bool reads_input = options.text == "-";
-  const std::string where = reads_input ? "standard input" : "TEXT";
-  std::string text = options.text;
-  if (reads_input) {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    if (std::cin.bad()) throw BadInput(where, "cannot be read", "give the text as TEXT");
-    if (text.ends_with('\n')) text.pop_back();
-  }
+  const gpu::PromptLine line = read_line(options);
+  const gpu::PromptWish prompt = options.chat.prompt_of(line);
   const gpu::ModelText model(gpu::resolve_model(options.model));
-  const std::vector<gpu::ChatMessage> messages{{"user", text}};
-  const auto ids = options.chat.chat() ? model.encode_chat(messages, options.chat.thinking(), where)
-                                       : model.encode(text, where);
+  const auto* messages = std::get_if<std::vector<gpu::ChatMessage>>(&prompt);
+  const auto ids = messages != nullptr
+                       ? model.encode_chat(*messages, options.chat.thinking(), line.where)
+                       : model.encode(line.text, line.where);
   std::vector<std::string> pieces;
   for (const auto id : ids) pieces.push_back(model.tokenizer().piece(id));
   if (options.json) {
@@ -60,13 +66,15 @@ void add_tokens(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "tokens", "The tokens of a text, with those that the model's tokenizer puts before it");
   auto options = std::make_shared<TokensOptions>();
-  command->add_option("TEXT", options->text,
-                      "The text; - or nothing: all of standard input, without one newline at its "
-                      "end");
+  CLI::Option* text = command->add_option(
+      "TEXT", options->text,
+      "The text; - or nothing: all of standard input, without one newline at its "
+      "end");
   CLI::Option* model =
       add_text(*command, "--model", options->model, "MODEL",
                "Hugging Face folder, GGUF file, or name of a model (see tempera models)");
   options->chat.add_to(*command);
+  CLI::Option* messages = options->chat.add_messages_to(*command);
   command->add_flag("--json", options->json,
                     "Print {\"ids\", \"pieces\", \"text\"}: the tokens, the text of each alone, "
                     "and of all together");
@@ -74,6 +82,9 @@ void add_tokens(CLI::App& app) {
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");
     options->chat.check();
+    refuse_beside(*messages, *text, "give the text in one way");
+    refuse_beside(*command->get_option("--chat"), *messages,
+                  "leave it out: messages are a conversation");
     run_tokens(*options);
   });
 }

@@ -85,7 +85,7 @@ struct OtherName {
 };
 
 constexpr const char* of_temperature =
-    "give --sampler low-temperature --powers P, P being 1/temperature";
+    "give --sampler low-temperature and its power, 1/T, or to sample and chat --temperature T";
 constexpr const char* of_length = "give --horizon T, the longest answer in tokens";
 constexpr const char* of_cut = "leave it out: every token that the model allows can be drawn";
 
@@ -98,7 +98,6 @@ constexpr std::array other_names{
     OtherName{"--top-p", of_cut},
     OtherName{"--min-p", of_cut},
     OtherName{"--stop", "leave it out: an answer ends at a terminal token or at --horizon"},
-    OtherName{"--system", "put what it says before the prompt: --chat takes the user's turn alone"},
 };
 
 /// The remedy for an option that another program has; null if it is none, or no command of ours
@@ -145,7 +144,8 @@ void check_arguments(const CLI::App& command, const std::vector<std::string>& ar
     }
     if (argument.kind != Argument::Kind::option) return;
     const bool wants_value = takes_value(*argument.option);
-    if (!given.insert(argument.option).second)
+    const bool may_repeat = argument.option->get_items_expected_max() > 1;
+    if (!given.insert(argument.option).second && !may_repeat)
       throw BadInput(argument.name, "is given twice",
                      "give it once; a list is one argument, separated by commas");
     if (wants_value && argument.value == nullptr &&

@@ -83,7 +83,7 @@ int report(const std::exception_ptr& failure) {
   }
 }
 
-void end_in_words() {
+void install_terminate_handler() {
   std::set_new_handler(end_without_memory);
   std::set_terminate([] {
     if (gpu::device_failure().empty()) std::abort();

@@ -12,6 +12,6 @@ int report(const std::exception_ptr& failure);
 /// lost device throws out of a destructor. Anything else that cannot unwind aborts, as ever.
 /// If operator new finds no memory the command ends at once, in one line and with exit code 2; a
 /// run folder is then as a killed process leaves it. Memory of the device throws std::bad_alloc.
-void end_in_words();
+void install_terminate_handler();
 
 }  // namespace tempera::cli

@@ -55,6 +55,11 @@ NotedInterrupts::~NotedInterrupts() { only_noted = false; }
 
 bool NotedInterrupts::any() { return noted_signal != 0; }
 
+bool NotedInterrupts::forget_interrupt() {
+  int interrupt = SIGINT;
+  return noted_signal.compare_exchange_strong(interrupt, 0);
+}
+
 void end_interrupted() { end(); }
 
 WholeLines::WholeLines() {

@@ -19,6 +19,9 @@ class NotedInterrupts {
   NotedInterrupts& operator=(const NotedInterrupts&) = delete;
   /// Whether one has come.
   static bool any();
+  /// Forgets a Ctrl-C that has come, so that the next is the first again. Returns whether one had
+  /// come; a SIGTERM is not forgotten.
+  static bool forget_interrupt();
 };
 
 /// Ends the command as the interrupt that has come would have done.

@@ -25,7 +25,7 @@ bool is_canonical(std::string_view digits) {
   return all_digits(digits) && (digits.size() == 1 || digits.front() != '0');
 }
 
-/// As reference::parse_rational takes it: at most three digits.
+/// Whether reference::parse_rational takes it: at most three digits.
 bool is_exponent(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   return all_digits(text) && text.size() <= 3;
@@ -156,7 +156,7 @@ CLI::Option* add_restart_weights(CLI::App& command, std::vector<std::uint64_t>& 
 
 CLI::Option* add_restart_range(CLI::App& command, std::string& range) {
   return add_choice(command, "--restart-range", range, {"horizon", "record"},
-                    "Restart positions: horizon: all of 1..T, those behind an early end propose "
+                    "Restart positions: horizon: all of 1..T, those after an early end propose "
                     "nothing (default); record: the record's own, with the factor this takes");
 }
 
@@ -191,6 +191,32 @@ CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& v
   return add(command, flag, what, help, [&value, flag, what](const std::string& text) {
     require_text(text, flag, "give " + flag + " " + what + ", or leave it out");
     value = text;
+  });
+}
+
+CLI::Option* add_texts(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                       const std::string& what, const std::string& help) {
+  return command
+      .add_option_function<std::vector<std::string>>(
+          flag,
+          [&values, flag, what](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
+              require_text(text, flag, "give " + flag + " " + what + ", or leave it out");
+            values = texts;
+          },
+          help)
+      ->type_name(what)
+      ->allow_extra_args(false);
+}
+
+CLI::Option* add_temperature(CLI::App& command, double& value, const std::string& help) {
+  const std::string flag = "--temperature";
+  return add(command, flag, "T", help, [&value, flag](const std::string& text) {
+    constexpr const char* remedy = "give a decimal such as 0.25, whose power is 4";
+    if (!is_decimal(text)) throw BadInput(flag, in_quotes(text) + " is no temperature", remedy);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc())
+      throw BadInput(flag, "the temperature " + in_quotes(text) + " is out of range", remedy);
   });
 }
 
@@ -261,9 +287,15 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
 }
 
 CLI::Option* add_device(CLI::App& command, std::string& value) {
-  return add_choice(
-      command, "--device", value, {"host", "cuda"},
-      "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  return add(command, "--device", "host|cuda|cuda:N",
+             "Run on this device and no other; cuda:1 is the second GPU. It decides no bit "
+             "(default: what this build is for, and of several GPUs the first)",
+             [&value](const std::string& text) {
+               if (!gpu::device_named(text))
+                 throw BadInput("--device", in_quotes(text) + " is unknown",
+                                "give host or cuda, or of several GPUs one, such as cuda:1");
+               value = text;
+             });
 }
 
 CLI::Option* add_threads(CLI::App& command, std::size_t& value) {

@@ -65,6 +65,11 @@ CLI::Option* add_powers(CLI::App& command, const std::string& flag, std::vector<
 /// The text itself, of at least one character.
 CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value,
                       const std::string& what, const std::string& help);
+/// Texts, one each time that the option is given, each of at least one character.
+CLI::Option* add_texts(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                       const std::string& what, const std::string& help);
+/// --temperature: a decimal; that its power is in range is for gpu::resolve_sampler to say.
+CLI::Option* add_temperature(CLI::App& command, double& value, const std::string& help);
 /// A number of seconds: a decimal such as 0.5, at most a million.
 CLI::Option* add_seconds(CLI::App& command, const std::string& flag, double& value,
                          const std::string& help);
@@ -81,7 +86,7 @@ CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help = "default: float32");
 
-/// --device host|cuda, for gpu::require_device.
+/// --device host|cuda|cuda:N, for gpu::require_device.
 CLI::Option* add_device(CLI::App& command, std::string& value);
 
 /// --threads.

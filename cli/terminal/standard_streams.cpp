@@ -12,7 +12,7 @@
 
 namespace tempera::cli {
 
-void hold_standard_streams() {
+void reserve_standard_streams() {
   // Opened the wrong way round, so that the stream's use fails with EBADF.
   for (const auto& [stream, mode] :
        {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {

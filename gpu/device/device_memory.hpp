@@ -35,7 +35,7 @@ class DeviceMemory {
   std::size_t size() const;
   /// Keeps the contents up to the smaller size; new elements are zero.
   void resize(std::size_t size);
-  /// As resize, where it is shorter.
+  /// Calls resize if it is shorter.
   void ensure_size(std::size_t size) {
     if (this->size() < size) resize(size);
   }

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 
@@ -25,6 +26,15 @@ DeviceMemorySize with_planted_fault(DeviceMemorySize size) {
 bool planted_loss() {
   const auto& left = planted_fault().copies_until_lost;
   return left && *left == 0;
+}
+
+/// @throw BadInput if the text names no device
+Device asked_device(const std::string& requested) {
+  const auto device = device_named(requested);
+  if (!device)
+    throw BadInput("--device", in_quotes(requested) + " is unknown",
+                   "give host or cuda, or of several GPUs one, such as cuda:1");
+  return *device;
 }
 
 }  // namespace
@@ -77,22 +87,45 @@ std::optional<ComputeCapability> compute_capability() {
   return capability;
 }
 
-void require_device(const std::string& requested) {
-  if (requested == "host")
-    throw BadInput("--device host", "this build runs on an NVIDIA GPU",
+Device current_device() {
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) device = 0;
+  return {Device::Kind::cuda, static_cast<std::size_t>(device)};
+}
+
+CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
+  if (device != before_ && cudaSetDevice(static_cast<int>(device.index)) != cudaSuccess)
+    throw DeviceError("the device " + name_of(device) +
+                      " cannot be used: " + cudaGetErrorString(cudaGetLastError()));
+}
+
+CurrentDevice::~CurrentDevice() { cudaSetDevice(static_cast<int>(before_.index)); }
+
+Device require_device(const std::string& requested) {
+  const Device device = requested.empty() ? current_device() : asked_device(requested);
+  const std::string where = requested.empty() ? "the device" : "--device " + requested;
+  if (device.kind == Device::Kind::host)
+    throw BadInput(where, "this build runs on an NVIDIA GPU",
                    "use the build of cmake --preset release; it gives the same bits");
   if (const std::string why = why_no_device(); !why.empty())
-    throw BadInput(requested.empty() ? "the device" : "--device cuda", why,
+    throw BadInput(where, why,
                    "or use the build of cmake --preset release, which runs on the host");
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess ||
+      device.index >= static_cast<std::size_t>(devices))
+    throw BadInput(where, "this machine has " + std::to_string(devices) + " of them",
+                   "give cuda:0 to cuda:" + std::to_string(std::max(devices, 1) - 1));
+  return device;
 }
 
 std::optional<std::string> device_description() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::nullopt;
+  const auto index = static_cast<int>(current_device().index);
   cudaDeviceProp device;
   int driver = 0;
   int runtime = 0;
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess ||
+  if (cudaGetDeviceProperties(&device, index) != cudaSuccess ||
       cudaDriverGetVersion(&driver) != cudaSuccess ||
       cudaRuntimeGetVersion(&runtime) != cudaSuccess)
     return std::nullopt;
@@ -133,10 +166,20 @@ std::optional<DeviceMemorySize> device_memory_size() {
 
 std::optional<ComputeCapability> compute_capability() { return std::nullopt; }
 
-void require_device(const std::string& requested) {
-  if (requested == "cuda")
-    throw BadInput("--device cuda", "this build has no CUDA",
+Device current_device() { return {}; }
+
+CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
+  if (device != before_) throw Bug("a build for the host was given the device " + name_of(device));
+}
+
+CurrentDevice::~CurrentDevice() = default;
+
+Device require_device(const std::string& requested) {
+  const Device device = requested.empty() ? current_device() : asked_device(requested);
+  if (device.kind != Device::Kind::host)
+    throw BadInput("--device " + requested, "this build has no CUDA",
                    "leave it out, or use the build of cmake --preset cuda");
+  return device;
 }
 
 std::optional<std::string> device_description() { return "the host, through " + device_system(); }

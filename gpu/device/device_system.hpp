@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "gpu/device/device.hpp"
 #include "gpu/device/driver_answer.hpp"
 
 namespace tempera::gpu {
@@ -28,7 +29,7 @@ std::optional<DeviceMemorySize> device_memory_size();
 /// "3.2 GiB".
 std::string in_gibibytes(std::size_t bytes);
 
-/// A GPU's compute capability; nothing where the device is the host.
+/// The current GPU's compute capability; nothing if the device is the host.
 std::optional<ComputeCapability> compute_capability();
 
 /// Why kernels cannot run on the device here, with the remedy, in one line: no GPU, no driver, or
@@ -38,9 +39,10 @@ std::string why_no_device();
 /// What has stopped the GPU in the middle of a run, in words; empty where nothing has.
 std::string device_failure();
 
-/// Holds what a user asked for, "host" or "cuda", or nothing where it is empty, against this build
-/// and this machine. A device decides no bit, so no other is taken in its place unasked.
-/// @throw BadInput where kernels cannot run on it
-void require_device(const std::string& requested);
+/// The device that a user asks for by its name (device_named); of an empty text this build's own.
+/// No other is taken in its place.
+/// @throw BadInput if the text names none, or if this build or this machine cannot run kernels on
+/// it
+Device require_device(const std::string& requested);
 
 }  // namespace tempera::gpu

@@ -60,7 +60,7 @@ inline FloatRegister load_register(const float* memory) {
   return *reinterpret_cast<const FloatsInMemory*>(memory);
 }
 
-/// As above, of bfloat16s: the upper halves of float32s, so the result is exact.
+/// The same of bfloat16s: the upper halves of float32s, so the result is exact.
 inline FloatRegister load_register(const std::uint16_t* memory) {
 #if defined(__AVX512F__)
   const auto halves = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(memory));

@@ -31,7 +31,7 @@ using AddPairs = void (*)(const std::uint32_t* a, const std::uint32_t* b, const 
 template <InstructionSet>
 AddPairs add_pairs_for();
 
-/// As above, chosen at run time. @pre why_missing(set) is empty
+/// The same, chosen at run time. @pre why_missing(set) is empty
 AddPairs add_pairs_of(InstructionSet set);
 
 /// Holds instructions against add_pair of gpu/device/bfloat16_pairs.hpp: any bits at all; sums near
@@ -39,7 +39,7 @@ AddPairs add_pairs_of(InstructionSet set);
 /// number or past it. `blocks` of 1024 sums, the same ones in every call. Two NaN are the same.
 PairProbe probe_pairs(AddPairs instructions, std::size_t blocks);
 
-/// Of the probe with which a process begins, about a millisecond.
+/// The blocks of the probe when a process begins: about 1 ms.
 constexpr std::size_t blocks_at_start = 24;
 
 }  // namespace tempera::gpu

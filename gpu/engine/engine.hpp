@@ -170,10 +170,10 @@ class Engine {
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw) {
     return lottery_.draw(tickets, draw);
   }
-  /// Looks once more at the word of a draw, as Lottery::draw_again says.
-  std::size_t draw_again(std::span<const std::uint64_t> tickets, std::size_t possible,
-                         const Draw& draw) {
-    return lottery_.draw_again(tickets, possible, draw);
+  /// Evaluates the word of a draw again: Lottery::redraw_conditioned.
+  std::size_t redraw_conditioned(std::span<const std::uint64_t> tickets, std::size_t possible,
+                                 const Draw& draw) {
+    return lottery_.redraw_conditioned(tickets, possible, draw);
   }
   /// Computes a prefix in passes of at most this many tokens, so that long prompts do not hold up
   /// those who draw beside them. It changes no bit. Range: tokens >= 1.

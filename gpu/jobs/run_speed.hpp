@@ -15,7 +15,7 @@ struct RunSpeed {
   double seconds = 0.0;  ///< that drawing took
   /// Tokens drawn, forward passes, and the time in each part.
   SessionTotals totals;
-  /// Of the tokens, those of no event: drawn ahead in vain, or in a round that was under way when
+  /// The tokens of no event: prefetched and not used, or of a round that was under way when
   /// its process ended.
   std::uint64_t discarded_tokens = 0;
   std::uint64_t cache_bytes = 0;  ///< the most at once
@@ -24,7 +24,7 @@ struct RunSpeed {
   void add(const RunSpeed& other);
   /// With "tokens_per_second", decode tokens over seconds; 0 without seconds.
   nlohmann::ordered_json to_json() const;
-  /// Of what to_json gave; a file of one process may leave their number out.
+  /// Reads what to_json gave; a file of one process may leave their number out.
   /// @throw BadInput otherwise, naming `where`
   static RunSpeed from_json(const nlohmann::json& json, const std::string& where);
 };

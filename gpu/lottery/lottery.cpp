@@ -53,10 +53,10 @@ std::size_t Lottery::draw(std::span<const std::uint64_t> tickets, const Draw& dr
   return winner;
 }
 
-std::size_t Lottery::draw_again(std::span<const std::uint64_t> tickets, std::size_t possible,
-                                const Draw& draw) {
+std::size_t Lottery::redraw_conditioned(std::span<const std::uint64_t> tickets,
+                                        std::size_t possible, const Draw& draw) {
   const std::uint64_t total = total_of(tickets);
-  const Word selecting = word_again(tickets, possible, draw);
+  const Word selecting = conditioned_word(tickets, possible, draw);
   const std::size_t winner =
       winner_of(tickets.data(), tickets.size(), threshold_of(selecting, total));
   won(draw, winner);
@@ -68,11 +68,11 @@ Word PhiloxLottery::word(std::span<const std::uint64_t>, const Draw& draw) {
 }
 
 Word ChoosingLottery::word(std::span<const std::uint64_t> tickets, const Draw& draw) {
-  return word_again(tickets, tickets.size(), draw);
+  return conditioned_word(tickets, tickets.size(), draw);
 }
 
-Word ChoosingLottery::word_again(std::span<const std::uint64_t> tickets, std::size_t possible,
-                                 const Draw& draw) {
+Word ChoosingLottery::conditioned_word(std::span<const std::uint64_t> tickets, std::size_t possible,
+                                       const Draw& draw) {
   const std::uint64_t total = total_of(tickets);
   const std::size_t winner = choose(tickets.first(possible), draw);
   if (winner >= tickets.size() || tickets[winner] == 0)

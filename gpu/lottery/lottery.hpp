@@ -21,20 +21,20 @@ class Lottery {
   /// Range: 0 < Σ tickets < 2^64.
   /// @throw Bug if no ticket was sold
   std::size_t draw(std::span<const std::uint64_t> tickets, const Draw& draw);
-  /// Looks once more at the word of a draw: the winner among other tickets of the same total, where
-  /// earlier looks have shown that it is one of the first `possible`.
+  /// Evaluates the word of a draw again, against other tickets of the same total, given that the
+  /// winner is among the first `possible`, as an earlier look at the word has shown.
   ///
-  /// What a word selects is monotone: were the first `possible` tickets, taken as one, to win then,
-  /// the word's threshold lies below their sum, and index i < possible wins with probability
+  /// What a word selects is monotone: if the first `possible` tickets, taken as one, have won, then
+  /// the word's threshold is below their sum, and index i < possible wins with probability
   /// tickets[i] / Σ_{j < possible} tickets[j].
-  std::size_t draw_again(std::span<const std::uint64_t> tickets, std::size_t possible,
-                         const Draw& draw);
+  std::size_t redraw_conditioned(std::span<const std::uint64_t> tickets, std::size_t possible,
+                                 const Draw& draw);
 
   /// The word that decides a draw. Range: as for draw.
   virtual Word word(std::span<const std::uint64_t> tickets, const Draw& draw) = 0;
-  /// The same word again, as draw_again says.
-  virtual Word word_again(std::span<const std::uint64_t> tickets, std::size_t /*possible*/,
-                          const Draw& draw) {
+  /// The same word again, for redraw_conditioned.
+  virtual Word conditioned_word(std::span<const std::uint64_t> tickets, std::size_t /*possible*/,
+                                const Draw& draw) {
     return word(tickets, draw);
   }
   /// Is told the winner of each draw, in the order in which the words were asked for. A batch of
@@ -66,8 +66,8 @@ class ChoosingLottery : public Lottery {
   /// @throw Bug if the chosen index holds no ticket
   Word word(std::span<const std::uint64_t> tickets, const Draw& draw) final;
   /// @throw as word
-  Word word_again(std::span<const std::uint64_t> tickets, std::size_t possible,
-                  const Draw& draw) final;
+  Word conditioned_word(std::span<const std::uint64_t> tickets, std::size_t possible,
+                        const Draw& draw) final;
   /// @throw Bug naming the draw if it ended at another index than the chosen one
   void won(const Draw& draw, std::size_t winner) final;
 

@@ -33,7 +33,7 @@ class RowSteps {
 template <InstructionSet>
 const RowSteps& host_row_steps_for();
 
-/// As above, chosen at run time.
+/// The same, chosen at run time.
 /// @throw Bug where why_missing(set) is not empty
 const RowSteps& host_row_steps(InstructionSet set);
 

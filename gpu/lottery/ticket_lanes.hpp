@@ -168,7 +168,7 @@ inline DoubleChains distances_of(const float* logits, float largest) {
   return result;
 }
 
-/// As SumTickets.
+/// SumTickets (row_kernels.hpp), by lanes.
 struct SumTicketsByLanes {
   /// Rungs that share the distances of a turn.
   static constexpr std::uint64_t rungs_together = 8;
@@ -212,7 +212,7 @@ struct SumTicketsByLanes {
   }
 };
 
-/// As FindChunkLargest.
+/// FindChunkLargest (row_kernels.hpp), by lanes.
 struct FindChunkLargestByLanes {
   RowBatch batch;
 

@@ -14,6 +14,7 @@ class ForwardingModel : public LanguageModel {
 
   std::size_t vocabulary_size() const override { return model_.vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override { return model_.empty_cache(); }
+  Device device() const override { return model_.device(); }
   std::size_t cache_bytes(std::size_t tokens) const override { return model_.cache_bytes(tokens); }
   std::size_t most_unshared_tokens() const override { return model_.most_unshared_tokens(); }
   std::size_t most_cache_bytes() const override { return model_.most_cache_bytes(); }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu/device/device.hpp"
 #include "gpu/device/device_memory.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
 
@@ -40,7 +41,9 @@ class LanguageModel {
   /// |V_LM|, the length of a row of logits; at most 2^18.
   virtual std::size_t vocabulary_size() const = 0;
   virtual std::unique_ptr<Cache> empty_cache() const = 0;
-  /// The most bytes that a cache of this many tokens takes up, sharing nothing; 0 where the model
+  /// The device that it computes on, and that its rows of logits are on.
+  virtual Device device() const { return current_device(); }
+  /// The most bytes that a cache of this many tokens takes up, sharing nothing; 0 if the model
   /// does not say.
   virtual std::size_t cache_bytes(std::size_t /*tokens*/) const { return 0; }
   /// The most tokens at its end that a fork comes to hold in memory of its own: 1 where it copies

@@ -20,7 +20,7 @@ class ModelText {
  public:
   /// @throw BadInput naming file, place and remedy
   explicit ModelText(const std::filesystem::path& path);
-  /// Of a GGUF file that is open.
+  /// The text of a GGUF file that is open.
   /// @throw BadInput as above
   explicit ModelText(std::shared_ptr<const GgufFile> file);
 

@@ -171,7 +171,7 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
 
 void OpenedModel::check_prompt(std::span<const TokenId> prompt, std::size_t horizon,
                                const std::string& where) const {
-  if (prompt.empty() && !parts_.begins_empty)
+  if (prompt.empty() && !parts_.accepts_empty_prompt)
     throw BadInput(where, "the prompt has no token", "give a prompt of at least one token");
   const std::size_t vocabulary_size = parts_.model->vocabulary_size();
   for (std::size_t i = 0; i < prompt.size(); ++i) {
@@ -181,7 +181,7 @@ void OpenedModel::check_prompt(std::span<const TokenId> prompt, std::size_t hori
                          ", is outside the vocabulary",
                      "use numbers below " + std::to_string(vocabulary_size));
     const auto& terminal = parts_.terminal;
-    if (parts_.ends_for_good &&
+    if (parts_.undefined_after_terminal &&
         std::find(terminal.begin(), terminal.end(), prompt[i]) != terminal.end())
       throw BadInput(where,
                      "token " + std::to_string(i + 1) + " of the prompt is the terminal '" +
@@ -195,9 +195,9 @@ void OpenedModel::check_prompt(std::span<const TokenId> prompt, std::size_t hori
                   "lower the horizon");
 }
 
-std::optional<std::size_t> OpenedModel::horizon_behind(std::size_t prompt, std::size_t margin,
-                                                       std::size_t asked,
-                                                       const std::string& where) const {
+std::optional<std::size_t> OpenedModel::horizon_after(std::size_t prompt, std::size_t margin,
+                                                      std::size_t asked,
+                                                      const std::string& where) const {
   if (parts_.positions == 0) return std::nullopt;
   const std::size_t left = parts_.positions - std::min(parts_.positions, prompt + margin);
   if (left == 0 && margin == 0)

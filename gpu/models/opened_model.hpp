@@ -24,12 +24,12 @@ class OpenedModel {
     std::unique_ptr<LanguageModel> model;
     std::vector<TokenId> terminal;
     std::unique_ptr<TokenText> text;
-    std::size_t positions = 0;             ///< tokens that the model holds; 0: any number
-    bool begins_empty = false;             ///< whether it has a law without any prompt
-    bool ends_for_good = false;            ///< whether it has no law after a terminal token
-    std::optional<Arithmetic> arithmetic;  ///< behind its logits; none where they are given
-    std::string remark;                    ///< what its user should know
-    /// Of a model that has two sets of rotary factors, the one that it computes with.
+    std::size_t positions = 0;              ///< tokens that the model holds; 0: any number
+    bool accepts_empty_prompt = false;      ///< whether it has a law without any prompt
+    bool undefined_after_terminal = false;  ///< whether it has no law after a terminal token
+    std::optional<Arithmetic> arithmetic;   ///< of its logits; none if they are given
+    std::string remark;                     ///< what its user should know
+    /// The set of rotary factors that it computes with, if the model has two.
     std::optional<RopeFactors> rope_factors = std::nullopt;
   };
   /// Opens a model that lies in one file; gpu/ knows none of that kind.
@@ -46,7 +46,7 @@ class OpenedModel {
 
   LanguageModel& model() const { return *parts_.model; }
   std::optional<Arithmetic> arithmetic() const { return parts_.arithmetic; }
-  /// Of a model that has two sets of rotary factors, the one that it computes with.
+  /// The set of rotary factors that it computes with, if the model has two.
   std::optional<RopeFactors> rope_factors() const { return parts_.rope_factors; }
   /// What a user has to know of a choice that was made for the model; may be empty.
   const std::string& remark() const { return parts_.remark; }
@@ -71,11 +71,11 @@ class OpenedModel {
   /// of `horizon` tokens it cannot hold
   void check_prompt(std::span<const TokenId> prompt, std::size_t horizon,
                     const std::string& where) const;
-  /// The horizon that fits behind a prompt of this many tokens where `margin` positions are left
+  /// The horizon that fits after a prompt of this many tokens if `margin` positions are left
   /// free, if it is below `asked`; else nothing.
   /// @throw BadInput naming `where` if not one token fits
-  std::optional<std::size_t> horizon_behind(std::size_t prompt, std::size_t margin,
-                                            std::size_t asked, const std::string& where) const;
+  std::optional<std::size_t> horizon_after(std::size_t prompt, std::size_t margin,
+                                           std::size_t asked, const std::string& where) const;
 
  private:
   explicit OpenedModel(Parts parts) : parts_(std::move(parts)) {}

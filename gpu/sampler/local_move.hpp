@@ -10,22 +10,22 @@ namespace tempera::gpu {
 /// Proposes y ~ q_r(· | x) (`eq:implementation-fixed-suffix-proposal`,
 /// `eq:fixed-horizon-proposal`) and accepts it with probability 1 ∧ R
 /// (`eq:implementation-local-mh-acceptance`, `eq:local-accept`, `eq:accept-ratio`). A proposal
-/// whose rejection is certain is not drawn to its end where the run rejects early. A move that
+/// whose rejection is certain is not drawn to its end if the run rejects early. A move that
 /// began ahead of its turn decides when that has come.
 template <class Rules = PaperRules>
 Task local_move(Record& x, Turn turn, const RestartLaw& law) {
   Event event{.horizon = x.horizon()};
   const std::size_t r = event.restart = Rules::restart_position(turn, law, x);
   event.proposed = r <= x.terminal_position();
-  if (!event.proposed) {  // behind τ(x) the proposal is x itself: no model call
-    co_await turn.reached();
+  if (!event.proposed) {  // after τ(x) the proposal is x itself: no model call
+    co_await turn.granted();
   } else {
     Record y = x.prefix_before(r);
     EarlyRejection<Rules> rejection(x, law, r, turn);
     for (; y.open() && !rejection.is_certain(y); ++event.tokens)
       y.append(co_await turn.next_token(y));
     event.early = y.open();
-    co_await turn.reached();
+    co_await turn.granted();
     if (event.early) {
       event.log_ratio = rejection.bound();
     } else {

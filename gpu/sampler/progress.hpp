@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -10,30 +11,36 @@
 
 namespace tempera::gpu {
 
-/// The state of a run between two rounds: all that a checkpoint must hold.
-struct Progress {
-  std::vector<Record> replicas;  ///< one per rung, or the particles; none before the prompt is
-                                 ///< computed
-  std::size_t stage = 0;         ///< index of the stage that comes next or goes on
-  bool extended = false;         ///< whether its block extension is done
-  std::size_t round = 0;         ///< refinement rounds done in it, of N_m
-  std::size_t local_moves = 0;   ///< local moves of each rung done since the start
-  std::size_t sweeps = 0;        ///< sweeps done since the start
+/// How far a run is between two rounds.
+struct Position {
+  std::size_t stage = 0;        ///< index of the stage that comes next or goes on
+  bool extended = false;        ///< whether its block extension is done
+  std::size_t round = 0;        ///< refinement rounds done in it, of N_m
+  std::size_t local_moves = 0;  ///< local moves of each rung done since the start
+  std::size_t sweeps = 0;       ///< sweeps done since the start
   /// The horizon at which the particles were last resampled: the weights of PowerSMC are products
-  /// over the positions behind it.
+  /// over the positions after it.
   std::size_t resampled = 0;
-  /// The replica that is the answer, where the sampler chooses it when it ends.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+/// The state of a run between two rounds: all that a checkpoint must hold.
+struct Progress : Position {
+  /// One per rung, or the particles; none before the prompt is computed.
+  std::vector<Record> replicas = {};
+  /// The replica that is the answer, if the sampler chooses it when it ends.
   std::optional<std::size_t> answer = std::nullopt;
 };
 
 /// Local moves of each rung, by their numbers as Progress::local_moves counts.
 struct MoveNumbers {
   std::size_t first = 0;      ///< of the round
-  std::size_t round_end = 0;  ///< behind the last of the round
-  std::size_t stage_end = 0;  ///< behind the last of the stage
+  std::size_t round_end = 0;  ///< one after the last of the round
+  std::size_t stage_end = 0;  ///< one after the last of the stage
 };
 
-/// Of the round that comes next.
+/// The numbers of the local moves of the next round.
 inline MoveNumbers moves_of_round(const Progress& progress, const Stage& stage) {
   const std::size_t first = progress.local_moves;
   const std::size_t moves = stage.local_moves;
@@ -41,7 +48,7 @@ inline MoveNumbers moves_of_round(const Progress& progress, const Stage& stage) 
 }
 
 /// Is told of every block extension and every round as it ends: the moments at which a run can be
-/// cut and taken up again.
+/// cut and resumed.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -59,7 +66,7 @@ const Record& answer_of(const Progress& progress, const Plan& plan);
 
 /// Step 1 of Algorithm 1 for all replicas at once.
 Task extend_all(Run& run, Progress& progress, std::size_t horizon);
-/// extend_all, unless a run that is taken up again has it behind itself; then tells the observer.
+/// extend_all, unless a resumed run has done it already; then tells the observer.
 Task begin_stage(Run& run, Progress& progress, std::size_t horizon, Observer* observer);
 /// Makes the next stage the one that comes.
 void end_stage(Progress& progress);

@@ -10,50 +10,50 @@
 
 namespace tempera::gpu {
 
-/// A step of a sampler that may begin before its turn. It waits at Turn::reached, and before it no
-/// longer than for rows that a batch has left; awaited, its turn has come, and it goes on to its
-/// end. Ended before, it leaves nothing behind, nor an exception: what it throws is thrown when its
-/// turn has come. Engine::run alone ends for NaN in any row of a batch, one drawn ahead too.
-class StepAhead {
+/// A local move that is started before its turn. It may draw tokens in rows that a batch has left,
+/// but waits before its acceptance (Turn::granted) until its turn has come, which is when this
+/// object is awaited. If it is destroyed earlier, it has no effect, and what it has thrown is
+/// dropped. Engine::run alone ends for NaN in any row of a batch, a speculative one too.
+class SpeculativeMove {
  public:
-  StepAhead() = default;
-  StepAhead(const StepAhead&) = delete;
-  StepAhead& operator=(const StepAhead&) = delete;
+  SpeculativeMove() = default;
+  SpeculativeMove(const SpeculativeMove&) = delete;
+  SpeculativeMove& operator=(const SpeculativeMove&) = delete;
 
-  /// What the turn of the step is told.
-  Reach* reach() { return &reach_; }
-  void begin(Task step) {
-    step_ = std::move(step);
-    step_->start();
+  /// The gate of the move's turn.
+  TurnGate* gate() { return &gate_; }
+  void begin(Task move) {
+    move_ = std::move(move);
+    move_->start();
   }
 
   struct Awaiter {
-    StepAhead& ahead;
+    SpeculativeMove& ahead;
     bool await_ready() {
-      ahead.reach_.is_reached = true;
-      if (ahead.reach_.waiting) std::exchange(ahead.reach_.waiting, {}).resume();
-      return ahead.step_->done();
+      ahead.gate_.is_open = true;
+      if (ahead.gate_.waiting) std::exchange(ahead.gate_.waiting, {}).resume();
+      return ahead.move_->done();
     }
-    void await_suspend(std::coroutine_handle<> sampler) { ahead.step_->hand_on_to(sampler); }
-    void await_resume() const { ahead.step_->rethrow(); }
+    void await_suspend(std::coroutine_handle<> sampler) { ahead.move_->hand_on_to(sampler); }
+    void await_resume() const { ahead.move_->rethrow(); }
   };
   Awaiter operator co_await() { return Awaiter{*this}; }
 
  private:
-  Reach reach_;
-  std::optional<Task> step_;
+  TurnGate gate_;
+  std::optional<Task> move_;
 };
 
 /// The local moves of one rung that have begun and not ended, in the order of their turns: one
 /// after the other from the move whose turn comes next.
-using MovesAhead = std::deque<StepAhead>;
+using MovesAhead = std::deque<SpeculativeMove>;
 
 /// Step 2 of Algorithm 1 for one rung: its n_local moves of one round, the kernel L_k^{n_local}.
 ///
 /// Prefetching: up to run.options.prefetch moves begin ahead of the one whose turn it is, those of
 /// the stage's later rounds among them, each at its own addresses, as if all before it rejected and
-/// no swap between them took the record away. Where that is so their proposals are the very ones
-/// that their turns would have drawn; a step that leaves another record ends them, and the moves
+/// no swap between them took the record away. If that is so their proposals are the very ones
+/// that their turns would have drawn; a move that leaves another record ends them, and the moves
 /// that come begin again from that. So the law is the program's without it
 /// (sampler_prefetch.prefetched_law, moves_ahead.stage_ahead_law).
 ///
@@ -68,9 +68,9 @@ Task refine(Record& x, Run& run, Rung k, MoveNumbers numbers, const RestartLaw& 
   const auto begin_until = [&](std::size_t count) {
     while (begun.size() < count && next + begun.size() < numbers.stage_end) {
       const std::size_t number = next + begun.size();
-      StepAhead& move = begun.emplace_back();
+      SpeculativeMove& move = begun.emplace_back();
       move.begin(
-          local_move<Rules>(x, Turn(run, k, number, Purpose::proposal_token, move.reach()), law));
+          local_move<Rules>(x, Turn(run, k, number, Purpose::proposal_token, move.gate()), law));
     }
   };
   while (next < numbers.round_end) {

@@ -24,7 +24,7 @@ struct PaperRules {
   /// The largest ζ_t that the program can compute at power α >= 1: what a token of a proposal can
   /// at most add to log R^loc.
   ///
-  /// Of exact numbers ζ_t = log z_α(x_<t) <= 0 (tempera_early_rejection.z_le1). Tickets are
+  /// For exact numbers ζ_t = log z_α(x_<t) <= 0 (tempera_early_rejection.z_le1). Tickets are
   /// rounded: with a_v = 2^44 exp(α(ℓ_v − max ℓ)), ζ = log(a/w) + log(W/2^44) − α log Z_1.
   ///   a <= w + 1/2 and w >= 1:                           log(a/w) <= log 1.5;
   ///   W <= Σ a_v + |V| and |V| <= 2^18:                  log(W/2^44) <= log Z_α + 2^-26;

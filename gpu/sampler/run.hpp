@@ -27,18 +27,18 @@ struct Event {
   bool accepted = false;
   bool changed = false;  ///< of a local move or swap: accepted, and other records than before
   double log_ratio = 0.0;
-  /// Of a local move whose rejection was certain before its proposal was complete: then log_ratio
+  /// Whether a local move's rejection was certain before its proposal was complete: then log_ratio
   /// is an upper bound of the ratio.
   bool early = false;
   std::size_t horizon = 0;  ///< T_m of a local move
-  /// Of a resampling: the effective sample size before it, which decided whether it was `accepted`.
+  /// The effective sample size before a resampling, which decided whether it was `accepted`.
   double effective_sample_size = 0.0;
 };
 
-/// How far a sampler has come with regard to a step that was begun ahead of it.
-struct Reach {
-  bool is_reached = false;               ///< whether the step's turn has come
-  std::coroutine_handle<> waiting = {};  ///< the step, where it can do no more before that
+/// Opens for a local move that has begun before its turn, when that turn comes.
+struct TurnGate {
+  bool is_open = false;                  ///< whether the move's turn has come
+  std::coroutine_handle<> waiting = {};  ///< the move, if it can do no more before that
 };
 
 /// How a run is drawn, which changes no answer, record or acceptance.
@@ -84,15 +84,15 @@ inline Task initialize_replicas(Run& run, std::vector<Record>& replicas) {
 class Turn {
  public:
   /// replica: the rung. A run of one power may have many replicas, its particles: all move at that
-  /// power, and their addresses tell them apart. reach: of a turn that may begin before it has
+  /// power, and their addresses tell them apart. gate: of a turn that may begin before it has
   /// come.
-  Turn(Run& run, std::size_t replica, std::size_t number, Purpose token, Reach* reach = nullptr)
+  Turn(Run& run, std::size_t replica, std::size_t number, Purpose token, TurnGate* gate = nullptr)
       : run_(&run),
         rung_(run.ladder.rungs() == 1 ? 0 : replica),
         replica_(replica),
         number_(static_cast<std::uint32_t>(number)),
         token_(token),
-        reach_(reach) {}
+        gate_(gate) {}
 
   Rung rung() const { return rung_; }
   const Ladder& ladder() const { return run_->ladder; }
@@ -109,18 +109,18 @@ class Turn {
   Engine::NextToken next_token(Record& record) {
     return run_->engine.next_token(record.cache(), record.uncached_tokens(),
                                    {run_->ladder.powers(), rung_, draw_at(record.length(), token_)},
-                                   reach_ == nullptr ? nullptr : &reach_->is_reached,
+                                   gate_ == nullptr ? nullptr : &gate_->is_open,
                                    run_->options.confidence);
   }
-  /// Awaited: waits until this turn has come, where it began before.
-  auto reached() {
-    struct Reached {
-      Reach* reach;
-      bool await_ready() const noexcept { return reach == nullptr || reach->is_reached; }
-      void await_suspend(std::coroutine_handle<> step) noexcept { reach->waiting = step; }
+  /// Awaited: waits until this turn is granted, if it began before it came.
+  auto granted() {
+    struct Granted {
+      TurnGate* gate;
+      bool await_ready() const noexcept { return gate == nullptr || gate->is_open; }
+      void await_suspend(std::coroutine_handle<> move) noexcept { gate->waiting = move; }
       void await_resume() const noexcept {}
     };
-    return Reached{reach_};
+    return Granted{gate_};
   }
   /// True with probability 1 ∧ exp(log_ratio).
   bool accept(double log_ratio, Purpose purpose = Purpose::accept) {
@@ -133,7 +133,7 @@ class Turn {
     const std::uint64_t accepting = accept_tickets(log_ratio)[0];
     const std::array<std::uint64_t, 3> tickets{accepting, known - accepting,
                                                all_accept_tickets - known};
-    return run_->engine.draw_again(tickets, 2, draw_at(0, Purpose::accept)) == 0;
+    return run_->engine.redraw_conditioned(tickets, 2, draw_at(0, Purpose::accept)) == 0;
   }
   /// Index i with probability tickets[i] / Σ tickets.
   std::size_t choose(std::span<const std::uint64_t> tickets, Purpose purpose) {
@@ -159,7 +159,7 @@ class Turn {
   std::size_t replica_;  ///< in addresses and events
   std::uint32_t number_;
   Purpose token_;
-  Reach* reach_;
+  TurnGate* gate_;
 };
 
 }  // namespace tempera::gpu

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "gpu/session/messages.hpp"
 
 namespace tempera::gpu {
 
@@ -21,8 +22,17 @@ std::vector<PromptLine> read_prompts(std::istream& lines, const std::string& fil
                      "remove it, or write {\"id\": \"…\", \"prompt\": \"…\"} there");
     const nlohmann::json json = parse_json(line, where);
     const JsonObject prompt(json, where);
-    prompt.only({"id", "prompt"});
-    prompts.push_back({prompt.text("id"), prompt.text("prompt"), where});
+    prompt.only({"id", "prompt", "messages"});
+    PromptLine& read = prompts.emplace_back();
+    read.id = prompt.text("id");
+    read.where = where;
+    if (!prompt.has("messages")) {
+      read.text = prompt.text("prompt");
+    } else {
+      if (prompt.has("prompt"))
+        throw BadInput(where, "has both keys \"prompt\" and \"messages\"", "remove one");
+      read.messages = messages_of(prompt.array("messages"), where + ", key \"messages\"");
+    }
     const auto [earlier, is_new] = line_of.emplace(prompts.back().id, number);
     if (!is_new)
       throw BadInput(where,

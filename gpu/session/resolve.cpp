@@ -89,7 +89,7 @@ void refuse_idle_prefetch(const SamplerSettings& settings, Spelling spelling) {
   const std::size_t counted = std::max(settings.rounds.size(), settings.local_moves.size());
   for (std::size_t m = 0; m < counted; ++m)
     if (of_stage(settings.rounds, m) * of_stage(settings.local_moves, m) > 1) return;
-  throw BadInput(where, "has no effect where no stage has two local moves of a rung",
+  throw BadInput(where, "has no effect if no stage has two local moves of a rung",
                  "leave it out, or give " + spelt("rounds", spelling) + " 2 or more");
 }
 
@@ -146,7 +146,7 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
     resolved.tokens = std::get<std::vector<TokenId>>(prompt);
   if (!horizon.is_given)
     resolved.horizon =
-        model.horizon_behind(resolved.tokens.size(), horizon.margin, horizon.tokens, where);
+        model.horizon_after(resolved.tokens.size(), horizon.margin, horizon.tokens, where);
   model.check_prompt(resolved.tokens, resolved.horizon.value_or(horizon.tokens), where);
   return resolved;
 }

@@ -27,7 +27,7 @@ struct SamplingSettings : SamplerSettings {
   /// None for a model whose logits are given, and in folders that older versions made: these
   /// computed in float32, and go on in it.
   std::optional<Arithmetic> arithmetic;
-  /// Of a model that has two sets of rotary factors, the one that the run computes with.
+  /// The set of rotary factors that the run computes with, if the model has two.
   std::optional<RopeFactors> rope_factors;
   std::vector<SamplePrompt> prompts;
   std::vector<TokenId> terminal;

@@ -31,12 +31,7 @@ Record rescored(const SavedProgress& saved, std::size_t replica, std::size_t hor
 
 SavedProgress saved(const Progress& progress, std::string where) {
   SavedProgress kept;
-  kept.stage = progress.stage;
-  kept.extended = progress.extended;
-  kept.round = progress.round;
-  kept.local_moves = progress.local_moves;
-  kept.sweeps = progress.sweeps;
-  kept.resampled = progress.resampled;
+  static_cast<Position&>(kept) = progress;
   for (const Record& record : progress.replicas) {
     kept.replicas.push_back(record.token_ids());
     kept.log_p0.push_back(to_bits(record.log_p0()));
@@ -45,20 +40,9 @@ SavedProgress saved(const Progress& progress, std::string where) {
   return kept;
 }
 
-Progress position_of(const SavedProgress& saved) {
-  Progress progress;
-  progress.stage = saved.stage;
-  progress.extended = saved.extended;
-  progress.round = saved.round;
-  progress.local_moves = saved.local_moves;
-  progress.sweeps = saved.sweeps;
-  progress.resampled = saved.resampled;
-  return progress;
-}
-
 void restore(const SavedProgress& saved, const Plan& plan, const Run& run, RowLottery& rows,
              Progress& progress) {
-  progress = position_of(saved);
+  progress = Progress{position_of(saved)};
   for (std::size_t k = 0; k < saved.replicas.size(); ++k)
     progress.replicas.push_back(rescored(saved, k, plan.stages.at(saved.stage).horizon, run, rows));
 }

@@ -11,13 +11,7 @@ namespace tempera::gpu {
 
 /// A run between two rounds as a checkpoint keeps it: the records by their tokens and the bits of
 /// their log p0.
-struct SavedProgress {
-  std::size_t stage = 0;
-  bool extended = false;
-  std::size_t round = 0;
-  std::size_t local_moves = 0;
-  std::size_t sweeps = 0;
-  std::size_t resampled = 0;
+struct SavedProgress : Position {
   std::vector<std::vector<TokenId>> replicas;
   std::vector<std::uint64_t> log_p0;  ///< bits of each record's log p0
   std::string where;                  ///< what to name if the model no longer gives these records
@@ -26,7 +20,7 @@ struct SavedProgress {
 /// What a checkpoint keeps of `progress`.
 SavedProgress saved(const Progress& progress, std::string where);
 /// How far the run is, without its records.
-Progress position_of(const SavedProgress& saved);
+inline const Position& position_of(const SavedProgress& saved) { return saved; }
 /// Makes of `progress` where the run was, its records computed from the prompt on and scored again.
 /// @throw BadInput naming saved.where if the model no longer gives these records, bit for bit
 void restore(const SavedProgress& saved, const Plan& plan, const Run& run, RowLottery& rows,

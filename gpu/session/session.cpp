@@ -20,6 +20,12 @@ std::size_t most_ahead(const SampleRequest& request) {
   return std::min(most - 1, request.options.prefetch);
 }
 
+/// The lottery's rows on the device of the model.
+std::unique_ptr<RowLottery> make_rows(const LanguageModel& model) {
+  const CurrentDevice here(model.device());
+  return make_device_row_lottery();
+}
+
 std::size_t bytes_of_run(const LanguageModel& model, const SampleRequest& request, bool restored) {
   return cache_bytes_of_run(model, request.prompt.size(), request.plan.stages.back().horizon,
                             request.plan.replicas(request.ladder), 1 + most_ahead(request),
@@ -38,7 +44,7 @@ class Session::Work {
         opened_(opened),
         memory_(options.cache_memory),
         prompts_(model, memory_),
-        rows_(make_device_row_lottery()),
+        rows_(make_rows(model)),
         engine_(model, *rows_, lottery_, options.largest_batch, options.order) {
     // Of these no step would ever come to an end.
     if (options.largest_batch == 0 || options.in_flight == 0)

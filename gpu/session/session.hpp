@@ -31,7 +31,8 @@ struct SessionTotals {
 /// Memory is bounded: at most `in_flight` samples are under way, and as many as the cache memory
 /// holds. Samples begin in the order in which they were submitted, so none waits for ever.
 ///
-/// A session and what it calls belong to one thread.
+/// A session computes on the device of its model. A session and what it calls belong to one thread;
+/// sessions of several models, on several devices, may take turns in one.
 /// @code
 /// Session session(model);
 /// session.submit(resolve(model, {.prompt = "4+7+9?", .horizon = 28}), listener);

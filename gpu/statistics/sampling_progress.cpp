@@ -11,17 +11,17 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace
 
-double share_done(const Plan& plan, const Progress& progress) {
+double share_done(const Plan& plan, const Position& position) {
   double work = 0.0;
   double done = 0.0;
   for (std::size_t m = 0; m < plan.stages.size(); ++m) {
     const Stage& stage = plan.stages[m];
     const auto horizon = static_cast<double>(stage.horizon);
     work += static_cast<double>(stage.rounds + 1) * horizon;
-    if (m < progress.stage)
+    if (m < position.stage)
       done += static_cast<double>(stage.rounds + 1) * horizon;
-    else if (m == progress.stage)
-      done += static_cast<double>(progress.round + (progress.extended ? 1 : 0)) * horizon;
+    else if (m == position.stage)
+      done += static_cast<double>(position.round + (position.extended ? 1 : 0)) * horizon;
   }
   return done / work;
 }

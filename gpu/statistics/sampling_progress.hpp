@@ -18,9 +18,9 @@ struct SamplingProgress {
   double swap_acceptance = 0.0;
 };
 
-/// The share of `plan` that lies behind a run, in [0, 1]: a stage's extension and each of its
+/// The share of `plan` that a run has done, in [0, 1]: a stage's extension and each of its
 /// rounds count T_m, so that the share is Σ_m (steps done) T_m / Σ_m (N_m + 1) T_m.
-double share_done(const Plan& plan, const Progress& progress);
+double share_done(const Plan& plan, const Position& position);
 
 /// What runs that are `done` so far have made of it. The acceptances are those counted in
 /// `statistics`, 0 before the first proposal.

@@ -103,7 +103,7 @@ std::string qwen3(const Conversation& conversation) {
   return conversation.thinking == Thinking::off ? text + with_thought("", "") : text;
 }
 
-/// As Qwen3, but every turn is trimmed, a turn behind the question has a thought even if it is
+/// Qwen3's, but every turn is trimmed, a turn behind the question has a thought even if it is
 /// empty, and the answer begins inside one.
 std::string qwen35(const Conversation& conversation) {
   const auto last = last_turn(conversation, true);

@@ -24,7 +24,8 @@ struct ChatFormat::Family {
 
 namespace {
 
-const std::string leave_out = "leave out --chat and give the prompt as the model wants it";
+const std::string leave_out =
+    "give the prompt as plain text, in the form that the model wants: leave out --chat";
 
 constexpr std::string_view smollm_system =
     "You are a helpful AI assistant named SmolLM, trained by Hugging Face";

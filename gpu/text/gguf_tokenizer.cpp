@@ -140,7 +140,7 @@ void add_tokens(const GgufMetadata& metadata, const Tokens& tokens, Tokenizer::P
 
 void read_beginning(const GgufMetadata& metadata, bool otherwise, Tokenizer::Parts& parts) {
   if (metadata.boolean_or(add_eos_key, false)) {
-    throw BadInput(metadata.where(add_eos_key), "puts a token behind every text",
+    throw BadInput(metadata.where(add_eos_key), "puts a token after every text",
                    "it is not supported; choose another model");
   }
   if (!metadata.boolean_or(add_bos_key, otherwise)) return;

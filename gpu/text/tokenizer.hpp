@@ -19,9 +19,9 @@ namespace tempera::gpu {
 /// A text's way into tokens and back, as a tokenizer.json of Hugging Face or a GGUF file describes
 /// it.
 ///
-/// Of tokenizer.json: model BPE (byte-level, of characters, or falling back to bytes) or WordLevel;
-/// normaliser as Normalizer, pre-tokenizer as PreTokenizer reads it; decoder ByteLevel, Replace,
-/// ByteFallback, Fuse, Strip or none. What these leave out is refused by name.
+/// Reads tokenizer.json: model BPE (byte-level, of characters, or falling back to bytes) or
+/// WordLevel; normaliser as Normalizer, pre-tokenizer as PreTokenizer reads it; decoder ByteLevel,
+/// Replace, ByteFallback, Fuse, Strip or none. What these leave out is refused by name.
 class Tokenizer {
  public:
   /// What it is made of; the readers of this folder fill it.

@@ -133,7 +133,7 @@ std::vector<std::uint32_t> read_beginning(const nlohmann::json& description,
       }
       const auto token = item.object("SpecialToken").text("id");
       if (is_behind) {
-        throw BadInput(where, "puts token " + in_quotes(token) + " behind the text",
+        throw BadInput(where, "puts token " + in_quotes(token) + " after the text",
                        "it is not supported; " + choose_another);
       }
       beginning.push_back(require_token(vocabulary, token, where));

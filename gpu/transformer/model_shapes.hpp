@@ -19,7 +19,7 @@ struct ModelShape {
   /// Weights that a step reads: all but the embedding, of which it reads a row, unless the head is
   /// tied to it.
   std::uint64_t step_weights() const;
-  /// As above, without the head: what prefill multiplies each token with.
+  /// The same without the head: what prefill multiplies each token with.
   std::uint64_t layer_weights() const;
   /// Bytes of keys and values of one token, as `tensor-core` stores them.
   std::uint64_t token_bytes() const;

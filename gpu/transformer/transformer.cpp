@@ -142,6 +142,7 @@ std::vector<Transformer::Extension> Transformer::extensions_of(std::span<const P
 }
 
 void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) {
+  const CurrentDevice here(device_);
   const std::vector<Extension> extensions = extensions_of(passes);
   extend(extensions);
   std::vector<CachedToken> cached;
@@ -164,6 +165,7 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
       draws.size() > TokenStep::largest_rows) {
     return LanguageModel::next_tokens(passes, draws, rows, lottery, logits);
   }
+  const CurrentDevice here(device_);
   const std::vector<Extension> extensions = extensions_of(passes);
   std::vector<Extension> before;  // what is computed before the step
   std::vector<Extension> last;    // and in it
@@ -203,7 +205,7 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
     std::vector<ScoredToken> drawn = step_->run(model, step_rows, copies, state_copies);
     hold();
     return drawn;
-  } catch (const std::domain_error&) {
+  } catch (const ModelError&) {
     hold();  // some row cannot be drawn from, but all are computed
     throw;
   }
@@ -211,6 +213,7 @@ std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
 
 void Transformer::logits_at_every_position(std::span<const TokenId> tokens,
                                            DeviceMemory<float>& rows) {
+  const CurrentDevice here(device_);
   require_valid(tokens, 0);
   PagedCache cache(pool_, states_);
   const Extension extension{&cache, tokens};

@@ -20,7 +20,8 @@ namespace tempera::gpu {
 /// A transformer of any architecture as a LanguageModel: checks texts, keeps their pages, cuts
 /// batches into launches and has the architecture compute what no cache holds yet.
 ///
-/// Calls on one transformer and its caches must not overlap; a call itself runs in parallel.
+/// It computes on the device that was current when it was made, whichever is current later. Calls
+/// on one transformer and its caches must not overlap; a call itself runs in parallel.
 class Transformer : public LanguageModel {
  public:
   /// The model of a GGUF file, or of a folder in Hugging Face form: config.json,
@@ -38,15 +39,16 @@ class Transformer : public LanguageModel {
   std::span<const TokenId> terminal_tokens() const { return architecture_->terminal_tokens(); }
   /// What a user has to know of a choice that was made for the model; may be empty.
   std::string remark() const { return architecture_->remark(); }
-  /// As that of an Architecture.
+  /// The set of rotary factors that it computes with, if it has two.
   std::optional<RopeFactors> rope_factors() const { return architecture_->rope_factors(); }
-  /// As that of an Architecture.
+  /// The work of the matrices in one step of one record.
   MatrixWork step_work() const { return architecture_->step_work(); }
   /// The longest text, in tokens.
   std::size_t max_position() const { return architecture_->max_position(); }
 
   std::size_t vocabulary_size() const override { return architecture_->vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override;
+  Device device() const override { return device_; }
   std::size_t cache_bytes(std::size_t tokens) const override {
     return (tokens + page_tokens - 1) / page_tokens * pool_->page_bytes() +
            (tokens + state_tokens - 1) / state_tokens * architecture_->state_bytes();
@@ -54,16 +56,16 @@ class Transformer : public LanguageModel {
   std::size_t most_unshared_tokens() const override { return states_ ? state_tokens : 1; }
   std::size_t most_cache_bytes() const override;
 
-  /// As LanguageModel says. Where a pass adds no token to its cache, the head alone runs.
+  /// The logits after each pass. If a pass adds no token to its cache, the head alone runs.
   /// @throw BadInput before anything is computed, for an empty or too long text and for a token
   /// outside the vocabulary
   /// @throw Bug for a cache of another model, or one that occurs in two passes
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
   bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override;
-  /// As LanguageModel says. Where the kernels have a TokenStep, the rows are CUDA's and the lottery
-  /// is Philox's, the last token of each drawn pass and the draw are one step of the device; tokens
-  /// before it, and passes without a draw, are computed first.
+  /// A token after each drawn pass. If the kernels have a TokenStep, the rows are CUDA's and the
+  /// lottery is Philox's, the last token of each drawn pass and the draw are one step of the
+  /// device; tokens before it, and passes without a draw, are computed first.
   /// @throw as next_logits and RowLottery::draw do
   std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
                                        RowLottery& rows, Lottery& lottery,
@@ -99,7 +101,7 @@ class Transformer : public LanguageModel {
 
   void require_valid(std::span<const TokenId> tokens, std::size_t cached) const;
   Extension extension_of(const Pass& pass) const;
-  /// Of all passes. @throw Bug for a cache that occurs in two of them
+  /// The extensions of all passes. @throw Bug for a cache that occurs in two of them
   std::vector<Extension> extensions_of(std::span<const Pass> passes) const;
   /// Computes what its cache has to replay and the tokens of every extension into its cache.
   void extend(std::span<const Extension> extensions);
@@ -111,6 +113,7 @@ class Transformer : public LanguageModel {
   std::vector<PagedCache::PageCopy> reserve_states(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
+  const Device device_ = current_device();
   std::unique_ptr<Architecture> architecture_;
   std::shared_ptr<PagePool> pool_;
   std::shared_ptr<PagePool> states_;  // null where the architecture has none

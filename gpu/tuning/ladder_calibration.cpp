@@ -241,7 +241,7 @@ DrawSettings pilot_settings(const CalibrationSettings& settings, const std::vect
   DrawSettings draw{Ladder(powers), settings.plan, settings.terminal};
   draw.seed = settings.seed;
   draw.samples = settings.samples;
-  draw.cache_memory = settings.cache_memory;
+  static_cast<SessionOptions&>(draw) = settings.session;
   draw.pilot = static_cast<std::uint8_t>(number);
   return draw;
 }

@@ -19,9 +19,9 @@ struct CalibrationSettings {
   Plan plan;                 ///< of the pilots, of prompts without a horizon of their own
   std::vector<TokenId> terminal;
   std::uint64_t seed = 0;
-  std::size_t samples = 1;  ///< pilot runs of each prompt
-  std::size_t pilots = 4;   ///< the most ladders that are tried, at most addressable_pilots
-  std::size_t cache_memory = 0;
+  std::size_t samples = 1;         ///< pilot runs of each prompt
+  std::size_t pilots = 4;          ///< the most ladders that are tried, at most addressable_pilots
+  SessionOptions session = {};     ///< how the pilots are laid out
   std::size_t restart_parts = 10;  ///< the most parts that restarts are counted in
 };
 
@@ -39,7 +39,7 @@ struct Pilot {
   std::vector<std::uint64_t> attempts;  ///< of swaps, one per edge
   std::vector<std::uint64_t> accepted;
   std::vector<RunSwaps> runs;  ///< the same of each sample of each prompt
-  /// Of the local moves of all rungs, by the part of {1, …, T} that they restarted in: how many,
+  /// The local moves of all rungs, by the part of {1, …, T} that they restarted in: how many,
   /// and how many of them changed the record. The parts are equal, and as many as the settings
   /// say, or as the first stage of every prompt has positions.
   std::vector<std::uint64_t> restarts;
@@ -95,7 +95,7 @@ enum class CalibrationEnd {
 std::optional<CalibrationEnd> why_calibration_ends(std::span<const Pilot> pilots,
                                                    std::size_t most_pilots);
 
-/// Of the pilots' ladders, the first whose lowest acceptance is highest
+/// The first of the pilots' ladders whose lowest acceptance is highest
 /// (`eq:maximin-ladder-problem`).
 const Pilot& best_pilot(std::span<const Pilot> pilots);
 

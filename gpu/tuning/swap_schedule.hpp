@@ -10,7 +10,7 @@ namespace tempera::gpu {
 
 /// What pilots on one ladder measured of one schedule.
 struct MeasuredSchedule {
-  /// Of one iteration of one run, local moves and sweep (ADJ) or parity layer (DEO), block
+  /// Seconds of one iteration of one run, local moves and sweep (ADJ) or parity layer (DEO), block
   /// extensions in proportion included: d_ADJ or d_DEO of Section `sec:chain-communication`.
   double seconds = 0.0;
   std::vector<EdgeCounts> edges;

@@ -27,7 +27,7 @@ using KernelMatcherBase = Catch::MatcherBase<Kernel>;
 /// What samples() gives.
 class SamplesMatcher : public KernelMatcherBase {
  public:
-  /// Of this case; `within` as for judge().
+  /// Matches kernels on this case; `within` as for judge().
   SamplesMatcher(Case judged, exact::Fraction within)
       : judged_(std::move(judged)), within_(std::move(within)) {}
   /// Whether the kernel samples the target.

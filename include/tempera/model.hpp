@@ -22,7 +22,9 @@ using TokenId = std::uint32_t;
 struct ModelOptions {
   /// Which bits the logits have: "float32", "tensor-core", … (docs/arithmetic.md). None: float32.
   std::optional<std::string> arithmetic = {};
-  /// "host" or "cuda"; refused if this build computes on the other. None: what the build has.
+  /// "host", "cuda" or "cuda:1" (the second GPU); refused if this build or machine has it not.
+  /// None: what the build has, and of several GPUs the first. Models on several devices, each with
+  /// its Session, may be open in one process.
   std::optional<std::string> device = {};
   /// "short" or "long", for a model with two sets of rotary factors. None: short.
   std::optional<std::string> rope_factors = {};

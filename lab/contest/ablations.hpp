@@ -19,7 +19,7 @@ struct Ablation {
 /// a single chain and an uncoupled ladder (with Best-of-N) at its expected decode tokens; ordered
 /// against even–odd sweeps; K = 1, 2, … rungs over the same range; 1, 2, 4 and 8 times its rounds;
 /// ladders of three rungs over the range; truncation against the fixed horizon at the same rounds.
-/// Of K rungs the ladder of whole powers is taken whose weakest swap is accepted most, as many
+/// For K rungs the ladder of whole powers is taken whose weakest swap is accepted most, as many
 /// rungs, at most 5, as have 4,096 joint states; the rungs of ladders are whole powers, the random
 /// ladder's row the mean over all of them. `done` is told how many of the seven are done.
 /// @throw BadInput as compare_exactly, and where the ladder does not begin and end with

@@ -45,9 +45,9 @@ struct TransposedPowers : gpu::PaperRules {
 
 /// Tokens are drawn from the `kept` likeliest alone and scored as if from all.
 template <std::size_t kept>
-class TopKDoor final : public gpu::ChoosingLottery {
+class TopKInterceptor final : public gpu::ChoosingLottery {
  public:
-  explicit TopKDoor(gpu::Lottery& lottery) : lottery_(lottery) {}
+  explicit TopKInterceptor(gpu::Lottery& lottery) : lottery_(lottery) {}
 
  private:
   std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw& draw) override {

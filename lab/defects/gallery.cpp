@@ -63,12 +63,13 @@ Matrix weight_of_first(const reference::Law& at_x) {
   return weight_of_pair(at_x, reference::Law(at_x.size(), Rational(1)));
 }
 
-template <class Rules, class Door>
+template <class Rules, class Interceptor>
 std::optional<Counterexample> check(const EnumerableModel& model, std::size_t horizon,
                                     const std::vector<double>& powers) {
   const CompiledSpace space(model, horizon);
   const reference::FixedHorizonSpace exact_space(own_model(model, horizon, "own"), horizon);
-  CompiledKernel<Rules, Door> kernel(space, gpu::Ladder(powers), gpu::RestartLaw::uniform(horizon));
+  CompiledKernel<Rules, Interceptor> kernel(space, gpu::Ladder(powers),
+                                            gpu::RestartLaw::uniform(horizon));
   SmallestPair smallest(space);
   std::vector<reference::Law> targets;
   for (const double power : powers)
@@ -92,21 +93,21 @@ std::optional<Counterexample> check(const EnumerableModel& model, std::size_t ho
 
 std::optional<Counterexample> check_kernels(const EnumerableModel& model, std::size_t horizon,
                                             const std::vector<double>& powers) {
-  return check<gpu::PaperRules, OpenDoor>(model, horizon, powers);
+  return check<gpu::PaperRules, NoInterceptor>(model, horizon, powers);
 }
 
 std::vector<Exhibit> defect_gallery(const EnumerableModel& model, const std::string& name,
                                     std::size_t horizon, const std::vector<double>& powers) {
   return {
       {"current tail sliced to the proposal's length", name,
-       check<SlicedTail, OpenDoor>(model, horizon, powers)},
+       check<SlicedTail, NoInterceptor>(model, horizon, powers)},
       {"restart over 1..len(x) without its factor", name,
-       check<RestartWithinRecord, OpenDoor>(model, horizon, powers)},
-      {"stale cache after a swap", name, check<StaleCache, OpenDoor>(model, horizon, powers)},
+       check<RestartWithinRecord, NoInterceptor>(model, horizon, powers)},
+      {"stale cache after a swap", name, check<StaleCache, NoInterceptor>(model, horizon, powers)},
       {"swap ratio with transposed powers", name,
-       check<TransposedPowers, OpenDoor>(model, horizon, powers)},
+       check<TransposedPowers, NoInterceptor>(model, horizon, powers)},
       {"tokens drawn from a top-k cut, scored as uncut", name,
-       check<gpu::PaperRules, TopKDoor<1>>(model, horizon, powers)},
+       check<gpu::PaperRules, TopKInterceptor<1>>(model, horizon, powers)},
   };
 }
 

@@ -124,7 +124,7 @@ JudgedKernel two_particles(bool resets_weights) {
   };
 }
 
-/// Of the sound move, the steps that went somewhere.
+/// The steps of the sound move that went somewhere.
 KernelRow accepted_only(const JudgedCase& judged, const JudgedState& from) {
   static const JudgedKernel sound = kernel_of(SmallMove());
   KernelRow row = sound(judged, from);

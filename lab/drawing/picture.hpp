@@ -36,7 +36,7 @@ enum class Mark { disc, ring, square, diamond, triangle, cross };
 /// The place of a panel's axes in the picture, in its units.
 struct Panel {
   double left, top, width, height;
-  /// Of a share in [0, 1], from left to right and from the bottom up.
+  /// The place of a share in [0, 1], from left to right and from the bottom up.
   double x(double share) const { return left + share * width; }
   double y(double share) const { return top + (1.0 - share) * height; }
 };

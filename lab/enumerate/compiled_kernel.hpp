@@ -23,8 +23,8 @@ struct StaleRecord {
   std::string what;  ///< "scores" or "cache"
 };
 
-/// Lets every draw through as it is: the door of production.
-using OpenDoor = gpu::Lottery&;
+/// Passes every draw to the lottery unchanged, as production does.
+using NoInterceptor = gpu::Lottery&;
 
 /// The kernels of production, enumerated: exact transition probabilities of the compiled program,
 /// its floating point, caches and forks included.
@@ -34,9 +34,9 @@ using OpenDoor = gpu::Lottery&;
 /// tokens alone, and the matrices are the exact law of the program; where one does not, it is in
 /// stale().
 ///
-/// Door: what stands between the program and the lottery that enumerates it, made from that
-/// lottery.
-template <class Rules = gpu::PaperRules, class Door = OpenDoor>
+/// Interceptor: what is between the program and the lottery that enumerates it; it is made from
+/// that lottery.
+template <class Rules = gpu::PaperRules, class Interceptor = NoInterceptor>
 class CompiledKernel {
  public:
   /// rows: the form of the draw that the program runs.
@@ -141,7 +141,7 @@ class CompiledKernel {
  private:
   template <class Step>
   void run(gpu::Lottery& tree, Step&& step) {
-    Door lottery(tree);
+    Interceptor lottery(tree);
     gpu::Engine engine(space_.model().model, canonical_.rows(), lottery);
     gpu::Run run{engine, space_.model().context, ladder_};
     run.options.early_rejection = early_rejection_;

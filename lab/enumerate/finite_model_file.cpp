@@ -46,8 +46,8 @@ gpu::OpenedModel::Parts open_finite_model(const std::string& path) {
   parts.model = finite_table(model);
   parts.terminal = terminal_tokens(model);
   parts.text = std::make_unique<NameText>(path, std::move(model));
-  parts.begins_empty = true;
-  parts.ends_for_good = true;
+  parts.accepts_empty_prompt = true;
+  parts.undefined_after_terminal = true;
   return parts;
 }
 

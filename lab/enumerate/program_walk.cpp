@@ -20,14 +20,8 @@ Records tokens_of(const std::vector<gpu::Record>& replicas) {
 }
 
 /// The state of a run between two rounds; no records before the first.
-struct Rest {
-  std::size_t stage = 0;
-  bool extended = false;
-  std::size_t round = 0;
-  std::size_t local_moves = 0;
-  std::size_t sweeps = 0;
-  std::size_t resampled = 0;
-  Records records;
+struct Rest : gpu::Position {
+  Records records = {};
 
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Rest&, const Rest&) = default;
@@ -163,8 +157,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     last_turn_.assign(plan_.replicas(ladder_), no_turn);
     seen_.assign(plan_.replicas(ladder_), {});
     const Rest& from = starts_[start];
-    progress_ = {{},          from.stage,    from.extended, from.round, from.local_moves,
-                 from.sweeps, from.resampled};
+    progress_ = gpu::Progress{from};
     for (const auto& tokens : from.records)
       progress_.replicas.push_back(canonical_.copy(
           tokens, plan_.stages[from.extended ? from.stage : from.stage - 1].horizon));
@@ -230,13 +223,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     if (cuts_ == Cuts::none) return;
     if (is_over_) throw Stop{};
     inspect();
-    const Rest rest{progress.stage,
-                    progress.extended,
-                    progress.round,
-                    progress.local_moves,
-                    progress.sweeps,
-                    progress.resampled,
-                    tokens_of(progress.replicas)};
+    const Rest rest{progress, tokens_of(progress.replicas)};
     arrive({Destination::Kind::rest, rests_.number(rest).first});
     stop();
   }
@@ -352,7 +339,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   std::optional<Way> last_;  // the decision whose destination comes next; none at a start
   bool is_over_ = false;
   gpu::Progress progress_;
-  /// Of each rung, its unfinished moves and what was decided in them.
+  /// Each rung's unfinished moves and what was decided in them.
   std::vector<std::map<std::uint64_t, std::vector<std::uint64_t>>> unfinished_;
   std::vector<std::uint64_t> last_turn_;  // of each rung, the last move seen to begin or end
   Records seen_;                          // of each rung, at the last draw

@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "gpu/lottery/lottery.hpp"
-#include "lab/enumerate/not_enumerable.hpp"
+#include "lab/enumerate/decision_walk.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
@@ -22,8 +21,8 @@ using reference::Rational;
 /// select the winner of its path; each word's 2^-128 grain is left out of the probabilities.
 class TreeLottery final : public gpu::ChoosingLottery {
  public:
-  /// Of the path just run.
-  Rational probability() const;
+  /// The probability of the path just run.
+  Rational probability() const { return walk_.probability(); }
   /// Moves to the next path; false when all have been run.
   /// @throw NotEnumerable if the path has asked for a word and not told the winner
   bool next_path();
@@ -32,13 +31,8 @@ class TreeLottery final : public gpu::ChoosingLottery {
   /// @throw NotEnumerable if other tickets are shown than after the same decisions before
   std::size_t choose(std::span<const std::uint64_t> tickets, const gpu::Draw&) override;
 
-  struct Node {
-    std::vector<std::uint64_t> tickets;
-    std::uint64_t total;
-    std::size_t winner;
-  };
-  std::vector<Node> path_;
-  std::size_t depth_ = 0;
+  DecisionWalk<std::uint64_t> walk_{
+      "the program is not deterministic: the same decisions led to other tickets"};
 };
 
 /// Runs `program` once for each path, and after each hands its exact probability to `outcome`.

@@ -1,7 +1,8 @@
 #include "lab/judge/path_tree.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+
+#include "base/error.hpp"
 
 namespace tempera::lab {
 
@@ -41,7 +42,7 @@ KernelRow MergedPaths::resolved(const PathEnds& from) const {
   while (!open.empty()) {
     const std::string key = open.back();
     std::vector<std::string> missing;
-    if (open.size() > 1'000'000) throw std::logic_error("a merge follows from itself");
+    if (open.size() > 1'000'000) throw Bug("a merge follows from itself");
     if (known.contains(key)) {
       open.pop_back();
     } else if (is_ready(laws_.at(key), missing)) {

@@ -52,7 +52,7 @@ class ProgramKernel {
   /// program draws without forking.
   std::optional<ProgramPath> path(const JudgedCase& judged, const JudgedState& from,
                                   const JudgedState& to);
-  /// As path(), of the case that law() was last asked of.
+  /// path(), of the case that law() was last asked of.
   std::optional<ProgramPath> path_to(const JudgedCase& judged, const JudgedState& answer);
 
   /// Paths that have been run.

@@ -1,11 +1,10 @@
 #include "lab/judge/program_step.hpp"
 
-#include <stdexcept>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "lab/enumerate/real.hpp"
-#include "lab/judge/decision_tree.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -110,7 +109,7 @@ void ProgramStep::run(const JudgedState& from, const Share& share, PathTree& tre
 
 void ProgramStep::replay(const JudgedState& from, std::vector<std::string> questions,
                          const std::string& first_line, PathTree& tree) {
-  DecisionTree decisions;
+  Decisions decisions("the same decisions led to other tickets");
   KernelRow row;
   std::string line = first_line;
   do {
@@ -124,7 +123,7 @@ void ProgramStep::replay(const JudgedState& from, std::vector<std::string> quest
       decisions.replay();
       program_.send(json{{"state", state_json(from)}}.dump());
       if (run_path(from, decisions, "", transcript, false) != to)
-        throw std::logic_error("the same lines are other states");
+        throw Bug("the same lines are other states");
     }
     row[to] += decisions.probability();
     if (settings_.one_path) settings_.one_path();
@@ -132,9 +131,8 @@ void ProgramStep::replay(const JudgedState& from, std::vector<std::string> quest
   tree.replace_by(row);
 }
 
-JudgedState ProgramStep::run_path(const JudgedState& from, DecisionTree& decisions,
-                                  std::string line, std::vector<std::string>& transcript,
-                                  bool is_first) {
+JudgedState ProgramStep::run_path(const JudgedState& from, Decisions& decisions, std::string line,
+                                  std::vector<std::string>& transcript, bool is_first) {
   for (std::size_t request = is_first ? transcript.size() : 0;; ++request) {
     if (request == settings_.requests)
       program_.refuse("asks without end: " + std::to_string(request) +
@@ -152,14 +150,13 @@ JudgedState ProgramStep::run_path(const JudgedState& from, DecisionTree& decisio
   }
 }
 
-std::string ProgramStep::answer(const json& asked, const std::string& line,
-                                DecisionTree& decisions) {
+std::string ProgramStep::answer(const json& asked, const std::string& line, Decisions& decisions) {
   const std::string key = key_of(asked, line);
   const json& value = asked[key];
   const auto winner_of = [&](const std::vector<Rational>& tickets) {
     try {
       return decisions.choose(tickets);
-    } catch (const std::logic_error&) {
+    } catch (const NotEnumerable&) {
       requests_.refuse(line,
                        "after the same decisions other tickets: it is not deterministic given its "
                        "draws");

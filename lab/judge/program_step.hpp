@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "lab/judge/decision_tree.hpp"
+#include "lab/enumerate/decision_walk.hpp"
 #include "lab/judge/path_tree.hpp"
 #include "lab/judge/program_requests.hpp"
 
@@ -32,17 +32,19 @@ class ProgramStep {
   void run(const JudgedState& from, const Share& share, PathTree& tree);
   /// Whether it has said that it takes one case after another.
   bool takes_cases() const { return takes_cases_; }
-  /// Lines that it has written on its way, to be held against those of another run.
+  /// Lines that it has written on its way, to be compared with those of another run.
   const std::vector<std::string>& transcript() const { return transcript_; }
   void hold_against(const std::vector<std::string>& before) { before_ = &before; }
 
  private:
-  /// Of a program that draws and does not fork: every path by running it again, and twice.
+  using Decisions = DecisionWalk<reference::Rational>;
+
+  /// Walks every path of a program that draws and does not fork, by running it again, each twice.
   void replay(const JudgedState& from, std::vector<std::string> questions,
               const std::string& first_line, PathTree& tree);
-  JudgedState run_path(const JudgedState& from, DecisionTree& decisions, std::string line,
+  JudgedState run_path(const JudgedState& from, Decisions& decisions, std::string line,
                        std::vector<std::string>& transcript, bool is_first);
-  std::string answer(const nlohmann::json& asked, const std::string& line, DecisionTree& decisions);
+  std::string answer(const nlohmann::json& asked, const std::string& line, Decisions& decisions);
   [[noreturn]] void refuse_other(const JudgedState& from, const std::string& before,
                                  const std::string& now) const;
   [[noreturn]] void refuse_error(const JudgedState& from, const nlohmann::json& error,

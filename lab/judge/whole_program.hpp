@@ -39,7 +39,7 @@ struct DifferingCase {
 using AnswerLaw = std::function<KernelRow(const JudgedCase&)>;
 using OtherLaw = std::function<TargetLaw(const JudgedCase&)>;
 
-/// As shrink(): the smallest case found on which they differ still.
+/// Like shrink(): the smallest case found on which they differ still.
 /// @throw Bug if they do not on the given case
 DifferingCase shrink_difference(const AnswerLaw& program, const OtherLaw& other,
                                 const JudgedCase& differing, const reference::Rational& within,

@@ -46,9 +46,10 @@ class PseudoTerminal {
     if (master_ >= 0) close(master_);
   }
 
-  /// What the command writes, with `settings` ("LANG=C TERM=dumb") in its environment. The object
-  /// is good for one run.
-  std::string run(const std::string& settings, const std::string& arguments) {
+  /// What the command writes, with `settings` ("LANG=C TERM=dumb") in its environment, and what the
+  /// terminal echoes of `typed`. The object is good for one run.
+  std::string run(const std::string& settings, const std::string& arguments,
+                  const std::string& typed = "") {
     const std::string line = "exec env " + settings + " " + TEMPERA_BINARY + " " + arguments;
     const pid_t child = fork();
     if (child == 0) {
@@ -60,6 +61,7 @@ class PseudoTerminal {
     }
     close(slave_);
     slave_ = -1;
+    REQUIRE(write(master_, typed.data(), typed.size()) == static_cast<ssize_t>(typed.size()));
     std::string shown;
     char buffer[4096];
     // The end of the last writer is EIO here, not 0.

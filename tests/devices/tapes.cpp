@@ -51,7 +51,7 @@ Finding tapes_against_host() {
   const std::vector<std::size_t> from{0, states - 1, 1};
   const auto row = device.joint_row(from, [](Run& run, std::vector<Record>& replicas) {
     const Plan plan{{{2, 1, 1, 1}}, Schedule::adj, 0};
-    Progress progress{std::move(replicas)};
+    Progress progress{{}, std::move(replicas)};
     std::vector<Task> tasks;
     tasks.push_back(parallel_power_tempering(run, plan, progress));
     run.engine.run(tasks);

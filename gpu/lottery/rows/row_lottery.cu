@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "gpu/device/device.hpp"
 #include "gpu/lottery/cuda/row_steps.hpp"
 #include "gpu/lottery/row_kernels.hpp"
 #include "gpu/lottery/row_steps.hpp"
@@ -72,6 +73,7 @@ class RowLotteryOn final : public RowLottery {
 
   std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                 std::span<const RowDraw> draws, Lottery& lottery) override {
+    const CurrentDevice here(device_);
     const bool by_address = lottery.draws_by_philox();
     RowRequests rows = requests_of(draws);
     const RowBatch batch = prepare(logits, vocabulary, rows);
@@ -86,6 +88,7 @@ class RowLotteryOn final : public RowLottery {
 
   std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                  std::span<const RowToken> tokens) override {
+    const CurrentDevice here(device_);
     RowRequests rows;
     for (const RowToken& row : tokens) {
       if (row.token >= vocabulary)
@@ -100,6 +103,7 @@ class RowLotteryOn final : public RowLottery {
 
   std::vector<double> log_normalizers(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                       std::size_t count, std::span<const double> powers) override {
+    const CurrentDevice here(device_);
     RowRequests rows;
     for (std::size_t row = 0; row < count; ++row) rows.add(powers);
     const RowBatch batch = prepare(logits, vocabulary, rows);
@@ -187,6 +191,7 @@ class RowLotteryOn final : public RowLottery {
     for (std::size_t row = 0; row < status.size(); ++row) require_sound(status[row], row);
   }
 
+  const Device device_ = current_device();
   std::unique_ptr<const RowSteps> own_steps_;  // of CUDA; null where the steps outlive the lottery
   const RowSteps& steps_;
   Vector<double> powers_;

@@ -50,6 +50,8 @@ class RowLottery {
                                               std::span<const double> powers) = 0;
 };
 
+// Each works on the device that is current when it is made (gpu/device/device.hpp).
+
 /// On the device: by CUDA kernels in a build for CUDA, else on the host's threads, compiled for the
 /// set that chosen_instruction_set() gives.
 /// @throw BadInput as chosen_instruction_set

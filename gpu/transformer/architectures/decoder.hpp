@@ -47,7 +47,7 @@ class Decoder : public Architecture {
           TensorSource& tensors, const Kernels& kernels);
   /// Reads the final norm and the head.
   void read_head(TensorSource& tensors);
-  /// As above, with a final norm that is read already. [hidden_size]
+  /// The same with a final norm that is read already. [hidden_size]
   void read_head(TensorSource& tensors, DeviceMemory<float> final_norm);
 
   /// What the layers of one launch work on.

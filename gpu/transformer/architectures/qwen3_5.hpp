@@ -14,14 +14,14 @@ namespace tempera::gpu {
 struct Qwen3_5Config : DecoderConfig {
   /// Elements of a head of the attention that rotate: head_dim times partial_rotary_factor.
   std::size_t rotary_dim = 0;
-  /// Of each layer: whether it attends; otherwise it is recurrent.
+  /// For each layer whether it attends; else it is recurrent.
   std::vector<bool> full_attention;
   std::size_t linear_num_key_heads = 0;
   std::size_t linear_num_value_heads = 0;
   std::size_t linear_key_head_dim = 0;
   std::size_t linear_value_head_dim = 0;
   std::size_t linear_conv_kernel_dim = 0;
-  /// Of a GGUF file: the layers, and behind them what predicts several tokens.
+  /// The layers of a GGUF file, and after them what predicts several tokens.
   std::size_t num_blocks = 0;
   /// Whether the tensors hold what is multiplied with, as llama.cpp's files do: 1 + w for a norm's
   /// w, and -exp(A_log) for A_log.

@@ -118,7 +118,7 @@ class Kernels {
   virtual void normalize(const float* states, const float* weight, std::size_t rows,
                          std::size_t size, float epsilon, const ProductInputs& normed) const = 0;
 
-  /// As normalize, into the pages. target: [page_tokens, size].
+  /// normalize, into the pages. target: [page_tokens, size].
   virtual void normalize_into_pages(const float* states, const float* weight,
                                     const TokenRows& batch, std::size_t size, float epsilon,
                                     const PagePart& target) const = 0;
@@ -128,12 +128,12 @@ class Kernels {
   virtual void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                         std::size_t out, float* outputs) const = 0;
 
-  /// As multiply, and bias[o] added to each sum. bias: [out].
+  /// multiply, and bias[o] added to each sum. bias: [out].
   virtual void multiply_with_bias(const MatrixView& matrix, const ProductInputs& inputs,
                                   const float* bias, std::size_t rows, std::size_t out,
                                   float* outputs) const = 0;
 
-  /// As multiply, added to what `outputs` holds.
+  /// multiply, added to what `outputs` holds.
   virtual void multiply_and_add(const MatrixView& matrix, const ProductInputs& inputs,
                                 std::size_t rows, std::size_t out, float* outputs) const = 0;
 
@@ -170,7 +170,7 @@ class Kernels {
                                     std::size_t size, float epsilon, const PagePart& target,
                                     const ProductInputs& gathered) const;
 
-  /// As multiply, of a head. A form that has nobody draw behind it leaves logits.tile_largest as it
+  /// multiply, of a head. A form without a fused draw (TokenStep) leaves logits.tile_largest as it
   /// is.
   virtual void multiply_head(const MatrixView& head, const ProductInputs& inputs, std::size_t rows,
                              std::size_t out, const LogitRows& logits) const;

@@ -21,7 +21,7 @@ struct FillPair {
   }
 };
 
-/// Of the largest power of two that is at most 1 / sqrt(inputs).
+/// The exponent of the largest power of two that is at most 1 / sqrt(inputs).
 std::uint32_t exponent_for(std::size_t inputs) {
   std::uint32_t exponent = 127;
   for (std::size_t covered = 1; covered < inputs; covered *= 4) --exponent;

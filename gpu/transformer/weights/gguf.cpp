@@ -146,7 +146,7 @@ void place(std::vector<Entry>& entries, std::span<const std::byte> data, std::ui
     if (entry->offset > data.size() || entry->size > data.size() - entry->offset) {
       throw BadInput(where,
                      "its " + std::to_string(entry->size) + " bytes at byte " +
-                         std::to_string(entry->offset) + " end behind the file's " +
+                         std::to_string(entry->offset) + " end after the file's " +
                          std::to_string(data.size()) + " bytes of data",
                      download_again + " (it may be truncated)");
     }

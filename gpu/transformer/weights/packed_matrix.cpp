@@ -142,7 +142,7 @@ Fault for_each_part(const Block& block, std::size_t in, const Pack& pack) {
   return fault;
 }
 
-/// As above, for a pack that rounds to bfloat16; what is one stays what it is.
+/// The same for a pack that rounds to bfloat16; what is one stays what it is.
 template <class Pack>
 Fault for_each_part_to_round(const Block& block, std::size_t in, const Pack& pack) {
   if (packing_of(*block.matrix) == Packing::bfloat16) return for_each_part(block, in, pack);

@@ -44,7 +44,7 @@ struct MatrixWork {
   MatrixWork& operator-=(const MatrixWork& other);
 };
 
-/// Of one matrix.
+/// What one matrix takes.
 MatrixWork work_of(const PackedMatrix& matrix);
 
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under

@@ -41,7 +41,7 @@ class TensorSource {
   PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic);
   /// Vectors of `out` elements each, padded with zeros as above.
   DeviceMemory<float> stacked_vector(std::initializer_list<Part> parts);
-  /// Of all matrices so far.
+  /// The work of all matrices so far.
   const MatrixWork& packed() const { return packed_; }
 
  protected:
@@ -49,7 +49,7 @@ class TensorSource {
   /// The tensor of this name and shape; it stays until release().
   virtual const StoredTensor& tensor(const std::string& name, const Shape& shape) = 0;
   virtual void release() {}
-  /// As stacked, which counts what this gives.
+  /// stacked(), which counts what this gives.
   virtual PackedMatrix pack(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic);
 
  private:

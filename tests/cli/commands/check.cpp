@@ -401,6 +401,10 @@ TEST_CASE("a program that misbehaves is named, in one line, and nothing is left 
   refused(python("[ask(draw=[1, 1]) for i in range(5)]; "
                  "state = [1] if os.urandom(1)[0] % 2 else [0, 0]"),
           "not deterministic");
+  // Other tickets on the next path, though each path alone is the same twice.
+  refused(python("globals().__setitem__('n', globals().get('n', 0) + 1); "
+                 "ask(draw=[1, 1 + (n - 1) // 2])"),
+          "after the same decisions other tickets");
   refused(python("\n    while True: sys.stdout.write('x' * 65536)"), "without an end of line");
   check_refusal("check --program /no/such/program" + quick, "ends with exit code 127");
 }

@@ -22,9 +22,12 @@ TEST_CASE("a device that this build or machine lacks is refused in one line, and
     CHECK(refused.err ==
           "tempera: --device cuda: this build has no CUDA; leave it out, or use the build of cmake "
           "--preset cuda\n");
-    const CommandResult unknown = run_command(command + " --device gpu");
-    CHECK(unknown.exit_code == 2);
-    CHECK_THAT(unknown.err, Catch::Contains("give host or cuda"));
+    for (const char* strange : {"gpu", "cuda:", "cuda:x", "cuda:01", "cuda:-1", "host:0"}) {
+      const CommandResult unknown = run_command(command + " --device " + strange);
+      CHECK(unknown.exit_code == 2);
+      CHECK_THAT(unknown.err, Catch::Contains("is unknown; give host or cuda"));
+    }
+    check_refusal(command + " --device cuda:1", "--device cuda:1: this build has no CUDA");
   }
   const CommandResult host = run_command("score --tokens 4,11,10 --device host --json" + model);
   CHECK(host.exit_code == 0);

@@ -92,7 +92,7 @@ TEST_CASE("models lists what can be obtained, and where it is") {
   const auto table = sandbox.run("models");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.out, Catch::Contains("smollm2 ") && Catch::Contains(" no\n") &&
-                            Catch::Contains("They lie in " + sandbox.models().string()));
+                            Catch::Contains("They are in " + sandbox.models().string()));
   const auto list = sandbox.run("models --json");
   REQUIRE(list.exit_code == 0);
   const json all = json::parse(list.out);

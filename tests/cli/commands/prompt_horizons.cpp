@@ -104,7 +104,7 @@ TEST_CASE("a horizon of a prompt's own is in config.json, and a run goes on with
   const std::string rest = model.option() + "--powers 1,1.5,2.5 --rounds 2 --block 32 ";
   const CommandResult first = drawn(rest + "--out " + run, short_line + long_line);
   CHECK(first.err ==
-        "tempera: prompt \"long\": T is 20 and not 64: no more fits behind it in the model's "
+        "tempera: prompt \"long\": T is 20 and not 64: no more fits after it in the model's "
         "positions\n");
   const json config = json::parse(bytes_of(run + "/config.json"));
   CHECK(config["horizon"] == 64);
@@ -135,7 +135,7 @@ TEST_CASE("the default horizon is 64, or what fits behind the prompt") {
       run_command("sample " + worked_sum + sum + "--rounds 0 --json --powers 1,2");
   CHECK(cut.exit_code == 0);
   CHECK(cut.err ==
-        "tempera: prompt: T is 48 and not 64: no more fits behind it in the model's positions\n");
+        "tempera: prompt: T is 48 and not 64: no more fits after it in the model's positions\n");
   const json small = json::parse(cut.out)["settings"];
   CHECK(small["horizon"] == 64);
   CHECK(small["block"] == 16);
@@ -155,7 +155,7 @@ TEST_CASE("a preset's horizon leaves 64 tokens free where the model's positions 
       "--model " + folder.path().string() + " --preset qwen3/math500 --rounds 0 ";
   const CommandResult cut = drawn(rest + "--json", prompt_line("a", 30));
   CHECK(cut.err ==
-        "tempera: prompt \"a\": T is 6 and not 8192: no more fits behind it in the model's "
+        "tempera: prompt \"a\": T is 6 and not 8192: no more fits after it in the model's "
         "positions but for the 64 that a preset leaves free\n");
   const json settings = json::parse(cut.out)["settings"];
   CHECK(settings["horizon"] == 8192);
@@ -218,7 +218,7 @@ TEST_CASE("a pilot of a short prompt does not depend on a long one beside it") {
   const auto [of_short, nothing] = ladder(short_line);
   const auto [of_long, cut] = ladder(long_line, "--horizon 20 ");
   CHECK(said ==
-        "tempera: prompt \"long\": T is 20 and not 64: no more fits behind it in the model's "
+        "tempera: prompt \"long\": T is 20 and not 64: no more fits after it in the model's "
         "positions\n");
   CHECK(nothing.empty());
   CHECK(cut.empty());

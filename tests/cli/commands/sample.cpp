@@ -424,7 +424,7 @@ TEST_CASE("what a sampler cannot use is refused before anything is written") {
           rest + " --sampler " + sampler + " " + option,
           option.substr(0, option.find(' ')) + ": has no effect on the sampler " + sampler);
   check_refusal(rest + " --prefetch 2 --rounds 1,0,1",
-                "--prefetch: has no effect where no stage has two local moves of a rung");
+                "--prefetch: has no effect if no stage has two local moves of a rung");
   CHECK(folder.holds_nothing());
   check_refusal(rest + " --rope-factors long", "has no rotary factors");
   check_refusal(rest + " --rope-factors middling", "--rope-factors: \"middling\" is unknown");

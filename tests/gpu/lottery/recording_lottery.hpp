@@ -28,7 +28,8 @@ class RecordingLottery final : public Lottery {
     return philox_.word(tickets, asked);
   }
   /// An address that is looked at again is recorded once.
-  Word word_again(std::span<const std::uint64_t> tickets, std::size_t, const Draw& draw) override {
+  Word conditioned_word(std::span<const std::uint64_t> tickets, std::size_t,
+                        const Draw& draw) override {
     Draw asked = draw;
     if (defect_) defect_(asked.address);
     return philox_.word(tickets, asked);

@@ -24,18 +24,18 @@ TEST_CASE("a folder with a tokenizer reads and writes text") {
   tempera::require_bad_input([&] { model.check_prompt(Tokens{}, 1, "prompt"); },
                              {"prompt: the prompt has no token"});
   tempera::require_bad_input([&] { model.encode("3+x?", "prompt"); }, {"prompt"});
-  CHECK(model.horizon_behind(16, 0, 64, "prompt") == 48);
-  CHECK_FALSE(model.horizon_behind(16, 0, 48, "prompt"));
-  CHECK_FALSE(model.horizon_behind(16, 0, 40, "prompt"));
-  CHECK(model.horizon_behind(16, 40, 64, "prompt") == 8);
-  CHECK(model.horizon_behind(63, 0, 64, "prompt") == 1);
+  CHECK(model.horizon_after(16, 0, 64, "prompt") == 48);
+  CHECK_FALSE(model.horizon_after(16, 0, 48, "prompt"));
+  CHECK_FALSE(model.horizon_after(16, 0, 40, "prompt"));
+  CHECK(model.horizon_after(16, 40, 64, "prompt") == 8);
+  CHECK(model.horizon_after(63, 0, 64, "prompt") == 1);
   for (const std::size_t length : {64, 99})
-    tempera::require_bad_input([&] { model.horizon_behind(length, 0, 64, "file, line 2"); },
+    tempera::require_bad_input([&] { model.horizon_after(length, 0, 64, "file, line 2"); },
                                {"file, line 2: " + std::to_string(length) +
                                 " prompt tokens and a horizon of 1 exceed the 64 positions of the "
                                 "model; shorten the prompt"});
   tempera::require_bad_input(
-      [&] { model.horizon_behind(16, 48, 64, "prompt"); },
+      [&] { model.horizon_after(16, 48, 64, "prompt"); },
       {"prompt: 16 prompt tokens, 48 to leave free and a horizon of 1 exceed "
        "the 64 positions of the model; shorten the prompt or give a horizon"});
 }

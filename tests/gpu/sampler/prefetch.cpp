@@ -213,20 +213,20 @@ TableModel table_with_a_hole() {
 
 }  // namespace
 
-TEST_CASE("what a step ahead throws is thrown when its turn has come") {
+TEST_CASE("what a speculative move throws is thrown when its turn has come") {
   TableModel table = scattered_table(6, 6);
   PhiloxLottery lottery;
   SmallRun small(table, prefetch_contexts[2], {2.0}, lottery);
-  const auto begin = [&](StepAhead& step) {
-    step.begin(failing(Turn(small.run, 0, 1, Purpose::proposal_token, step.reach())));
+  const auto begin = [&](SpeculativeMove& step) {
+    step.begin(failing(Turn(small.run, 0, 1, Purpose::proposal_token, step.gate())));
   };
   const auto awaited = [&]() -> Task {
-    StepAhead step;
+    SpeculativeMove step;
     begin(step);
     co_await step;
   };
   CHECK_THROWS_AS(small.finish(awaited()), ModelError);
-  StepAhead ended;
+  SpeculativeMove ended;
   begin(ended);
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("what is asked ahead of time gets only the rows that are left") {
   SmallRun small(table, prefetch_contexts[2], {2.0}, lottery, 1, 3);
   std::vector<Record> records;
   for (std::size_t i = 0; i < 5; ++i) records.push_back(small.scored(9, {2, 3}));
-  std::vector<Reach> reaches(5);
+  std::vector<TurnGate> reaches(5);
   for (const std::size_t needed : {1, 4}) reaches[needed].is_reached = true;
   std::vector<Task> tasks;
   const auto one_token = [&](std::size_t i) -> Task {

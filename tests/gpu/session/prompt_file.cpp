@@ -17,6 +17,19 @@ TEST_CASE("a file of prompts is read line by line") {
   CHECK(prompts[0].where == file.path() + ", line 1");
   CHECK(prompts[1].id == "zwei");
   CHECK(prompts[1].text.empty());
+  CHECK(prompts[1].messages.empty());
+}
+
+TEST_CASE("a line of a file of prompts may hold a conversation") {
+  std::istringstream lines(
+      R"({"id": "a", "messages": [{"role": "system", "content": "s"}, {"content": "u", "role": "user"}]})");
+  const auto prompts = read_prompts(lines, "prompts");
+  REQUIRE(prompts.size() == 1);
+  REQUIRE(prompts[0].messages.size() == 2);
+  CHECK(prompts[0].messages[0].role == "system");
+  CHECK(prompts[0].messages[0].content == "s");
+  CHECK(prompts[0].messages[1].role == "user");
+  CHECK(prompts[0].messages[1].content == "u");
 }
 
 TEST_CASE("what is no prompt is refused by file, line and remedy") {
@@ -36,6 +49,10 @@ TEST_CASE("what is no prompt is refused by file, line and remedy") {
   refuse(R"({"id": "c", "promt": "c"})", "key \"promt\" is not known");
   refuse(R"({"id": "c", "prompt": "c", "more": 1})", "key \"more\" is not known");
   refuse(R"({"id": "c", "id": "d", "prompt": "c"})", "key \"id\" occurs twice");
+  refuse(R"({"id": "c", "prompt": "c", "messages": []})", "has both keys");
+  refuse(R"({"id": "c", "messages": []})", "holds no message");
+  refuse(R"({"id": "c", "messages": [1]})", "not a JSON object");
+  refuse(R"({"id": "c", "messages": [{"role": "user"}]})", "key \"content\" is missing");
   refuse(R"({"id": "a", "prompt": "c"})", "the id \"a\" is that of line 1");
   refuse(std::string("{\"id\": \"c\", \"prompt\": \"c\"}\0x", 28), "not valid JSON");
   std::istringstream none("");

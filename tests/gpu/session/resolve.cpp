@@ -135,7 +135,7 @@ TEST_CASE("a horizon that nobody gave is what fits after the prompt, and a prese
           "[session]") {
   const OpenedModel& model = worked_sum();
   const std::vector<TokenId> prompt(10, 4);
-  const std::size_t positions = model.horizon_behind(0, 0, 1 << 20, "prompt").value();
+  const std::size_t positions = model.horizon_after(0, 0, 1 << 20, "prompt").value();
   const SamplerSettings settings = resolve_sampler({});
   const auto own = [&](std::size_t length, AskedHorizon asked) {
     return resolve_prompt(model, std::vector<TokenId>(length, 4), Thinking::as_published, asked,

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "gpu/sampler/tokenwise_sampling.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
@@ -97,6 +98,28 @@ TEST_CASE("a request has the same bits alone, in a crowd, submitted late or afte
       }
     }
   }
+}
+
+TEST_CASE("sessions of several models take turns in one thread", "[session]") {
+  const auto transformer = random_qwen3(small_config(), 5);
+  const auto in_pairs =
+      random_qwen3(small_config(), 5, default_kernels(Arithmetic::bfloat16_pairs));
+  TableModel table = scattered_table(7, 3);
+  const std::vector<LanguageModel*> models{transformer.get(), in_pairs.get(), &table};
+  const SampleRequest asked = varied_request(0);
+  std::deque<Session> sessions;
+  std::vector<Heard> heard(models.size());
+  std::vector<RequestId> ids;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    CHECK(models[i]->device() == current_device());
+    ids.push_back(sessions.emplace_back(*models[i]).submit(asked, heard[i]));
+  }
+  for (bool is_more = true; is_more;) {
+    is_more = false;
+    for (Session& session : sessions) is_more = session.step() || is_more;
+  }
+  for (std::size_t i = 0; i < models.size(); ++i)
+    CHECK(heard[i].bits_of(ids[i]) == bits_alone(*models[i], asked));
 }
 
 TEST_CASE("any coming and going leaves every request its bits", "[session]") {

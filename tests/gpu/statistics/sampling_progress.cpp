@@ -20,7 +20,7 @@ TEST_CASE("the share done counts a stage's extension and rounds by their horizon
   CHECK(share_done(plan, progress) == 8.0 / 32.0);
   progress.extended = false;
   CHECK(share_done(plan, progress) == 4.0 / 32.0);
-  progress = {{}, 2, true, 3, 0, 0};
+  progress = {{2, true, 3, 0, 0}};
   CHECK(share_done(plan, progress) == 1.0);
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("a tokenizer in GGUF that cannot be used is refused by its key", "[ggu
   refused(byte([](auto& m) { m.merges[0] = "b a"; }), {"merges", "token \"ba\""});
   refused(byte([](auto& m) { m.merges[0] = "ab"; }), {"merges", "not a pair"});
   refused(byte([](auto& m) { m.merges[0] = "a b b"; }), {"merges", "token \"b b\""});
-  refused(byte([](auto& m) { m.adds_eos = true; }), {"add_eos_token", "behind every text"});
+  refused(byte([](auto& m) { m.adds_eos = true; }), {"add_eos_token", "after every text"});
   refused(byte([](auto& m) { m.adds_space = true; }), {"add_space_prefix"});
   refused(byte([](auto& m) {
             m.adds_bos = true;

@@ -184,7 +184,7 @@ TEST_CASE("what belongs before a text is known, and is no part of encoding it", 
           std::swap(single[0], single[1]);
         });
       },
-      {"post_processor", "\"<s>\" behind the text"});
+      {"post_processor", "\"<s>\" after the text"});
   require_bad_input(
       [] {
         edited("phi_like", [](auto& json) {

@@ -16,7 +16,7 @@ namespace {
 /// One round of Algorithm 1 as production runs it: coroutines, engine, batches, swaps.
 void one_round(gpu::Run& run, std::vector<gpu::Record>& replicas, std::size_t horizon) {
   const gpu::Plan plan{{{horizon, 1, 1, 1}}, gpu::Schedule::adj, 0};
-  gpu::Progress progress{std::move(replicas)};
+  gpu::Progress progress{{}, std::move(replicas)};
   std::vector<gpu::Task> tasks;
   tasks.push_back(gpu::parallel_power_tempering(run, plan, progress));
   run.engine.run(tasks);
