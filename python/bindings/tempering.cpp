@@ -45,7 +45,7 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
   settings.seed = seed;
   settings.samples = samples;
   settings.pilots = pilots;
-  settings.cache_memory = cache_memory;
+  settings.session.cache_memory = cache_memory;
   const std::size_t stage = block.value_or(gpu::default_block(asked.tokens));
   settings.restart_parts = std::min<std::size_t>(settings.restart_parts, stage);
   settings.plan = {gpu::make_stages(asked.tokens, stage, {rounds}, {1}, {1}), gpu::Schedule::adj,
