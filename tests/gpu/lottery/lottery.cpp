@@ -11,9 +11,9 @@ using namespace tempera::gpu;
 namespace {
 
 /// Keeps what it is told, and draws with the words of another.
-class Listener final : public Lottery {
+class WinnerListener final : public Lottery {
  public:
-  explicit Listener(Lottery& source) : source_(source) {}
+  explicit WinnerListener(Lottery& source) : source_(source) {}
   Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override {
     return source_.word(tickets, draw);
   }
@@ -118,7 +118,7 @@ TEST_CASE("a draw that ends elsewhere than was chosen is an error that names the
 
 TEST_CASE("a lottery is told the winner of each draw, by its address") {
   PhiloxLottery philox_lottery;
-  Listener listener(philox_lottery);
+  WinnerListener listener(philox_lottery);
   const std::vector<std::uint64_t> tickets{3, 0, 5, 1, 90};
   for (const std::uint32_t turn : {4U, 2U}) {
     const Draw draw{8, {.turn = turn}};

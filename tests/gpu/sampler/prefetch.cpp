@@ -196,7 +196,7 @@ namespace {
 /// A step that is at fault before its turn.
 Task failing(Turn turn) {
   turn.accept(std::nan(""));
-  co_await turn.reached();
+  co_await turn.granted();
 }
 
 /// Two tokens to go on with, and a third behind which the rows are not numbers: never drawn behind
@@ -266,7 +266,7 @@ TEST_CASE("what is asked ahead of time gets only the rows that are left") {
   std::vector<Record> records;
   for (std::size_t i = 0; i < 5; ++i) records.push_back(small.scored(9, {2, 3}));
   std::vector<TurnGate> reaches(5);
-  for (const std::size_t needed : {1, 4}) reaches[needed].is_reached = true;
+  for (const std::size_t needed : {1, 4}) reaches[needed].is_open = true;
   std::vector<Task> tasks;
   const auto one_token = [&](std::size_t i) -> Task {
     Turn turn(small.run, 0, i, Purpose::proposal_token, &reaches[i]);
