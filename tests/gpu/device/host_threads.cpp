@@ -81,14 +81,18 @@ TEST_CASE("a limit keeps to so many threads", "[device]") {
     const ThreadLimit limit(threads);
     std::atomic<std::size_t> at_once = 0;
     std::atomic<std::size_t> most = 0;
+    // Items wait for as many beside them as the limit lets in, so that all threads come to work on
+    // a busy machine too; if they never come, the wait ends and the check fails.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     on_host_threads(200, [&](std::size_t) {
       const std::size_t now = ++at_once;
       for (std::size_t known = most; known < now && !most.compare_exchange_weak(known, now);) {
       }
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      do {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      } while (most < threads && std::chrono::steady_clock::now() < patience);
       --at_once;
     });
-    // Each of the sleeping items leaves its core to another thread, so that all come to work.
     CHECK(most == threads);
   }
 }

@@ -109,7 +109,8 @@ TEST_CASE("a run cut off at any operation on the disk is taken up to the same by
     CHECK_THROWS_AS(run_on(disk, model, path, several()), Killed);
     if (!std::filesystem::exists(path / "config.json")) {
       // Killed before there was a run: the same folder is taken by the next one.
-      const bool is_empty = std::filesystem::exists(path) && std::filesystem::is_empty(path);
+      // A lock or half a config.json is nothing that a run needs: such a folder counts as empty.
+      const bool is_empty = std::filesystem::exists(path);
       require_bad_input([&] { RunFolder::open(path); },
                         {is_empty ? "no run has begun in it" : "no run folder"});
       run_on(Disk::real(), model, path, several());

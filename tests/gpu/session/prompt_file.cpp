@@ -34,10 +34,11 @@ TEST_CASE("a line of a file of prompts may hold a conversation") {
 
 TEST_CASE("what is no prompt is refused by file, line and remedy") {
   const std::string good = "{\"id\": \"a\", \"prompt\": \"x\"}\n";
-  const auto refuse = [&](const std::string& line, const std::string& what) {
+  const auto refuse = [&](const std::string& line, const std::string& what,
+                          const std::string& where = "prompts, line 2: ") {
     std::istringstream lines(good + line + "\n" + "{\"id\": \"b\", \"prompt\": \"x\"}\n");
     CAPTURE(line);
-    require_bad_input([&] { read_prompts(lines, "prompts"); }, {"prompts, line 2: ", what, "; "});
+    require_bad_input([&] { read_prompts(lines, "prompts"); }, {where, what, "; "});
   };
   refuse("", "is empty");
   refuse("  \r", "is empty");
@@ -50,9 +51,11 @@ TEST_CASE("what is no prompt is refused by file, line and remedy") {
   refuse(R"({"id": "c", "prompt": "c", "more": 1})", "key \"more\" is not known");
   refuse(R"({"id": "c", "id": "d", "prompt": "c"})", "key \"id\" occurs twice");
   refuse(R"({"id": "c", "prompt": "c", "messages": []})", "has both keys");
-  refuse(R"({"id": "c", "messages": []})", "holds no message");
-  refuse(R"({"id": "c", "messages": [1]})", "not a JSON object");
-  refuse(R"({"id": "c", "messages": [{"role": "user"}]})", "key \"content\" is missing");
+  const std::string messages = "prompts, line 2, key \"messages\"";
+  refuse(R"({"id": "c", "messages": []})", "holds no message", messages + ": ");
+  refuse(R"({"id": "c", "messages": [1]})", "not a JSON object", messages + ", [0]: ");
+  refuse(R"({"id": "c", "messages": [{"role": "user"}]})", "key [0][\"content\"] is missing",
+         messages + ": ");
   refuse(R"({"id": "a", "prompt": "c"})", "the id \"a\" is that of line 1");
   refuse(std::string("{\"id\": \"c\", \"prompt\": \"c\"}\0x", 28), "not valid JSON");
   std::istringstream none("");
