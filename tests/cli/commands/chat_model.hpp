@@ -31,6 +31,7 @@ inline void write_chat_model(const std::filesystem::path& folder, std::size_t po
   config["eos_token_id"] = 502;  // <|im_end|>
   config["max_position_embeddings"] = positions;
   std::ofstream(folder / "config.json") << config.dump();
+  config = nlohmann::json::parse(config.dump());  // a reader takes whole numbers without a sign
   gpu::FormulaTensors tensors;
   const gpu::Qwen3 model(gpu::Qwen3::configuration(JsonObject(config, "config.json")), tensors,
                          gpu::default_kernels());

@@ -281,10 +281,11 @@ TEST_CASE("law of a sampler prints its compiled law beside its definition's") {
        "--particles: has no effect on the sampler ppt"},
       {four + "--sampler ppt", "--powers: is missing"},
       {four + "--sampler power-smc --power 2", "--particles: is missing"},
-      {four + "--sampler fixed-horizon --power 1.5", "the power 1.5 is not whole"},
+      {four + "--sampler fixed-horizon --power 1.5",
+       "the probability 1/2 raised to it is irrational"},
       {four + "--sampler ppt --powers 1,2 --output-rung 3", "--output-rung: there is no rung 3"},
       {four + "--sampler ppt --powers 1,2 --restart 1/2,1/2", "--restart: ppt does not take it"},
-      {four + "--sampler power-smc --power 2 --particles 9", "more than 256 joint states"},
+      {four + "--sampler power-smc --power 2 --particles 9", "more than 4096 joint states"},
       {four + "--power 2 --block 1", "--sampler: is missing"},
       {"--sampler ppt", "MODEL: is missing"},
   };
