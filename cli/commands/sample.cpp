@@ -36,9 +36,9 @@ constexpr const char* sample_examples = R"(Examples:
   tempera sample --prompt-file question.txt --model Qwen3-0.6B \
     --powers 1,1.6,2.5,4 --horizon 256 --samples 8 --seed 1 --out run
   tempera sample --prompts questions.jsonl --model Qwen3-0.6B --samples 4
-  tempera sample --messages talk.json --model smollm2 --temperature 0.5 --max-tokens 100
+  tempera sample --messages talk.json --model smollm2 --temperature 0.5
   tempera sample --resume run --summary
-  tempera sample --prompts questions.jsonl --model Qwen3-0.6B --out run --shard 3/8)";
+  tempera sample --prompts q.jsonl --model Qwen3-0.6B --out run --shard 3/8)";
 
 struct SampleOptions {
   std::string prompt;

@@ -152,7 +152,7 @@ TEST_CASE("what makes no chat is refused in one line") {
   refuse(option + "--system y --messages " + system.path(), "", "give one of the two");
   const TemporaryFile none("[]"), wrong("[{\"role\": \"user\", \"text\": \"a\"}]");
   refuse(option + "--messages " + none.path(), "", "holds no message");
-  refuse(option + "--messages " + wrong.path(), "", "\"text\" is not known");
+  refuse(option + "--messages " + wrong.path(), "", "[0][\"text\"] is not known");
   // A conversation that outgrows the model.
   write_chat_model(model.folder / "small", 160);
   std::string turns;
