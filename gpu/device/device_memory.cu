@@ -1,5 +1,4 @@
 #include <thrust/copy.h>
-#include <thrust/device_malloc_allocator.h>
 #include <thrust/device_vector.h>
 
 #include <atomic>
@@ -9,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
-#include "gpu/device/host_memory.hpp"
 #include "gpu/device/planted_fault.hpp"
 
 namespace tempera::gpu {
@@ -40,41 +38,9 @@ void count_device_copy() {
   --*left;
 }
 
-namespace {
-
-// Under AddressSanitizer every array is an allocation of its own, so that it sees where one ends.
-#if defined(TEMPERA_DEVICE_CUDA) || defined(__SANITIZE_ADDRESS__)
-template <class T>
-using DeviceVector = thrust::device_vector<T>;
-#else
-/// Takes long arrays from HostMemory.
-template <class T>
-struct HostAllocator : thrust::device_malloc_allocator<T> {
-  using Base = thrust::device_malloc_allocator<T>;
-  template <class Other>
-  struct rebind {
-    using other = HostAllocator<Other>;
-  };
-
-  typename Base::pointer allocate(typename Base::size_type size) {
-    if (size * sizeof(T) < HostMemory::least_bytes) return Base::allocate(size);
-    return typename Base::pointer(reinterpret_cast<T*>(host_memory().take(size * sizeof(T))));
-  }
-  void deallocate(typename Base::pointer memory, typename Base::size_type size) noexcept {
-    if (size * sizeof(T) < HostMemory::least_bytes) return Base::deallocate(memory, size);
-    host_memory().give_back(reinterpret_cast<std::byte*>(thrust::raw_pointer_cast(memory)),
-                            size * sizeof(T));
-  }
-};
-template <class T>
-using DeviceVector = thrust::device_vector<T, HostAllocator<T> >;
-#endif
-
-}  // namespace
-
 template <class T>
 struct DeviceMemory<T>::Storage {
-  DeviceVector<T> elements;
+  thrust::device_vector<T> elements;
 };
 
 template <class T>
@@ -110,7 +76,7 @@ void DeviceMemory<T>::resize(std::size_t size) {
   if (size > storage_->elements.capacity()) count_device_allocation(size * sizeof(T));
   // Thrust's own growth would hand memmove the null pointer of an empty array.
   if (storage_->elements.empty()) {
-    storage_->elements = DeviceVector<T>(size);
+    storage_->elements = thrust::device_vector<T>(size);
   } else {
     storage_->elements.resize(size);
   }

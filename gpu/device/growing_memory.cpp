@@ -4,8 +4,6 @@
 
 #if !defined(TEMPERA_DEVICE_CUDA)
 #include <sys/mman.h>
-
-#include "gpu/device/host_memory.hpp"
 #endif
 
 namespace tempera::gpu {
@@ -44,7 +42,6 @@ void GrowingMemory::grow(std::size_t size) {
                                  : mremap(host_, size_, size, MREMAP_MAYMOVE);
   if (grown == MAP_FAILED) throw std::bad_alloc();
   host_ = static_cast<std::byte*>(grown);
-  ask_for_large_pages(host_, size);
   size_ = size;
 }
 
