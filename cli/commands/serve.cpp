@@ -53,11 +53,13 @@ void run_serve(ServeOptions options) {
   options.server.model_path = gpu::resolve_model(options.model);
   options.server.version = version_number();
   options.server.grace = std::chrono::seconds(options.grace);
+  end_on_interrupt("");
   const NotedInterrupts noted;
   serve::Server server(model, options.server, options.without_key);
   std::fprintf(stderr, "tempera serves %s on http://%s:%u (a page to watch runs on: /)\n",
                options.server.model_name.c_str(), options.server.host.c_str(), server.port());
   server.run([] { return NotedInterrupts::any(); });
+  if (NotedInterrupts::any()) end_interrupted();
 }
 
 }  // namespace

@@ -98,11 +98,12 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
     });
   }
   void on_leave(std::function<void()> left) override {
-    post([left = std::move(left)](Answer& self) mutable {
-      if (self.has_left_)
+    // Also of an answer whose connection is gone before anybody asked to be told.
+    asio::post(shared_->io, [self = shared_from_this(), left = std::move(left)]() mutable {
+      if (self->has_left_)
         left();
-      else
-        self.left_ = std::move(left);
+      else if (!self->is_closed_)
+        self->left_ = std::move(left);
     });
   }
 

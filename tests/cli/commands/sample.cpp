@@ -433,7 +433,7 @@ TEST_CASE("what a sampler cannot use is refused before anything is written") {
     sample(toy_models + "four_state.json a --horizon 3 --local-moves 2 --sampler " + sampler +
            " --early-rejection --prefetch 2");
   sample(toy_models + "four_state.json a --horizon 3 --rounds 1 --out " + run);
-  check_refusal("sample --resume " + run + " --prefetch 1", "--prefetch: has no effect where");
+  check_refusal("sample --resume " + run + " --prefetch 1", "--prefetch: has no effect if");
 }
 
 TEST_CASE("a budget of memory changes no answer, and one that is too small is refused") {
