@@ -188,7 +188,10 @@ def test_a_full_queue_says_so():
     try:
         status, answer = running.ask("/v1/completions", {"prompt": "1?", "n": 3, "max_tokens": 4})
         assert status == 429 and answer["error"]["type"] == "rate_limit_error"
-        assert running.ask("/v1/completions", {"prompt": "1?", "n": 2, "max_tokens": 4})[0] == 200
-        assert running.ask("/v1/completions", {"prompt": "1?", "n": 2, "max_tokens": 4})[0] == 200
+        for _ in range(2):
+            assert running.ask("/v1/completions", {"prompt": "1?", "n": 2, "max_tokens": 4})[0] == 200
+            # Choices leave the queue just after their answer has.
+            while "tempera_choices_under_way 0" not in running.ask("/metrics")[1]:
+                pass
     finally:
         running.stop()
