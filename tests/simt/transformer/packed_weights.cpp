@@ -132,7 +132,8 @@ TEST_CASE("every step of the kernels takes quantised weights as the host's form 
   const gpu::CudaKernels on_fibers(4);
   const auto& host = gpu::default_kernels(gpu::Arithmetic::tensor_core);
   const std::size_t half = matrix.out / 2;  // gate and up of different types
-  for (const std::size_t rows : {1U, 11U, 35U}) {
+  // Tiles of 8, 16, 32 and 64 tokens.
+  for (const std::size_t rows : {1U, 11U, 20U, 35U}) {
     const auto inputs = inputs_of(rows, matrix.in, 2);
     gpu::DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
     const gpu::ProductInputs product_inputs{nullptr, given.data()};

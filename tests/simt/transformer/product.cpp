@@ -270,6 +270,23 @@ TEST_CASE("the head leaves logits and the largest of every 16, NaN where one is 
   }
 }
 
+TEST_CASE("the head has the contract's bits for every number of tiles of tokens") {
+  const Problem head(200, 50, 23);
+  for (const unsigned count : {8U, 16U, 32U, 64U}) {
+    const auto rows = some_rows(count, count);
+    Floats logits(rows.size() * head.out);
+    Floats maxima(rows.size() * 4);
+    simt::Stream stream{count};
+    run_product(stream, plan_for(head, count, 2), head.fragments, head.inputs_of(rows),
+                gpu::StoreLogits{logits.data(), maxima.data()});
+    REQUIRE(different(logits, head.expected_of(rows)) == 0);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const float* const first = &logits[row * head.out + 48];
+      REQUIRE(maxima[row * 4 + 3] == std::max(first[0], first[1]));
+    }
+  }
+}
+
 TEST_CASE("a row whose every logit is -infinity has -infinity for the largest of every tile") {
   Problem head(40, 18, 22);
   for (auto& weight : head.weights) weight = gpu::to_bfloat16(0x1p+100f);
