@@ -1,20 +1,25 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "base/text_file.hpp"
 #include "cli/commands/answer_printer.hpp"
 #include "cli/commands/chat_options.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
+#include "cli/commands/finite_models.hpp"
 #include "cli/commands/open_model.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "cli/terminal/standard_streams.hpp"
+#include "gpu/device/device.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/jobs/sampling.hpp"
@@ -46,6 +51,7 @@ struct SampleOptions {
   std::string restart_range;
   std::string out;
   std::string device;
+  std::string devices;
   std::string resume;
   std::size_t threads = 0;  ///< 0: as many as there are
   bool prompt_given = false;
@@ -121,6 +127,39 @@ void say_unread_speed(const std::string& damage) {
   std::cerr << "tempera: the speed of earlier processes is left out: " << damage << '\n';
 }
 
+/// The model on each device that shares the work, or on the one that there is.
+struct Opened {
+  std::vector<gpu::OpenedModel> models;
+  std::vector<gpu::DrawDevice> devices;  ///< where the user named several
+};
+
+Opened open_on_devices(const SampleOptions& options) {
+  const gpu::SamplingSettings& settings = options.settings;
+  const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
+  Opened opened;
+  if (options.devices.empty()) {
+    opened.models.push_back(open_model(name, settings.arithmetic, settings.rope_factors));
+    return opened;
+  }
+  const auto devices = gpu::devices_named(options.devices, "--devices");
+  const auto enter = [](const gpu::Device& device) {
+    gpu::enter_device(device, "--devices " + gpu::name_of(device));
+  };
+  for (const gpu::Device& device : devices) enter(device);  // before a weight is read
+  for (const gpu::Device& device : devices) {
+    enter(device);
+    // What there is to remark is said once.
+    opened.models.push_back(
+        opened.models.empty() ? open_model(name, settings.arithmetic, settings.rope_factors)
+                              : gpu::OpenedModel::open(name, open_finite_model, settings.arithmetic,
+                                                       settings.rope_factors));
+    opened.devices.push_back(
+        {gpu::name_of(device), &opened.models.back().model(), [enter, device] { enter(device); }});
+  }
+  enter(devices.front());
+  return opened;
+}
+
 void run_sample(SampleOptions options) {
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
@@ -146,19 +185,26 @@ void run_sample(SampleOptions options) {
     }
   }
   const bool is_new = options.resume.empty();
-  const gpu::OpenedModel model =
-      open_model(is_new ? options.settings.model : options.settings.model_path,
-                 options.settings.arithmetic, options.settings.rope_factors);
+  const Opened opened = open_on_devices(options);
+  options.layout.devices = opened.devices;
+  const gpu::OpenedModel& model = opened.models.front();
   if (is_new) take_prompts(options, model);
   if (is_new && !options.out.empty()) {
     folder = gpu::RunFolder::create(options.out, options.settings.to_json());
     end_on_interrupt(way_to_resume(options.out));
   }
   if (is_new) say_cut(options);
+  bool is_any_lost = false;
+  const auto say_lost = [&](const std::string& device, const std::string& why) {
+    is_any_lost = true;
+    line.clear();
+    std::cerr << "tempera: " << device << " is lost (" << one_line(why)
+              << "); the other devices go on with its work\n";
+  };
   gpu::Sampling sampling(
       model.model(), options.settings, model.text(), folder ? &*folder : nullptr,
       {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); },
-       NotedInterrupts::any},
+       NotedInterrupts::any, say_lost},
       options.layout);
   try {
     // Without a folder there is nothing to save.
@@ -169,6 +215,10 @@ void run_sample(SampleOptions options) {
     end_interrupted();
   }
   printer.end(sampling.summary(), sampling.speed());
+  if (!is_any_lost) return;
+  // Memory of a device that is lost cannot be given back.
+  flush_output();
+  std::_Exit(0);
 }
 
 /// What --sampler takes.
@@ -279,11 +329,13 @@ void add_sample(CLI::App& app) {
       "The most records of one forward pass (default: 64): fewer make a pass short, more draw more "
       "tokens a second. It changes no answer");
   CLI::Option* device = add_device(*command, options->device);
-  CLI::Option* resume = add_text(
-      *command, "--resume", options->resume, "FOLDER",
-      "Run folder of a run that was cut short: goes on to the same bits; its config.json "
-      "decides everything; what changes no answer goes with it: --device, --json, --summary, "
-      "--checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
+  CLI::Option* devices = add_devices(*command, options->devices);
+  CLI::Option* resume =
+      add_text(*command, "--resume", options->resume, "FOLDER",
+               "Run folder of a run that was cut short: goes on to the same bits; its config.json "
+               "decides everything; what changes no answer goes with it: --device, --devices, "
+               "--json, --summary, "
+               "--checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -293,9 +345,9 @@ void add_sample(CLI::App& app) {
   command->footer(sample_examples);
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
-      if (option != resume && option != device && option != json && option != summary &&
-          option != checkpoint_seconds && option != cache_memory && option != prefetch &&
-          option != batch && option != threads)
+      if (option != resume && option != device && option != devices && option != json &&
+          option != summary && option != checkpoint_seconds && option != cache_memory &&
+          option != prefetch && option != batch && option != threads)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
@@ -303,6 +355,8 @@ void add_sample(CLI::App& app) {
     refuse_beside(*prompts, *prompt_file, "give the prompts in one way");
     if (resume->count() == 0)
       require(*model, "give --model MODEL, a Hugging Face folder or a finite model (JSON)");
+    refuse_beside(*devices, *device, "give one of them");
+    if (devices->count() > 0) gpu::devices_named(options->devices, "--devices");
     gpu::require_device(options->device);
     refuse_idle_threads(*threads);
     if (resume->count() == 0 && checkpoint_seconds->count() > 0 && out->count() == 0)

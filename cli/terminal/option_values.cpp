@@ -261,9 +261,15 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
 }
 
 CLI::Option* add_device(CLI::App& command, std::string& value) {
-  return add_choice(
-      command, "--device", value, {"host", "cuda"},
-      "Refuse to run on any other: it decides no bit (default: what this build is for)");
+  return add_text(command, "--device", value, "DEVICE",
+                  "host, cuda or, of several GPUs, cuda:1, counted from 0: refuse to run on any "
+                  "other. It decides no bit (default: what this build is for)");
+}
+
+CLI::Option* add_devices(CLI::App& command, std::string& value) {
+  return add_text(command, "--devices", value, "LIST",
+                  "Several devices that share the work, such as cuda:0,cuda:1, each with the "
+                  "model: if one is lost, the others go on. They change no answer");
 }
 
 CLI::Option* add_threads(CLI::App& command, std::size_t& value) {

@@ -77,12 +77,14 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
 
 /// --rope-factors short|long.
 CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value);
-/// --arithmetic float32|tensor-core|bfloat16-pairs; `help` says what is the default.
+/// --arithmetic, one of gpu::arithmetics; `help` says what is the default.
 CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& value,
                             const std::string& help = "default: float32");
 
-/// --device host|cuda, for gpu::require_device.
+/// --device, for gpu::require_device.
 CLI::Option* add_device(CLI::App& command, std::string& value);
+/// --devices, for gpu::devices_named.
+CLI::Option* add_devices(CLI::App& command, std::string& value);
 
 /// --threads.
 CLI::Option* add_threads(CLI::App& command, std::size_t& value);

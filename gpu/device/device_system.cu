@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "gpu/device/device.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 
@@ -77,13 +79,51 @@ std::optional<ComputeCapability> compute_capability() {
   return capability;
 }
 
-void require_device(const std::string& requested) {
-  if (requested == "host")
-    throw BadInput("--device host", "this build runs on an NVIDIA GPU",
+namespace {
+
+/// Of the threads that enter none of their own.
+std::atomic<unsigned> chosen_device{0};
+thread_local bool has_entered = false;
+
+}  // namespace
+
+void enter_device(const Device& device, const std::string& where) {
+  if (device.kind == Device::Kind::host)
+    throw BadInput(where, "this build runs on an NVIDIA GPU",
                    "use the build of cmake --preset release; it gives the same bits");
-  if (const std::string why = why_no_device(); !why.empty())
-    throw BadInput(requested.empty() ? "the device" : "--device cuda", why,
+  int devices = 0;
+  if (std::string why = why_no_device(); !why.empty())
+    throw BadInput(where, why,
                    "or use the build of cmake --preset release, which runs on the host");
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 1;
+  if (const std::string why = why_no_such_device(device.index, static_cast<unsigned>(devices));
+      !why.empty())
+    throw BadInput(where, why, "nvidia-smi lists them");
+  if (const cudaError_t error = cudaSetDevice(static_cast<int>(device.index)); error != cudaSuccess)
+    throw DeviceError(name_of(device) + ": " + cudaGetErrorString(error));
+  has_entered = true;
+}
+
+void enter_chosen_device() {
+  if (has_entered || chosen_device == 0) return;
+  enter_device({Device::Kind::cuda, chosen_device}, "the device");
+}
+
+unsigned entered_device() {
+  int device = 0;
+  return cudaGetDevice(&device) == cudaSuccess ? static_cast<unsigned>(device) : 0;
+}
+
+void require_device(const std::string& requested) {
+  if (requested.empty()) {
+    if (const std::string why = why_no_device(); !why.empty())
+      throw BadInput("the device", why,
+                     "or use the build of cmake --preset release, which runs on the host");
+    return;
+  }
+  const Device device = device_named(requested, "--device");
+  enter_device(device, "--device " + requested);
+  chosen_device = device.index;
 }
 
 std::optional<std::string> device_description() {
@@ -92,7 +132,7 @@ std::optional<std::string> device_description() {
   cudaDeviceProp device;
   int driver = 0;
   int runtime = 0;
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess ||
+  if (cudaGetDeviceProperties(&device, static_cast<int>(entered_device())) != cudaSuccess ||
       cudaDriverGetVersion(&driver) != cudaSuccess ||
       cudaRuntimeGetVersion(&runtime) != cudaSuccess)
     return std::nullopt;
@@ -133,10 +173,19 @@ std::optional<DeviceMemorySize> device_memory_size() {
 
 std::optional<ComputeCapability> compute_capability() { return std::nullopt; }
 
-void require_device(const std::string& requested) {
-  if (requested == "cuda")
-    throw BadInput("--device cuda", "this build has no CUDA",
+void enter_device(const Device& device, const std::string& where) {
+  if (device.kind == Device::Kind::cuda)
+    throw BadInput(where, "this build has no CUDA",
                    "leave it out, or use the build of cmake --preset cuda");
+}
+
+void enter_chosen_device() {}
+
+unsigned entered_device() { return 0; }
+
+void require_device(const std::string& requested) {
+  if (!requested.empty())
+    enter_device(device_named(requested, "--device"), "--device " + requested);
 }
 
 std::optional<std::string> device_description() { return "the host, through " + device_system(); }

@@ -38,8 +38,10 @@ std::string why_no_device();
 /// What has stopped the GPU in the middle of a run, in words; empty where nothing has.
 std::string device_failure();
 
-/// Holds what a user asked for, "host" or "cuda", or nothing where it is empty, against this build
-/// and this machine. A device decides no bit, so no other is taken in its place unasked.
+/// Holds what a user asked for ("host", "cuda" or, with a number, "cuda:1", see device.hpp), or
+/// nothing where it is empty, against this build and this machine, and enters it: for this thread,
+/// and for those that enter none of their own. A device decides no bit, so no other is taken in its
+/// place unasked.
 /// @throw BadInput where kernels cannot run on it
 void require_device(const std::string& requested);
 

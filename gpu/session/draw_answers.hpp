@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,8 +22,15 @@ struct DrawSettings : SampleRequest, SessionOptions {
   std::size_t first = 0;  ///< the place to begin at; those before it are drawn already
 };
 
+/// One of several devices, and the model on it.
+struct DrawDevice {
+  std::string name;                  ///< "cuda:1"
+  LanguageModel* model;              ///< the same on all; no two share memory that they write to
+  std::function<void()> enter = {};  ///< makes the device that of the calling thread
+};
+
 /// Is told what becomes of the runs. A run's place is prompt · samples + sample. What it throws
-/// ends all runs.
+/// ends all runs. Calls come one at a time, of several devices from the thread of each.
 class DrawObserver {
  public:
   virtual ~DrawObserver() = default;
@@ -37,6 +46,9 @@ class DrawObserver {
   virtual void sampler_ended(std::size_t /*place*/, const Progress&) {}
   /// A run's answer is there; in any order.
   virtual void ended(std::size_t /*place*/, const Answer&) {}
+  /// A device is lost, and others are left: they go on with its runs, from where begun_before says
+  /// that each was.
+  virtual void device_lost(const std::string& /*name*/, const std::string& /*why*/) {}
   /// The answers, in the order of their places, each as soon as all before it are there.
   virtual void drawn(std::size_t /*place*/, const Answer&) {}
 };
@@ -53,6 +65,16 @@ class DrawObserver {
 /// text: of the model, if answers end at stop strings.
 /// @throw whatever model, sampler and observer throw
 SessionTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts,
+                           SamplerFunction sampler, const DrawSettings& settings,
+                           DrawObserver& observer, const TokenText* text = nullptr);
+
+/// The same by several devices: a session each, in a thread of its own, over one queue of runs.
+/// The answers, and what the observer is told of each run, are those of one device. `in_flight` and
+/// `largest_batch` are each device's.
+///
+/// If a device is lost, the others go on with its runs; the last one's loss is thrown.
+/// @throw DeviceError if no device is left; else as above
+SessionTotals draw_answers(std::span<const DrawDevice> devices, std::span<const Prompt> prompts,
                            SamplerFunction sampler, const DrawSettings& settings,
                            DrawObserver& observer, const TokenText* text = nullptr);
 

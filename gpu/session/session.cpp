@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/device/device.hpp"
 #include "gpu/models/opened_model.hpp"
 #include "gpu/session/sample_run.hpp"
 
@@ -188,11 +189,15 @@ class Session::Work {
   Engine engine_;
 };
 
-Session::Session(LanguageModel& model, const SessionOptions& options, const TokenText* text)
-    : work_(std::make_unique<Work>(model, options, text, nullptr)) {}
+Session::Session(LanguageModel& model, const SessionOptions& options, const TokenText* text) {
+  enter_chosen_device();
+  work_ = std::make_unique<Work>(model, options, text, nullptr);
+}
 
-Session::Session(const OpenedModel& model, const SessionOptions& options)
-    : work_(std::make_unique<Work>(model.model(), options, &model.text(), &model)) {}
+Session::Session(const OpenedModel& model, const SessionOptions& options) {
+  enter_chosen_device();
+  work_ = std::make_unique<Work>(model.model(), options, &model.text(), &model);
+}
 
 Session::~Session() = default;
 

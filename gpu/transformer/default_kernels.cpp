@@ -1,6 +1,11 @@
 #include "gpu/transformer/default_kernels.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "gpu/device/device.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 #else
@@ -12,8 +17,13 @@ namespace tempera::gpu {
 const Kernels& default_kernels(Arithmetic arithmetic) {
 #if defined(TEMPERA_DEVICE_CUDA)
   if (arithmetic == Arithmetic::float32) return thrust_kernels();
-  static const CudaKernels kernels;
-  return kernels;
+  // A form owns memory and a stream of its device.
+  static std::mutex making;
+  static std::map<unsigned, std::unique_ptr<const CudaKernels>> all;
+  const std::scoped_lock lock(making);
+  auto& kernels = all[entered_device()];
+  if (!kernels) kernels = std::make_unique<CudaKernels>();
+  return *kernels;
 #else
   return host_kernels(chosen_instruction_set(), arithmetic);
 #endif
