@@ -88,8 +88,8 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput(
         "--arithmetic " + std::string(name_of(arithmetic)), why,
-        "use --arithmetic float32, a GPU of compute capability 9.0 or newer, or the build "
-        "of cmake --preset release, which computes it on the host");
+        "take that, or --arithmetic float32, or the build of cmake --preset release, which "
+        "computes every arithmetic on the host");
   const auto memory = device_memory_size();
   try {
     const Kernels& kernels = default_kernels(arithmetic);

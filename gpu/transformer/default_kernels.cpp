@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "gpu/device/device.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
@@ -19,10 +20,11 @@ const Kernels& default_kernels(Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::float32) return thrust_kernels();
   // A form owns memory and a stream of its device.
   static std::mutex making;
-  static std::map<unsigned, std::unique_ptr<const CudaKernels>> all;
+  static std::map<std::pair<unsigned, Arithmetic>, std::unique_ptr<const CudaKernels>> all;
   const std::scoped_lock lock(making);
-  auto& kernels = all[entered_device()];
-  if (!kernels) kernels = std::make_unique<CudaKernels>();
+  auto& kernels = all[{entered_device(), arithmetic}];
+  if (!kernels)
+    kernels = std::make_unique<CudaKernels>(1, std::nullopt, StepForm::graph, arithmetic);
   return *kernels;
 #else
   return host_kernels(chosen_instruction_set(), arithmetic);

@@ -8,10 +8,14 @@
 
 namespace tempera::gpu {
 
+/// The arithmetic of a device's own tensor cores: `tensor-core-ampere` for compute capability 8,
+/// `tensor-core` from 9 on. Nothing for older ones, which know no bfloat16, and for the host.
+std::optional<Arithmetic> fast_arithmetic(const std::optional<ComputeCapability>& device);
+
 /// Why a device does not give the bits of an arithmetic, in one line; empty where it does.
-/// `tensor-core` is Hopper's step (docs/arithmetic.md), which Blackwell takes too: older tensor
-/// cores sum fewer products at a time, and those before Ampere know no bfloat16. `bfloat16-pairs`
-/// is the host's alone.
+/// `tensor-core` is Hopper's step (docs/arithmetic.md), which Blackwell takes too, and
+/// `tensor-core-ampere` that of Ampere and Ada, which sums fewer products at a time.
+/// `bfloat16-pairs` is the host's alone.
 ///
 /// device: nothing where the device is the host, which computes every arithmetic.
 std::string why_device_lacks(Arithmetic arithmetic, const std::optional<ComputeCapability>& device);
