@@ -23,8 +23,13 @@ struct Counters {
   std::atomic<std::uint64_t> batches{0};        ///< forward passes
   std::atomic<std::uint64_t> cache_bytes{0};    ///< the most that caches have taken up at one time
   std::atomic<std::uint64_t> under_way{0};      ///< choices that are being drawn or wait
+  std::atomic<std::uint64_t> round_trips{0};    ///< of replicas, rung 1 → K → 1
+  std::atomic<std::uint64_t> connections{0};    ///< that are open now
+  std::atomic<std::uint64_t> batch_lines{0};    ///< lines of /v1/batches that were answered
   std::atomic<double> forward_seconds{0.0};
   std::atomic<double> draw_seconds{0.0};
+  std::atomic<double> accept_seconds{0.0};
+  std::atomic<double> swap_seconds{0.0};
 
   /// Adds an answer's acceptances, by rung and edge.
   void add(const gpu::Answer& answer);

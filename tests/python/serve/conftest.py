@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 
 import pytest
@@ -16,10 +18,15 @@ MODEL = str(TREE / "toy_models/worked_sum")
 class Server:
     """`tempera serve` on a free port, until stop()."""
 
-    def __init__(self, *options, model=MODEL):
+    def __init__(self, *options, model=MODEL, limits=None):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            for what, values in (limits or {}).items():
+                resource.setrlimit(what, values)
+
         self.process = subprocess.Popen(
             [TEMPERA, "serve", "--model", model, "--port", "0"] + list(options),
-            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, preexec_fn=limit if limits else None)
         line = self.process.stderr.readline()
         found = re.search(r"http://([^:]+):(\d+)", line)
         assert found, line + self.process.stderr.read()
