@@ -9,6 +9,7 @@
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/text_file.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/commands/shipped_tree.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"

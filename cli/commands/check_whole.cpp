@@ -5,6 +5,7 @@
 
 #include "base/in_quotes.hpp"
 #include "cli/commands/check_options.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
