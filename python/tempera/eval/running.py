@@ -11,7 +11,7 @@ from tempera.errors import BadInput
 from tempera.eval.answers import Answer, likeliest
 from tempera.eval.evaluation import Evaluation, folder_name, write_whole
 from tempera.eval.progress import Progress
-from tempera.eval.samplers import CHAINS, PARTICLES, Settings
+from tempera.eval.samplers import CHAINS, LADDERS, PARTICLES, Settings
 from tempera.eval.sampling import Asked, Prompt, Sampling
 
 # Pilots draw from other seeds than the runs, so that no word of chance is used twice.
@@ -130,6 +130,8 @@ def nearest_amount(cost: Callable[[int], float], target: float, first: int) -> t
 def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
     """Chooses rounds and particles so that each sampler takes about PPT's decode tokens, by pilots.
 
+    The first pilot of an uncoupled ladder has PPT's rounds, as the paper's has; where these are within 3 %, they stay.
+
     Pilots answer the first problems with seeds of their own. What is chosen is printed and kept in matched.json; what
     each sampler then took on all problems is in the report.
     """
@@ -147,7 +149,7 @@ def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Promp
     target = cost(reference)
     rows = []
     for settings in evaluation.plan.samplers:
-        if settings.sampler not in (*CHAINS, *PARTICLES):
+        if settings is reference or settings.sampler not in (*LADDERS, *CHAINS, *PARTICLES):
             continue
         amount, costs = nearest_amount(lambda one: cost(settings.with_amount(one)), target, settings.amount)
         rows.append({"label": settings.label, "amount": amount, "decode_tokens": costs[amount], "pilots": costs})

@@ -214,11 +214,14 @@ def test_grading_goes_on_after_half_a_line(evaluated: Path, tmp_path: Path) -> N
 
 def test_matched_samplers_take_about_the_tokens_of_ppt(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "matched"
-    asked = sums(worked_sum, tempera, out, "--samplers", "ppt,fixed-horizon,best-of-n", "--matched", "--pilot-problems", "8", limit=8)
+    samplers = "ppt,fixed-horizon,best-of-n,uncoupled-ladder"
+    asked = sums(worked_sum, tempera, out, "--samplers", samplers, "--matched", "--pilot-problems", "8", limit=8)
     assert main(asked) == 0
     said = capsys.readouterr().err
-    assert "fixed-horizon:" in said and "best-of-n:" in said and "decode tokens an answer where ppt takes" in said
+    assert all(f"{name}:" in said for name in samplers.split(",")[1:]) and "decode tokens an answer where ppt takes" in said
     matched = json.loads((out / "matched.json").read_text())
+    assert [row["label"] for row in matched["samplers"]] == samplers.split(",")[1:]
+    assert list(matched["samplers"][2]["pilots"])[0] == "3"  # an uncoupled ladder begins at ppt's own rounds
     for row in matched["samplers"]:
         # The nearest of all amounts that were tried, and within one amount's cost.
         distances = [abs(cost - matched["ppt_decode_tokens_per_answer"]) for cost in row["pilots"].values()]
@@ -234,6 +237,35 @@ def test_a_sweep_is_drawn_and_plotted(tmp_path: Path, tempera: str, worked_sum: 
     assert main(["grade", str(out)]) == 0 and main(["report", str(out)]) == 0
     assert list(table(out / "results.csv")) == ["K = 1", "K = 2", "K = 3", "K = 4", "K = 5"]
     assert "Sweep over replicas K" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "labels", "plots"),
+    [
+        ("ladder", "Sweep over ladders", ["ladder random", "ladder arithmetic", "ladder geometric"], ["power α_k", "swaps accepted", "round trips an answer"]),
+        ("schedule", "Sweep over schedules of swaps", ["schedule adj", "schedule deo"], ["swaps accepted", "round trips an answer"]),
+    ],
+)
+def test_sweeps_of_kinds_plot_swaps_and_round_trips(
+    tmp_path: Path, tempera: str, worked_sum: Path, kind: str, title: str, labels: list[str], plots: list[str]
+) -> None:
+    out = tmp_path / "sweep"
+    assert main(sums(worked_sum, tempera, out, "--sweep", kind)) == 0
+    assert main(["grade", str(out)]) == 0 and main(["report", str(out)]) == 0
+    text = (out / "report.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    section = text[text.index(f"<h2>{title}</h2>") :].partition("<h2>Paired")[0]
+    assert [plot in section for plot in plots] == [True] * len(plots) and section.count("<svg") >= len(plots)
+    # A dot for each edge of each ladder, at the share that the table of swaps gives.
+    for label in labels:
+        swaps = section[section.index("edge of rungs") :]
+        summary = json.loads((out / "answers" / label.replace(" ", "-") / "seed-1/run/summary.json").read_text())
+        shares = [edge["accepted"] / edge["attempts"] for edge in summary["edges"] if edge["attempts"]]
+        dots = swaps[: swaps.index("</svg>")].count(f"<title>{label}: ")
+        assert dots == len(shares) and all(f"<title>{label}: {share:.4g}</title>" in swaps for share in shares)
+        assert label in section[section.index("round trips an answer") :]
 
 
 def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:

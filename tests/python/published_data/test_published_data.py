@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tempera.eval.command import main
 from tempera.eval.graders import prm800k_rules
 from tempera.eval.graders.limited_worker import LimitedWorker
 from tempera.eval.graders.program_text import function_program
@@ -16,6 +20,7 @@ from tempera.eval.sandbox import Limits, run_python
 from tempera.eval.tasks import Task, read_task
 
 DATA = Path(os.environ["TEMPERA_DATA"])
+TEMPERA = os.environ.get("TEMPERA", str(Path(__file__).parents[3] / "build/release/tempera"))
 
 
 def test_the_mathematics_grader_agrees_with_the_published_one() -> None:
@@ -120,3 +125,39 @@ def test_mutated_solutions_fail(mutant: str) -> None:
         if run_python(source, limits=Limits(seconds=3.0), tests=True).passed:
             passed.append(problem.id)
     assert passed == []
+
+
+def reported(folder: Path) -> list[dict[str, str]]:
+    """Grades and reports an evaluation; the rows of its table."""
+    assert main(["grade", str(folder)]) == 0 and main(["report", str(folder)]) == 0
+    with (folder / "results.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_canonical_solutions_as_answers_go_through_the_whole_pipeline(tmp_path: Path) -> None:
+    """docs/evaluation.md, Answers of another program; with one answer taken away, one problem less is right."""
+    with gzip.open(DATA / "HumanEval.jsonl.gz", "rt") as file:
+        problems = [json.loads(line) for line in file]
+    for missing, share in ((0, "100.0"), (1, "99.4")):
+        answers = tmp_path / f"canonical-{missing}.jsonl"
+        given = [{"id": one["task_id"], "answer": one["canonical_solution"] if n >= missing else "    pass\n"} for n, one in enumerate(problems)]
+        answers.write_text("".join(json.dumps(one) + "\n" for one in given))
+        out = tmp_path / f"out-{missing}"
+        assert main(["run", "--task", "humaneval", "--data", str(DATA / "HumanEval.jsonl.gz"), "--answers", str(answers), "--out", str(out)]) == 0
+        (row,) = reported(out)
+        assert (row["pass@1"], row["n"], row["graders failed"]) == (share, "164", "0")
+
+
+def test_a_real_model_answers_gsm8k(tmp_path: Path) -> None:
+    """The whole pipeline on a language model; what it scores is in docs/evaluation.md."""
+    models = {model["name"]: model for model in json.loads(subprocess.run([TEMPERA, "models", "--json"], capture_output=True, text=True, check=True).stdout)}
+    if not models["smollm2"]["obtained"]:
+        pytest.skip("smollm2 is not there: tempera models get smollm2")
+    out = tmp_path / "smol"
+    asked = ["run", "--task", "gsm8k", "--data", str(DATA / "gsm8k-test.jsonl"), "--model", "smollm2", "--limit", "2", "--powers", "1.5,3"]
+    asked += ["--horizon", "24", "--block", "12", "--rounds", "1", "--samplers", "standard,ppt", "--tempera", TEMPERA, "--out", str(out)]
+    assert main(asked) == 0
+    rows = reported(out)
+    assert [row["sampler"] for row in rows] == ["standard", "ppt"] and all(row["n"] == "2" for row in rows)
+    # The sharper sampler's answers are likelier; 24 tokens are too few for an answer.
+    assert float(rows[0]["mean log-likelihood"]) < float(rows[1]["mean log-likelihood"]) < 0

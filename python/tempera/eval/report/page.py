@@ -128,8 +128,12 @@ def _swaps(results: Results) -> str:
 
 def _sweep(results: Results) -> str:
     kind = results.evaluation.plan.sweep
-    if kind not in ("replicas", "rounds"):
-        return ""
+    if kind in ("replicas", "rounds"):
+        return _sweep_of_numbers(results, kind)
+    return _sweep_of_kinds(results, kind) if kind else ""
+
+
+def _sweep_of_numbers(results: Results, kind: str) -> str:
     points = []
     for result in results.samplers:
         settings = result.settings
@@ -143,6 +147,27 @@ def _sweep(results: Results) -> str:
         known = [(cost, share) for cost, share in costs if cost is not None]
         text += svg.curve(svg.Series("pass@1 by cost", known, series.intervals), "decode tokens an answer", "pass@1")
     return f"<h2>Sweep over {title}</h2>{text}"
+
+
+def _sweep_of_kinds(results: Results, kind: str) -> str:
+    """What changes with the ladder or the schedule beside pass@1, whose plot is above: powers, swaps and round trips."""
+    text = ""
+    if kind == "ladder":
+        powers = [svg.Series(one.settings.label, [(float(k), power) for k, power in enumerate(one.settings.powers, 1)]) for one in results.samplers]
+        text += svg.curves(powers, "rung k", "power α_k", percent=False)
+    swaps = [
+        svg.Series(one.settings.label, [(number, edge.accepted / edge.attempts) for number, edge in enumerate(one.edges, 1) if edge.attempts])
+        for one in results.samplers
+    ]
+    swaps = [one for one in swaps if one.points]
+    if swaps:
+        text += svg.curves(swaps, "edge of rungs k and k + 1", "swaps accepted")
+    trips = [svg.Bar(one.settings.label, one.round_trips / (one.problems * one.seeds)) for one in results.samplers if one.round_trips is not None]
+    if trips:
+        text += svg.bars(trips, "round trips an answer")
+    note = "<p class=quiet>Swaps of one answer depend on each other, so no intervals are drawn for them.</p>" if swaps else ""
+    title = "ladders" if kind == "ladder" else "schedules of swaps"
+    return f"<h2>Sweep over {title}</h2>{note}{text}"
 
 
 def _likelihoods(results: Results) -> str:

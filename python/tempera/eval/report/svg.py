@@ -132,19 +132,65 @@ def dots(rows: Sequence[tuple[str, float, float, float]], x_title: str) -> str:
     return "".join(parts)
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A named value that is not negative."""
+
+    name: str
+    value: float
+
+
+def bars(rows: Sequence[Bar], x_title: str) -> str:
+    """A bar for each value, from 0."""
+    left, height = 230, _TOP + _BOTTOM + 28 * len(rows)
+    highest = max(row.value for row in rows) or 1.0
+    parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(x_title, quote=True)}" class="plot">']
+
+    def at(value: float) -> float:
+        return left + value / highest * (_WIDTH - left - _RIGHT - 40)
+
+    for value in ticks(0, highest):
+        parts.append(f'<line class="grid" x1="{at(value):.1f}" x2="{at(value):.1f}" y1="{_TOP}" y2="{height - _BOTTOM}"/>')
+        parts.append(f'<text class="tick" x="{at(value):.1f}" y="{height - _BOTTOM + 18}" text-anchor="middle">{value:g}</text>')
+    for number, row in enumerate(rows):
+        y = _TOP + 28 * number + 14
+        parts.append(
+            f'<text class="axis" x="{left - 12}" y="{y + 4}" text-anchor="end">{html.escape(row.name)}</text>'
+            f'<rect x="{left}" y="{y - 7}" width="{at(row.value) - left:.1f}" height="14" fill="var(--curve-1)"/>'
+            f'<text class="tick" x="{at(row.value) + 6:.1f}" y="{y + 4}">{row.value:.3g}</text>'
+        )
+    parts.append(f'<text class="axis" x="{(left + _WIDTH) / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_title)}</text></svg>')
+    return "".join(parts)
+
+
 def curve(series: Series, x_title: str, y_title: str) -> str:
     """Points joined by a line, with their intervals, of shares."""
-    horizontal = [x for x, _ in series.points]
-    spread = (max(horizontal) - min(horizontal)) or 1.0
     ends = [end for interval in series.intervals for end in interval] or [y for _, y in series.points]
     low, high = max(0.0, min(ends) - 0.02), min(1.0, max(ends) + 0.02)
-    plot = _Plot((min(horizontal) - 0.05 * spread, max(horizontal) + 0.05 * spread), (low, max(high, low + 0.05)), 300, series.name)
-    plot.axes(x_title, y_title, True)
-    line = " ".join(f"{plot.at_x(x):.1f},{plot.at_y(y):.1f}" for x, y in series.points)
-    plot.parts.append(f'<polyline points="{line}" fill="none" stroke="{_colour(0)}" stroke-width="2"/>')
-    for (x, y), (bottom, top) in zip(series.points, series.intervals, strict=True):
-        plot.parts.append(
-            f'<line x1="{plot.at_x(x):.1f}" x2="{plot.at_x(x):.1f}" y1="{plot.at_y(bottom):.1f}" y2="{plot.at_y(top):.1f}" '
-            f'stroke="{_colour(0)}"/><circle cx="{plot.at_x(x):.1f}" cy="{plot.at_y(y):.1f}" r="4" fill="{_colour(0)}"/>'
-        )
+    return _curves([series], x_title, y_title, (low, max(high, low + 0.05)), True)
+
+
+def curves(series: Sequence[Series], x_title: str, y_title: str, percent: bool = True) -> str:
+    """A line for each series, and which is which; shares from 0 to 1, other values from 0 to their largest."""
+    highest = 1.0 if percent else 1.05 * max(y for one in series for _, y in one.points)
+    return _curves(series, x_title, y_title, (0.0, highest), percent) + legend([one.name for one in series])
+
+
+def _curves(series: Sequence[Series], x_title: str, y_title: str, y: tuple[float, float], percent: bool) -> str:
+    horizontal = [x for one in series for x, _ in one.points]
+    spread = (max(horizontal) - min(horizontal)) or 1.0
+    label = ", ".join(one.name for one in series)
+    plot = _Plot((min(horizontal) - 0.05 * spread, max(horizontal) + 0.05 * spread), y, 300, f"{y_title} by {x_title}: {label}")
+    plot.axes(x_title, y_title, percent)
+    for number, one in enumerate(series):
+        line = " ".join(f"{plot.at_x(x):.1f},{plot.at_y(y):.1f}" for x, y in one.points)
+        plot.parts.append(f'<polyline points="{line}" fill="none" stroke="{_colour(number)}" stroke-width="2"{_dashes(number)}/>')
+        for (x, _), (bottom, top) in zip(one.points, one.intervals):  # without intervals none
+            plot.parts.append(
+                f'<line x1="{plot.at_x(x):.1f}" x2="{plot.at_x(x):.1f}" y1="{plot.at_y(bottom):.1f}" y2="{plot.at_y(top):.1f}" stroke="{_colour(number)}"/>'
+            )
+        for x, value in one.points:
+            plot.parts.append(
+                f'<circle cx="{plot.at_x(x):.1f}" cy="{plot.at_y(value):.1f}" r="4" fill="{_colour(number)}"><title>{html.escape(one.name)}: {value:.4g}</title></circle>'
+            )
     return plot.end()
