@@ -148,7 +148,7 @@ def iterate(
 
     checked = _check_flags(flags)
     if devices is None:
-        resources = ray.cluster_resources()
+        resources = ray.cluster_resources()  # type: ignore[no-untyped-call,unused-ignore]
         devices = int(resources.get("GPU", 0) // gpus) if gpus else int(resources.get("CPU", 1) // max(cpus, 1e-9))
     layout = {"devices": max(1, devices), "block": block, "gpus": gpus, "cpus": cpus}
     yield from _blocks(listed, checked, command, **layout).iter_rows()
