@@ -184,7 +184,11 @@ void draw(SampleOptions options, SampleShard* shard) {
   };
   gpu::Sampling sampling(
       model.model(), options.settings, model.text(), folder,
-      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop},
+      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop,
+       [&](const std::string& remark) {
+         line.clear();
+         std::cerr << "tempera: " << remark << " (--cache-memory)\n";
+       }},
       options.layout,
       shard == nullptr ? nullptr : &shard->deal(options.settings, options.layout.session));
   try {
@@ -258,7 +262,8 @@ void add_sample(CLI::App& app) {
   CLI::Option* cache_memory = add_bytes(
       *command, "--cache-memory", options->layout.session.cache_memory,
       "The most that keys and values may take up, such as 8GiB: as many samples are under "
-      "way as fit (default: 64 at once, whatever they need). It changes no answer");
+      "way as fit, at most 64 (default: half of the memory that is free; one sample begins "
+      "whatever it needs). It changes no answer");
   const CLI::Option* prefetch = command->get_option("--prefetch");
   CLI::Option* threads = add_threads(*command, options->threads);
   CLI::Option* batch = add_whole_number(

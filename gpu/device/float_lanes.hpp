@@ -109,6 +109,18 @@ inline FloatRegister fused_multiply_add_register(FloatRegister a, FloatRegister 
 #endif
 }
 
+/// In every lane a where a > b, and b otherwise.
+inline FloatRegister largest_register(FloatRegister a, FloatRegister b) {
+#if defined(__AVX512F__)
+  // As _mm512_max_ps, in which GCC 12 finds something uninitialised.
+  return _mm512_maskz_max_ps(0xFFFF, a, b);
+#elif defined(__FMA__)
+  return _mm256_max_ps(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+
 template <std::size_t Size>
 inline FloatLanes<Size> fused_multiply_add(const FloatLanes<Size>& a, const FloatLanes<Size>& b,
                                            const FloatLanes<Size>& c) {

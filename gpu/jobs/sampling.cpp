@@ -246,9 +246,17 @@ void Sampling::before_batch(const SessionTotals& so_far) {
   totals_ = so_far;
   seconds_ = seconds_now() - began_;
   if (is_news_) force_what_ended();
+  remark_once();
   if (!watcher_.stop || !watcher_.stop()) return;
   if (folder_ != nullptr) write_checkpoint();
   throw RunStopped();
+}
+
+void Sampling::remark_once() {
+  const auto& held = totals_.held_back;
+  if (has_remarked_ || !watcher_.remark || !held || held->budget.is_given) return;
+  has_remarked_ = true;
+  watcher_.remark(text_of(*held, draw_.in_flight));
 }
 
 void Sampling::force_what_ended() {

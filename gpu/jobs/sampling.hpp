@@ -37,6 +37,9 @@ struct SamplingWatcher {
   std::function<void(const SamplingProgress&)> progress;
   /// Asked before each forward pass: whether to stop.
   std::function<bool()> stop;
+  /// One line for people, at most once: how many samples are under way at once, if the bound on
+  /// caches that nobody gave keeps others waiting.
+  std::function<void(const std::string&)> remark = {};
 };
 
 /// A run has stopped because it was asked to; its folder holds all but the rounds in flight.
@@ -108,6 +111,7 @@ class Sampling final : private DrawObserver {
   PossibleRuns possible_runs() const;
   UnderWay& under_way(std::size_t place);
   void keep(std::size_t place, UnderWay& run);
+  void remark_once();
   void force_what_ended();
   void write_checkpoint();
   std::size_t places() const { return settings_.prompts.size() * settings_.samples; }
@@ -135,7 +139,8 @@ class Sampling final : private DrawObserver {
   double saved_at_ = 0.0;   ///< when the last checkpoint was written
   double forced_at_ = 0.0;  ///< when it, or the journal behind it, was forced to the disk
   double pause_ = 0.0;      ///< how long to wait after the checkpoint
-  bool is_news_ = false;    ///< whether a round has ended since
+  bool has_remarked_ = false;
+  bool is_news_ = false;  ///< whether a round has ended since
 
   SessionTotals totals_;
   double began_ = 0.0;    ///< when drawing did

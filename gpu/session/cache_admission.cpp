@@ -8,7 +8,7 @@
 namespace tempera::gpu {
 
 void CacheAdmission::require_room(std::size_t bytes, const std::string& which) const {
-  if (budget_ == 0 || bytes <= budget_) return;
+  if (budget_ == 0 || !is_given_ || bytes <= budget_) return;
   throw BadInput("cache memory",
                  bytes_text(budget_) + " cannot hold one sample of " + which + ", which needs " +
                      bytes_text(bytes),

@@ -8,20 +8,32 @@
 
 namespace tempera::gpu {
 
+/// The most bytes that caches may take up.
+struct CacheBudget {
+  std::size_t bytes = 0;  ///< 0 for no limit
+  /// Whether a user gave it. Then a run that does not fit alone is refused; under any other budget
+  /// it runs, alone.
+  bool is_given = true;
+};
+
 /// Lets runs begin while all the memory that they can come to need fits a budget.
 ///
 /// A run that has begun has all it needs, so it ends; runs begin in their order, so the first that
 /// waits begins at the latest when no other is under way. Hence nothing waits for ever, if each run
-/// fits alone (require_room). Which runs are under way at once changes no bit of any.
+/// fits alone (require_room) or nobody gave the budget. Which runs are under way at once changes no
+/// bit of any.
 class CacheAdmission {
  public:
-  /// budget: in bytes, 0 for no limit.
-  explicit CacheAdmission(std::size_t budget) : budget_(budget) {}
+  explicit CacheAdmission(const CacheBudget& budget)
+      : budget_(budget.bytes), is_given_(budget.is_given) {}
 
   /// Whether so many bytes more fit.
   bool has_room(std::size_t bytes) const {
     return budget_ == 0 || (taken_ <= budget_ && bytes <= budget_ - taken_);
   }
+  /// Whether a run that does not fit may begin where no other is under way.
+  bool lets_one_pass() const { return !is_given_; }
+  CacheBudget budget() const { return {budget_, is_given_}; }
   void take(std::size_t bytes) { taken_ += bytes; }
   void give_back(std::size_t bytes) { taken_ -= bytes; }
 
@@ -30,6 +42,7 @@ class CacheAdmission {
 
  private:
   std::size_t budget_;
+  bool is_given_;
   std::size_t taken_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/session/presets.hpp"
 
 namespace tempera::gpu {
@@ -149,6 +150,12 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
         model.horizon_after(resolved.tokens.size(), horizon.margin, horizon.tokens, where);
   model.check_prompt(resolved.tokens, resolved.horizon.value_or(horizon.tokens), where);
   return resolved;
+}
+
+CacheBudget resolve_cache_memory(std::size_t given) {
+  if (given > 0) return {given, true};
+  const auto memory = device_memory_size();
+  return {memory ? memory->free / 2 : 0, false};
 }
 
 SampleRequest resolve(const OpenedModel& model, const SampleWish& wish, Spelling spelling,

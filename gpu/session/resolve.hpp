@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/cache_admission.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/sampler_settings.hpp"
 
@@ -99,6 +100,11 @@ AskedHorizon asked_horizon(const SamplerWish& wish, const SamplerSettings& setti
 /// cannot hold
 ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt, Thinking thinking,
                               const AskedHorizon& horizon, const std::string& where);
+
+/// The bytes that a user gave for caches, or, if these are 0, half of the memory that is free on
+/// the current device now, the weights being there; no limit if that cannot be told. It decides
+/// which samples are under way at once, and no bit of any.
+CacheBudget resolve_cache_memory(std::size_t given);
 
 /// The whole request that a wish means.
 /// @throw BadInput as resolve_sampler and resolve_prompt

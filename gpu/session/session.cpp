@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/resolve.hpp"
 #include "gpu/session/sample_run.hpp"
 
 namespace tempera::gpu {
@@ -42,7 +43,7 @@ class Session::Work {
         options_(options),
         text_(text),
         opened_(opened),
-        memory_(options.cache_memory),
+        memory_(resolve_cache_memory(options.cache_memory)),
         prompts_(model, memory_),
         rows_(make_rows(model)),
         engine_(model, *rows_, lottery_, options.largest_batch, options.order) {
@@ -92,7 +93,7 @@ class Session::Work {
   }
 
   SessionTotals totals() const {
-    return {engine_.decode_tokens(), engine_.batches(), engine_.times()};
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times(), held_back_};
   }
 
  private:
@@ -129,7 +130,10 @@ class Session::Work {
         return memory_.has_room(bytes + request->prompt->bytes_to_take());
       };
       if (!has_room()) prompts_.drop_unused();
-      if (!has_room()) return;
+      if (!has_room() && !(runs_.empty() && memory_.lets_one_pass())) {
+        if (!held_back_) held_back_ = HeldBack{runs_.size(), memory_.budget()};
+        return;
+      }
       const std::size_t sample = request->asked.first_sample + request->begun++;
       if (request->begun == request->asked.samples) queue_.pop_front();
       auto run = std::make_shared<SampleRun>(request, sample, engine_, memory_, bytes, text_);
@@ -183,6 +187,7 @@ class Session::Work {
   const TokenText* text_;
   const OpenedModel* opened_;
   CacheAdmission memory_;
+  std::optional<HeldBack> held_back_;
   SharedPrompts prompts_;
   std::unique_ptr<RowLottery> rows_;
   PhiloxLottery lottery_;
@@ -193,6 +198,15 @@ class Session::Work {
   /// Last: its coroutines hold runs, which give their room back.
   Engine engine_;
 };
+
+std::string text_of(const HeldBack& held, std::size_t in_flight) {
+  return std::to_string(held.under_way) + " of " + std::to_string(in_flight) +
+         " samples are under way at once: keys and values of more can need over " +
+         bytes_text(held.budget.bytes) +
+         (held.budget.is_given
+              ? ", which is the cache memory given"
+              : ", half of the memory that was free; more cache memory lets more begin");
+}
 
 Session::Session(LanguageModel& model, const SessionOptions& options, const TokenText* text)
     : work_(std::make_unique<Work>(model, options, text, nullptr)) {}

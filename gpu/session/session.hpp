@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "gpu/session/cache_admission.hpp"
 #include "gpu/session/listener.hpp"
 #include "gpu/session/sample_request.hpp"
 #include "gpu/session/saved_progress.hpp"
@@ -14,11 +16,21 @@ namespace tempera::gpu {
 
 class OpenedModel;
 
+/// Samples that could have begun, had there been more memory for their caches.
+struct HeldBack {
+  std::size_t under_way = 0;  ///< how many were under way, the first time that one had to wait
+  CacheBudget budget;
+};
+
+/// "12 of 64 samples are under way at once: ...", one line for people.
+std::string text_of(const HeldBack& held, std::size_t in_flight);
+
 /// What a session has done so far.
 struct SessionTotals {
   std::uint64_t decode_tokens = 0;  ///< all that were drawn, those prefetched in vain included
   std::uint64_t batches = 0;        ///< forward passes
   EngineTimes times;
+  std::optional<HeldBack> held_back = {};
 };
 
 /// Draws answers from one model on one device, for requests that come and go while it runs. Every
@@ -29,7 +41,8 @@ struct SessionTotals {
 /// while one of them waits or runs.
 ///
 /// Memory is bounded: at most `in_flight` samples are under way, and as many as the cache memory
-/// holds. Samples begin in the order in which they were submitted, so none waits for ever.
+/// (resolve_cache_memory) holds. Samples begin in the order in which they were submitted, so none
+/// waits for ever.
 ///
 /// A session computes on the device of its model. A session and what it calls belong to one thread;
 /// sessions of several models, on several devices, may take turns in one.

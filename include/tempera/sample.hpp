@@ -103,7 +103,8 @@ class Listener {
 struct SessionOptions {
   std::size_t largest_batch = 64;  ///< the most records of one forward pass. @pre >= 1
   std::size_t in_flight = 64;      ///< the most samples that are drawn at once. @pre >= 1
-  std::size_t cache_memory = 0;    ///< the most bytes of keys and values; 0 for no limit
+  /// The most bytes of keys and values; 0: half of the memory that is free on the device.
+  std::size_t cache_memory = 0;
 };
 
 /// What a session has done so far.

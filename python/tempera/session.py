@@ -64,7 +64,7 @@ class Session:
     call; a call waits until the step that is under way has ended. A step releases the GIL.
 
     batch: the most records of one forward pass. under_way: the most samples at once. cache_memory: the most bytes of
-    keys and values, 0 for no limit. None of them changes an answer.
+    keys and values, 0 for half of the memory that is free. None of them changes an answer.
     """
 
     def __init__(self, model: Model, *, batch: int = 64, under_way: int = 64, cache_memory: int = 0) -> None:

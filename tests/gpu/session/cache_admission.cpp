@@ -1,14 +1,16 @@
 #include "gpu/session/cache_admission.hpp"
 
+#include "gpu/device/planted_fault.hpp"
 #include "gpu/session/draw_answers.hpp"
+#include "gpu/session/resolve.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
 namespace {
 
-/// A table model that counts what its caches hold: 10 bytes for each token that was computed and
-/// that some cache still has.
+/// A table model that counts what its caches hold: so many bytes for each token that was computed
+/// and that some cache still has.
 class CountedModel final : public LanguageModel {
   struct Unit {
     explicit Unit(std::size_t& its_count) : count(its_count) { ++count; }
@@ -19,11 +21,12 @@ class CountedModel final : public LanguageModel {
   };
 
  public:
+  explicit CountedModel(std::size_t token_bytes = 10) : token_bytes_(token_bytes) {}
   std::size_t vocabulary_size() const override { return table_.vocabulary_size(); }
   std::unique_ptr<Cache> empty_cache() const override {
     return std::make_unique<Counted>(table_.empty_cache());
   }
-  std::size_t cache_bytes(std::size_t tokens) const override { return 10 * tokens; }
+  std::size_t cache_bytes(std::size_t tokens) const override { return token_bytes_ * tokens; }
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override {
     longest_batch = std::max(longest_batch, passes.size());
     std::vector<Pass> inner;
@@ -35,7 +38,7 @@ class CountedModel final : public LanguageModel {
       inner.push_back({cache.inner.get(), pass.tokens});
     }
     table_.next_logits(inner, rows);
-    most_held = std::max(most_held, 10 * units_);
+    most_held = std::max(most_held, token_bytes_ * units_);
   }
 
   std::size_t most_held = 0, longest_batch = 0, longest_pass = 0;
@@ -53,13 +56,16 @@ class CountedModel final : public LanguageModel {
     std::vector<std::shared_ptr<Unit>> units;  // of its tokens, shared with forks
   };
 
+  std::size_t token_bytes_;
   TableModel table_ = scattered_table(7, 3);
   std::size_t units_ = 0;
 };
 
 struct Collected final : DrawObserver {
+  void before_batch(const SessionTotals& so_far) override { held_back = so_far.held_back; }
   void drawn(std::size_t, const Answer& answer) override { answers.push_back(answer.tokens); }
   std::vector<std::vector<TokenId>> answers;
+  std::optional<HeldBack> held_back;
 };
 
 const std::vector<Prompt> prompts{
@@ -106,6 +112,70 @@ TEST_CASE("under any budget the answers are the same, and the caches stay within
   }
   // A larger budget is used.
   CHECK(most > 3 * least / 2);
+}
+
+TEST_CASE("a budget that nobody gives is half of the free memory, and refuses no run") {
+  constexpr std::size_t token = 10'000;
+  constexpr std::size_t large_run = one_run / 10 * token;
+  CountedModel free(token);
+  const auto answers = drawn(free, settings_with(0));
+  CHECK(answers.size() == 15);
+  CHECK(resolve_cache_memory(77).bytes == 77);
+  CHECK(resolve_cache_memory(77).is_given);
+  for (const std::size_t runs : {3, 1, 0}) {
+    CAPTURE(runs);
+    CountedModel model(token);
+    Collected collected;
+    // Half of it holds so many runs, or not quite one.
+    const std::size_t memory = 2 * (runs == 0 ? large_run - 1 : runs * large_run);
+    {
+      const WithPlantedFault small({{}, memory});
+      CHECK(resolve_cache_memory(0).bytes == memory / 2);
+      CHECK_FALSE(resolve_cache_memory(0).is_given);
+      draw_answers(model, prompts, parallel_power_tempering, settings_with(0), collected);
+    }
+    CHECK(collected.answers == answers);
+    CHECK(model.most_held <= std::max(memory / 2, large_run));
+    CHECK(model.most_held < free.most_held);
+    REQUIRE(collected.held_back);
+    CHECK(collected.held_back->budget.bytes == memory / 2);
+    CHECK_THAT(
+        text_of(*collected.held_back, 64),
+        Catch::StartsWith(std::to_string(collected.held_back->under_way) + " of 64 samples"));
+    CHECK(collected.held_back->under_way >= 1);
+    CHECK(collected.held_back->under_way < 15);
+  }
+  // Where all fit, nothing is held back.
+  CountedModel small;
+  Collected collected;
+  draw_answers(small, prompts, parallel_power_tempering, settings_with(0), collected);
+  CHECK_FALSE(collected.held_back);
+}
+
+TEST_CASE("a run that is held back by memory says so once, in one line") {
+  SamplingSettings settings = small_settings();
+  settings.prompts = {{std::nullopt, {4, 5, 6}}};
+  settings.terminal = {0};
+  constexpr std::size_t token = 100'000;
+  std::vector<std::string> remarks;
+  SamplingWatcher watcher{[](const SampledAnswer&) {}, {}, {}};
+  watcher.remark = [&](const std::string& line) { remarks.push_back(line); };
+  const auto run = [&](const SamplingLayout& layout) {
+    CountedModel model(token);
+    Sampling(model, settings, numbers_of, nullptr, watcher, layout).run();
+  };
+  run({});
+  CHECK(remarks.empty());
+  const WithPlantedFault small({{}, 2 * 60 * token});
+  run({});
+  REQUIRE(remarks.size() == 1);
+  CHECK_THAT(remarks.front(), Catch::Contains("of 64 samples are under way at once"));
+  CHECK_THAT(remarks.front(), Catch::Contains("5.72 MiB, half of the memory that was free"));
+  // Who gives a budget knows of it.
+  SamplingLayout given;
+  given.session.cache_memory = 60 * token;
+  run(given);
+  CHECK(remarks.size() == 1);
 }
 
 TEST_CASE("a run that cannot fit is refused before anything is drawn") {

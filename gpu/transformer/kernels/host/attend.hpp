@@ -36,6 +36,7 @@ struct Attend {
     float masses[page_tokens];
     float scores[positions_together];  // then what each position weighs
     float shrink[pages_together];
+    float page_largest[pages_together];  // of all positions up to the page's last
     float largest;
     std::size_t context;
     const float* query;  // [head_dim]
@@ -90,7 +91,7 @@ struct Attend {
         Query* const some = queries + run.first * heads;
         const std::size_t count = (run.end - run.first) * heads;
         score_all(some, count, pages, page_keys, page_values);
-        for (std::size_t i = 0; i < count; ++i) weigh(some[i], begin, pages);
+        weigh_all(some, count, begin, pages);
         for (std::size_t i = 0; i < pages; ++i) {
           add_values(some, count, begin + i * page_tokens, i, page_values[i]);
         }
@@ -162,35 +163,65 @@ struct Attend {
   }
 
   /// Makes the scores of some pages what their positions weigh, page by page, rescaled by the
-  /// running maximum.
-  static void weigh(Query& query, std::size_t begin, std::size_t pages) {
-    for (std::size_t page = 0; page < pages; ++page) {
-      const std::size_t tokens = query.tokens(begin + page * page_tokens);
-      if (tokens == 0) return;
-      float* const scores = query.scores + page * page_tokens;
-      for (std::size_t token = tokens; token < page_tokens; ++token) scores[token] = lowest;
-      const float new_largest = largest_of(scores, query.largest);
-      const float shrink = float32_exponential(query.largest - new_largest);
-      for (std::size_t token = 0; token < page_tokens; ++token) {
-        const float mass = float32_exponential(scores[token] - new_largest);
-        scores[token] = token < tokens ? mass : 0.0f;
-        query.masses[token] = fused_multiply_add(query.masses[token], shrink, scores[token]);
+  /// running maximum. What one page and query asks for, all of them go through before the next:
+  /// they wait for nothing of each other's.
+  static void weigh_all(Query* queries, std::size_t count, std::size_t begin, std::size_t pages) {
+    alignas(64) float shrink[AttentionTiling::most_queries * pages_together];
+    for (std::size_t i = 0; i < count * pages_together; ++i) shrink[i] = 0.0f;
+    for (std::size_t q = 0; q < count; ++q) {
+      for (std::size_t page = 0; page < pages; ++page) {
+        const std::size_t tokens = queries[q].tokens(begin + page * page_tokens);
+        if (tokens == 0) break;
+        float* const scores = queries[q].scores + page * page_tokens;
+        for (std::size_t token = tokens; token < page_tokens; ++token) scores[token] = lowest;
+        queries[q].page_largest[page] = largest_of(scores);
       }
-      query.shrink[page] = shrink;
-      query.largest = new_largest;
+    }
+    for (std::size_t q = 0; q < count; ++q) {
+      for (std::size_t page = 0; page < pages; ++page) {
+        if (queries[q].tokens(begin + page * page_tokens) == 0) break;
+        float& most = queries[q].page_largest[page];
+        most = most > queries[q].largest ? most : queries[q].largest;
+        shrink[q * pages_together + page] = queries[q].largest - most;
+        queries[q].largest = most;
+      }
+    }
+    for (std::size_t i = 0; i < count * pages_together; ++i) {
+      shrink[i] = float32_exponential(shrink[i]);
+    }
+    for (std::size_t q = 0; q < count; ++q) {
+      for (std::size_t page = 0; page < pages; ++page) {
+        const std::size_t tokens = queries[q].tokens(begin + page * page_tokens);
+        if (tokens == 0) break;
+        const float by = shrink[q * pages_together + page];
+        weigh(queries[q].scores + page * page_tokens, tokens, queries[q].page_largest[page], by,
+              queries[q].masses);
+        queries[q].shrink[page] = by;
+      }
+    }
+  }
+  /// What the positions of a page weigh, in the place of their scores, and added to the masses.
+  static void weigh(float* scores, std::size_t tokens, float largest, float shrink,
+                    float (&masses)[page_tokens]) {
+    for (std::size_t token = 0; token < page_tokens; ++token) {
+      const float mass = float32_exponential(scores[token] - largest);
+      scores[token] = token < tokens ? mass : 0.0f;
+      masses[token] = fused_multiply_add(masses[token], shrink, scores[token]);
     }
   }
 
-  /// The largest of the scores of a page and `least`.
-  static float largest_of(const float* scores, float least) {
-    float most[page_tokens];
-    for (std::size_t i = 0; i < page_tokens; ++i) most[i] = scores[i] > least ? scores[i] : least;
-    for (std::size_t width = page_tokens / 2; width > 0; width /= 2) {
-      for (std::size_t i = 0; i < width; ++i) {
-        most[i] = most[i + width] > most[i] ? most[i + width] : most[i];
-      }
-    }
-    return most[0];
+  /// The largest of the scores of a page. Of a positive and a negative zero either: what is made of
+  /// it is the same.
+  static float largest_of(const float* scores) {
+    FloatRegister most = load_register(scores);
+    for_each_place<block_registers - 1>([&](auto part) {
+      most = largest_register(load_register(scores + (part + 1) * register_lanes), most);
+    });
+    alignas(64) float lane[register_lanes];
+    *reinterpret_cast<FloatsInMemory*>(lane) = most;
+    float result = lane[0];
+    for (std::size_t i = 1; i < register_lanes; ++i) result = lane[i] > result ? lane[i] : result;
+    return result;
   }
 
   /// sum = sum · shrink + Σ_t weights[t] values[t] of every query that sees the page, in tiles of

@@ -17,6 +17,7 @@ struct PairQueries {
   static constexpr std::size_t most = AttentionTiling::most_queries;
   static constexpr std::size_t chunk = segment_inputs;  // positions that are summed together
   static constexpr std::size_t chunk_pages = chunk / page_tokens;
+  static constexpr float lowest = -3.402823466e+38f;
 
   std::size_t heads;  // of a row
   AttentionRows rows;
@@ -123,27 +124,35 @@ struct PairQueries {
   void share(std::size_t query, std::size_t positions) {
     float* const score = scores + query * split_positions;
     const std::size_t seen = positions < split_positions ? positions : split_positions;
-    float m = -3.402823466e+38f;
-    for (std::size_t s = 0; s < seen; ++s) {
-      score[s] = scale * (score[s] + 0.0f);
-      m = score[s] > m ? score[s] : m;
+    const std::size_t filled = (seen + page_tokens - 1) / page_tokens * page_tokens;
+    // Lane by lane, of a positive and a negative zero either: what is made of it is the same.
+    float largest_of_lane[page_tokens];
+    for (float& lane : largest_of_lane) lane = lowest;
+    for (std::size_t s = 0; s < filled; ++s) {
+      score[s] = s < seen ? scale * (score[s] + 0.0f) : lowest;
     }
+    for (std::size_t begin = 0; begin < filled; begin += page_tokens) {
+      for (std::size_t i = 0; i < page_tokens; ++i) {
+        float& largest_here = largest_of_lane[i];
+        largest_here = score[begin + i] > largest_here ? score[begin + i] : largest_here;
+      }
+    }
+    float m = lowest;
+    for (const float lane : largest_of_lane) m = lane > m ? lane : m;
     auto* const share = reinterpret_cast<std::uint16_t*>(shares + query * split_positions / 2);
     float partial[page_tokens] = {};
-    for (std::size_t begin = 0; begin < seen; begin += page_tokens) {
-      float weights[page_tokens];
+    for (std::size_t begin = 0; begin < filled; begin += page_tokens) {
+      std::uint32_t bits[page_tokens];
       for (std::size_t i = 0; i < page_tokens; ++i) {
-        weights[i] = float32_exponential(score[begin + i] - m);
+        const float weight = float32_exponential(score[begin + i] - m);
+        bits[i] = begin + i < seen ? to_bfloat16(weight) : std::uint32_t{0};
       }
       for (std::size_t i = 0; i < page_tokens; ++i) {
-        const std::uint16_t rounded = to_bfloat16(weights[i]);
-        share[begin + i] = begin + i < seen ? rounded : std::uint16_t{0};
-        weights[i] = from_bfloat16(share[begin + i]);
+        share[begin + i] = static_cast<std::uint16_t>(bits[i]);
+        partial[i] += from_bfloat16(static_cast<std::uint16_t>(bits[i]));
       }
-      for (std::size_t i = 0; i < page_tokens; ++i) partial[i] += weights[i];
     }
     // Others, which see more, may take these weights along.
-    const std::size_t filled = (seen + page_tokens - 1) / page_tokens * page_tokens;
     for (std::size_t s = filled; s < split_positions; ++s) share[s] = 0;
     split_largest[query] = m;
     split_masses[query] = tree_sum(partial);

@@ -11,8 +11,9 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Whether a tile's two chains go side by side: where registers are few, one waits in memory.
 constexpr bool chains_side_by_side = register_lanes == 16;
-/// Rows and blocks of a tile, whose sums stay in registers.
-constexpr std::size_t pair_tile_rows = register_lanes == 16 ? 6 : register_lanes == 8 ? 4 : 1;
+/// Rows and blocks of a tile, whose sums stay in registers: two chains and the total of each, 24 of
+/// AVX-512's 32.
+constexpr std::size_t pair_tile_rows = register_lanes == 16 ? 4 : register_lanes == 8 ? 4 : 1;
 constexpr std::size_t pair_tile_blocks = register_lanes == 16 ? 2 : 1;
 
 /// Rows of inputs, two in a word: [rows, stride] words.
@@ -68,6 +69,13 @@ template <std::size_t Rows, std::size_t Blocks, class Inputs, class Weights>
 inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::size_t block,
                           std::size_t pairs, float* totals, std::size_t stride) {
   constexpr std::size_t registers = Blocks * block_registers;
+  const auto place_of = [&](auto row, auto part) __attribute__((always_inline)) {
+    return reinterpret_cast<FloatsInMemory*>(totals + row * stride + part * register_lanes);
+  };
+  FloatRegister total[Rows][registers];
+  for_each_place<Rows>([&](auto row) {
+    for_each_place<registers>([&](auto part) { total[row][part] = *place_of(row, part); });
+  });
   for (std::size_t begin = 0; begin < pairs; begin += segment_pairs) {
     const std::size_t end = begin + segment_pairs < pairs ? begin + segment_pairs : pairs;
     FloatRegister sums[2][Rows][registers];
@@ -108,12 +116,14 @@ inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::siz
     }
     for_each_place<Rows>([&](auto row) {
       for_each_place<registers>([&](auto part) {
-        float* const total = totals + row * stride + part * register_lanes;
-        *reinterpret_cast<FloatsInMemory*>(total) = flushed_sum_register(
-            load_register(total), flushed_sum_register(sums[0][row][part], sums[1][row][part]));
+        total[row][part] = flushed_sum_register(
+            total[row][part], flushed_sum_register(sums[0][row][part], sums[1][row][part]));
       });
     });
   }
+  for_each_place<Rows>([&](auto row) {
+    for_each_place<registers>([&](auto part) { *place_of(row, part) = total[row][part]; });
+  });
 }
 
 /// add_pair_tile for as many rows as there are, at most `Rows`.
