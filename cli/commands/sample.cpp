@@ -1,22 +1,26 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "base/text_file.hpp"
 #include "cli/commands/answer_printer.hpp"
 #include "cli/commands/chat_options.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/cut_horizon.hpp"
+#include "cli/commands/finite_models.hpp"
 #include "cli/commands/open_model.hpp"
 #include "cli/commands/sample_shard.hpp"
 #include "cli/commands/sampler_flags.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/jobs/sampling.hpp"
@@ -46,6 +50,7 @@ struct SampleOptions {
   std::string prompts;
   std::string out;
   std::string device;
+  std::string devices;
   std::string resume;
   std::string shard;
   std::size_t threads = 0;  ///< 0: as many as there are
@@ -141,7 +146,36 @@ void print_finished(const gpu::RunFolder& folder, const SampleOptions& options,
   printer.end(folder.summary(), speed.processes == 0 ? nlohmann::ordered_json() : speed.to_json());
 }
 
-void draw(SampleOptions options, SampleShard* shard) {
+/// The model on each device that shares the work, or on the one that there is.
+struct OpenedModels {
+  std::vector<gpu::OpenedModel> models;
+  std::vector<gpu::DrawDevice> devices;  ///< if the user named several
+};
+
+OpenedModels open_models(const SampleOptions& options) {
+  const gpu::SamplingSettings& settings = options.settings;
+  const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
+  OpenedModels opened;
+  if (options.devices.empty()) {
+    opened.models.push_back(open_model(name, settings.arithmetic, settings.rope_factors));
+    return opened;
+  }
+  const auto devices = gpu::require_devices(options.devices, "--devices");
+  for (const gpu::Device& device : devices) {
+    const gpu::CurrentDevice here(device);
+    // What there is to remark is said once.
+    opened.models.push_back(
+        opened.models.empty() ? open_model(name, settings.arithmetic, settings.rope_factors)
+                              : gpu::OpenedModel::open(name, open_finite_model, settings.arithmetic,
+                                                       settings.rope_factors));
+  }
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    opened.devices.push_back({gpu::name_of(devices[d]), &opened.models[d].model()});
+  return opened;
+}
+
+/// Returns whether a device was lost on the way, whose memory cannot be given back.
+bool draw(SampleOptions options, SampleShard* shard) {
   ProgressLine line;
   AnswerPrinter printer(options.settings, options.json, options.summary, line);
   const auto print = [&](const gpu::SampledAnswer& answer) { printer.print(answer); };
@@ -159,11 +193,11 @@ void draw(SampleOptions options, SampleShard* shard) {
   if (folder != nullptr && folder->finished()) {
     print_finished(*folder, options, printer, print);
     if (shard != nullptr) shard->take_no_part(options.settings, options.layout.session);
-    return;
+    return false;
   }
-  const gpu::OpenedModel model =
-      open_model(is_new ? options.settings.model : options.settings.model_path,
-                 options.settings.arithmetic, options.settings.rope_factors);
+  const OpenedModels opened = open_models(options);
+  const gpu::OpenedModel& model = opened.models.front();
+  options.layout.devices = opened.devices;
   if (is_new) take_prompts(options, model);
   if (is_new && shard != nullptr) {
     folder = &shard->open(options.settings.to_json(), options.settings.model_path);
@@ -176,11 +210,18 @@ void draw(SampleOptions options, SampleShard* shard) {
   if (shard != nullptr && folder->finished()) {
     print_finished(*folder, options, printer, print);
     shard->take_no_part(options.settings, options.layout.session);
-    return;
+    return false;
   }
   const auto stop = [&] {
     if (shard != nullptr) shard->progress();
     return NotedInterrupts::any();
+  };
+  bool is_any_lost = false;
+  const auto say_lost = [&](const std::string& device, const std::string& why) {
+    is_any_lost = true;
+    line.clear();
+    std::cerr << "tempera: " << device << " is lost (" << one_line(why)
+              << "); the other devices go on with its work\n";
   };
   gpu::Sampling sampling(
       model.model(), options.settings, model.text(), folder,
@@ -188,7 +229,8 @@ void draw(SampleOptions options, SampleShard* shard) {
        [&](const std::string& remark) {
          line.clear();
          std::cerr << "tempera: " << remark << " (--cache-memory)\n";
-       }},
+       },
+       say_lost},
       options.layout,
       shard == nullptr ? nullptr : &shard->deal(options.settings, options.layout.session));
   try {
@@ -200,21 +242,30 @@ void draw(SampleOptions options, SampleShard* shard) {
     end_interrupted();
   }
   printer.end(sampling.summary(), sampling.speed());
+  return is_any_lost;
 }
 
 void run_sample(SampleOptions options) {
-  const gpu::CurrentDevice here(gpu::require_device(options.device));
+  const gpu::Device device = options.devices.empty()
+                                 ? gpu::require_device(options.device)
+                                 : gpu::require_devices(options.devices, "--devices").front();
+  const gpu::CurrentDevice here(device);
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
   const auto shard = SampleShard::asked({options.shard, options.out, options.resume});
+  bool is_any_lost = false;
   try {
-    draw(std::move(options), shard.get());
+    is_any_lost = draw(std::move(options), shard.get());
   } catch (const gpu::ClaimLost& lost) {
     std::cerr << "tempera: " << lost.what() << '\n';
     throw CLI::RuntimeError(2);
   }
   if (shard) shard->end();
+  if (!is_any_lost) return;
+  // No destructor of a lost device's memory would come to its end.
+  flush_output();
+  std::_Exit(0);
 }
 
 }  // namespace
@@ -271,11 +322,12 @@ void add_sample(CLI::App& app) {
       "The most records of one forward pass (default: 64): fewer make a pass short, more draw more "
       "tokens a second. It changes no answer");
   CLI::Option* device = add_device(*command, options->device);
+  CLI::Option* devices = add_devices(*command, options->devices);
   CLI::Option* resume = add_text(
       *command, "--resume", options->resume, "FOLDER",
       "Run folder of a run that was cut short: goes on to the same bits; its config.json "
-      "decides everything; what changes no answer goes with it: --device, --json, --summary, "
-      "--checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
+      "decides everything; what changes no answer goes with it: --device, --devices, --json, "
+      "--summary, --checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
   CLI::Option* shard = add_text(
       *command, "--shard", options->shard, "I/N",
       "Draw the Ith of N parts of the run into a folder of its own under --out, for tempera merge; "
@@ -290,11 +342,12 @@ void add_sample(CLI::App& app) {
   command->footer(sample_examples);
   command->callback([=] {
     for (const CLI::Option* option : command->get_options())
-      if (option != resume && option != device && option != json && option != summary &&
-          option != checkpoint_seconds && option != cache_memory && option != prefetch &&
-          option != batch && option != threads && option != shard)
+      if (option != resume && option != device && option != devices && option != json &&
+          option != summary && option != checkpoint_seconds && option != cache_memory &&
+          option != prefetch && option != batch && option != threads && option != shard)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
+    refuse_beside(*devices, *device, "give one of them");
     refuse_beside(*prompt_file, *prompt, "give the prompt once");
     refuse_beside(*prompts, *prompt, "give the prompts in one way");
     refuse_beside(*prompts, *prompt_file, "give the prompts in one way");

@@ -298,6 +298,12 @@ CLI::Option* add_device(CLI::App& command, std::string& value) {
              });
 }
 
+CLI::Option* add_devices(CLI::App& command, std::string& value) {
+  return add_text(command, "--devices", value, "LIST",
+                  "Several devices that share the work, such as cuda:0,cuda:1, each with the "
+                  "model: if one is lost, the others go on. They change no answer");
+}
+
 CLI::Option* add_threads(CLI::App& command, std::size_t& value) {
   constexpr std::size_t most_threads = 4096;
   return add_whole_number(command, "--threads", value, {1, most_threads},

@@ -89,6 +89,9 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
 /// --device host|cuda|cuda:N, for gpu::require_device.
 CLI::Option* add_device(CLI::App& command, std::string& value);
 
+/// --devices, for gpu::require_devices.
+CLI::Option* add_devices(CLI::App& command, std::string& value);
+
 /// --threads.
 CLI::Option* add_threads(CLI::App& command, std::size_t& value);
 /// @throw BadInput if --threads is given where this build does not compute on the host

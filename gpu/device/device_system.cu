@@ -29,15 +29,33 @@ bool planted_loss() {
 }
 
 /// @throw BadInput if the text names no device
-Device asked_device(const std::string& requested) {
+Device asked_device(const std::string& requested, const std::string& option) {
   const auto device = device_named(requested);
   if (!device)
-    throw BadInput("--device", in_quotes(requested) + " is unknown",
+    throw BadInput(option, in_quotes(requested) + " is unknown",
                    "give host or cuda, or of several GPUs one, such as cuda:1");
   return *device;
 }
 
 }  // namespace
+
+std::vector<Device> require_devices(const std::string& list, const std::string& option) {
+  std::vector<Device> devices;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    if (name.empty())
+      throw BadInput(option, in_quotes(list) + " has a name too few",
+                     "give devices with commas between them, such as cuda:0,cuda:1");
+    const Device device = require_device(name, option);
+    if (device.kind != Device::Kind::host &&
+        std::find(devices.begin(), devices.end(), device) != devices.end())
+      throw BadInput(option, "names " + name_of(device) + " twice", "name it once");
+    devices.push_back(device);
+    begin = end + 1;
+  }
+  return devices;
+}
 
 std::string in_gibibytes(std::size_t bytes) {
   char text[32];
@@ -101,9 +119,9 @@ CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
 
 CurrentDevice::~CurrentDevice() { cudaSetDevice(static_cast<int>(before_.index)); }
 
-Device require_device(const std::string& requested) {
-  const Device device = requested.empty() ? current_device() : asked_device(requested);
-  const std::string where = requested.empty() ? "the device" : "--device " + requested;
+Device require_device(const std::string& requested, const std::string& option) {
+  const Device device = requested.empty() ? current_device() : asked_device(requested, option);
+  const std::string where = requested.empty() ? "the device" : option + " " + requested;
   if (device.kind == Device::Kind::host)
     throw BadInput(where, "this build runs on an NVIDIA GPU",
                    "use the build of cmake --preset release; it gives the same bits");
@@ -174,10 +192,10 @@ CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
 
 CurrentDevice::~CurrentDevice() = default;
 
-Device require_device(const std::string& requested) {
-  const Device device = requested.empty() ? current_device() : asked_device(requested);
+Device require_device(const std::string& requested, const std::string& option) {
+  const Device device = requested.empty() ? current_device() : asked_device(requested, option);
   if (device.kind != Device::Kind::host)
-    throw BadInput("--device " + requested, "this build has no CUDA",
+    throw BadInput(option + " " + requested, "this build has no CUDA",
                    "leave it out, or use the build of cmake --preset cuda");
   return device;
 }

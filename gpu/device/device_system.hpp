@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gpu/device/device.hpp"
 #include "gpu/device/driver_answer.hpp"
@@ -41,8 +42,14 @@ std::string device_failure();
 
 /// The device that a user asks for by its name (device_named); of an empty text this build's own.
 /// No other is taken in its place.
+/// @param option that the user gave, for messages
 /// @throw BadInput if the text names none, or if this build or this machine cannot run kernels on
 /// it
-Device require_device(const std::string& requested);
+Device require_device(const std::string& requested, const std::string& option = "--device");
+
+/// The devices that a list names, with commas between them: "cuda:0,cuda:1". No GPU is named twice.
+/// The host may be, for sessions that share its processors.
+/// @throw BadInput as require_device
+std::vector<Device> require_devices(const std::string& list, const std::string& option);
 
 }  // namespace tempera::gpu

@@ -27,6 +27,7 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, const
                    RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout,
                    Deal* deal)
     : model_(model),
+      devices_(layout.devices),
       settings_(settings),
       text_(text),
       folder_(folder),
@@ -52,8 +53,10 @@ void Sampling::run() {
   begin_deal();
   if (folder_ != nullptr) earlier_ = folder_->speed_or_none();
   began_ = seconds_now();
-  totals_ = draw_answers(model_, numbered_, sampler_named(settings_.sampler, "sampler").program,
-                         draw_, *this, settings_.stop.empty() ? nullptr : &text_);
+  const SamplerFunction program = sampler_named(settings_.sampler, "sampler").program;
+  const TokenText* const text = settings_.stop.empty() ? nullptr : &text_;
+  totals_ = devices_.empty() ? draw_answers(model_, numbered_, program, draw_, *this, text)
+                             : draw_answers(devices_, numbered_, program, draw_, *this, text);
   seconds_ = seconds_now() - began_;
   if (folder_ != nullptr) {
     write_checkpoint();
@@ -183,7 +186,7 @@ std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
   const auto run = under_way_.find(place);
   if (run == under_way_.end()) return std::nullopt;
   SavedProgress progress = run->second.records.value();
-  progress.where = folder_->path().string();
+  progress.where = folder_ == nullptr ? "the run" : folder_->path().string();
   return progress;
 }
 
@@ -209,7 +212,11 @@ void Sampling::take(EndedRound round) {
   if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0)
     run.statistics.count_round(log_p0, round.confidence);
   run.share = share_done(plan_of(place), position_of(progress));
-  if (folder_ == nullptr) return;
+  if (folder_ == nullptr) {
+    // Only another device may have to go on from here.
+    if (!devices_.empty()) run.records = std::move(round.progress);
+    return;
+  }
   const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
   const std::size_t sample = place % settings_.samples;
   for (const Event& event : round.events) run.events += event_line(prompt, sample, event);
@@ -257,6 +264,10 @@ void Sampling::remark_once() {
   if (has_remarked_ || !watcher_.remark || !held || held->budget.is_given) return;
   has_remarked_ = true;
   watcher_.remark(text_of(*held, draw_.in_flight));
+}
+
+void Sampling::device_lost(const std::string& name, const std::string& why) {
+  if (watcher_.device_lost) watcher_.device_lost(name, why);
 }
 
 void Sampling::force_what_ended() {
@@ -356,8 +367,10 @@ nlohmann::ordered_json Sampling::summary() const {
 
 nlohmann::ordered_json Sampling::speed() const {
   RunSpeed all = earlier_;
-  all.add(
-      {1, seconds_, totals_, totals_.decode_tokens - decode_tokens_, model_.most_cache_bytes()});
+  std::size_t cache_bytes = model_.most_cache_bytes();
+  for (const DrawDevice& device : devices_)
+    cache_bytes = std::max(cache_bytes, device.model->most_cache_bytes());
+  all.add({1, seconds_, totals_, totals_.decode_tokens - decode_tokens_, cache_bytes});
   return all.to_json();
 }
 

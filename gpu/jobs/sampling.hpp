@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/json_document.hpp"
 #include "gpu/jobs/deal.hpp"
@@ -40,6 +41,8 @@ struct SamplingWatcher {
   /// One line for people, at most once: how many samples are under way at once, if the bound on
   /// caches that nobody gave keeps others waiting.
   std::function<void(const std::string&)> remark = {};
+  /// A device is lost, and why; the others go on with its work.
+  std::function<void(const std::string& device, const std::string& why)> device_lost = {};
 };
 
 /// A run has stopped because it was asked to; its folder holds all but the rounds in flight.
@@ -55,6 +58,9 @@ struct SamplingLayout {
   /// of the time. 0: by a checkpoint after every round, whatever it takes.
   double checkpoint_seconds = 0.5;
   SessionOptions session = {};
+  /// Several devices that share the work, each with the model. If there is none, the model's own
+  /// does it.
+  std::vector<DrawDevice> devices = {};
 };
 
 struct EndedRound;
@@ -93,6 +99,7 @@ class Sampling final : private DrawObserver {
   void advanced(std::size_t place, const Progress& progress,
                 std::span<const Event> events) override;
   void ended(std::size_t place, const Answer& answer) override;
+  void device_lost(const std::string& name, const std::string& why) override;
   void drawn(std::size_t place, const Answer& answer) override;
 
   void restore();
@@ -118,6 +125,7 @@ class Sampling final : private DrawObserver {
   void report();
 
   LanguageModel& model_;
+  std::vector<DrawDevice> devices_;
   const SamplingSettings& settings_;
   const TokenText& text_;
   RunFolder* folder_;

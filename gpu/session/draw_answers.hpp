@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,14 @@ struct DrawSettings : SampleRequest, SessionOptions {
   std::size_t ahead = 0;
 };
 
+/// One of several devices: the one that its model computes on.
+struct DrawDevice {
+  std::string name;      ///< "cuda:1"
+  LanguageModel* model;  ///< the same on all; no two share memory that they write to
+};
+
 /// Is told what becomes of the runs. A run's place is prompt · samples + sample. What it throws
-/// ends all runs.
+/// ends all runs. Calls come one at a time; those of several devices come from the thread of each.
 class DrawObserver {
  public:
   virtual ~DrawObserver() = default;
@@ -42,6 +49,9 @@ class DrawObserver {
   virtual void sampler_ended(std::size_t /*place*/, const Progress&) {}
   /// A run's answer is there; in any order.
   virtual void ended(std::size_t /*place*/, const Answer&) {}
+  /// A device is lost, and others are left. They go on with its runs, from where begun_before says
+  /// that each was.
+  virtual void device_lost(const std::string& /*name*/, const std::string& /*why*/) {}
   /// The answers, in the order in which their places were taken (without next_place that of the
   /// places), each as soon as all before it are there.
   virtual void drawn(std::size_t /*place*/, const Answer&) {}
@@ -60,6 +70,16 @@ class DrawObserver {
 /// text: of the model, if answers end at stop strings.
 /// @throw whatever model, sampler and observer throw
 SessionTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts,
+                           SamplerFunction sampler, const DrawSettings& settings,
+                           DrawObserver& observer, const TokenText* text = nullptr);
+
+/// The same by several devices: a session each, in a thread of its own, over one queue of runs.
+/// The answers, and what the observer is told of each run, are those of one device. `in_flight`
+/// and `largest_batch` are each device's.
+///
+/// If a device is lost, the others go on with its runs; the loss of the last one is thrown.
+/// @throw DeviceError if no device is left; else as above
+SessionTotals draw_answers(std::span<const DrawDevice> devices, std::span<const Prompt> prompts,
                            SamplerFunction sampler, const DrawSettings& settings,
                            DrawObserver& observer, const TokenText* text = nullptr);
 

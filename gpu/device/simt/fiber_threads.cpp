@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/device/simt/fiber_switch.hpp"
+#include "gpu/device/simt/resident_blocks.hpp"
 #include "gpu/device/tensor_core.hpp"
 
 namespace tempera::gpu::simt::inline on_fibers {
@@ -404,7 +405,10 @@ void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<vo
   for (std::size_t b = 0; b < count; ++b) order[b] = b;
   std::shuffle(order.begin(), order.end(), own.random);
 
-  std::vector<Block> running(std::min(count, std::size_t{resident_blocks}));
+  std::size_t resident = resident_blocks;
+  if (most_resident_blocks > resident)
+    resident += own.random() % (most_resident_blocks - resident_blocks + 1);
+  std::vector<Block> running(std::min(count, resident));
   auto& kept = kept_fibers();
   const std::size_t fibers = running.size() * shape.threads;
   while (kept.size() < fibers) kept.push_back(std::make_unique<Fiber>(run_thread));

@@ -128,8 +128,23 @@ T atomic_max(T* target, std::type_identity_t<T> value) {
 }
 inline void fence() {}
 
+/// Where it is there: how many floats each block of all launches, by its number, has read of what
+/// other blocks have written. For tests, which hold it against what a plan says.
+inline thread_local constinit std::vector<std::uint64_t>* loads_shared_by_blocks = nullptr;
+inline void count_loads_shared_by_blocks(std::size_t floats) {
+  if (loads_shared_by_blocks == nullptr) return;
+  const std::size_t number =
+      (std::size_t{place.block.z} * place.blocks.y + place.block.y) * place.blocks.x +
+      place.block.x;
+  if (number >= loads_shared_by_blocks->size()) loads_shared_by_blocks->resize(number + 1);
+  (*loads_shared_by_blocks)[number] += floats;
+}
+
 /// Reads what other blocks of this launch have written.
-inline float load_shared_by_blocks(const float* source) { return *source; }
+inline float load_shared_by_blocks(const float* source) {
+  count_loads_shared_by_blocks(1);
+  return *source;
+}
 
 /// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
 void copy_async(void* shared, const void* global, bool there = true);
@@ -142,7 +157,8 @@ void wait_copies() {
   wait_for_copies(Groups);
 }
 
-/// D = A B + D by hopper_step; a warp collective. Operands that are no finite numbers fail.
+/// D = A B + D by hopper_step; a warp collective. Operands that
+/// are no finite numbers fail.
 void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::uint32_t b1,
                       Where where = {__builtin_LINE()});
 

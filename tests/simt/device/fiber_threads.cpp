@@ -1,9 +1,11 @@
 #include "gpu/device/simt/fiber_threads.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "gpu/device/simt/resident_blocks.hpp"
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/device/tensor_core.hpp"
 #include "tests/catch.hpp"
@@ -30,6 +32,15 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEMPERA_KERNEL(64) record_order(std::vector<unsigned>* order) {
   order->push_back(simt::block().x * 1000 + simt::thread());
+}
+
+/// Notes after each of some atomics how many blocks are under way.
+TEMPERA_KERNEL(32) count_blocks_under_way(std::uint32_t* under_way, std::uint32_t* most) {
+  if (simt::thread() == 0) simt::atomic_add(under_way, 1U);
+  simt::barrier();
+  for (int turn = 0; turn < 8; ++turn) simt::atomic_max(most, *under_way);
+  simt::barrier();
+  if (simt::thread() == 0) simt::atomic_add(under_way, ~0U);
 }
 
 /// Thread t passes its number to its neighbour through shared memory.
@@ -150,6 +161,27 @@ constexpr simt::LaunchShape one_block{.blocks = {}, .threads = 64, .shared_bytes
 constexpr simt::LaunchShape one_warp{.blocks = {}, .threads = 32, .shared_bytes = 32 * 3 * 16};
 
 }  // namespace
+
+TEST_CASE("two blocks of a launch are under way, or where a test asks for it up to eight") {
+  const auto most_of = [](std::uint64_t seed) {
+    std::uint32_t under_way = 0;
+    std::uint32_t most = 0;
+    simt::Stream stream{seed};
+    simt::launch({.blocks = {12}, .threads = 32}, stream, count_blocks_under_way, &under_way,
+                 &most);
+    CHECK(under_way == 0);
+    return most;
+  };
+  std::set<std::uint32_t> of_two;
+  std::set<std::uint32_t> of_eight;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) of_two.insert(most_of(seed));
+  simt::most_resident_blocks = 8;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) of_eight.insert(most_of(seed));
+  simt::most_resident_blocks = simt::resident_blocks;
+  CHECK(*of_two.rbegin() == 2);
+  CHECK(*of_eight.rbegin() == 8);
+  CHECK(of_eight.size() >= 4);
+}
 
 TEST_CASE("every thread of every block runs once, in an order that the seed alone decides") {
   std::set<std::vector<unsigned>> orders;

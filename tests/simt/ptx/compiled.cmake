@@ -52,7 +52,7 @@ std::vector<std::span<const CompiledKernel>> all_kernels() {
     DEPENDS ${ptx}/plants.py ${ptx_translator} ${every_kept} VERBATIM)
   list(APPEND sources ${planted})
   add_library(${library} STATIC EXCLUDE_FROM_ALL ${sources} ${folder}/all_kernels.cpp ${ptx}/run_compiled.cpp
-    ${ptx}/global_memory.cpp)
+    ${ptx}/global_memory.cpp ${ptx}/accesses.cpp)
   target_link_libraries(${library} PUBLIC tempera_gpu ${CMAKE_DL_LIBS} PRIVATE tempera_options)
   target_compile_definitions(${library} PUBLIC TEMPERA_PTX_TARGET="${target}")
   # No unity, which would put thousands of functions into one compilation, and no more than -O1: each is run for seconds.

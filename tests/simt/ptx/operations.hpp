@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "gpu/device/simt/simt.hpp"
+#include "tests/simt/ptx/accesses.hpp"
 #include "tests/simt/ptx/global_memory.hpp"
 
 // What the instructions of PTX compute, for the C++ that to_cpp.py writes. A register holds bits;
@@ -53,6 +54,13 @@ inline std::uint64_t address_of(const void* place) {
   return reinterpret_cast<std::uint64_t>(place);
 }
 
+inline void note_shared(unsigned line, const void* at, std::size_t bytes) {
+  if (accesses != nullptr) accesses->note(line, Accesses::Space::shared, at, bytes);
+}
+inline void note_global(unsigned line, const void* at, std::size_t bytes) {
+  if (accesses != nullptr) accesses->note(line, Accesses::Space::global, at, bytes);
+}
+
 template <class T, std::size_t Count>
 std::array<T, Count> load_parameter(const unsigned char* from) {
   std::array<T, Count> all;
@@ -76,6 +84,7 @@ std::array<T, Count> load_global(const unsigned char* from) {
 }
 template <class T, std::size_t Count>
 std::array<T, Count> load_past(const unsigned char* from) {
+  simt::count_loads_shared_by_blocks(sizeof(T) * Count / sizeof(float));
   return load_as_seen<T, Count>(from, GlobalMemory::Load::past);
 }
 template <class T, std::size_t Count>

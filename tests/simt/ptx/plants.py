@@ -93,6 +93,8 @@ PLANTS = [
     Plant("no fence before the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {0}),
     Plant("no fence after the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {1}),
     Plant("parts read by plain loads", "product_launch", STORING, r"ld\.global\.cg\.f32", plain, CUT, "worst"),
+    Plant("sums of segments not waited for", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"griddepcontrol\.wait", left_out, CUT, "worst"),
+    Plant("a sum of the neighbouring output", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"ld\.global\.cg\.f32", with_operand(1, moved_by(4)), CUT, only={0}),
     Plant("inputs not waited for", "product_launch", STORING, r"griddepcontrol\.wait", left_out, STEP, "worst"),
     Plant("no fence before attention's counter", "attention_launch", r"12attend_splitILj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {0}),
     Plant("no fence after attention's counter", "attention_launch", r"12attend_splitILj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {1}),

@@ -26,6 +26,8 @@ def load(self, at, target, source, space, past, count, kind):
     c_type = C_TYPE[kind]
     reads = "load_past" if past else {"param": "load_parameter", "shared": "load_shared", "global": "load_global", None: "load_global"}[space]
     code = f"const unsigned char* const from = {self.address(at, source, space)}; "
+    if space in ("shared", "global"):
+        code += f"note_{space}({at.line}, from, {len(items) * width(kind) // 8}); "
     code += f"const auto all = {reads}<{c_type}, {len(items)}>(from); "
     return "{ " + code + " ".join(self.set(at, item, f"all[{i}]", kind) for i, item in enumerate(items)) + " }"
 
@@ -34,7 +36,9 @@ def load(self, at, target, source, space, past, count, kind):
 def store(self, at, target, source, space, count, kind):
     items = self.elements(at, source, int(count or 1))
     values = ", ".join(self.value(at, item, kind) for item in items)
-    return f"store_{space or 'global'}<{C_TYPE[kind]}, {len(items)}>({self.address(at, target, space)}, {{{values}}});"
+    place = self.address(at, target, space)
+    noted = f"note_{space}({at.line}, {place}, {len(items) * width(kind) // 8}); " if space else ""
+    return f"{noted}store_{space or 'global'}<{C_TYPE[kind]}, {len(items)}>({place}, {{{values}}});"
 
 
 @rule(r"atom\.(?P<space>global|shared)\.(?P<what>add|max)\.(?P<kind>u32|u64)")
@@ -54,7 +58,8 @@ def copy(self, at, target, source, size, there=None, ahead=None):
     if size != Immediate(16):
         raise at.error(f"copies {size} bytes, not 16")
     taken = "true" if there is None else f"copy_is_there({self.bits(at, there)})"
-    return f"copy_async({self.address(at, target, 'shared')}, {self.address(at, source, 'global')}, {taken});"
+    to, start = self.address(at, target, "shared"), self.address(at, source, "global")
+    return f"{{ if ({taken}) note_global({at.line}, {start}, 16); }} copy_async({to}, {start}, {taken});"
 
 
 @rule(r"cp\.async\.commit_group")
@@ -361,7 +366,8 @@ def ballot(self, at, target, value, mask):
 @rule(r"ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16")
 def load_matrices(self, at, target, source):
     words = " ".join(self.set(at, item, f"all.{'xyzw'[i]}") for i, item in enumerate(self.elements(at, target, 4)))
-    return f"{{ const auto all = simt::load_matrices({self.address(at, source, 'shared')}, {self.where(at)}); {words} }}"
+    row = self.address(at, source, "shared")
+    return f"{{ note_shared({at.line}, {row}, 16); const auto all = simt::load_matrices({row}, {self.where(at)}); {words} }}"
 
 
 @rule(r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32")

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "gpu/device/simt/resident_blocks.hpp"
 #include "tests/simt/ptx/all_kernels.hpp"
 
 namespace tempera::tests::ptx {
@@ -95,6 +96,8 @@ void run_compiled(const std::string& target) {
     if (std::string(memory) != "worst")
       throw std::logic_error("TEMPERA_PTX_MEMORY is " + std::string(memory) + "; give worst");
     global_memory = &all.worst;
+    constexpr std::size_t blocks_that_meet = 8;
+    simt::most_resident_blocks = blocks_that_meet;
   }
   for (const auto& [name, run] : all.kernels) all.counted.compiled[name] = 0;
   simt::find_compiled_kernel = compiled_form;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <map>
+
 #include "gpu/device/device_memory.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
@@ -17,13 +20,22 @@ struct CudaKernels::Device {
   // Room for partial results, kept between launches; the counters are zero between them.
   DeviceMemory<float> scratch;
   DeviceMemory<std::uint32_t> counters;
+  // Of every product so far: rows, in, out, tiles, gated. A plan takes longer than its launch.
+  std::map<std::array<unsigned, 5>, ProductPlan> plans;
+
+  const ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated) {
+    const std::array<unsigned, 5> key{rows, in, out, tiles, gated ? 1U : 0U};
+    auto found = plans.find(key);
+    if (found == plans.end())
+      found = plans.emplace(key, plan_product(rows, in, out, tiles, gated, limits)).first;
+    return found->second;
+  }
 
   template <class Epilogue>
   void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                 std::size_t out, const Epilogue& epilogue) {
-    const ProductPlan plan =
-        plan_product(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
-                     as_unsigned(matrix.out / tile_outputs), Epilogue::gated, limits);
+    const ProductPlan& plan = plan_of(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
+                                      as_unsigned(matrix.out / tile_outputs), Epilogue::gated);
     scratch.ensure_size(plan.scratch_floats());
     counters.ensure_size(plan.counters());
     launch_product(stream, plan,

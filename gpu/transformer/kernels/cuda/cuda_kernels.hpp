@@ -13,7 +13,8 @@ namespace tempera::gpu {
 /// this program was built for the host, on fibers, thread by thread and so slowly that only tests
 /// use it. Same bits as the host's form: docs/arithmetic.md.
 ///
-/// At most 8 kernels a layer and 6 a step besides, on one stream; nothing waits for the host. It
+/// At most 8 kernels a layer and 6 a step besides, and one for each product whose segments a second
+/// kernel adds, on one stream; nothing waits for the host. It
 /// owns its scratch memory, so that one transformer at a time may use it.
 class CudaKernels final : public Kernels {
  public:

@@ -14,8 +14,9 @@
 // its own registers' 16 bytes and reads back only those, or as quantised blocks, which a warp
 // copies and makes fragments of when it uses them (packed_weights.cuh). The inputs of a window of
 // segments lie in shared memory for all warps. Which block or warp computes a segment changes
-// nothing in it, and segments are added in ascending order by whoever adds them: in shared memory
-// where a job has all of them, else in scratch memory, by the block that comes last.
+// nothing in it, and segments are added in ascending order by whoever adds them (Adding): in shared
+// memory where a job has all of them, else from scratch memory, by the block that comes last or by
+// a second kernel.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -57,6 +58,60 @@ TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const std::u
   }
 }
 
+/// The sum of a result's segments in order. `first`: of segment 0; the others `stride` floats
+/// apart.
+TEMPERA_ON_DEVICE inline float sum_of_segments(const ProductPlan& plan, const float* first,
+                                               std::size_t stride) {
+  float sum = 0;
+  TEMPERA_NO_UNROLL
+  for (unsigned begin = 0; begin < plan.segments; begin += segments_together) {
+    float next[segments_together] = {};
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < segments_together; ++i) {
+      if (begin + i < plan.segments) {
+        next[i] = simt::load_shared_by_blocks(first + (begin + i) * stride);
+      }
+    }
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < segments_together; ++i) {
+      if (begin + i < plan.segments) sum = begin + i == 0 ? next[i] : sum + next[i];
+    }
+  }
+  return sum;
+}
+
+/// Adds the segments of a token's result `place`, where it is `there`, and hands it to the
+/// epilogue. By whole warps: sixteen neighbouring threads have a tile of one token.
+template <class Epilogue>
+TEMPERA_ON_DEVICE inline void add_result(const ProductPlan& plan, const float* scratch,
+                                         const Epilogue& epilogue, unsigned token, unsigned place,
+                                         bool there) {
+  float values[2] = {};
+  if (there) {
+    // Gate and up of a unit are neighbours.
+    const unsigned column =
+        Epilogue::gated ? place / tile_outputs * (2 * tile_outputs) + place % tile_outputs : place;
+    const float* const first = scratch + std::size_t{token} * plan.token_sums() + column;
+    const std::size_t stride = std::size_t{plan.rows} * plan.token_sums();
+    values[0] = sum_of_segments(plan, first, stride);
+    if constexpr (Epilogue::gated) values[1] = sum_of_segments(plan, first + tile_outputs, stride);
+  }
+  epilogue(plan, token, place, values, there && place < plan.out);
+}
+
+/// The second phase of a product whose plan says Adding::next_kernel: a result a thread.
+/// Grid: plan.adding_blocks(); threads: product_threads.
+template <class Epilogue>
+TEMPERA_KERNEL(product_threads)
+add_segments(const ProductPlan plan, const float* scratch, const Epilogue epilogue) {
+  simt::let_next_begin();
+  simt::wait_for_inputs();
+  const unsigned token_results = plan.token_sums() / (Epilogue::gated ? 2 : 1);
+  const unsigned result = simt::block().x * product_threads + simt::thread();
+  const unsigned token = result / token_results;
+  add_result(plan, scratch, epilogue, token, result % token_results, token < plan.rows);
+}
+
 /// One block's jobs. Grid: plan.blocks; threads: product_threads; shared memory: plan.shared_bytes.
 template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue, class Weights>
 TEMPERA_KERNEL(product_threads, 1)
@@ -73,7 +128,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   const std::size_t inputs_begin = Layout::ring_bytes(plan.stages);
   auto* const inputs = simt::shared_memory<std::uint16_t>(inputs_begin);
   auto* const total = simt::shared_memory<float>(inputs_begin + Layout::inputs_bytes(plan.window));
-  const bool whole = plan.parts == 1;
+  const bool whole = plan.adding == Adding::own_block;
 
   simt::let_next_begin();
   const Weights matrix = Weights::of(operands);
@@ -187,6 +242,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       }
     }
 
+    if (plan.adding == Adding::next_kernel) continue;
     if (!whole) {
       // The sums of this part are out; the block that finds all others' there adds them up.
       auto* const arrived = reinterpret_cast<std::uint32_t*>(total);
@@ -215,29 +271,19 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       const unsigned tile = element / tile_outputs % tiles;
       const unsigned unit = element / tile_outputs / tiles % job.units;
       const unsigned token = element / tile_outputs / tiles / job.units;
+      const unsigned place = ((job.first_unit + unit) * tiles + tile) * tile_outputs + output;
+      if (!whole) {
+        add_result(plan, operands.scratch, epilogue, first_token + token, place, there);
+        continue;
+      }
       float values[2] = {};
       TEMPERA_UNROLL
       for (unsigned t = 0; t < UnitTiles / tiles; ++t) {
         if (!there) break;
-        if (whole) {
-          values[t] =
-              total[((unit * UnitTiles + tile + t) * Layout::tokens + token) * Layout::sum_pitch +
-                    output];
-          continue;
-        }
-        const std::size_t segment_floats = std::size_t{plan.rows} * plan.units * result_floats;
-        const float* sums =
-            operands.scratch +
-            (std::size_t{first_token + token} * plan.units + job.first_unit + unit) *
-                result_floats +
-            (tile + t) * tile_outputs + output;
-        float sum = simt::load_shared_by_blocks(sums);
-        for (unsigned segment = 1; segment < plan.segments; ++segment) {
-          sum += simt::load_shared_by_blocks(sums + segment * segment_floats);
-        }
-        values[t] = sum;
+        values[t] =
+            total[((unit * UnitTiles + tile + t) * Layout::tokens + token) * Layout::sum_pitch +
+                  output];
       }
-      const unsigned place = ((job.first_unit + unit) * tiles + tile) * tile_outputs + output;
       epilogue(plan, first_token + token, place, values, there && place < plan.out);
     }
   }

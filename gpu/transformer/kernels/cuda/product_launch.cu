@@ -17,6 +17,9 @@ void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOper
     simt::launch(shape, stream, product<TokenTiles, unit_tiles, Epilogue, FragmentWeights>, plan,
                  operands, epilogue);
   }
+  if (plan.adding != Adding::next_kernel) return;
+  simt::launch({.blocks = {plan.adding_blocks(Epilogue::gated)}, .threads = product_threads},
+               stream, add_segments<Epilogue>, plan, operands.scratch, epilogue);
 }
 
 template <class Epilogue>

@@ -13,6 +13,9 @@ constexpr unsigned step_inputs = 16;
 constexpr unsigned segment_inputs = segment_steps * step_inputs;
 constexpr unsigned tile_outputs = 16;
 
+/// Segments of a result that a thread asks the scratch memory for before it adds the first of them.
+constexpr unsigned segments_together = 8;
+
 constexpr unsigned product_warps = 8;
 constexpr unsigned product_threads = product_warps * 32;
 

@@ -29,32 +29,12 @@ std::size_t shared_bytes(const ProductPlan& plan) {
   }
 }
 
-/// Nanoseconds by the rates of an H200: of 4.8 TB/s a multiprocessor gets 36 bytes a nanosecond,
-/// from the second-level cache about 60; a block's first bytes and its last sums cost about 0.7 µs,
-/// and a second phase through scratch memory 1 µs.
-double cost(const ProductPlan& plan, unsigned tokens, const ProductDevice& device) {
-  constexpr double memory = 36;
-  constexpr double cache = 60;
-  const double segment_bytes = double{segment_steps} * 512;
-  const double rounds = quotient_up(plan.jobs(), device.multiprocessors);
-  const double weights =
-      double(plan.job_units) * plan.unit_tiles * plan.part_segments * segment_bytes;
-  const double inputs =
-      double(plan.part_segments) * std::min(plan.rows, tokens) * segment_inputs * 2;
-  const double sums =
-      plan.parts == 1 ? 0
-                      : 2.0 * 4 * double(plan.scratch_floats()) / (cache * device.multiprocessors);
-  return rounds * (std::max(weights / memory, (weights + inputs) / cache) + 700) +
-         (plan.parts == 1 ? 0 : 1000) + sums;
-}
-
 /// The deepest ring that is worth its room: 128 KiB in flight a block; 80 KiB where the inputs of
 /// 64 tokens need the room.
 unsigned deepest_ring(unsigned token_tiles) { return token_tiles <= 4 ? 8 : 5; }
 
 /// The cheapest cut of those with the token tiles and the ring of `plan`.
-std::optional<ProductPlan> cheapest(ProductPlan plan, const ProductDevice& device) {
-  const unsigned tokens = 8 * plan.token_tiles;
+std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductDevice& device) {
   // More than eight units of many segments would not share their inputs any better.
   constexpr unsigned most_units = 16;
   std::optional<ProductPlan> best;
@@ -72,8 +52,11 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, const ProductDevice& devic
       plan.shared_bytes = shared_bytes(plan);
       if (plan.shared_bytes > device.shared_bytes) continue;
       plan.blocks = std::min(plan.jobs(), device.multiprocessors);
-      const double estimate = cost(plan, tokens, device);
-      if (estimate < least) {
+      for (const Adding adding : {Adding::own_block, Adding::last_block, Adding::next_kernel}) {
+        if ((adding == Adding::own_block) != (plan.parts == 1)) continue;
+        plan.adding = adding;
+        const double estimate = predicted_nanoseconds(plan, gated, device.multiprocessors);
+        if (estimate >= least) continue;
         least = estimate;
         best = plan;
       }
@@ -83,6 +66,51 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, const ProductDevice& devic
 }
 
 }  // namespace
+
+SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
+  const unsigned waits = quotient_up(plan.segments, segments_together);
+  if (plan.adding == Adding::own_block) return {0, 0};
+  if (plan.adding == Adding::next_kernel) {
+    // All of a multiprocessor's blocks are there together, and wait together.
+    const unsigned blocks = quotient_up(plan.adding_blocks(gated), multiprocessors);
+    const unsigned of_result = gated ? 2 : 1;
+    return {std::size_t{blocks} * product_threads * of_result * plan.segments, waits * of_result};
+  }
+  // Where a block has several jobs, it may end last for each.
+  const unsigned jobs = quotient_up(plan.jobs(), plan.blocks);
+  const unsigned tokens = std::min(plan.rows, 8 * plan.token_tiles);
+  const unsigned sums = tokens * plan.job_units * plan.unit_tiles * tile_outputs;
+  return {std::size_t{jobs} * sums * plan.segments,
+          jobs * quotient_up(sums, product_threads) * waits};
+}
+
+// Nanoseconds by the rates of an H200: of 4.8 TB/s a multiprocessor gets 36 bytes a nanosecond,
+// from the second-level cache about 60, 200 ns after it has asked; a block's first bytes and its
+// last sums cost about 0.7 µs. Blocks that meet at a counter take 1 µs for it, one more kernel
+// 2.5 µs: what lies between two kernels of a graph, its first bytes and its tail.
+double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
+  constexpr double memory = 36;
+  constexpr double cache = 60;
+  constexpr double latency = 200;
+  constexpr double meeting = 1000;
+  constexpr double kernel = 2500;
+  const unsigned tokens = std::min(plan.rows, 8 * plan.token_tiles);
+  const double segment_bytes = double{segment_steps} * 512;
+  const double rounds = quotient_up(plan.jobs(), multiprocessors);
+  const double weights =
+      double(plan.job_units) * plan.unit_tiles * plan.part_segments * segment_bytes;
+  const double inputs = double(plan.part_segments) * tokens * segment_inputs * 2;
+  const double sums_out = plan.adding == Adding::own_block
+                              ? 0
+                              : double(plan.part_segments) * tokens * plan.job_units *
+                                    plan.unit_tiles * tile_outputs * 4;
+  const double first =
+      rounds * (std::max(weights / memory, (weights + inputs) / cache) + sums_out / cache + 700);
+  if (plan.adding == Adding::own_block) return first;
+  const SecondPhase second = second_phase(plan, gated, multiprocessors);
+  return first + (plan.adding == Adding::last_block ? meeting : kernel) +
+         std::max(second.waits * latency, double(second.sums) * sizeof(float) / cache);
+}
 
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
                          const ProductDevice& device) {
@@ -100,7 +128,7 @@ ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tile
     for (const unsigned stages : ring_depths) {
       if (stages > deepest_ring(token_tiles)) continue;
       plan.stages = stages;
-      if (const auto best = cheapest(plan, device)) return *best;
+      if (const auto best = cheapest(plan, gated, device)) return *best;
     }
   }
   throw BadInput("the device",

@@ -16,6 +16,13 @@ struct ProductDevice {
   std::size_t shared_bytes;  ///< that one block may have
 };
 
+/// Who adds the segments of a result. It changes no bit.
+enum class Adding : unsigned {
+  own_block,    ///< the block that has all of them, since the inputs are not cut
+  last_block,   ///< of the blocks that have parts of a range and chunk, the one that ends last
+  next_kernel,  ///< add_segments, by the whole device
+};
+
 /// How a product is cut into the jobs of its blocks. It changes no bit.
 ///
 /// A unit is what one warp takes at a time: one segment of one tile of outputs (or of two). A job
@@ -36,16 +43,27 @@ struct ProductPlan {
   unsigned window;         ///< segments whose inputs lie in shared memory together
   unsigned blocks;
   unsigned unit_tiles;
+  Adding adding;
   std::size_t shared_bytes;
 
   TEMPERA_HOST_DEVICE unsigned ranges() const { return (units + job_units - 1) / job_units; }
   TEMPERA_HOST_DEVICE unsigned jobs() const { return ranges() * parts * chunks; }
+  /// Sums of a segment that a token has in the scratch memory.
+  TEMPERA_HOST_DEVICE unsigned token_sums() const { return units * unit_tiles * tile_outputs; }
   /// Floats of the scratch memory: the sums of every segment, where a result has several parts.
   std::size_t scratch_floats() const {
-    return parts == 1 ? 0 : std::size_t{segments} * rows * units * unit_tiles * tile_outputs;
+    return adding == Adding::own_block ? 0 : std::size_t{segments} * rows * token_sums();
   }
   /// Counters of finished parts, one per range and chunk; all zero between launches.
-  std::size_t counters() const { return parts == 1 ? 0 : std::size_t{ranges()} * chunks; }
+  std::size_t counters() const {
+    return adding == Adding::last_block ? std::size_t{ranges()} * chunks : 0;
+  }
+  /// Blocks of add_segments, each with product_threads results. Of a gated product two sums of
+  /// every segment make a result.
+  unsigned adding_blocks(bool gated) const {
+    const std::size_t results = std::size_t{rows} * token_sums() / (gated ? 2 : 1);
+    return static_cast<unsigned>((results + product_threads - 1) / product_threads);
+  }
 };
 
 /// The token tiles of 8 that a kernel for this many rows takes, where the device has room for their
@@ -60,7 +78,20 @@ constexpr unsigned unit_tiles_for(unsigned token_tiles, bool gated) {
   return gated || token_tiles == 8 ? 2 : 1;
 }
 
-/// The cheapest cut by the model of product_plan.cpp, of those for the largest chunks of tokens and
+/// What the second phase of a plan costs its busiest multiprocessor: the sums that it reads from
+/// the scratch memory, and how often one of its threads waits for such reads, the second-level
+/// cache's latency each time. Zeros where a block adds its own.
+struct SecondPhase {
+  std::size_t sums;
+  unsigned waits;
+};
+SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors);
+
+/// What a product takes, in nanoseconds, by the model of product_plan.cpp and its rates, which are
+/// an H200's and calculated: no device has been measured.
+double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors);
+
+/// The cut of the least predicted_nanoseconds, of those for the largest chunks of tokens and
 /// then the deepest ring that the device has room for.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput where the device has too little shared memory for any cut

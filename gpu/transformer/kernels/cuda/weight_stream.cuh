@@ -15,7 +15,7 @@ struct ProductOperands {
   const simt::Vector16* fragments;  // [tiles, steps, 32]
   const std::uint16_t* inputs;      // [rows, in], bfloat16
   float* scratch;                   // [segments, rows, units, unit tiles, 16] where parts > 1
-  std::uint32_t* counters;          // [ranges, chunks] where parts > 1
+  std::uint32_t* counters;          // [ranges, chunks] where the last block adds
   // In place of fragments, as MatrixView has them.
   const std::byte* quantised = nullptr;
   const std::uint64_t* blocks = nullptr;

@@ -1,0 +1,189 @@
+// What the warps of the main kernels ask of memory, by what nvcc compiled, held against the plan of
+// checks/device_accesses.txt.
+#include "tests/simt/ptx/accesses.hpp"
+
+#include <fstream>
+#include <functional>
+#include <random>
+#include <sstream>
+
+#include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/kernels/cuda/attention_launch.hpp"
+#include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/transformer/kernels/cuda/rows.cuh"
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/contract.hpp"
+
+namespace tempera::tests::ptx {
+namespace {
+
+namespace simt = gpu::simt;
+
+/// As cudaMalloc aligns at least.
+struct alignas(256) Line {
+  unsigned char bytes[256];
+};
+template <class T>
+struct Aligned {
+  std::vector<Line> lines;
+  explicit Aligned(std::size_t size) : lines((size * sizeof(T) + 255) / 256) {}
+  explicit Aligned(const std::vector<T>& values) : Aligned(values.size()) {
+    std::memcpy(data(), values.data(), values.size() * sizeof(T));
+  }
+  T* data() { return reinterpret_cast<T*>(lines.data()); }
+};
+
+Accesses::Counts counted(const std::function<void(simt::Stream&)>& launch) {
+  Accesses all;
+  simt::Stream stream;
+  accesses = &all;
+  launch(stream);
+  accesses = nullptr;
+  return all.counts();
+}
+
+/// rows × 1024 inputs → 64 outputs. `adding` other than own_block: cut into its two segments.
+Accesses::Counts of_product(unsigned rows, gpu::Adding adding) {
+  constexpr unsigned in = 1024;
+  constexpr unsigned out = 64;
+  std::mt19937 random(rows);
+  Aligned<std::uint32_t> weights(
+      packed_fragments(random_bfloat16s(out * in, 0.3F, random), out, in));
+  Aligned<std::uint16_t> inputs(random_bfloat16s(std::size_t{rows} * in, 1.0F, random));
+  gpu::ProductPlan plan =
+      gpu::plan_product(rows, in, out, out / 16, false, {2, std::size_t{227} * 1024});
+  if (adding != gpu::Adding::own_block) {
+    plan.part_segments = 1;
+    plan.parts = plan.segments;
+    plan.window = 1;
+    plan.job_units = 1;
+    plan.blocks = 2;
+    plan.shared_bytes = std::size_t{227} * 1024;
+  }
+  plan.adding = adding;
+  Aligned<float> scratch(plan.scratch_floats() + 1);
+  Aligned<std::uint32_t> counters(std::vector<std::uint32_t>(plan.counters() + 1));
+  Aligned<float> outputs(std::size_t{rows} * out);
+  return counted([&](simt::Stream& stream) {
+    gpu::launch_product(stream, plan,
+                        {reinterpret_cast<const simt::Vector16*>(weights.data()), inputs.data(),
+                         scratch.data(), counters.data()},
+                        gpu::StoreProduct{outputs.data(), nullptr});
+  });
+}
+
+/// One row behind 512 positions, 8 queries of 128 that share 2 key heads.
+Accesses::Counts of_attention() {
+  constexpr std::uint32_t positions = 512;
+  const gpu::PageShape pages{1, 2, 128, 8, gpu::Arithmetic::tensor_core};
+  std::mt19937 random(3);
+  Aligned<std::uint16_t> memory(
+      random_bfloat16s(positions / 16 * pages.bytes() / sizeof(std::uint16_t), 1.0F, random));
+  const gpu::PageMemory view{reinterpret_cast<std::byte*>(memory.data()), pages.bytes()};
+  std::vector<std::uint32_t> table_of(positions / 16);
+  for (std::uint32_t p = 0; p < table_of.size(); ++p) table_of[p] = p;
+  Aligned<std::uint32_t> table(table_of);
+  Aligned<std::uint32_t> last(std::vector<std::uint32_t>{positions - 1});
+  Aligned<std::uint32_t> first(std::vector<std::uint32_t>{0});
+  const gpu::AttentionShape shape{8, 2, 128, 1024, 1280, 1536};
+  Aligned<float> buffer(random_floats(1536, 1.0F, random));
+  const gpu::TokenRows batch{1, positions, nullptr, last.data(), first.data(), table.data()};
+  const unsigned splits = gpu::attention_splits(positions);
+  Aligned<float> maxima(8 * splits);
+  Aligned<float> sums(8 * splits);
+  Aligned<float> outputs(8 * splits * 128);
+  Aligned<std::uint32_t> counters(std::vector<std::uint32_t>(gpu::attention_counters(shape, 1)));
+  Aligned<std::uint16_t> attended(1024);
+  return counted([&](simt::Stream& stream) {
+    gpu::launch_attention(
+        stream, shape, buffer.data(), batch, pages.keys(view, 0), pages.values(view, 0),
+        {maxima.data(), sums.data(), outputs.data(), counters.data(), splits}, attended.data());
+  });
+}
+
+Accesses::Counts of_norm() {
+  constexpr unsigned size = 1024;
+  std::mt19937 random(4);
+  Aligned<float> states(random_floats(2 * size, 1.0F, random));
+  Aligned<float> weight(random_floats(size, 1.0F, random));
+  Aligned<std::uint16_t> normed(2 * size);
+  return counted([&](simt::Stream& stream) {
+    simt::launch({.blocks = {2},
+                  .threads = gpu::row_threads,
+                  .shared_bytes = gpu::row_threads * sizeof(float)},
+                 stream, gpu::normalize_rows, static_cast<const float*>(states.data()),
+                 static_cast<const float*>(weight.data()), size, 1e-6F, normed.data());
+  });
+}
+
+struct Planned {
+  double turns;
+  double sectors;
+};
+/// Of the lines that begin with 'launch'.
+std::map<std::string, Planned> plan() {
+  std::ifstream file(TEMPERA_SOURCE_DIR "/checks/device_accesses.txt");
+  std::map<std::string, Planned> planned;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    std::string name;
+    Planned row{};
+    if (words >> kind >> name >> row.turns >> row.sectors && kind == "launch") planned[name] = row;
+  }
+  return planned;
+}
+
+}  // namespace
+
+TEST_CASE("the turns and sectors of a warp are those of its lanes' addresses") {
+  const auto counts_of = [](std::size_t stride, std::size_t bytes, Accesses::Space space) {
+    Accesses all;
+    alignas(256) static unsigned char memory[32 * 256];
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      simt::place = {lane, 32, {0, 0, 0}, {1, 1, 1}, nullptr};
+      all.note(7, space, memory + lane * stride, bytes);
+    }
+    return all.counts();
+  };
+  CHECK(counts_of(4, 4, Accesses::Space::shared).turns == 1);
+  CHECK(counts_of(0, 4, Accesses::Space::shared).turns == 1);  // one word for all
+  CHECK(counts_of(8, 4, Accesses::Space::shared).turns == 2);
+  CHECK(counts_of(128, 4, Accesses::Space::shared).turns == 32);
+  CHECK(counts_of(132, 4, Accesses::Space::shared).turns == 1);
+  CHECK(counts_of(16, 16, Accesses::Space::shared).turns == 4);
+  CHECK(counts_of(16, 16, Accesses::Space::shared).fewest_turns == 4);
+  CHECK(counts_of(128, 16, Accesses::Space::shared).turns == 32);
+  CHECK(counts_of(144, 16, Accesses::Space::shared).turns == 4);
+  CHECK(counts_of(4, 4, Accesses::Space::global).sectors == 4);
+  CHECK(counts_of(4, 4, Accesses::Space::global).fewest_sectors == 4);
+  CHECK(counts_of(64, 4, Accesses::Space::global).sectors == 32);
+  CHECK(counts_of(64, 4, Accesses::Space::global).fewest_sectors == 4);
+  CHECK(counts_of(0, 4, Accesses::Space::global).sectors == 1);
+}
+
+TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
+  const std::map<std::string, std::function<Accesses::Counts()>> launches{
+      {"product_of_8_rows", [] { return of_product(8, gpu::Adding::own_block); }},
+      {"product_of_64_rows", [] { return of_product(64, gpu::Adding::own_block); }},
+      {"cut_product_last_block", [] { return of_product(64, gpu::Adding::last_block); }},
+      {"cut_product_next_kernel", [] { return of_product(64, gpu::Adding::next_kernel); }},
+      {"attention", of_attention},
+      {"norm", of_norm}};
+  const auto planned = plan();
+  REQUIRE(planned.size() == launches.size());
+  for (const auto& [name, launch] : launches) {
+    const Accesses::Counts found = launch();
+    INFO(name << ": " << found.turns << " turns for " << found.fewest_turns << ", " << found.sectors
+              << " sectors for " << found.fewest_sectors);
+    REQUIRE(planned.count(name) == 1);
+    REQUIRE(found.fewest_turns > 0);
+    REQUIRE(found.fewest_sectors > 0);
+    CHECK(static_cast<double>(found.turns) <=
+          planned.at(name).turns * static_cast<double>(found.fewest_turns));
+    CHECK(static_cast<double>(found.sectors) <=
+          planned.at(name).sectors * static_cast<double>(found.fewest_sectors));
+  }
+}
+
+}  // namespace tempera::tests::ptx
