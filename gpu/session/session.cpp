@@ -92,7 +92,7 @@ class Session::Work {
   }
 
   SessionTotals totals() const {
-    return {engine_.decode_tokens(), engine_.batches(), engine_.times()};
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times(), memory_.taken()};
   }
 
  private:
