@@ -1,15 +1,19 @@
 #include "serve/server.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
-#include "gpu/session/prompt_number.hpp"
+#include "serve/batches/batch_paths.hpp"
+#include "serve/batches/batches.hpp"
 #include "serve/page/page.hpp"
 #include "serve/protocol/error_body.hpp"
+#include "serve/protocol/json_response.hpp"
 #include "serve/protocol/openapi.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
@@ -43,12 +47,6 @@ std::string field_of(const std::string& message) {
   return field.find_first_of(" \"/") == std::string::npos ? field : std::string();
 }
 
-HttpResponse json_response(const ordered_json& body) {
-  HttpResponse response;
-  response.body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  return response;
-}
-
 }  // namespace
 
 class Server::Work {
@@ -58,26 +56,34 @@ class Server::Work {
         options_(std::move(options)),
         identity_{options_.model_name, arithmetic_name(model), {}},
         session_(model, options_.session),
-        loop_(session_, [this] { after_turn(); }),
+        loop_(session_, [this] { return after_turn(); }),
         http_(
             options_.host, options_.port,
             [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
             [](unsigned status, const std::string& what) { return error_response(status, what); },
-            options_.http),
+            limits_of(options_)),
         intake_(options_.most_choices) {
     identity_.fingerprint =
         identity_.model + "-" + identity_.arithmetic + "-tempera-" + options_.version;
+    if (options_.batch_folder)
+      batches_ = std::make_unique<Batches>(
+          *options_.batch_folder,
+          GenerationMakings{model_, identity_, counters_, options_.generation,
+                            [this](std::string text) { return without_paths(std::move(text)); }});
   }
 
   std::uint16_t port() const { return http_.port(); }
 
   void run(const std::function<bool()>& is_asked_to_stop) {
     http_.every(std::chrono::milliseconds(100), [&, stopping = false]() mutable {
+      counters_.connections = http_.connections();
+      if (batches_ && batches_->is_waiting()) wake();
       if (stopping || !is_asked_to_stop()) return;
       stopping = true;
       is_stopping_ = true;
       http_.stop(options_.grace);
     });
+    wake();  // for the batches of an earlier process
     std::thread connections([this] {
       http_.run();
       loop_.stop();
@@ -89,6 +95,7 @@ class Server::Work {
                                                    ? "the model has failed; see the server's log"
                                                    : "the server is shutting down");
     is_stopping_ = true;
+    if (batches_) batches_->save(session_);
     if (failure) http_.stop(std::chrono::seconds(2));
     connections.join();
     generations_.clear();
@@ -98,6 +105,16 @@ class Server::Work {
  private:
   static std::string arithmetic_name(const gpu::OpenedModel& model) {
     return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
+  }
+
+  static HttpLimits limits_of(const ServerOptions& options) {
+    HttpLimits limits = options.http;
+    if (options.batch_folder) limits.large_path = "/v1/files";
+    return limits;
+  }
+  /// Lets the session's thread look what there is to do.
+  void wake() {
+    loop_.post([](gpu::Session&) {});
   }
 
   void handle(const std::shared_ptr<Exchange>& exchange) {
@@ -124,6 +141,7 @@ class Server::Work {
       return later(exchange, [this](auto& body) { return tokenize(body); });
     if (on("POST", "/detokenize"))
       return later(exchange, [this](auto& body) { return detokenize(body); });
+    if (is_batch_path(request.path)) return batch_request(exchange);
     if (is_known_path_)
       exchange->respond(error_response(405, request.method + " is not offered for this path"));
     else
@@ -213,10 +231,37 @@ class Server::Work {
   /// Answers from a parsed body on the intake's thread.
   void later(const std::shared_ptr<Exchange>& exchange,
              std::function<HttpResponse(const JsonObject&)> answer) {
+    on_intake(exchange, [this, answer = std::move(answer)](const HttpRequest& request) {
+      const json parsed = parse_json(request.body, "body");
+      return answer(JsonObject(parsed, "body"));
+    });
+  }
+
+  void batch_request(const std::shared_ptr<Exchange>& exchange) {
+    if (!batches_)
+      return exchange->respond(error_response(
+          404, "this server keeps no files and batches; start it with --batch-folder FOLDER"));
+    on_intake(exchange, [this](const HttpRequest& request) {
+      HttpResponse response;
+      try {
+        response = *answer_batch_request(*batches_, request);
+      } catch (const BadInput& error) {
+        // What names a place on this machine is the disk's fault and not the client's.
+        const std::string message = error.what();
+        if (message.find(*options_.batch_folder) == std::string::npos) throw;
+        std::fprintf(stderr, "%s\n", message.c_str());
+        response = error_response(507, without_paths(message));
+      }
+      wake();
+      return response;
+    });
+  }
+
+  void on_intake(const std::shared_ptr<Exchange>& exchange,
+                 std::function<HttpResponse(const HttpRequest&)> answer) {
     const bool taken = intake_.post([this, exchange, answer = std::move(answer)] {
       try {
-        const json parsed = parse_json(exchange->request().body, "body");
-        exchange->respond(answer(JsonObject(parsed, "body")));
+        exchange->respond(answer(exchange->request()));
       } catch (const BadInput& error) {
         exchange->respond(bad_input(error));
       } catch (const std::exception& error) {
@@ -233,11 +278,14 @@ class Server::Work {
 
   /// A message without the place of the model on this machine.
   std::string without_paths(std::string message) const {
-    const std::string& path = options_.model_path;
-    if (path.empty()) return message;
-    for (auto at = message.find(path); at != std::string::npos;
-         at = message.find(path, at + identity_.model.size()))
-      message.replace(at, path.size(), identity_.model);
+    const auto hide = [&](const std::string& path, const std::string& name) {
+      if (path.empty()) return;
+      for (auto at = message.find(path); at != std::string::npos;
+           at = message.find(path, at + name.size()))
+        message.replace(at, path.size(), name);
+    };
+    hide(options_.model_path, identity_.model);
+    if (options_.batch_folder) hide(*options_.batch_folder, "the server's disk");
     return message;
   }
 
@@ -255,34 +303,15 @@ class Server::Work {
   /// On the intake's thread: reads the body, encodes the prompts, and hands over to the session's.
   void prepare(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
     try {
-      GenerationRequest asked =
-          read_generation_request(exchange->request().body, is_chat, options_.generation);
-      if (!asked.model.empty() && asked.model != identity_.model)
-        return refuse(
-            exchange,
-            error_response(404, "this server offers the model \"" + identity_.model + "\" alone",
-                           "model"));
-      std::vector<gpu::SamplerSettings> settings;
-      std::vector<gpu::SampleRequest> requests;
-      for (const gpu::SampleWish& wish : asked.wishes) {
-        settings.push_back(gpu::resolve_sampler(wish.sampler));
-        gpu::refuse_idle_prefetch(settings.back());
-        auto prompt = gpu::resolve_prompt(model_, wish.prompt, wish.thinking,
-                                          gpu::asked_horizon(wish.sampler, settings.back()),
-                                          is_chat ? "messages" : "prompt");
-        const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
-        requests.push_back(settings.back().request(std::move(prompt.tokens), number, prompt.horizon,
-                                                   model_.terminal(),
-                                                   is_chat ? "messages" : "prompt"));
-      }
-      const std::size_t choices = asked.wishes.size() * asked.choices_of_a_prompt;
-      if (counters_.under_way.fetch_add(choices) + choices > options_.most_choices) {
-        counters_.under_way -= choices;
+      ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
+                                                       is_chat, options_.generation);
+      const std::size_t choices = resolved.choices();
+      auto place = QueuePlace::take(counters_, choices, options_.most_choices);
+      if (!place)
         return refuse(exchange, error_response(429, "the queue is full; try again later"));
-      }
       const auto generation =
-          std::make_shared<Generation>(model_, identity_, counters_, std::move(asked),
-                                       std::move(requests), std::move(settings), exchange);
+          std::make_shared<Generation>(model_, identity_, counters_, std::move(resolved),
+                                       GenerationName::fresh(is_chat), exchange, std::move(place));
       loop_.post([this, generation](gpu::Session& session) {
         generations_.insert(generation);
         generation->begin(session);
@@ -292,6 +321,8 @@ class Server::Work {
           if (const auto left = weak.lock()) left->leave(session);
         });
       });
+    } catch (const OtherModel& error) {
+      refuse(exchange, error_response(404, error.what(), "model"));
     } catch (const BadInput& error) {
       refuse(exchange, bad_input(error));
     } catch (const std::exception& error) {
@@ -300,18 +331,31 @@ class Server::Work {
   }
 
   /// On the session's thread, after each pass.
-  void after_turn() {
-    std::erase_if(generations_, [this](const std::shared_ptr<Generation>& generation) {
-      if (!generation->is_over()) return false;
-      counters_.under_way -= generation->choices();
-      return true;
-    });
+  bool after_turn() {
+    if (options_.longest.count() > 0) end_late_ones();
+    std::erase_if(generations_, [](const auto& generation) { return generation->is_over(); });
     const gpu::SessionTotals totals = session_.totals();
     counters_.decode_tokens = totals.decode_tokens;
     counters_.batches = totals.batches;
     counters_.forward_seconds = totals.times.forward;
     counters_.draw_seconds = totals.times.draw;
-    counters_.cache_bytes = model_.model().most_cache_bytes();
+    counters_.accept_seconds = totals.times.accept;
+    counters_.swap_seconds = totals.times.swap;
+    counters_.cache_bytes = totals.cache_bytes;
+    counters_.most_cache_bytes = model_.model().most_cache_bytes();
+    // Half of what may be under way is left to clients, whose requests are begun in their turn.
+    return batches_ && !is_stopping_ &&
+           batches_->advance(session_, std::max<std::size_t>(1, options_.session.in_flight / 2));
+  }
+
+  void end_late_ones() {
+    const auto begun_before = std::chrono::steady_clock::now() - options_.longest;
+    for (const auto& generation : generations_)
+      // No status that clients answer by asking for the same again.
+      if (generation->begun_at() < begun_before)
+        generation->give_up(400, "it took longer than this server's limit of " +
+                                     std::to_string(options_.longest.count()) +
+                                     " seconds; ask for less, or use /v1/batches");
   }
 
   const gpu::OpenedModel& model_;
@@ -323,6 +367,7 @@ class Server::Work {
   bool is_known_path_ = false;
   gpu::Session session_;
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
+  std::unique_ptr<Batches> batches_;
   EngineLoop loop_;
   // The connections end last: the others hold exchanges.
   HttpServer http_;

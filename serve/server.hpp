@@ -27,7 +27,10 @@ struct ServerOptions {
   HttpLimits http;
   GenerationLimits generation;
   gpu::SessionOptions session;
-  std::chrono::seconds grace{30};  ///< for what runs when the server is asked to stop
+  std::chrono::seconds grace{30};   ///< for what runs when the server is asked to stop
+  std::chrono::seconds longest{0};  ///< that a request may be drawn; 0: no limit
+  /// Where /v1/files and /v1/batches are kept; without it they are not offered.
+  std::optional<std::string> batch_folder;
 };
 
 /// An OpenAI-compatible server of one model. Three threads: one for all connections, one that reads
@@ -38,8 +41,8 @@ struct ServerOptions {
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer; and for an address beyond this machine without a key, unless
-  /// `without_key`
+  /// @throw BadInput as HttpServer and Batches; and for an address beyond this machine without a
+  /// key, unless `without_key`
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;

@@ -1,4 +1,7 @@
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -27,13 +30,22 @@ struct ServeOptions {
   std::string model;
   std::string key_file;
   std::string device;
-  std::string cache_memory;
   std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
   serve::ServerOptions server;
   std::size_t grace = 30;
+  std::size_t longest = 0;
+  std::string batch_folder;
   bool without_key = false;
 };
+
+/// A connection is an open file, and the usual limit of 1024 is for programs that use select().
+void raise_limit_of_open_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 std::string key_in(const std::string& file) {
   std::string key = read_text_file(file);
@@ -53,6 +65,12 @@ void run_serve(ServeOptions options) {
   options.server.model_path = gpu::resolve_model(options.model);
   options.server.version = version_number();
   options.server.grace = std::chrono::seconds(options.grace);
+  options.server.longest = std::chrono::seconds(options.longest);
+  if (!options.batch_folder.empty()) options.server.batch_folder = options.batch_folder;
+  raise_limit_of_open_files();
+  // A closed terminal or a limit of file sizes is an error of one write and no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   end_on_interrupt("");
   const NotedInterrupts noted;
   serve::Server server(model, options.server, options.without_key);
@@ -107,6 +125,17 @@ void add_serve(CLI::App& app) {
                    "30)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0, 86400));
+  command
+      ->add_option("--longest", options->longest,
+                   "Seconds that a request may be drawn; 0: no limit (default: 0)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 31536000));
+  add_text(*command, "--batch-folder", options->batch_folder, "FOLDER",
+           "Folder for /v1/files and /v1/batches, taken up again after a restart (default: they "
+           "are not offered)");
+  add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
+            "Most memory that caches of answers under way may take up, such as 8G (default: no "
+            "limit)");
   command->footer(serve_examples);
   command->callback([=] {
     require(*model, "give --model MODEL, a Hugging Face folder, a GGUF file or a name");

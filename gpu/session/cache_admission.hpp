@@ -36,6 +36,8 @@ class CacheAdmission {
   CacheBudget budget() const { return {budget_, is_given_}; }
   void take(std::size_t bytes) { taken_ += bytes; }
   void give_back(std::size_t bytes) { taken_ -= bytes; }
+  /// Bytes that what is under way may come to need.
+  std::size_t taken() const { return taken_; }
 
   /// @throw BadInput naming `which` if a run that needs this much does not fit alone
   void require_room(std::size_t bytes, const std::string& which) const;

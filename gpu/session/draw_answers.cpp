@@ -26,6 +26,7 @@ void add(SessionTotals& sum, const SessionTotals& more) {
   sum.times.draw += more.times.draw;
   sum.times.accept += more.times.accept;
   sum.times.swap += more.times.swap;
+  sum.cache_bytes += more.cache_bytes;
   if (!sum.held_back) sum.held_back = more.held_back;
 }
 

@@ -93,7 +93,8 @@ class Session::Work {
   }
 
   SessionTotals totals() const {
-    return {engine_.decode_tokens(), engine_.batches(), engine_.times(), held_back_};
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times(), memory_.taken(),
+            held_back_};
   }
 
  private:

@@ -30,6 +30,7 @@ struct SessionTotals {
   std::uint64_t decode_tokens = 0;  ///< all that were drawn, those prefetched in vain included
   std::uint64_t batches = 0;        ///< forward passes
   EngineTimes times;
+  std::size_t cache_bytes = 0;  ///< set aside now for the caches of what is under way
   std::optional<HeldBack> held_back = {};
 };
 

@@ -15,6 +15,7 @@ struct HttpRequest {
   std::string path;           ///< the target up to its '?'
   std::string query;          ///< the target after its '?'
   std::string authorization;  ///< the header of this name, or empty
+  std::string content_type;   ///< the same
   std::string body;
 };
 

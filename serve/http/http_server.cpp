@@ -1,5 +1,6 @@
 #include "serve/http/http_server.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -212,11 +213,19 @@ class Connection final : public HttpServer::OpenConnection,
   asio::awaitable<bool> serve_request() {
     http::request_parser<http::string_body> parser;
     parser.header_limit(static_cast<std::uint32_t>(shared_->limits.header_bytes));
-    parser.body_limit(shared_->limits.body_bytes);
+    const HttpLimits& limits = shared_->limits;
+    parser.body_limit(std::max(limits.body_bytes, limits.large_body_bytes));
+    body_limit_ = limits.large_body_bytes;
     stream_.expires_after(shared_->limits.request);
     Error error;
     co_await http::async_read_header(stream_, buffer_, parser,
                                      asio::redirect_error(asio::use_awaitable, error));
+    if (!error && parser.get().target() != limits.large_path) {
+      parser.body_limit(limits.body_bytes);
+      body_limit_ = limits.body_bytes;
+      if (parser.content_length() && *parser.content_length() > limits.body_bytes)
+        error = http::error::body_limit;
+    }
     if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       http::response<http::empty_body> go_on{http::status::continue_, parser.get().version()};
       co_await http::async_write(stream_, go_on, asio::redirect_error(asio::use_awaitable, error));
@@ -239,6 +248,7 @@ class Connection final : public HttpServer::OpenConnection,
     asked.path = target.substr(0, mark);
     if (mark != std::string::npos) asked.query = target.substr(mark + 1);
     asked.authorization = std::string(request[http::field::authorization]);
+    asked.content_type = std::string(request[http::field::content_type]);
     asked.body = std::move(request.body());
 
     const auto answer = std::make_shared<Answer>(shared_, std::move(asked));
@@ -342,8 +352,7 @@ class Connection final : public HttpServer::OpenConnection,
              " bytes";
     } else if (error == http::error::body_limit) {
       status = 413;
-      what = "the request's body is larger than " + std::to_string(shared_->limits.body_bytes) +
-             " bytes";
+      what = "the request's body is larger than " + std::to_string(body_limit_) + " bytes";
     }
     const HttpResponse refusal = shared_->refuse(status, what);
     http::response<http::string_body> response{http::status::bad_request, 11};
@@ -362,6 +371,7 @@ class Connection final : public HttpServer::OpenConnection,
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   bool is_idle_ = true;
+  std::size_t body_limit_ = 0;  // of the request that is being read
 };
 
 asio::awaitable<void> accept(std::shared_ptr<Shared> shared, Tcp::acceptor& acceptor) {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "serve/protocol/json_response.hpp"
+
 namespace tempera::serve {
 namespace {
 
@@ -29,8 +31,7 @@ std::string body_of(unsigned status, const std::string& message, const std::stri
   else
     error["param"] = param;
   error["code"] = status;
-  return ordered_json{{"error", error}}.dump(-1, ' ', false,
-                                             ordered_json::error_handler_t::replace);
+  return spelled({{"error", error}});
 }
 
 }  // namespace

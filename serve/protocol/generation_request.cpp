@@ -158,6 +158,15 @@ std::vector<gpu::ChatMessage> messages_of(const JsonObject& body) {
   return messages;
 }
 
+/// Of a prompt's texts; tokens are held against the model's context.
+std::size_t bytes_of(const gpu::PromptWish& prompt) {
+  if (const auto* text = std::get_if<std::string>(&prompt)) return text->size();
+  std::size_t sum = 0;
+  if (const auto* messages = std::get_if<std::vector<gpu::ChatMessage>>(&prompt))
+    for (const gpu::ChatMessage& message : *messages) sum += message.content.size();
+  return sum;
+}
+
 void require_at_most(const char* field, std::size_t value, std::size_t limit) {
   if (value > limit)
     throw BadInput(field, std::to_string(value) + " is above this server's limit",
@@ -185,7 +194,8 @@ void read_logprobs(const JsonObject& body, GenerationRequest& request,
 }  // namespace
 
 GenerationRequest read_generation_request(std::string_view body_text, bool is_chat,
-                                          const GenerationLimits& limits) {
+                                          const GenerationLimits& limits,
+                                          std::optional<std::uint64_t> seed) {
   const json parsed = parse_json(body_text, "body");
   const JsonObject body(parsed, "body");
   if (is_chat)
@@ -277,7 +287,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
       throw BadInput(length, "0 asks for nothing", "give 1 or more, or \"echo\": true beside it");
   }
 
-  if (!request.is_seed_given) {
+  if (!request.is_seed_given && seed) {
+    request.seed = *seed;
+  } else if (!request.is_seed_given) {
     std::random_device source;
     // Clients read numbers as doubles, so a seed of ours has at most 53 bits.
     request.seed = (std::uint64_t{source()} << 21) ^ source();
@@ -292,6 +304,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
   else
     prompts = prompts_of(body);
   require_at_most("prompt", prompts.size(), limits.prompts);
+  for (const auto& prompt : prompts)
+    require_at_most(is_chat ? "messages, bytes" : "prompt, bytes", bytes_of(prompt),
+                    limits.prompt_bytes);
   require_at_most("n", request.choices_of_a_prompt, limits.choices);
   require_at_most("prompts times n", prompts.size() * request.choices_of_a_prompt,
                   std::max(limits.choices, limits.prompts));

@@ -45,7 +45,9 @@ struct GenerationRequest {
 /// @throw BadInput naming the field: for what is no JSON, unknown fields (with the nearest known
 /// one), fields of the protocol that would change the law (top_p, penalties, logit_bias, tools),
 /// and what is beyond `limits`
+/// @param seed of a body that has none; without it the machine's entropy gives one
 GenerationRequest read_generation_request(std::string_view body, bool is_chat,
-                                          const GenerationLimits& limits);
+                                          const GenerationLimits& limits,
+                                          std::optional<std::uint64_t> seed = std::nullopt);
 
 }  // namespace tempera::serve

@@ -1,6 +1,7 @@
 #include "serve/sessions/counters.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tempera::serve {
 namespace {
@@ -44,6 +45,13 @@ void Counters::add(const gpu::Answer& answer) {
   add_to(swaps_, answer.swaps);
 }
 
+std::unique_ptr<QueuePlace> QueuePlace::take(Counters& counters, std::size_t choices,
+                                             std::size_t most) {
+  std::unique_ptr<QueuePlace> place(new QueuePlace(counters, choices));
+  if (counters.under_way.fetch_add(choices) + choices > most) place.reset();
+  return place;
+}
+
 std::string Counters::prometheus() const {
   std::string text;
   line(text, "requests_total", "counter", "Generation requests.", requests.load());
@@ -56,13 +64,25 @@ std::string Counters::prometheus() const {
   line(text, "decode_tokens_total", "counter", "Tokens drawn, also for proposals.",
        decode_tokens.load());
   line(text, "batches_total", "counter", "Forward passes.", batches.load());
-  line(text, "batch_rows_mean", "gauge", "Tokens drawn in a forward pass, on average.",
+  line(text, "batch_rows_mean", "gauge",
+       "Records of a forward pass (tokens drawn in it), on average.",
        batches == 0 ? 0.0 : static_cast<double>(decode_tokens) / static_cast<double>(batches));
-  line(text, "cache_bytes_most", "gauge", "The most bytes of caches so far.", cache_bytes.load());
+  line(text, "cache_bytes", "gauge", "Bytes set aside for caches of what is under way.",
+       cache_bytes.load());
+  line(text, "cache_bytes_most", "gauge", "The most bytes of caches so far.",
+       most_cache_bytes.load());
   line(text, "choices_under_way", "gauge", "Choices that are drawn or wait.", under_way.load());
-  line(text, "forward_seconds_total", "counter", "Seconds in forward passes.",
-       forward_seconds.load());
-  line(text, "draw_seconds_total", "counter", "Seconds in draws.", draw_seconds.load());
+  line(text, "batch_lines_total", "counter", "Lines of /v1/batches that were answered.",
+       batch_lines.load());
+  line(text, "connections", "gauge", "Connections that are open.", connections.load());
+  line(text, "round_trips_total", "counter", "Trips of replicas from rung 1 to K and back.",
+       round_trips.load());
+  text += "# HELP tempera_seconds_total Seconds by part.\n# TYPE tempera_seconds_total counter\n";
+  for (const auto& [part, seconds] :
+       {std::pair{"forward", forward_seconds.load()}, std::pair{"draw", draw_seconds.load()},
+        std::pair{"accept", accept_seconds.load()}, std::pair{"swap", swap_seconds.load()}})
+    text += std::string("tempera_seconds_total{part=\"") + part + "\"} " + std::to_string(seconds) +
+            "\n";
   const std::scoped_lock lock(mutex_);
   labelled(text, "local_moves_total", "Local moves by rung.", "rung", moves_);
   labelled(text, "swaps_total", "Swaps by edge.", "edge", swaps_);

@@ -17,7 +17,7 @@ std::exception_ptr EngineLoop::run() {
     try {
       for (const Job& job : jobs) job(session_);
       is_busy = session_.step();
-      after_each_();
+      is_busy = after_each_() || is_busy;
     } catch (...) {
       return std::current_exception();
     }

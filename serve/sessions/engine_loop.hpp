@@ -17,8 +17,9 @@ class EngineLoop {
  public:
   using Job = std::function<void(gpu::Session&)>;
 
-  /// @param after_each called on the loop's thread after the jobs and the pass of every turn
-  EngineLoop(gpu::Session& session, std::function<void()> after_each)
+  /// @param after_each called on the loop's thread after the jobs and the pass of every turn; true
+  /// asks for another turn
+  EngineLoop(gpu::Session& session, std::function<bool()> after_each)
       : session_(session), after_each_(std::move(after_each)) {}
 
   /// Runs on the calling thread until stop(). Returns what ended it, if that was an error of the
@@ -32,7 +33,7 @@ class EngineLoop {
 
  private:
   gpu::Session& session_;
-  const std::function<void()> after_each_;
+  const std::function<bool()> after_each_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::vector<Job> jobs_;

@@ -4,29 +4,16 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "base/error.hpp"
 #include "serve/protocol/error_body.hpp"
+#include "serve/protocol/fresh_id.hpp"
+#include "serve/protocol/json_response.hpp"
 
 namespace tempera::serve {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// Text as JSON; what is no UTF-8 (a byte token alone) becomes U+FFFD.
-std::string spelled(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-std::string fresh_id(bool is_chat) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::random_device source;
-  std::string id = is_chat ? "chatcmpl-" : "cmpl-";
-  for (int word = 0; word < 3; ++word)
-    for (std::uint32_t bits = source(), i = 0; i < 8; ++i, bits >>= 4) id += digits[bits & 15U];
-  return id;
-}
 
 /// log p as JSON, which knows no infinity.
 ordered_json number(double log_p) {
@@ -44,23 +31,34 @@ ordered_json rates(const std::vector<gpu::AcceptanceCounts>& counts) {
 
 }  // namespace
 
+GenerationName GenerationName::fresh(bool is_chat) {
+  return {fresh_id(is_chat ? "chatcmpl-" : "cmpl-"), static_cast<std::int64_t>(std::time(nullptr))};
+}
+
 Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
-                       GenerationRequest asked, std::vector<gpu::SampleRequest> requests,
-                       std::vector<gpu::SamplerSettings> settings,
-                       std::shared_ptr<Exchange> exchange)
+                       ResolvedGeneration resolved, GenerationName name,
+                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueuePlace> place)
     : model_(model),
       identity_(identity),
       counters_(counters),
-      asked_(std::move(asked)),
-      requests_(std::move(requests)),
-      settings_(std::move(settings)),
+      asked_(std::move(resolved.asked)),
+      requests_(std::move(resolved.requests)),
+      settings_(std::move(resolved.settings)),
       exchange_(std::move(exchange)),
-      id_(fresh_id(asked_.is_chat)),
-      created_(static_cast<std::int64_t>(std::time(nullptr))) {
+      name_(std::move(name)),
+      place_(std::move(place)),
+      is_of_client_(place_ != nullptr) {
   for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
-    for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n)
-      choices_.push_back({.prompt = prompt});
+    for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n) {
+      choices_.push_back(
+          {.prompt = prompt, .statistics = gpu::TemperingStatistics(requests_[prompt].ladder)});
+    }
   open_ = asked_.generates ? choices_.size() : 0;
+}
+
+void Generation::keep(std::map<std::size_t, KeptChoice> begun, ChoiceKeeper& keeper) {
+  begun_ = std::move(begun);
+  keeper_ = &keeper;
 }
 
 void Generation::begin(gpu::Session& session) {
@@ -68,16 +66,38 @@ void Generation::begin(gpu::Session& session) {
   session_ = &session;
   try {
     if (asked_.generates)
-      for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
-        prompt_of_[session.submit(requests_[prompt], *this)] = prompt;
+      for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt) submit(prompt);
     for (const auto& request : requests_) counters_.prompt_tokens += request.prompt.size();
     if (asked_.stream) open_stream();
     if (open_ == 0) finish();
   } catch (const BadInput& error) {
-    cancel_all();
-    is_over_ = true;
-    ++counters_.refused;
-    exchange_->respond(error_response(400, error.what()));
+    give_up(400, error.what());
+  } catch (const std::exception& error) {
+    // A model that gives no numbers for the prompt that is to be scored, say.
+    give_up(500, error.what());
+  }
+}
+
+void Generation::submit(std::size_t prompt) {
+  if (begun_.empty()) {
+    prompt_of_[session_->submit(requests_[prompt], *this)] = prompt;
+    return;
+  }
+  // An earlier process has begun some of its choices: each is a request of its own.
+  for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n) {
+    gpu::SampleRequest one = requests_[prompt];
+    one.first_sample = n;
+    one.samples = 1;
+    const std::size_t index = prompt * asked_.choices_of_a_prompt + n;
+    const auto kept = begun_.find(index);
+    if (kept == begun_.end()) {
+      prompt_of_[session_->submit(std::move(one), *this)] = prompt;
+      continue;
+    }
+    Choice& choice = choices_[index];
+    choice.is_resumed = true;
+    choice.statistics.restore(kept->second.statistics);
+    prompt_of_[session_->resume(std::move(one), kept->second.progress, *this)] = prompt;
   }
 }
 
@@ -87,17 +107,23 @@ void Generation::cancel_all() {
   prompt_of_.clear();
 }
 
+void Generation::leave_queue() { place_.reset(); }
+
 void Generation::leave(gpu::Session& session) {
   if (is_over_) return;
   session_ = &session;
   cancel_all();
   is_over_ = true;
-  ++counters_.cancelled;
+  if (is_of_client_) ++counters_.cancelled;
+  leave_queue();
 }
 
 void Generation::give_up(unsigned status, const std::string& message) {
   if (is_over_) return;
+  cancel_all();
   is_over_ = true;
+  if (is_of_client_) ++counters_.refused;
+  leave_queue();
   if (is_streaming_) {
     exchange_->write(error_event(status, message));
     exchange_->end();
@@ -112,10 +138,17 @@ std::size_t Generation::index_of(gpu::RequestId request, std::size_t sample) con
 
 void Generation::round_ended(gpu::RequestId request, std::size_t sample,
                              const gpu::Progress& progress, std::span<const gpu::Event> events) {
-  if (is_over_ || !asked_.stream) return;
+  if (is_over_) return;
   const std::size_t index = index_of(request, sample);
   Choice& choice = choices_[index];
   ++choice.rounds;
+  const std::uint64_t trips = choice.statistics.round_trips();
+  choice.statistics.count(events);
+  counters_.round_trips += choice.statistics.round_trips() - trips;
+  if (keeper_ != nullptr)
+    keeper_->round_ended(index,
+                         {gpu::saved(progress, "the saved rounds"), choice.statistics.state()});
+  if (!asked_.stream) return;
   // A comment: clients skip it, and it keeps the connection open.
   exchange_->write(": choice " + std::to_string(index) + ", stage " +
                    std::to_string(progress.stage + 1) + ", round " +
@@ -164,10 +197,30 @@ void Generation::tokens_drawn(gpu::RequestId request, std::size_t sample,
 
 void Generation::answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) {
   if (is_over_) return;
-  const std::size_t index = index_of(request, sample);
+  try {
+    take(index_of(request, sample), answer);
+  } catch (const std::exception& error) {
+    // What a listener throws would end the session: a text that the model cannot score, say.
+    give_up(500, error.what());
+  }
+}
+
+/// An answer counts what was drawn since it was resumed; the statistics know the rest.
+void Generation::add_earlier_counts(Choice& choice) {
+  const auto& rungs = choice.statistics.rungs();
+  for (std::size_t k = 0; k < std::min(rungs.size(), choice.answer->moves.size()); ++k)
+    choice.answer->moves[k] = {rungs[k].proposed, rungs[k].accepted};
+  const auto& edges = choice.statistics.edges();
+  for (std::size_t k = 0; k < std::min(edges.size(), choice.answer->swaps.size()); ++k)
+    choice.answer->swaps[k] = {edges[k].attempts, edges[k].accepted};
+  choice.answer->decode_tokens = choice.statistics.decode_tokens();
+}
+
+void Generation::take(std::size_t index, const gpu::Answer& answer) {
   Choice& choice = choices_[index];
-  choice.answer = answer;
   counters_.add(answer);
+  choice.answer = answer;
+  if (choice.is_resumed) add_earlier_counts(choice);
   if (asked_.stream) {
     // A sampler of whole records hands over all its text now; a tokenwise one what is left.
     ordered_json last =
@@ -181,7 +234,6 @@ void Generation::answered(gpu::RequestId request, std::size_t sample, const gpu:
 void Generation::failed(gpu::RequestId /*request*/, std::size_t /*sample*/,
                         const std::exception_ptr& why) {
   if (is_over_) return;
-  cancel_all();
   try {
     std::rethrow_exception(why);
   } catch (const std::exception& error) {
@@ -210,6 +262,7 @@ void Generation::finish() {
   if (asked_.stream) {
     send_chunk(ordered_json::array(), {{"tempera", figures()}});
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
+    leave_queue();
     exchange_->write("data: [DONE]\n\n");
     exchange_->end();
   } else {
@@ -219,18 +272,17 @@ void Generation::finish() {
       body["choices"].push_back(whole_choice(index));
     body["usage"] = usage();
     body["tempera"] = figures();
-    HttpResponse response;
-    response.body = spelled(body);
-    exchange_->respond(std::move(response));
+    leave_queue();
+    exchange_->respond(json_response(body));
   }
   is_over_ = true;
   prompt_of_.clear();
 }
 
 ordered_json Generation::frame(const char* object) const {
-  return {{"id", id_},
+  return {{"id", name_.id},
           {"object", object},
-          {"created", created_},
+          {"created", name_.created},
           {"model", identity_.model},
           {"system_fingerprint", identity_.fingerprint}};
 }
@@ -377,6 +429,7 @@ ordered_json Generation::figures() const {
                                {"log_p0_of_rungs", std::move(records)},
                                {"local_moves", rates(answer.moves)},
                                {"swaps", rates(answer.swaps)},
+                               {"round_trips", choice.statistics.round_trips()},
                                {"decode_tokens", answer.decode_tokens}});
   }
   used["decode_tokens"] = decode_tokens;

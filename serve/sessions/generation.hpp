@@ -1,50 +1,71 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/saved_progress.hpp"
 #include "gpu/session/session.hpp"
 #include "gpu/session/token_alternatives.hpp"
+#include "gpu/statistics/tempering_statistics.hpp"
 #include "serve/http/exchange.hpp"
-#include "serve/protocol/generation_request.hpp"
 #include "serve/sessions/counters.hpp"
+#include "serve/sessions/resolved_generation.hpp"
 
 namespace tempera::serve {
 
-/// What every answer says of the server.
-struct Identity {
-  std::string model;       ///< the name under which the server offers its model
-  std::string arithmetic;  ///< of its logits
-  std::string
-      fingerprint;  ///< model, arithmetic and version: what decides an answer beside the request
+/// What is kept of a choice after a round, so that another process can go on with it.
+struct KeptChoice {
+  gpu::SavedProgress progress;
+  nlohmann::json statistics;  ///< what was counted up to there: TemperingStatistics::state
+};
+
+/// Hears of each round of a generation that is to survive its process.
+class ChoiceKeeper {
+ public:
+  virtual ~ChoiceKeeper() = default;
+  virtual void round_ended(std::size_t choice, KeptChoice kept) = 0;
+};
+
+/// How an answer names its request.
+struct GenerationName {
+  std::string id;
+  std::int64_t created = 0;  ///< seconds since 1970
+
+  /// One that nobody has had, and now.
+  static GenerationName fresh(bool is_chat);
 };
 
 /// One request for completions on its way: submits a request to the session for each prompt, hears
-/// what becomes of its choices, and writes the answer in the protocol's form. But for make() and
-/// leave(), all of it belongs to the session's thread.
+/// what becomes of its choices, and writes the answer in the protocol's form. But for its
+/// making, all of it belongs to the session's thread.
 class Generation final : public gpu::Listener, public std::enable_shared_from_this<Generation> {
  public:
-  /// @param requests one for each prompt of `asked`, resolved
   Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
-             GenerationRequest asked, std::vector<gpu::SampleRequest> requests,
-             std::vector<gpu::SamplerSettings> settings, std::shared_ptr<Exchange> exchange);
+             ResolvedGeneration resolved, GenerationName name, std::shared_ptr<Exchange> exchange,
+             std::unique_ptr<QueuePlace> place = nullptr);
 
   std::size_t choices() const { return choices_.size(); }
+  /// Before begin(): goes on with these choices, and tells `keeper`, which outlives this object, of
+  /// every round.
+  void keep(std::map<std::size_t, KeptChoice> begun, ChoiceKeeper& keeper);
   /// Submits all. A request that the session refuses is answered by 400.
   void begin(gpu::Session& session);
   /// The client has left: nothing more is drawn for it.
   void leave(gpu::Session& session);
-  /// The server ends, or its model has failed: 503 or 500 to a client that still waits.
+  /// What is drawn no longer counts: it is wrong, the server ends, its model has failed, or the
+  /// time is over. The client that still waits is told so.
   void give_up(unsigned status, const std::string& message);
   bool is_over() const { return is_over_; }
+  std::chrono::steady_clock::time_point begun_at() const { return begun_at_; }
 
   void round_ended(gpu::RequestId request, std::size_t sample, const gpu::Progress& progress,
                    std::span<const gpu::Event> events) override;
@@ -58,13 +79,20 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
     std::size_t prompt = 0;
     std::size_t streamed = 0;  ///< bytes of its text that were sent
     std::size_t rounds = 0;    ///< extensions and rounds that have ended
+    gpu::TemperingStatistics statistics;
+    bool is_resumed = false;  ///< whether an earlier process has begun it
     std::optional<gpu::Answer> answer = std::nullopt;
   };
 
   std::size_t index_of(gpu::RequestId request, std::size_t sample) const;
   void open_stream();
+  void submit(std::size_t prompt);
+  static void add_earlier_counts(Choice& choice);
+  void take(std::size_t index, const gpu::Answer& answer);
   void finish();
   void cancel_all();
+  /// The answer is about to be sent, or nobody waits for it: others may take its place.
+  void leave_queue();
   /// One event of a stream, with the fields that all chunks share.
   void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
   nlohmann::ordered_json frame(const char* object) const;
@@ -86,12 +114,16 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::vector<gpu::SampleRequest> requests_;
   const std::vector<gpu::SamplerSettings> settings_;
   const std::shared_ptr<Exchange> exchange_;
-  const std::string id_;
-  const std::int64_t created_;
+  const GenerationName name_;
+  std::unique_ptr<QueuePlace> place_;  ///< null for what no client waits for
+  const bool is_of_client_;            ///< and not of a batch
+  const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
 
   gpu::Session* session_ = nullptr;
   std::map<gpu::RequestId, std::size_t> prompt_of_;  ///< by the session's number
   std::vector<Choice> choices_;
+  std::map<std::size_t, KeptChoice> begun_;  ///< by choice, in an earlier process
+  ChoiceKeeper* keeper_ = nullptr;
   std::size_t open_ = 0;  ///< choices without an answer
   bool is_streaming_ = false;
   bool is_over_ = false;

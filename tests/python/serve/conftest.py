@@ -4,7 +4,10 @@ import json
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -13,13 +16,24 @@ TEMPERA = os.environ.get("TEMPERA", str(TREE / "build/release/tempera"))
 MODEL = str(TREE / "toy_models/worked_sum")
 
 
+def obtained(name):
+    """Whether a named model is where `tempera models get` puts it."""
+    data = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share"
+    return (pathlib.Path(data) / "tempera/models" / (name + ".gguf")).exists()
+
+
 class Server:
     """`tempera serve` on a free port, until stop()."""
 
-    def __init__(self, *options, model=MODEL):
+    def __init__(self, *options, model=MODEL, limits=None):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            for what, values in (limits or {}).items():
+                resource.setrlimit(what, values)
+
         self.process = subprocess.Popen(
             [TEMPERA, "serve", "--model", model, "--port", "0"] + list(options),
-            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, preexec_fn=limit if limits else None)
         line = self.process.stderr.readline()
         found = re.search(r"http://([^:]+):(\d+)", line)
         assert found, line + self.process.stderr.read()
@@ -37,7 +51,7 @@ class Server:
         text = answer.read()
         connection.close()
         kind = answer.headers.get("Content-Type", "")
-        return answer.status, json.loads(text) if kind.startswith("application/json") else text.decode()
+        return answer.status, json.loads(text) if kind.split(";")[0] == "application/json" else text.decode()
 
     def events(self, path, body):
         """The data of a stream, parsed, and its comments."""
@@ -50,6 +64,13 @@ class Server:
         assert blocks[-1] == "data: [DONE]"
         data = [json.loads(block[6:]) for block in blocks[:-1] if block.startswith("data: ")]
         return data, [block for block in blocks if block.startswith(":")]
+
+    def wait_until_idle(self):
+        for _ in range(400):
+            if "tempera_choices_under_way 0\n" in self.ask("/metrics")[1]:
+                return
+            time.sleep(0.05)
+        raise AssertionError("the work goes on")
 
     def stop(self):
         self.process.terminate()

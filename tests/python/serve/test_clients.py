@@ -1,4 +1,4 @@
-"""Real clients: openai-python (sync, async, streams, cancelling) and curl."""
+"""Real clients: openai-python (sync, async, streams, cancelling), curl, and Prometheus' own parser."""
 import asyncio
 import json
 import shutil
@@ -6,6 +6,8 @@ import subprocess
 import time
 
 import pytest
+
+from conftest import Server
 
 openai = pytest.importorskip("openai", reason="openai is not installed", exc_type=ImportError)
 
@@ -61,7 +63,7 @@ def test_a_cancelled_request_stops_its_work(server, asynchronous):
         with pytest.raises(asyncio.CancelledError):
             await task
     asyncio.run(begin_and_cancel())
-    assert_idle(server)
+    server.wait_until_idle()
 
 
 def test_a_closed_stream_stops_its_work(server, client):
@@ -69,15 +71,7 @@ def test_a_closed_stream_stops_its_work(server, client):
                                        extra_body={"tempera": {**LONG["tempera"], "round_events": True}})
     next(iter(stream))
     stream.close()
-    assert_idle(server)
-
-
-def assert_idle(server):
-    for _ in range(400):
-        if "tempera_choices_under_way 0" in server.ask("/metrics")[1]:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the work goes on")
+    server.wait_until_idle()
 
 
 def test_errors_have_the_clients_own_classes(client):
@@ -91,6 +85,35 @@ def test_errors_have_the_clients_own_classes(client):
     assert [model.id for model in client.models.list()] == ["worked_sum"]
 
 
+def test_the_batch_api_by_its_client(tmp_path):
+    running = Server("--batch-folder", str(tmp_path / "kept"))
+    try:
+        client = openai.OpenAI(base_url=f"http://127.0.0.1:{running.port}/v1", api_key="none", max_retries=0)
+        lines = tmp_path / "in.jsonl"
+        lines.write_text("".join(json.dumps({
+            "custom_id": str(i), "method": "POST", "url": "/v1/completions",
+            "body": {"model": "worked_sum", "prompt": PROMPT, "max_tokens": 28, "seed": i, **PPT}}) + "\n" for i in range(3)))
+        with open(lines, "rb") as file:
+            uploaded = client.files.create(file=file, purpose="batch")
+        assert uploaded.bytes == lines.stat().st_size and uploaded.filename == "in.jsonl"
+        batch = client.batches.create(input_file_id=uploaded.id, endpoint="/v1/completions", completion_window="24h")
+        for _ in range(400):
+            batch = client.batches.retrieve(batch.id)
+            if batch.status == "completed":
+                break
+            time.sleep(0.05)
+        found = [json.loads(line) for line in client.files.content(batch.output_file_id).text.splitlines()]
+        for i, line in enumerate(found):
+            alone = client.completions.create(model="worked_sum", prompt=PROMPT, max_tokens=28, seed=i, extra_body=PPT)
+            assert line["response"]["body"]["choices"][0]["text"] == alone.choices[0].text
+        assert [listed.id for listed in client.batches.list()] == [batch.id]
+        assert len(list(client.files.list())) == 2
+        assert client.files.delete(uploaded.id).deleted
+        assert client.batches.cancel(batch.id).status == "completed"
+    finally:
+        running.stop()
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_curl_shows_rounds_as_they_end(server):
     body = json.dumps({"prompt": PROMPT, "max_tokens": 28, "seed": 3, "stream": True, **PPT})
@@ -98,3 +121,14 @@ def test_curl_shows_rounds_as_they_end(server):
                           capture_output=True, text=True, check=True)
     lines = done.stdout.split("\n\n")
     assert lines[0].startswith(": choice 0, stage 1, round 0") and lines[-2] == "data: [DONE]"
+
+
+def test_prometheus_reads_the_metrics(server, client):
+    parser = pytest.importorskip("prometheus_client.parser", exc_type=ImportError)
+    complete(client)
+    families = {family.name: family for family in parser.text_string_to_metric_families(server.ask("/metrics")[1])}
+    for name in ("requests", "decode_tokens", "batch_rows_mean", "cache_bytes_most", "local_moves", "swaps",
+                 "round_trips", "seconds", "choices_under_way", "connections"):
+        assert families["tempera_" + name].samples, name
+    assert {sample.labels["part"] for sample in families["tempera_seconds"].samples} == {"forward", "draw", "accept", "swap"}
+    assert {sample.labels["rung"] for sample in families["tempera_local_moves"].samples} >= {"1", "2", "3"}

@@ -188,10 +188,51 @@ def test_a_full_queue_says_so():
     try:
         status, answer = running.ask("/v1/completions", {"prompt": "1?", "n": 3, "max_tokens": 4})
         assert status == 429 and answer["error"]["type"] == "rate_limit_error"
-        for _ in range(2):
-            assert running.ask("/v1/completions", {"prompt": "1?", "n": 2, "max_tokens": 4})[0] == 200
-            # Choices leave the queue just after their answer has.
-            while "tempera_choices_under_way 0" not in running.ask("/metrics")[1]:
-                pass
+        # Choices have left the queue before their answer is there: a client that asks again at once is no neighbour.
+        for stream in [False, True] * 100:
+            connection = running.connection()
+            connection.request("POST", "/v1/completions", json.dumps({"prompt": "1?", "n": 2, "max_tokens": 4, "stream": stream}))
+            answer = connection.getresponse()
+            assert answer.status == 200, answer.read()
+            answer.read()
+            connection.close()
     finally:
         running.stop()
+
+
+def test_a_request_beyond_the_limit_of_time_ends():
+    running = Server("--longest", "1")
+    try:
+        long = {"prompt": "1+2+3?", "max_tokens": 28, "n": 4, "tempera": {"powers": [1, 2, 4], "block": 1, "rounds": 100000}}
+        status, answer = running.ask("/v1/completions", long)
+        assert status == 400 and "1 seconds" in answer["error"]["message"]
+        connection = running.connection()
+        connection.request("POST", "/v1/completions", json.dumps({**long, "stream": True}))
+        text = connection.getresponse().read().decode()
+        assert "1 seconds" in text and "[DONE]" not in text
+        assert running.ask("/v1/completions", {"prompt": "1?", "max_tokens": 4})[0] == 200
+        assert "tempera_choices_under_way 0\n" in running.ask("/metrics")[1]
+    finally:
+        running.stop()
+
+
+def test_a_cache_memory_bounds_what_is_under_way(server):
+    body = {"prompt": "1+2+3?", "max_tokens": 28, "seed": 4, "n": 8, "tempera": PPT}
+    running = Server("--cache-memory", "2MiB")
+    try:
+        status, answer = running.ask("/v1/completions", {**body, "tempera": {"powers": [1 + i / 8 for i in range(64)]}})
+        assert status == 400 and "memory" in answer["error"]["message"], answer
+        assert essence(running.ask("/v1/completions", body)[1]) == essence(server.ask("/v1/completions", body)[1])
+        most = next(line for line in running.ask("/metrics")[1].splitlines() if line.startswith("tempera_cache_bytes_most"))
+        assert 0 < int(most.split()[1]) <= 2 << 20
+    finally:
+        running.stop()
+
+
+def test_a_prompt_beyond_the_limits_is_refused(server):
+    for path, body, word in [("/v1/completions", {"prompt": "1+" * 3000000}, "prompt"),
+                             ("/v1/completions", {"prompt": "1+" * 100 + "2?"}, "prompt"),
+                             ("/v1/completions", {"prompt": ["1?"] * 1025}, "prompt"),
+                             ("/v1/completions", {"prompt": ["1?"] * 1000, "n": 100}, "n")]:
+        status, answer = server.ask(path, body)
+        assert status == 400 and word in answer["error"]["message"], answer

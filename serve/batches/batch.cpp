@@ -1,0 +1,115 @@
+#include "serve/batches/batch.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/in_quotes.hpp"
+#include "base/json_document.hpp"
+
+namespace tempera::serve {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t most_lines = 50000;
+constexpr std::size_t most_errors = 20;
+/// Batches of this server do not expire; the protocol wants a time.
+constexpr std::int64_t window_seconds = 86400;
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+}  // namespace
+
+std::int64_t now() { return static_cast<std::int64_t>(std::time(nullptr)); }
+
+ordered_json to_json(const Batch& batch) {
+  ordered_json errors = nullptr;
+  if (!batch.errors.empty()) {
+    errors = {{"object", "list"}, {"data", ordered_json::array()}};
+    for (const BatchError& error : batch.errors)
+      errors["data"].push_back(
+          {{"code", "invalid_request"},
+           {"message", error.message},
+           {"param", nullptr},
+           {"line", error.line == 0 ? ordered_json(nullptr) : ordered_json(error.line)}});
+  }
+  const auto ended_as = [&](const char* status) {
+    return batch.status == status ? ordered_json(batch.ended) : ordered_json(nullptr);
+  };
+  return {{"id", batch.id},
+          {"object", "batch"},
+          {"endpoint", batch.endpoint},
+          {"errors", std::move(errors)},
+          {"input_file_id", batch.input_file},
+          {"completion_window", "24h"},
+          {"status", batch.status},
+          {"output_file_id", text_or_null(batch.output_file)},
+          {"error_file_id", text_or_null(batch.error_file)},
+          {"created_at", batch.created},
+          {"in_progress_at",
+           batch.status == "failed" ? ordered_json(nullptr) : ordered_json(batch.created)},
+          {"expires_at", batch.created + window_seconds},
+          {"finalizing_at", ended_as("completed")},
+          {"completed_at", ended_as("completed")},
+          {"failed_at", ended_as("failed")},
+          {"expired_at", nullptr},
+          {"cancelling_at", ended_as("cancelled")},
+          {"cancelled_at", ended_as("cancelled")},
+          {"request_counts",
+           {{"total", batch.total}, {"completed", batch.completed}, {"failed", batch.failed}}},
+          {"metadata", batch.metadata}};
+}
+
+BatchLine read_batch_line(std::string_view line, const std::string& endpoint) {
+  const nlohmann::json parsed = parse_json(line, "the line");
+  const JsonObject object(
+      parsed, "the line",
+      R"({"custom_id": "…", "method": "POST", "url": ")" + endpoint + R"(", "body": {…}})");
+  object.check_keys({"custom_id", "method", "url", "body"});
+  if (object.text("method") != "POST")
+    throw BadInput("method", in_quotes(object.text("method")) + " is not POST", "give \"POST\"");
+  if (object.text("url") != endpoint)
+    throw BadInput("url", in_quotes(object.text("url")) + " is not the batch's endpoint",
+                   "give \"" + endpoint + "\"");
+  object.object("body");
+  return {object.text("custom_id"), object.at("body").dump()};
+}
+
+std::vector<std::string_view> lines_of(std::string_view content) {
+  std::vector<std::string_view> lines;
+  while (!content.empty()) {
+    const auto end = std::min(content.find('\n'), content.size());
+    std::string_view line = content.substr(0, end);
+    content.remove_prefix(std::min(end + 1, content.size()));
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") != std::string_view::npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<BatchError> errors_in(std::string_view content, const std::string& endpoint) {
+  const auto lines = lines_of(content);
+  if (lines.empty()) return {{.message = "the input file has no line"}};
+  if (lines.size() > most_lines)
+    return {{.message = "the input file has " + std::to_string(lines.size()) +
+                        " lines; give at most " + std::to_string(most_lines)}};
+  std::vector<BatchError> errors;
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < lines.size() && errors.size() < most_errors; ++i) {
+    try {
+      const BatchLine line = read_batch_line(lines[i], endpoint);
+      if (!ids.insert(line.custom_id).second)
+        throw BadInput("custom_id", in_quotes(line.custom_id) + " occurs twice",
+                       "give each line its own");
+    } catch (const BadInput& error) {
+      errors.push_back({.message = error.what(), .line = i + 1});
+    }
+  }
+  return errors;
+}
+
+}  // namespace tempera::serve

@@ -1,0 +1,332 @@
+#include "serve/batches/batch_run.hpp"
+
+#include <limits>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/json_document.hpp"
+#include "gpu/jobs/run_lines.hpp"
+#include "serve/protocol/error_body.hpp"
+#include "serve/protocol/fresh_id.hpp"
+#include "serve/protocol/json_response.hpp"
+
+namespace tempera::serve {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// Bytes of the journal between two checkpoints, and seconds between two times that it is forced.
+constexpr std::size_t checkpoint_bytes = std::size_t{8} << 20;
+constexpr std::int64_t force_seconds = 2;
+constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
+
+/// A seed for a line that has none: another one for each line, and the same in every process.
+std::uint64_t seed_of_line(std::uint64_t seed, std::size_t line) {
+  return (seed + line) & ((std::uint64_t{1} << 53) - 1);
+}
+
+}  // namespace
+
+/// A line on its way: the exchange that its answer comes back through, and the keeper of its
+/// rounds.
+struct BatchRun::Line final : Exchange, ChoiceKeeper {
+  Line(BatchRun& owner, std::size_t number) : run(&owner), line(number) {}
+
+  const HttpRequest& request() const override { return asked; }
+  void respond(HttpResponse response) override {
+    if (run != nullptr) run->news_.push_back({line, std::move(response)});
+  }
+  void begin_stream(unsigned, std::string) override {}
+  void write(std::string) override {}
+  void end() override {}
+  void on_leave(std::function<void()>) override {}
+  void round_ended(std::size_t choice, KeptChoice kept) override {
+    if (run == nullptr) return;
+    run->rounds_.push_back(json{
+        {"line", line},
+        {"choice", choice},
+        {"progress", gpu::to_json(kept.progress)},
+        {"statistics",
+         kept.statistics}}.dump());
+    run->kept_[line][choice] = std::move(kept);
+  }
+
+  BatchRun* run;  ///< null once it no longer counts
+  const std::size_t line;
+  const HttpRequest asked;
+  std::shared_ptr<Generation> generation;
+  bool is_resumed = false;
+};
+
+void BatchRun::create(const std::filesystem::path& folder, const Batch& batch, Disk& disk) {
+  ordered_json config = to_json(batch);
+  // Lines without a seed draw with numbers that follow one fresh number.
+  config["seed"] = std::stoull(fresh_id("").substr(0, 13), nullptr, 16);
+  gpu::RunFolder::create(folder, config, disk);
+}
+
+Batch BatchRun::read(const gpu::RunFolder& folder) {
+  const std::string where = (folder.path() / "config.json").string();
+  const json config = folder.config();
+  const JsonObject object(config, where);
+  Batch batch{.id = object.text("id"),
+              .endpoint = object.text("endpoint"),
+              .input_file = object.text("input_file_id")};
+  batch.created = static_cast<std::int64_t>(object.whole_number("created_at", 0, any_number >> 1));
+  batch.total = object.object("request_counts").whole_number("total", 0, any_number);
+  batch.metadata = object.has("metadata") ? ordered_json::parse(object.at("metadata").dump())
+                                          : ordered_json(nullptr);
+  if (!folder.finished()) return batch;
+  const json summary = json::parse(folder.summary().dump());
+  const JsonObject end(summary, (folder.path() / "summary.json").string());
+  batch.status = end.text("status");
+  batch.output_file = end.optional_text("output_file_id").value_or("");
+  batch.error_file = end.optional_text("error_file_id").value_or("");
+  batch.ended = static_cast<std::int64_t>(end.whole_number("ended_at", 0, any_number >> 1));
+  batch.completed = end.whole_number("completed", 0, any_number);
+  batch.failed = end.whole_number("failed", 0, any_number);
+  return batch;
+}
+
+BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
+                   const std::filesystem::path& folder, Disk& disk)
+    : makings_(makings),
+      files_(files),
+      folder_(gpu::RunFolder::open(folder, disk)),
+      batch_(read(folder_)) {
+  if (folder_.finished()) return;
+  const std::string where = folder.string();
+  const json config = folder_.config();
+  seed_ = JsonObject(config, where).whole_number("seed", 0, any_number);
+  input_ = files_.content(batch_.input_file);
+  lines_ = lines_of(input_);
+  const auto fingerprint_of = [&](const json& entry) {
+    return JsonObject(entry, where).text("fingerprint") == makings_.identity.fingerprint;
+  };
+  if (folder_.checkpoint()) {
+    const JsonObject state(*folder_.checkpoint(), where);
+    written_ = state.whole_number("written", 0, lines_.size());
+    batch_.completed = state.whole_number("completed", 0, lines_.size());
+    batch_.failed = state.whole_number("failed", 0, lines_.size());
+    is_same_server_ = fingerprint_of(*folder_.checkpoint());
+    for (const auto& entry : state.array("entries")) restore(entry, where);
+  }
+  folder_.journal().for_each([&](std::string_view line, const std::string& at) {
+    const json entry = parse_json(line, at);
+    if (entry.contains("fingerprint"))
+      is_same_server_ = fingerprint_of(entry);
+    else
+      restore(entry, at);
+  });
+  if (!is_same_server_) kept_.clear();
+  if (batch_.status != "cancelling")
+    folder_.journal().append(json{{"fingerprint", makings_.identity.fingerprint}}.dump());
+  is_same_server_ = true;
+}
+
+BatchRun::~BatchRun() {
+  for (const auto& [number, line] : under_way_) line->run = nullptr;
+}
+
+/// An entry of the journal or the checkpoint: a line's answer, a choice's round, or the wish to
+/// end.
+void BatchRun::restore(const json& entry, const std::string& where) {
+  const JsonObject object(entry, where);
+  if (object.has("cancelled")) {
+    batch_.status = "cancelling";
+    return;
+  }
+  const std::size_t line = object.whole_number("line", 0, lines_.size() - 1);
+  if (!object.has("result")) return take_rounds(entry, where);
+  if (line < written_ || answered_.contains(line)) return;
+  kept_.erase(line);
+  ordered_json result = ordered_json::parse(object.text("result"));
+  ++(result["response"]["status_code"] == 200 ? batch_.completed : batch_.failed);
+  answered_[line] = std::move(result);
+}
+
+void BatchRun::take_rounds(const json& entry, const std::string& where) {
+  const JsonObject object(entry, where);
+  const std::size_t line = object.whole_number("line", 0, lines_.size() - 1);
+  if (line < written_ || answered_.contains(line)) return;
+  kept_[line][object.whole_number("choice", 0, any_number)] = {
+      gpu::progress_of(object.at("progress"), where), object.at("statistics")};
+}
+
+bool BatchRun::advance(gpu::Session& session, std::size_t window) {
+  keep_news();
+  if (batch_.status == "cancelling") {
+    cancel(session);
+    return false;
+  }
+  // What can be answered without the session comes back at once; it is kept before the next.
+  while (news_.empty() && choices_ < window && next_ < lines_.size()) {
+    const std::size_t line = next_++;
+    if (line >= written_ && !answered_.contains(line) && !under_way_.contains(line))
+      begin(session, line);
+  }
+  if (written_ == lines_.size() && under_way_.empty() && !batch_.is_over()) end("completed");
+  return !news_.empty();
+}
+
+void BatchRun::begin(gpu::Session& session, std::size_t number) {
+  const auto line = std::make_shared<Line>(*this, number);
+  under_way_[number] = line;
+  const bool is_chat = batch_.endpoint == "/v1/chat/completions";
+  try {
+    const BatchLine asked = read_batch_line(lines_[number], batch_.endpoint);
+    ResolvedGeneration resolved =
+        resolve_generation(makings_.model, makings_.identity, asked.body, is_chat, makings_.limits,
+                           seed_of_line(seed_, number));
+    if (resolved.asked.stream) throw BadInput("stream", "a batch has no stream", "leave it out");
+    const std::string id = batch_.id + "-" + std::to_string(number + 1);
+    line->generation = std::make_shared<Generation>(
+        makings_.model, makings_.identity, makings_.counters, std::move(resolved),
+        GenerationName{(is_chat ? "chatcmpl-" : "cmpl-") + id, batch_.created}, line);
+    choices_ += line->generation->choices();
+    const auto kept = kept_.find(number);
+    line->is_resumed = kept != kept_.end();
+    line->generation->keep(kept == kept_.end() ? std::map<std::size_t, KeptChoice>() : kept->second,
+                           *line);
+    line->generation->begin(session);
+  } catch (const BadInput& error) {
+    line->respond(error_response(400, makings_.without_paths(error.what())));
+  }
+}
+
+ordered_json BatchRun::result_of(std::size_t line, const HttpResponse& response) const {
+  const std::string id = batch_.id + "-" + std::to_string(line + 1);
+  return {{"id", "batch_req_" + id},
+          {"custom_id", read_batch_line(lines_[line], batch_.endpoint).custom_id},
+          {"response",
+           {{"status_code", response.status},
+            {"request_id", id},
+            {"body", ordered_json::parse(response.body)}}},
+          {"error", nullptr}};
+}
+
+/// Writes what has happened since the last call: first the rounds, then the answers.
+void BatchRun::keep_news() {
+  for (const std::string& round : rounds_) {
+    folder_.journal().append(round);
+    since_checkpoint_ += round.size();
+  }
+  rounds_.clear();
+  const auto news = std::exchange(news_, {});
+  for (const Answer& answer : news) {
+    const auto found = under_way_.find(answer.line);
+    if (found == under_way_.end()) continue;
+    const std::shared_ptr<Line> line = found->second;
+    if (line->generation) choices_ -= line->generation->choices();
+    line->run = nullptr;
+    under_way_.erase(found);
+    // Kept rounds that the model no longer gives: the line begins anew.
+    kept_.erase(answer.line);
+    if (line->is_resumed && answer.response.status == 500) {
+      next_ = std::min(next_, answer.line);
+      continue;
+    }
+    keep(answer.line, result_of(answer.line, answer.response));
+  }
+  while (answered_.contains(written_)) {
+    folder_.append_sample(spelled(answered_.at(written_)));
+    answered_.erase(written_++);
+  }
+  if (since_checkpoint_ >= checkpoint_bytes) save();
+  if (!news.empty() && now() - forced_at_ >= force_seconds) {
+    folder_.journal().force();
+    forced_at_ = now();
+  }
+}
+
+void BatchRun::keep(std::size_t line, ordered_json result) {
+  const std::string text = spelled(result);
+  folder_.journal().append(json{{"line", line}, {"result", text}}.dump());
+  since_checkpoint_ += text.size();
+  ++makings_.counters.batch_lines;
+  ++(result["response"]["status_code"] == 200 ? batch_.completed : batch_.failed);
+  answered_[line] = std::move(result);
+}
+
+void BatchRun::save() {
+  if (batch_.is_over()) return;
+  std::size_t completed = batch_.completed;
+  std::size_t failed = batch_.failed;
+  json entries = json::array();
+  for (const auto& [line, result] : answered_) {
+    --(result["response"]["status_code"] == 200 ? completed : failed);
+    entries.push_back({{"line", line}, {"result", spelled(result)}});
+  }
+  for (const auto& [line, choices] : kept_)
+    for (const auto& [choice, kept] : choices)
+      entries.push_back({{"line", line},
+                         {"choice", choice},
+                         {"progress", gpu::to_json(kept.progress)},
+                         {"statistics", kept.statistics}});
+  if (batch_.status == "cancelling") entries.push_back({{"cancelled", true}});
+  folder_.save_checkpoint({{"written", written_},
+                           {"completed", completed},
+                           {"failed", failed},
+                           {"fingerprint", makings_.identity.fingerprint},
+                           {"entries", std::move(entries)}});
+  since_checkpoint_ = 0;
+}
+
+void BatchRun::stop(gpu::Session& session) {
+  for (const auto& [number, line] : under_way_) {
+    line->run = nullptr;
+    if (line->generation) line->generation->leave(session);
+  }
+  under_way_.clear();
+  news_.clear();
+  choices_ = 0;
+}
+
+void BatchRun::cancel(gpu::Session& session) {
+  if (batch_.is_over()) return;
+  keep_news();
+  if (batch_.status != "cancelling") {
+    folder_.journal().append(json{{"cancelled", true}}.dump());
+    folder_.journal().force();
+    batch_.status = "cancelling";
+  }
+  stop(session);
+  for (const auto& [line, result] : answered_) folder_.append_sample(spelled(result));
+  answered_.clear();
+  end("cancelled");
+}
+
+/// Hands the answers over to /v1/files, and ends the run folder.
+void BatchRun::end(const std::string& status) {
+  std::string good;
+  std::string bad;
+  folder_.for_each_sample([&](const std::string& line) {
+    const bool is_good = json::parse(line)["response"]["status_code"] == 200;
+    (is_good ? good : bad) += line + "\n";
+  });
+  const std::string hex = batch_.id.substr(batch_.id.find('_') + 1);
+  const auto put = [&](const std::string& kind, const std::string& content) {
+    if (content.empty()) return std::string();
+    return files_
+        .put({.id = "file-" + hex + "-" + kind,
+              .filename = batch_.id + "_" + kind + ".jsonl",
+              .purpose = "batch_output",
+              .created = now()},
+             content)
+        .id;
+  };
+  batch_.output_file = put("output", good);
+  batch_.error_file = put("error", bad);
+  batch_.ended = now();
+  save();
+  folder_.finish({{"status", status},
+                  {"output_file_id", batch_.output_file},
+                  {"error_file_id", batch_.error_file},
+                  {"ended_at", batch_.ended},
+                  {"completed", batch_.completed},
+                  {"failed", batch_.failed}});
+  batch_.status = status;
+}
+
+}  // namespace tempera::serve

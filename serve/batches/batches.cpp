@@ -1,0 +1,196 @@
+#include "serve/batches/batches.hpp"
+
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "serve/protocol/fresh_id.hpp"
+
+namespace tempera::serve {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t seconds_until_retry = 2;
+
+fs::path made(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder / "batches", error);
+  if (error)
+    throw BadInput(folder.string(), "cannot be made (" + error.message() + ")",
+                   "give --batch-folder a folder that you may write");
+  return folder;
+}
+
+}  // namespace
+
+Batches::Batches(fs::path folder, GenerationMakings makings, Disk& disk)
+    : folder_(made(folder)),
+      disk_(disk),
+      lock_(disk.open_to_append(folder_ / "lock")),
+      files_(folder_ / "files", disk),
+      makings_(std::move(makings)) {
+  if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) != 0)
+    throw BadInput(folder_.string(), "another server is at work there",
+                   "give --batch-folder another folder, or stop that server");
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_ / "batches", error), end; !error && entry != end;
+       entry.increment(error)) {
+    // A batch without config.json was never acknowledged: its process was killed before.
+    if (!is_there(entry->path() / "config.json")) continue;
+    Batch batch{.id = entry->path().filename().string()};
+    try {
+      batch = BatchRun::read(gpu::RunFolder::open(entry->path(), disk_));
+    } catch (const BadInput& damage) {
+      batch.status = "failed";
+      batch.errors = {{.message = makings_.without_paths(damage.what())}};
+    }
+    if (!batch.is_over()) waiting_.push_back(batch.id);
+    batches_[batch.id] = std::move(batch);
+  }
+  if (error)
+    throw BadInput(folder_.string(), "cannot be read (" + error.message() + ")",
+                   "give --batch-folder a folder that you may read");
+  std::stable_sort(waiting_.begin(), waiting_.end(), [this](const auto& a, const auto& b) {
+    return batches_.at(a).created < batches_.at(b).created;
+  });
+}
+
+Batch Batches::create(const std::string& input_file, const std::string& endpoint,
+                      nlohmann::ordered_json metadata) {
+  if (!files_.find(input_file))
+    throw BadInput("input_file_id", "there is no such file", "POST it to /v1/files first");
+  const std::string content = files_.content(input_file);
+  Batch batch{
+      .id = fresh_id("batch_"), .endpoint = endpoint, .input_file = input_file, .created = now()};
+  batch.metadata = std::move(metadata);
+  batch.errors = errors_in(content, endpoint);
+  if (!batch.errors.empty()) {
+    // Nothing was begun, so nothing is kept of it beyond this process.
+    batch.status = "failed";
+    batch.ended = batch.created;
+    show(batch);
+    return batch;
+  }
+  batch.total = lines_of(content).size();
+  BatchRun::create(place_of(batch.id), batch, disk_);
+  const std::scoped_lock lock(mutex_);
+  batches_[batch.id] = batch;
+  waiting_.push_back(batch.id);
+  return batch;
+}
+
+std::optional<Batch> Batches::find(const std::string& id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = batches_.find(id);
+  return found == batches_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Batch> Batches::list() const {
+  std::vector<Batch> all;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [id, batch] : batches_) all.push_back(batch);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Batch& a, const Batch& b) { return a.created > b.created; });
+  return all;
+}
+
+std::optional<Batch> Batches::cancel(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = batches_.find(id);
+  if (found == batches_.end()) return std::nullopt;
+  if (!found->second.is_over()) {
+    found->second.status = "cancelling";
+    to_cancel_.insert(id);
+  }
+  return found->second;
+}
+
+bool Batches::is_needed(const std::string& file) const {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(batches_.begin(), batches_.end(), [&](const auto& entry) {
+    return !entry.second.is_over() && entry.second.input_file == file;
+  });
+}
+
+void Batches::show(const Batch& batch) {
+  const std::scoped_lock lock(mutex_);
+  Batch& shown = batches_[batch.id];
+  const bool is_cancelling = to_cancel_.contains(batch.id) && !batch.is_over();
+  shown = batch;
+  if (is_cancelling) shown.status = "cancelling";
+}
+
+bool Batches::advance(gpu::Session& session, std::size_t window) {
+  if (is_waiting_ && now() < wait_until_) return false;
+  std::string id;
+  bool is_cancelled = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.empty()) return false;
+    // One that is to end does so first: it may wait for its turn.
+    const auto first = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [this](const auto& name) { return to_cancel_.contains(name); });
+    is_cancelled = first != waiting_.end();
+    id = run_ && !is_cancelled ? run_->batch().id : is_cancelled ? *first : waiting_.front();
+  }
+  try {
+    std::shared_ptr<BatchRun> run = run_;
+    if (!run || run->batch().id != id)
+      run = std::make_shared<BatchRun>(makings_, files_, place_of(id), disk_);
+    if (!is_cancelled) run_ = run;
+    is_waiting_ = false;
+    bool is_more = false;
+    if (is_cancelled)
+      run->cancel(session);
+    else
+      is_more = run->advance(session, window);
+    show(run->batch());
+    if (!run->batch().is_over()) return is_more;
+    if (run_ == run) run_.reset();
+    const std::scoped_lock lock(mutex_);
+    std::erase(waiting_, id);
+    to_cancel_.erase(id);
+    return !waiting_.empty();
+  } catch (const std::exception& error) {
+    wait(session, error.what());
+    {
+      // Others may go on: it is this batch alone whose input is gone, say.
+      const std::scoped_lock lock(mutex_);
+      std::erase(waiting_, id);
+      waiting_.push_back(id);
+    }
+    if (auto batch = find(id)) {
+      batch->errors = {{.message = makings_.without_paths(error.what())}};
+      show(*batch);
+    }
+    return false;
+  }
+}
+
+/// The disk is full, say: what is under way is forgotten, and taken up from the folder later.
+void Batches::wait(gpu::Session& session, const std::string& why) {
+  std::fprintf(stderr, "a batch waits: %s\n", why.c_str());
+  if (run_) run_->stop(session);
+  run_.reset();
+  is_waiting_ = true;
+  wait_until_ = now() + seconds_until_retry;
+}
+
+void Batches::save(gpu::Session& session) {
+  if (!run_) return;
+  try {
+    run_->stop(session);
+    run_->save();
+  } catch (const BadInput& error) {
+    std::fprintf(stderr, "a batch could not make a checkpoint, and goes on from its journal: %s\n",
+                 error.what());
+  }
+  run_.reset();
+}
+
+}  // namespace tempera::serve

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "serve/batches/batch_run.hpp"
+
+namespace tempera::serve {
+
+/// The files and batches of a server, in one folder: FOLDER/files and FOLDER/batches, a run folder
+/// for each batch. Batches are drawn one after the other, beside the requests of clients.
+///
+/// A full disk stops no server: the batch waits and is taken up again from its folder, where
+/// everything up to that moment is.
+class Batches {
+ public:
+  /// Takes up what an earlier process has left.
+  /// @throw BadInput if the folder cannot be used, or another process holds it
+  Batches(std::filesystem::path folder, GenerationMakings makings, Disk& disk = Disk::real());
+
+  StoredFiles& files() { return files_; }
+  /// Any thread may call these four. `wake` of Server makes the session's thread look.
+  /// @throw BadInput if the input file is not there, or the disk does not take the batch
+  Batch create(const std::string& input_file, const std::string& endpoint,
+               nlohmann::ordered_json metadata);
+  std::optional<Batch> find(const std::string& id) const;
+  std::vector<Batch> list() const;  ///< newest first
+  /// What the batch is then; it ends on the session's thread.
+  std::optional<Batch> cancel(const std::string& id);
+  /// Whether a batch that is not over needs this file.
+  bool is_needed(const std::string& file) const;
+
+  /// On the session's thread, after each pass: true if there is more to do at once.
+  bool advance(gpu::Session& session, std::size_t window);
+  /// Whether a batch waits for the disk, so that advance() should be called from time to time.
+  bool is_waiting() const { return is_waiting_; }
+  /// On the session's thread, before the server ends.
+  void save(gpu::Session& session);
+
+ private:
+  std::filesystem::path place_of(const std::string& id) const { return folder_ / "batches" / id; }
+  void show(const Batch& batch);
+  void wait(gpu::Session& session, const std::string& why);
+
+  const std::filesystem::path folder_;
+  Disk& disk_;
+  OpenFile lock_;
+  StoredFiles files_;
+  const GenerationMakings makings_;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Batch> batches_;
+  std::deque<std::string> waiting_;  ///< not over, in the order of their making
+  std::set<std::string> to_cancel_;
+
+  std::shared_ptr<BatchRun> run_;  ///< the session's thread's own
+  std::atomic<bool> is_waiting_{false};
+  std::int64_t wait_until_ = 0;
+};
+
+}  // namespace tempera::serve

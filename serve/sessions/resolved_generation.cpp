@@ -1,0 +1,28 @@
+#include "serve/sessions/resolved_generation.hpp"
+
+namespace tempera::serve {
+
+ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Identity& identity,
+                                      std::string_view body, bool is_chat,
+                                      const GenerationLimits& limits,
+                                      std::optional<std::uint64_t> seed) {
+  ResolvedGeneration resolved{read_generation_request(body, is_chat, limits, seed), {}, {}};
+  const GenerationRequest& asked = resolved.asked;
+  if (!asked.model.empty() && asked.model != identity.model)
+    throw OtherModel("model", "this server offers the model \"" + identity.model + "\" alone",
+                     "ask for that one");
+  const std::string where = is_chat ? "messages" : "prompt";
+  for (const gpu::SampleWish& wish : asked.wishes) {
+    const gpu::SamplerSettings& settings =
+        resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
+    gpu::refuse_idle_prefetch(settings);
+    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.thinking,
+                                      gpu::asked_horizon(wish.sampler, settings), where);
+    const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
+    resolved.requests.push_back(settings.request(std::move(prompt.tokens), number, prompt.horizon,
+                                                 model.terminal(), where));
+  }
+  return resolved;
+}
+
+}  // namespace tempera::serve

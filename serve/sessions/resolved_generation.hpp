@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gpu/models/opened_model.hpp"
+#include "gpu/session/sample_request.hpp"
+#include "gpu/session/sampler_settings.hpp"
+#include "serve/protocol/generation_request.hpp"
+
+namespace tempera::serve {
+
+/// What every answer says of the server.
+struct Identity {
+  std::string model;       ///< the name under which the server offers its model
+  std::string arithmetic;  ///< of its logits
+  std::string
+      fingerprint;  ///< model, arithmetic and version: what decides an answer beside the request
+};
+
+/// A body that names another model than the server's.
+class OtherModel : public BadInput {
+ public:
+  using BadInput::BadInput;
+};
+
+/// A body with all that the model had to be asked for: its prompts as tokens, its samplers whole.
+struct ResolvedGeneration {
+  GenerationRequest asked;
+  std::vector<gpu::SamplerSettings> settings;  ///< one for each prompt
+  std::vector<gpu::SampleRequest> requests;    ///< one for each prompt
+
+  std::size_t choices() const { return asked.wishes.size() * asked.choices_of_a_prompt; }
+};
+
+/// Reads a body and resolves what it asks for.
+/// @param seed taken if the body has none; without it the machine's entropy gives one
+/// @throw BadInput as read_generation_request and gpu::resolve, OtherModel
+ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Identity& identity,
+                                      std::string_view body, bool is_chat,
+                                      const GenerationLimits& limits,
+                                      std::optional<std::uint64_t> seed = std::nullopt);
+
+}  // namespace tempera::serve

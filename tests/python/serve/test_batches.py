@@ -1,0 +1,204 @@
+"""/v1/files and /v1/batches: their protocol, and that a batch outlives its server."""
+import json
+import resource
+import signal
+import time
+
+import pytest
+
+from conftest import Server
+
+PPT = {"powers": [1, 2, 4], "block": 4, "rounds": 2}
+
+
+def line(number, **body):
+    return {"custom_id": f"sum-{number}", "method": "POST", "url": "/v1/completions",
+            "body": {"prompt": f"{number % 9 + 1}+4+7?", "max_tokens": 28, "tempera": PPT, **body}}
+
+
+def upload(server, lines, purpose="batch"):
+    content = "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in lines)
+    body = (f'--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n{purpose}\r\n'
+            f'--x\r\nContent-Disposition: form-data; name="file"; filename="in.jsonl"\r\n\r\n{content}\r\n--x--\r\n')
+    return server.ask("/v1/files", body.encode(), headers={"Content-Type": "multipart/form-data; boundary=x"})
+
+
+def start(server, lines):
+    file = upload(server, lines)[1]
+    status, batch = server.ask("/v1/batches", {"input_file_id": file["id"], "endpoint": "/v1/completions",
+                                               "completion_window": "24h", "metadata": {"by": "test"}})
+    assert status == 200, batch
+    return batch
+
+
+def wait(server, batch, seconds=120):
+    for _ in range(seconds * 20):
+        said = server.ask("/v1/batches/" + batch["id"])[1]
+        if said["status"] in ("completed", "failed", "cancelled"):
+            return said
+        time.sleep(0.05)
+    raise AssertionError(said)
+
+
+def content(server, file):
+    return server.ask(f"/v1/files/{file}/content")[1] if file else ""
+
+
+def results(server, batch):
+    text = content(server, batch["output_file_id"]) + content(server, batch["error_file_id"])
+    return {each["custom_id"]: each["response"] for each in map(json.loads, text.splitlines())}
+
+
+def essence(body):
+    return {key: value for key, value in body.items() if key not in ("id", "created")}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return str(tmp_path / "kept")
+
+
+@pytest.fixture
+def kept(folder):
+    running = Server("--batch-folder", folder)
+    yield running
+    running.stop()
+
+
+def test_a_line_has_the_answer_of_the_same_request(kept):
+    lines = [line(i, seed=i, n=1 + i % 2) for i in range(12)] + [line(99, top_p=0.5)]
+    batch = wait(kept, start(kept, lines))
+    assert batch["status"] == "completed" and batch["metadata"] == {"by": "test"}
+    assert batch["request_counts"] == {"total": 13, "completed": 12, "failed": 1}
+    found = results(kept, batch)
+    for each in lines[:-1]:
+        status, body = kept.ask("/v1/completions", each["body"])
+        assert status == 200 and found[each["custom_id"]]["status_code"] == 200
+        assert essence(found[each["custom_id"]]["body"]) == essence(body)
+    assert found["sum-99"]["status_code"] == 400 and "top_p" in found["sum-99"]["body"]["error"]["message"]
+    # The answers are in the order of the input.
+    order = [json.loads(text)["custom_id"] for text in content(kept, batch["output_file_id"]).splitlines()]
+    assert order == [each["custom_id"] for each in lines[:-1]]
+
+
+def test_lists_and_deletions(kept):
+    batches = [wait(kept, start(kept, [line(i, seed=1)])) for i in range(3)]
+    listed = kept.ask("/v1/batches?limit=2")[1]
+    assert len(listed["data"]) == 2 and listed["has_more"] is True
+    rest = kept.ask(f"/v1/batches?after={listed['last_id']}")[1]
+    assert {each["id"] for each in listed["data"] + rest["data"]} == {batch["id"] for batch in batches}
+    for file in (batches[0]["input_file_id"], batches[0]["output_file_id"]):
+        assert kept.ask("/v1/files/" + file, method="DELETE")[1] == {"id": file, "object": "file", "deleted": True}
+        assert kept.ask("/v1/files/" + file)[0] == 404
+    assert kept.ask("/v1/files/..%2F..%2Flock/content")[0] == 404
+
+
+@pytest.mark.parametrize("lines, words", [
+    ([], "no line"),
+    (["{"], "the line"),
+    ([{"custom_id": "a", "method": "GET", "url": "/v1/completions", "body": {}}], "GET"),
+    ([{"custom_id": "a", "method": "POST", "url": "/v1/models", "body": {}}], "/v1/completions"),
+    ([line(1), line(1)], "twice"),
+])
+def test_an_input_that_is_none_fails_as_a_whole(kept, lines, words):
+    batch = start(kept, lines)
+    assert batch["status"] == "failed" and words in batch["errors"]["data"][0]["message"]
+
+
+def test_wrong_uploads_are_refused(kept):
+    for headers, body in [({"Content-Type": "application/json"}, "{}"), ({"Content-Type": "multipart/form-data"}, "x"),
+                          ({"Content-Type": "multipart/form-data; boundary=x"}, "--x\r\nno end")]:
+        assert kept.ask("/v1/files", body, headers=headers)[0] == 400
+    assert upload(kept, [line(1)], purpose="assistants")[0] == 400
+    assert kept.ask("/v1/batches", {"input_file_id": "file-0", "endpoint": "/v1/completions"})[0] == 400
+
+
+def test_a_server_without_the_folder_says_so(server):
+    status, answer = server.ask("/v1/files")
+    assert status == 404 and "--batch-folder" in answer["error"]["message"]
+
+
+def test_a_batch_can_be_cancelled(kept):
+    long = [line(i, seed=i, tempera={**PPT, "block": 1, "rounds": 300}) for i in range(200)]
+    batch = start(kept, [line(500, seed=1)] + long)
+    file = batch["input_file_id"]
+    assert kept.ask("/v1/files/" + file, method="DELETE")[0] == 409
+    kept.ask(f"/v1/batches/{batch['id']}/cancel", {})
+    batch = wait(kept, batch)
+    assert batch["status"] == "cancelled"
+    assert len(results(kept, batch)) == batch["request_counts"]["completed"] < 201
+
+
+LONG = [line(i, tempera={**PPT, "block": 2, "rounds": 12}) for i in range(40)]  # no seeds: the batch has one
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_batch_outlives_its_server(folder, how):
+    running = Server("--batch-folder", folder, "--grace", "0")
+    batch = start(running, LONG)
+    stops = 0
+    while stops < 4:
+        time.sleep(0.15)
+        if running.ask("/v1/batches/" + batch["id"])[1]["status"] == "completed":
+            break
+        running.process.send_signal(how)
+        running.process.wait(timeout=60)
+        running.process.stderr.close()
+        stops += 1
+        running = Server("--batch-folder", folder, "--grace", "0")
+    try:
+        assert stops > 0
+        batch = wait(running, batch)
+        assert batch["request_counts"] == {"total": 40, "completed": 40, "failed": 0}
+        found = results(running, batch)
+        seeds = set()
+        for each in LONG:  # the same as in one go: the same seed gives the same answer, acceptances and cost
+            seed = found[each["custom_id"]]["body"]["tempera"]["seed"]
+            seeds.add(seed)
+            body = running.ask("/v1/completions", {**each["body"], "seed": seed})[1]
+            assert essence(found[each["custom_id"]]["body"]) == essence(body)
+        assert len(seeds) == 40
+    finally:
+        running.stop()
+
+
+def test_a_full_disk_ends_nothing(folder):
+    running = Server("--batch-folder", folder, limits={resource.RLIMIT_FSIZE: (40000, resource.RLIM_INFINITY)})
+    try:
+        batch = start(running, LONG)
+        for _ in range(400):
+            said = running.ask("/v1/batches/" + batch["id"])[1]
+            if said["errors"]:
+                break
+            time.sleep(0.05)
+        message = said["errors"]["data"][0]["message"]
+        assert said["status"] == "in_progress" and folder not in message
+        status, answer = upload(running, [line(i) for i in range(2000)])
+        assert status == 507 and folder not in answer["error"]["message"]
+        assert running.ask("/v1/completions", LONG[0]["body"])[0] == 200
+        resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        batch = wait(running, batch)
+        assert batch["request_counts"]["completed"] == 40 and batch["errors"] is None
+    finally:
+        running.stop()
+
+
+def test_two_servers_cannot_share_a_folder(kept, folder):
+    with pytest.raises(AssertionError, match="another server"):
+        Server("--batch-folder", folder)
+
+
+def test_a_damaged_batch_stops_no_server(folder):
+    running = Server("--batch-folder", folder)
+    batch = wait(running, start(running, [line(1, seed=1)]))
+    running.stop()
+    import pathlib
+    place = pathlib.Path(folder) / "batches" / batch["id"] / "samples.jsonl"
+    place.write_text(place.read_text().replace("sum-1", "sum-2"))
+    running = Server("--batch-folder", folder)
+    try:
+        said = running.ask("/v1/batches/" + batch["id"])[1]
+        assert said["status"] == "failed" and folder not in said["errors"]["data"][0]["message"]
+        assert running.ask("/health")[0] == 200
+    finally:
+        running.stop()

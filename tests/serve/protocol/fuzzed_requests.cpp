@@ -1,0 +1,238 @@
+// What a client may send, mutated: every body is either read or refused in one line. ./test runs
+// some thousands under the sanitizers; TEMPERA_FUZZ_INPUTS=10000000 asks for more.
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "serve/batches/batch.hpp"
+#include "serve/protocol/generation_request.hpp"
+#include "serve/protocol/multipart.hpp"
+#include "tests/catch.hpp"
+
+namespace tempera::serve {
+namespace {
+
+/// SplitMix64: the inputs are the same everywhere.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t below(std::uint64_t limit) {
+    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return (z ^ (z >> 31)) % limit;
+  }
+  template <class List>
+  const auto& of(const List& list) {
+    return list[below(list.size())];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+const std::vector<std::string>& good_bodies() {
+  static const std::vector<std::string> bodies{
+      R"({"prompt": "4+7?", "max_tokens": 28, "seed": 5, "n": 2, "temperature": 0.5, "stop": ["a", "b"]})",
+      R"({"prompt": ["1?", "2?"], "logprobs": 3, "echo": true, "max_tokens": 0, "user": "u", "best_of": 1})",
+      R"({"prompt": [[1, 2], [3]], "stream": true, "stream_options": {"include_usage": true}, "top_p": 1})",
+      R"({"model": "m", "prompt": [5, 6, 7], "tempera": {"powers": [1, 1.5, 4], "block": 4, "rounds": [1, 2],)"
+      R"( "schedule": "deo", "restart_weights": [1, 2, 3], "seed": 18446744073709551615}})",
+      R"({"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": )"
+      R"([{"type": "text", "text": "\u00e9\ud83d\ude00"}]}], "max_completion_tokens": 9, "logprobs": true, "top_logprobs": 2})",
+      R"({"prompt": "x", "tempera": {"preset": "qwen3/math500", "sampler": "ppt", "round_events": true,)"
+      R"( "thinking": false, "particles": 3, "prefetch": 2, "early_rejection": true, "output_rung": 1}})",
+  };
+  return bodies;
+}
+
+const std::vector<std::string>& good_lines() {
+  static const std::vector<std::string> lines{
+      R"({"custom_id": "a", "method": "POST", "url": "/v1/completions", "body": {"prompt": "1?"}})"
+      "\n"
+      R"({"custom_id": "b", "method": "POST", "url": "/v1/completions", "body": {"prompt": "2?"}})"
+      "\r\n\n",
+  };
+  return lines;
+}
+
+const std::vector<std::string>& good_forms() {
+  static const std::vector<std::string> forms{
+      "--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--b\r\n"
+      "Content-Disposition: form-data; name=\"file\"; filename=\"in \\\"1\\\".jsonl\"\r\n"
+      "Content-Type: application/jsonl\r\n\r\n{\"custom_id\": \"a\"}\r\n--b--\r\n",
+  };
+  return forms;
+}
+
+/// What readers stumble over.
+const std::vector<std::string>& stones() {
+  static const std::vector<std::string> all{"\"",
+                                            "\\",
+                                            "{",
+                                            "}",
+                                            "[",
+                                            "]",
+                                            ",",
+                                            ":",
+                                            "null",
+                                            "true",
+                                            "-",
+                                            "1e999",
+                                            "-0",
+                                            "0.0",
+                                            "1e-400",
+                                            "18446744073709551616",
+                                            "99999999999999999999999999",
+                                            "\"\\ud800\"",
+                                            "\\u0000",
+                                            "\xff",
+                                            "\xc0\xaf",
+                                            "\xed\xa0\x80",
+                                            std::string(1, '\0'),
+                                            std::string(70, '['),
+                                            "\"prompt\":",
+                                            "\"tempera\": {",
+                                            "\r\n",
+                                            "\r\n\r\n",
+                                            "--b",
+                                            "--b--",
+                                            "\r\n--b\r\n",
+                                            "name=\"",
+                                            "; ",
+                                            "=",
+                                            "\"n\": 0",
+                                            "\"seed\": -1",
+                                            "NaN",
+                                            "\"max_tokens\": 4294967296,"};
+  return all;
+}
+
+std::string mutated(Chance& chance, const std::vector<std::string>& good) {
+  std::string text = chance.of(good);
+  for (std::uint64_t times = chance.below(5); times > 0; --times) {
+    const std::size_t at = chance.below(text.size() + 1);
+    const std::size_t length = chance.below(12);
+    switch (chance.below(7)) {
+      case 0:
+        if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << chance.below(8)));
+        break;
+      case 1:
+        text.insert(at, 1, static_cast<char>(chance.below(256)));
+        break;
+      case 2:
+        text.erase(at, length);
+        break;
+      case 3:
+        text.insert(at, text.substr(at, length));
+        break;
+      case 4:
+        text.insert(at, chance.of(stones()));
+        break;
+      case 5:
+        text = text.substr(0, at);
+        break;
+      default: {
+        const std::string& other = chance.of(good);
+        text = text.substr(0, at) + other.substr(chance.below(other.size()));
+      }
+    }
+  }
+  return text;
+}
+
+std::uint64_t asked_inputs() {
+  const char* text = std::getenv("TEMPERA_FUZZ_INPUTS");
+  return text == nullptr ? 30000 : std::strtoull(text, nullptr, 10);
+}
+
+/// How many of the inputs `read` takes; the others it must refuse in one line.
+template <class Read>
+std::uint64_t taken_of(std::uint64_t inputs, std::uint64_t seed,
+                       const std::vector<std::string>& good, const Read& read) {
+  Chance chance(seed);
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < inputs; ++i) {
+    const std::string text = mutated(chance, good);
+    try {
+      read(text, chance);
+      ++taken;
+    } catch (const BadInput& error) {
+      const std::string_view message = error.what();
+      if (message.empty() || message.size() > 2000 || message.find('\n') != message.npos)
+        FAIL("no short line for: " << text);
+    }
+    // Anything else that is thrown ends the test.
+  }
+  return taken;
+}
+
+}  // namespace
+
+TEST_CASE("a mutated body is read or refused", "[fuzz]") {
+  const std::uint64_t inputs = asked_inputs() * 6 / 10;
+  const GenerationLimits limits;
+  const std::uint64_t taken =
+      taken_of(inputs, 1, good_bodies(), [&](const std::string& text, Chance& chance) {
+        const GenerationRequest read =
+            read_generation_request(text, chance.below(3) == 0, limits, 7);
+        REQUIRE(!read.wishes.empty());
+        REQUIRE(read.choices_of_a_prompt >= 1);
+        REQUIRE(read.choices_of_a_prompt <= limits.choices);
+        REQUIRE(read.top_logprobs <= limits.top_logprobs);
+        for (const auto& wish : read.wishes) {
+          REQUIRE(wish.sampler.seed == read.seed);
+          REQUIRE(wish.sampler.horizon.value_or(1) <= limits.horizon);
+        }
+      });
+  // Not degenerate: both outcomes are common.
+  CHECK(taken > inputs / 20);
+  CHECK(taken < inputs * 19 / 20);
+}
+
+TEST_CASE("a mutated batch is read or refused", "[fuzz]") {
+  const std::uint64_t inputs = asked_inputs() * 2 / 10;
+  std::uint64_t good = 0;
+  taken_of(inputs, 2, good_lines(), [&](const std::string& text, Chance&) {
+    if (!errors_in(text, "/v1/completions").empty()) return;
+    ++good;
+    for (const auto line : lines_of(text))
+      REQUIRE(nlohmann::json::parse(read_batch_line(line, "/v1/completions").body).is_object());
+  });
+  CHECK(good > inputs / 20);
+  CHECK(good < inputs * 19 / 20);
+}
+
+TEST_CASE("a mutated form is read or refused", "[fuzz]") {
+  const std::uint64_t inputs = asked_inputs() * 2 / 10;
+  const std::uint64_t taken =
+      taken_of(inputs, 3, good_forms(), [&](const std::string& text, Chance& chance) {
+        const std::string type = chance.below(4) == 0
+                                     ? mutated(chance, {"multipart/form-data; boundary=\"b\"",
+                                                        "multipart/form-data; boundary=b"})
+                                     : "multipart/form-data; boundary=b";
+        for (const FormPart& part : read_multipart(type, text)) {
+          if (part.content.empty()) continue;
+          REQUIRE(part.content.data() >= text.data());
+          REQUIRE(part.content.data() + part.content.size() <= text.data() + text.size());
+        }
+      });
+  CHECK(taken > inputs / 20);
+  CHECK(taken < inputs * 19 / 20);
+}
+
+TEST_CASE("a form's parts are those that were sent", "[serve]") {
+  const auto parts = read_multipart("multipart/form-data; boundary=b", good_forms().front());
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[0].name == "purpose");
+  CHECK(parts[0].content == "batch");
+  CHECK(parts[1].filename == "in \"1\".jsonl");
+  CHECK(parts[1].content == "{\"custom_id\": \"a\"}");
+  CHECK_THROWS_AS(read_multipart("text/plain", good_forms().front()), BadInput);
+}
+
+}  // namespace tempera::serve
