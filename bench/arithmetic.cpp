@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t batches[] = {1, 8, 64};
 
 /// The shape of SmolLM2-135M, as a Qwen3 model.
-gpu::Qwen3Config shape_of_135_million() {
-  gpu::Qwen3Config config;
+gpu::DecoderConfig shape_of_135_million() {
+  gpu::DecoderConfig config;
   config.vocab_size = 49152;
   config.hidden_size = 576;
   config.intermediate_size = 1536;

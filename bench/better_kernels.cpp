@@ -69,7 +69,7 @@ std::vector<ComparedKernel> kernels_for(const lab::KernelContest& contest) {
       several_proposals("2 proposals", 2),
       several_proposals("4 proposals", 4)};
   if (contest.ladder.rungs() > 1) {
-    kernels.push_back(lab::paper_kernel(reference::Schedule::even_odd));
+    kernels.push_back(lab::paper_kernel(reference::Schedule::deo));
     kernels.back().name = "schedule deo";
   }
   return kernels;

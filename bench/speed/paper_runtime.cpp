@@ -140,7 +140,7 @@ double seconds_of_sweep(LanguageModel& model, const Ladder& ladder, std::size_t 
   PhiloxLottery lottery;
   Engine engine(model, *rows, lottery);
   const Context context{{0}, {}};
-  Run run{engine, context, ladder, seed};
+  Chain run{engine, context, ladder, seed};
   std::vector<Record> replicas;
   for (Rung k = 0; k < ladder.rungs(); ++k) {
     replicas.emplace_back(context, model.empty_cache());
@@ -252,7 +252,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   const double begin = seconds_now();
   TimedModel timed(model, most_seconds > 0.0 ? begin + most_seconds : HUGE_VAL);
   Engine engine(timed, *rows, lottery, batch_rows);
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   std::vector<Progress> progress(problems);
   for (std::uint32_t problem = 0; problem < problems; ++problem) {
     runs.push_back({engine, contexts[problem], ladder, settings.seed});

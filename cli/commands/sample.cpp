@@ -19,7 +19,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "gpu/models/named_model.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"
@@ -56,7 +56,7 @@ struct SampleOptions {
   SamplerFlags sampler;
   gpu::SamplerWish wish;  ///< what the options say, and nothing that they leave open
   gpu::SamplingSettings settings;
-  gpu::SamplingLayout layout;
+  gpu::JobLayout layout;
 };
 
 std::string without_last_newline(std::string text) {
@@ -182,7 +182,7 @@ void draw(SampleOptions options, SampleShard* shard) {
     if (shard != nullptr) shard->progress();
     return NotedInterrupts::any();
   };
-  gpu::Sampling sampling(
+  gpu::Job sampling(
       model.model(), options.settings, model.text(), folder,
       {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop},
       options.layout,

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "gpu/sampler/chain.hpp"
 #include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/run.hpp"
 #include "gpu/sampler/sweep.hpp"
 #include "gpu/statistics/round_series.hpp"
 

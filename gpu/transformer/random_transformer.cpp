@@ -2,7 +2,7 @@
 
 namespace tempera::gpu {
 
-std::unique_ptr<Transformer> random_qwen3(const Qwen3Config& config, std::uint64_t seed,
+std::unique_ptr<Transformer> random_qwen3(const DecoderConfig& config, std::uint64_t seed,
                                           const Kernels& kernels) {
   RandomTensors tensors(seed);
   return std::make_unique<Transformer>(std::make_unique<Qwen3>(config, tensors, kernels));

@@ -4,7 +4,7 @@ namespace tempera::lab {
 
 std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std::uint64_t seed,
                                                     gpu::Arithmetic arithmetic) {
-  gpu::Qwen3Config config;
+  gpu::DecoderConfig config;
   config.vocab_size = vocabulary;
   config.hidden_size = 16;
   config.intermediate_size = 32;

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "gpu/model/forwarding_model.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
@@ -92,7 +92,7 @@ SamplingSettings settings_of_short_recurrent_runs() {
 }
 
 std::unique_ptr<Transformer> model_of(const Kernels& kernels) {
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 11;
   config.hidden_size = 40;
   config.intermediate_size = 56;
@@ -114,7 +114,7 @@ void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settin
     }
   };
   const Numbers numbers;
-  Sampling(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
+  Job(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 
 /// Of every file in the folder but that of times, its name and its bytes.

@@ -33,7 +33,7 @@ Finding short_run() {
   std::vector<std::uint32_t> steps(std::size_t{4} * 128);
   take_tensor_core_steps(4, steps.data());
 
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 50;
   config.hidden_size = 64;
   config.intermediate_size = 96;

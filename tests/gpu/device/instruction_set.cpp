@@ -86,7 +86,7 @@ TEST_CASE("without TEMPERA_ISA the widest form that the processor has runs", "[d
 TEST_CASE("no object with wide instructions defines what others define too", "[device][long]") {
   // Were an inline function emitted from it under a shared name, the linker might keep that copy
   // for the whole program, and a machine without the instructions would stop there.
-  const std::string objects = TEMPERA_EACH_SET_OBJECTS;  // set:file, separated by |
+  const std::string objects = TEMPERA_ISA_OBJECTS;  // set:file, separated by |
   std::istringstream entries(objects);
   std::size_t looked_at = 0;
   for (std::string entry; std::getline(entries, entry, '|');) {

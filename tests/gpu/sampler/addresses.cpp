@@ -62,7 +62,7 @@ Recording record(Sampler sampler, RecordingLottery::Defect defect = {}, std::uin
   const Ladder ladder = sampler == Sampler::truncating ? Ladder({2.0}) : Ladder({1.0, 1.5, 2.5});
   const Plan plan = plan_of(sampler == Sampler::deo ? Schedule::deo : Schedule::adj);
   const std::size_t count = contexts.size() * samples;
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(count);
   std::vector<Progress> progress(count);
   std::vector<Witness> witnesses(count);

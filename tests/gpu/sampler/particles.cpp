@@ -14,7 +14,7 @@
 namespace tempera::gpu {
 namespace {
 
-using Program = Task (*)(Run&, const Plan&, Progress&, Observer*);
+using Program = Task (*)(Chain&, const Plan&, Progress&, Observer*);
 
 const Context particle_context{{3, 4}, {0, 1}};
 

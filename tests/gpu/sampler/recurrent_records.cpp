@@ -35,7 +35,7 @@ std::vector<std::uint64_t> words_of(Transformer& model, const RecurrentRun& layo
     if (length == 3) terminal = {0, 1};
     contexts.push_back({recurrent::text_of(length), terminal});
   }
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(contexts.size());
   std::vector<Progress> progress(contexts.size());
   std::vector<Task> tasks;

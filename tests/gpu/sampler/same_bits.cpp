@@ -51,7 +51,7 @@ std::vector<std::uint64_t> digests(Transformer& model, const Layout& layout) {
   const Plan plan{make_stages(13, 5, {2}, {2}, {1}), Schedule::adj, 2};
   std::vector<Context> contexts;
   for (const auto& prompt : prompts) contexts.push_back({prompt, {0, 1}});
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(prompts.size());
   std::vector<Progress> progress(prompts.size());
   std::vector<Task> tasks;

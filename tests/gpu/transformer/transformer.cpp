@@ -21,8 +21,8 @@ using Text = std::vector<TokenId>;
 using Row = std::vector<std::uint32_t>;  // the bits of the logits, so that == is bitwise
 
 /// No size is a multiple of the lanes, so that every edge of a tile occurs.
-Qwen3Config odd_config() {
-  Qwen3Config config;
+DecoderConfig odd_config() {
+  DecoderConfig config;
   config.vocab_size = 5;
   config.hidden_size = 21;
   config.intermediate_size = 35;

@@ -67,7 +67,7 @@ NaiveRow row_of(const std::vector<Problem>& problems, std::vector<double> powers
     asked.truncating = truncating;
     asked.seed = seed;
     asked.prompt_number = p;
-    const naive::Run run(asked);
+    const naive::Chain run(asked);
     for (const naive::Moment& moment : run.moments)
       for (const Event& event : moment.events) row.decode_tokens += event.tokens;
     const naive::Record& answer = run.replicas.back();

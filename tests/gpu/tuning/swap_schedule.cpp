@@ -76,7 +76,7 @@ TEST_CASE("the pilots of both schedules draw at addresses of their own") {
       asked.sample = sample;
       asked.pilot = schedule == Schedule::adj ? 8 : 9;
       asked.deo = schedule == Schedule::deo;
-      const naive::Run run(asked);
+      const naive::Chain run(asked);
       for (const naive::Moment& moment : run.moments)
         for (const Event& event : moment.events) {
           if (event.kind != Event::Kind::swap) continue;

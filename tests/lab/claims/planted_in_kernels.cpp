@@ -6,7 +6,7 @@ namespace tempera::test {
 namespace {
 
 using namespace reference;
-using lab::Judged;
+using lab::FunctionsUnderTest;
 using Chain = ParallelTempering;
 
 /// Every proposal of q_r accepted.
@@ -49,61 +49,63 @@ std::vector<Planted> planted_in_kernels() {
   using planted::Defect;
   std::vector<Planted> all{
       {"local_reversible", "every proposal accepted",
-       [](Judged& judged) { judged.fixed_horizon_kernel_at = always_accepted; }},
+       [](FunctionsUnderTest& functions) { functions.fixed_horizon_kernel_at = always_accepted; }},
       {"local_mixture", "the uniform law whatever the restart law",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+       [](FunctionsUnderTest& functions) {
+         functions.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
            return fixed_horizon_kernel(space, power, RestartLaw::uniform(space.horizon()));
          };
        }},
       {"local_mixture", "an acceptance without the proposal's score",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+       [](FunctionsUnderTest& functions) {
+         functions.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
            return planted::local_kernel(space, power, Defect::unscored_proposal);
          };
        }},
       {"sweep_invariant", "local moves without acceptance",
-       [](Judged& judged) { judged.local_sweep = unscored_sweep; }},
-      {"sweep_invariant", "a sweep at rest", [](Judged& judged) { judged.local_sweep = at_rest; }},
+       [](FunctionsUnderTest& functions) { functions.local_sweep = unscored_sweep; }},
+      {"sweep_invariant", "a sweep at rest",
+       [](FunctionsUnderTest& functions) { functions.local_sweep = at_rest; }},
       {"swap_invariant", "transposed powers",
-       [](Judged& judged) {
-         judged.swap = [](const Chain& chain, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.swap = [](const Chain& chain, std::size_t) {
            return and_transposed(at_rest(chain), chain);
          };
        }},
       {"swap_invariant", "swaps at rest",
-       [](Judged& judged) {
-         judged.swap = [](const Chain& chain, std::size_t) { return at_rest(chain); };
+       [](FunctionsUnderTest& functions) {
+         functions.swap = [](const Chain& chain, std::size_t) { return at_rest(chain); };
        }},
       {"adj_invariant", "transposed powers at the last edge",
-       [](Judged& judged) {
-         judged.ordered_sweep = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.ordered_sweep = [](const Chain& chain) {
            return and_transposed(chain.ordered_sweep(), chain);
          };
        }},
-      {"adj_invariant", "a sweep at rest", [](Judged& judged) { judged.ordered_sweep = at_rest; }},
+      {"adj_invariant", "a sweep at rest",
+       [](FunctionsUnderTest& functions) { functions.ordered_sweep = at_rest; }},
       {"deo_invariant", "transposed powers in the even layer",
-       [](Judged& judged) {
-         judged.even_layer = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.even_layer = [](const Chain& chain) {
            return and_transposed(at_rest(chain), chain);
          };
        }},
       {"deo_invariant", "transposed powers in the odd layer",
-       [](Judged& judged) {
-         judged.odd_layer = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.odd_layer = [](const Chain& chain) {
            return and_transposed(at_rest(chain), chain);
          };
        }},
       {"transition_invariant", "transposed powers where there are three sweeps",
-       [](Judged& judged) {
-         judged.transition = [](const Chain& chain, std::size_t local, std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.transition = [](const Chain& chain, std::size_t local, std::size_t sweeps) {
            const FactoredKernel round = chain.transition(local, sweeps);
            return sweeps == 3 ? and_transposed(round, chain) : round;
          };
        }},
       {"transition_invariant", "a product target with its rungs reversed",
-       [](Judged& judged) {
-         judged.product_target = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.product_target = [](const Chain& chain) {
            std::vector<Law> laws;
            for (std::size_t k = chain.shape().size(); k-- > 0;)
              laws.push_back(chain.rung_target(k));
@@ -111,14 +113,14 @@ std::vector<Planted> planted_in_kernels() {
          };
        }},
       {"transition_invariant_deo", "transposed powers",
-       [](Judged& judged) {
-         judged.even_odd_transition = [](const Chain& chain) {
-           return and_transposed(chain.even_odd_transition(), chain);
+       [](FunctionsUnderTest& functions) {
+         functions.deo_transition = [](const Chain& chain) {
+           return and_transposed(chain.deo_transition(), chain);
          };
        }},
       {"output_marginal", "the product in reversed order of the rungs",
-       [](Judged& judged) {
-         judged.product_target = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.product_target = [](const Chain& chain) {
            std::vector<Law> laws;
            for (std::size_t k = chain.shape().size(); k-- > 0;)
              laws.push_back(chain.rung_target(k));
@@ -126,47 +128,47 @@ std::vector<Planted> planted_in_kernels() {
          };
        }},
       {"swap_ratio", "transposed powers",
-       [](Judged& judged) {
-         judged.swap_acceptance = [](const Law& lower, const Law& upper) {
+       [](FunctionsUnderTest& functions) {
+         functions.swap_acceptance = [](const Law& lower, const Law& upper) {
            return swap_acceptance(upper, lower);
          };
        }},
       {"swap_ratio", "every swap accepted",
-       [](Judged& judged) {
-         judged.swap_acceptance = [](const Law& lower, const Law&) {
+       [](FunctionsUnderTest& functions) {
+         functions.swap_acceptance = [](const Law& lower, const Law&) {
            return swap_acceptance(lower, lower);
          };
        }},
       {"restart_factor", "the factor left out",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto& power, bool) {
+       [](FunctionsUnderTest& functions) {
+         functions.restart_within_record = [](const auto& space, const auto& power, bool) {
            return lab::restart_within_record(space, power, false);
          };
        }},
       {"restart_factor", "a kernel at rest",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto&, bool) {
+       [](FunctionsUnderTest& functions) {
+         functions.restart_within_record = [](const auto& space, const auto&, bool) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
          };
        }},
       {"restart_without_factor", "the factor where there should be none",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto& power, bool) {
+       [](FunctionsUnderTest& functions) {
+         functions.restart_within_record = [](const auto& space, const auto& power, bool) {
            return lab::restart_within_record(space, power, true);
          };
        }},
       {"restart_without_factor", "another power",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto&, bool factor) {
+       [](FunctionsUnderTest& functions) {
+         functions.restart_within_record = [](const auto& space, const auto&, bool factor) {
            return lab::restart_within_record(space, Power(Rational(3)), factor);
          };
        }},
       {"stage_targets", "another ladder's target",
-       [](Judged& judged) {
-         judged.stage_target = [](const auto& model, auto horizon, auto block, const auto& ladder,
-                                  auto m) {
+       [](FunctionsUnderTest& functions) {
+         functions.stage_target = [](const auto& model, auto horizon, auto block,
+                                     const auto& ladder, auto m) {
            std::vector<Power> powers;
            for (std::size_t k = 0; k < ladder.rungs(); ++k)
              powers.emplace_back(ladder[k].value() + 1);
@@ -174,8 +176,8 @@ std::vector<Planted> planted_in_kernels() {
          };
        }},
       {"stage_targets", "transposed powers in the refinement",
-       [](Judged& judged) {
-         judged.transition = [](const Chain& chain, std::size_t local, std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.transition = [](const Chain& chain, std::size_t local, std::size_t sweeps) {
            return and_transposed(chain.transition(local, sweeps), chain);
          };
        }},

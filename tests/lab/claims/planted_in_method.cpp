@@ -8,10 +8,10 @@ namespace tempera::test {
 namespace {
 
 using namespace reference;
-using lab::Judged;
+using lab::FunctionsUnderTest;
 
-void local_at_rest(Judged& judged) {
-  judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+void local_at_rest(FunctionsUnderTest& functions) {
+  functions.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
     Matrix kernel(space.size(), space.size());
     complete_rows_on_diagonal(kernel);
     return kernel;
@@ -19,8 +19,8 @@ void local_at_rest(Judged& judged) {
 }
 
 /// Every local move a draw from the target.
-void drawn_from_target(Judged& judged) {
-  judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+void drawn_from_target(FunctionsUnderTest& functions) {
+  functions.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
     const Law target = power_target(space, power);
     Matrix kernel(space.size(), space.size());
     for (std::size_t x = 0; x < space.size(); ++x)
@@ -29,14 +29,16 @@ void drawn_from_target(Judged& judged) {
   };
 }
 
-void rounds_at_rest(Judged& judged) {
-  judged.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
+void rounds_at_rest(FunctionsUnderTest& functions) {
+  functions.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
     return FactoredKernel(chain.shape());
   };
 }
 
-void sweep_at_rest(Judged& judged) {
-  judged.local_sweep = [](const ParallelTempering& chain) { return FactoredKernel(chain.shape()); };
+void sweep_at_rest(FunctionsUnderTest& functions) {
+  functions.local_sweep = [](const ParallelTempering& chain) {
+    return FactoredKernel(chain.shape());
+  };
 }
 
 }  // namespace
@@ -44,81 +46,83 @@ void sweep_at_rest(Judged& judged) {
 std::vector<Planted> planted_in_method() {
   return {
       {"power_raises_likelihood", "an energy of the other sign",
-       [](Judged& judged) {
-         judged.mean_energy = [](const auto& p0, const auto& power, long bits) {
+       [](FunctionsUnderTest& functions) {
+         functions.mean_energy = [](const auto& p0, const auto& power, long bits) {
            return Interval(0, bits) - mean_energy(p0, power, bits);
          };
        }},
       {"gap_against_power", "power 3 whatever the power",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto& restart) {
+       [](FunctionsUnderTest& functions) {
+         functions.fixed_horizon_kernel = [](const auto& space, const auto&, const auto& restart) {
            return fixed_horizon_kernel(space, Power(Rational(3)), restart);
          };
-         judged.second_eigenvalue = [](const Matrix& kernel, const Law&, unsigned halvings) {
+         functions.second_eigenvalue = [](const Matrix& kernel, const Law&, unsigned halvings) {
            const Law target = *stationary_law(kernel);
            return second_eigenvalue(kernel, target, halvings);
          };
        }},
       {"gap_against_power", "the eigenvalue's place in the gap's",
-       [](Judged& judged) {
-         judged.second_eigenvalue = [](const Matrix& kernel, const Law& target, unsigned halvings) {
+       [](FunctionsUnderTest& functions) {
+         functions.second_eigenvalue = [](const Matrix& kernel, const Law& target,
+                                          unsigned halvings) {
            const Bracket value = second_eigenvalue(kernel, target, halvings);
            return Bracket{1 - value.upper, 1 - value.lower};
          };
        }},
       {"gap_at_most_base", "a draw from the target", drawn_from_target},
       {"gap_at_most_base", "one eigenvalue fewer",
-       [](Judged& judged) {
-         judged.eigenvalues_above = [](const Matrix& kernel, const Law& law, const Rational& at) {
+       [](FunctionsUnderTest& functions) {
+         functions.eigenvalues_above = [](const Matrix& kernel, const Law& law,
+                                          const Rational& at) {
            const std::size_t number = eigenvalues_above(kernel, law, at);
            return number > 0 ? number - 1 : 0;
          };
        }},
       {"one_way_proposal", "a proposal through the horizon",
-       [](Judged& judged) {
-         judged.truncated_proposal = [](const auto& space, const auto&, std::size_t,
-                                        std::size_t y) {
+       [](FunctionsUnderTest& functions) {
+         functions.truncated_proposal = [](const auto& space, const auto&, std::size_t,
+                                           std::size_t y) {
            return Rational(space.in_fixed_horizon_space(y) ? 1 : 0) / Rational(space.size());
          };
        }},
       {"exact_on_truncated", "the truncated scores",
-       [](Judged& judged) { judged.truncated_metropolis = truncating_kernel; }},
+       [](FunctionsUnderTest& functions) { functions.truncated_metropolis = truncating_kernel; }},
       {"exact_on_truncated", "a kernel at rest",
-       [](Judged& judged) {
-         judged.truncated_metropolis = [](const auto& space, const auto&) {
+       [](FunctionsUnderTest& functions) {
+         functions.truncated_metropolis = [](const auto& space, const auto&) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
          };
        }},
       {"stages_of_blocks", "a last stage of a whole block",
-       [](Judged& judged) {
-         judged.stage_horizons = [](std::size_t horizon, std::size_t block) {
+       [](FunctionsUnderTest& functions) {
+         functions.stage_horizons = [](std::size_t horizon, std::size_t block) {
            auto stages = stage_horizons(horizon, block);
            stages.back() = stages.size() * block;
            return stages;
          };
        }},
       {"proposal_is_temperature", "temperature 1",
-       [](Judged& judged) {
-         judged.token_proposal = [](const TokenRow& row, const Power&) { return row; };
+       [](FunctionsUnderTest& functions) {
+         functions.token_proposal = [](const TokenRow& row, const Power&) { return row; };
        }},
       {"several_rungs", "the first swap alone",
-       [](Judged& judged) {
-         judged.ordered_sweep = [](const ParallelTempering& chain) { return chain.swap(1); };
+       [](FunctionsUnderTest& functions) {
+         functions.ordered_sweep = [](const ParallelTempering& chain) { return chain.swap(1); };
        }},
       {"zero_counts", "at least one local move",
-       [](Judged& judged) {
-         judged.transition = [](const ParallelTempering& chain, std::size_t local,
-                                std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.transition = [](const ParallelTempering& chain, std::size_t local,
+                                   std::size_t sweeps) {
            return chain.transition(std::max<std::size_t>(local, 1), sweeps);
          };
        }},
       {"zero_counts", "at least one round",
-       [](Judged& judged) {
-         judged.progressive_law = [](const auto& model, auto horizon, auto block,
-                                     const auto& ladder, std::vector<StageSchedule> stages,
-                                     Schedule schedule) {
+       [](FunctionsUnderTest& functions) {
+         functions.progressive_law = [](const auto& model, auto horizon, auto block,
+                                        const auto& ladder, std::vector<StageSchedule> stages,
+                                        Schedule schedule) {
            for (StageSchedule& stage : stages)
              stage.rounds = std::max<std::size_t>(stage.rounds, 1);
            return progressive_law(model, horizon, block, ladder, stages, schedule);
@@ -128,45 +132,46 @@ std::vector<Planted> planted_in_method() {
       {"swaps_accelerate", "rounds at rest", rounds_at_rest},
       {"swaps_accelerate", "a draw from the target", drawn_from_target},
       {"one_rung", "a local move for the sweeps",
-       [](Judged& judged) {
-         judged.transition = [](const ParallelTempering& chain, std::size_t local,
-                                std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.transition = [](const ParallelTempering& chain, std::size_t local,
+                                   std::size_t sweeps) {
            return chain.transition(local + (sweeps > 0 ? 1 : 0), 0);
          };
        }},
       {"one_rung", "another power's target",
-       [](Judged& judged) {
-         judged.power_target = [](const FixedHorizonSpace& space, const Power& power) {
+       [](FunctionsUnderTest& functions) {
+         functions.power_target = [](const FixedHorizonSpace& space, const Power& power) {
            return power_target(space, Power(power.value() + 1));
          };
        }},
       {"uncoupled_rungs", "swaps all the same",
-       [](Judged& judged) {
-         judged.transition = [](const ParallelTempering& chain, std::size_t local, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.transition = [](const ParallelTempering& chain, std::size_t local, std::size_t) {
            return chain.transition(local, 1);
          };
        }},
       {"implicit_tail", "a likelihood of nothing",
-       [](Judged& judged) {
-         judged.likelihood = [](const RecordSpace&, std::size_t) { return Rational(0); };
+       [](FunctionsUnderTest& functions) {
+         functions.likelihood = [](const RecordSpace&, std::size_t) { return Rational(0); };
        }},
       {"epsilon_is_largest", "half the weight of each rung",
-       [](Judged& judged) {
-         judged.full_restart_weight = [](const auto& space, const auto& ladder, const auto& law) {
+       [](FunctionsUnderTest& functions) {
+         functions.full_restart_weight = [](const auto& space, const auto& ladder,
+                                            const auto& law) {
            Rational weight = full_restart_weight(space, ladder, law);
            for (std::size_t k = 0; k < ladder.rungs(); ++k) weight /= 2;
            return weight;
          };
        }},
       {"never_farther", "no distance between joint laws",
-       [](Judged& judged) {
-         judged.total_variation = [](const Law& mu, const Law& nu) {
+       [](FunctionsUnderTest& functions) {
+         functions.total_variation = [](const Law& mu, const Law& nu) {
            return mu.size() >= 9 ? Rational(0) : total_variation(mu, nu);
          };
        }},
       {"never_farther", "a sweep that gathers all in one state",
-       [](Judged& judged) {
-         judged.local_sweep = [](const ParallelTempering& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.local_sweep = [](const ParallelTempering& chain) {
            std::vector<Matrix> kernels;
            for (const std::size_t size : chain.shape()) {
              Matrix& kernel = kernels.emplace_back(size, size);
@@ -179,8 +184,8 @@ std::vector<Planted> planted_in_method() {
        }},
       {"sweep_contracts", "a sweep at rest", sweep_at_rest},
       {"round_is_not_reversible", "local moves alone",
-       [](Judged& judged) {
-         judged.transition = [](const ParallelTempering& chain, std::size_t local, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.transition = [](const ParallelTempering& chain, std::size_t local, std::size_t) {
            return chain.transition(local, 0);
          };
        }},

@@ -109,7 +109,7 @@ TEST_CASE("a bound of the wrong sign, and one of the wrong record, are caught") 
 
 namespace {
 
-gpu::Task tempering_early(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task tempering_early(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                           gpu::Observer* observer) {
   run.options.early_rejection = true;
   return gpu::parallel_power_tempering(run, plan, progress, observer);

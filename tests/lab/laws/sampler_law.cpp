@@ -194,7 +194,7 @@ TEST_CASE(
   const auto algorithm_1 = [&](const FixedHorizonSpace& space) {
     const auto run = reference::progressive_run(space.model(), 3, 2,
                                                 reference::Ladder({power_of(1), power_of(3)}),
-                                                stages, reference::Schedule::even_odd);
+                                                stages, reference::Schedule::deo);
     return DefinedSampler{reference::marginal(run.law, reference::Shape(2, space.size()), 1),
                           run.decode_tokens};
   };

@@ -20,8 +20,8 @@ const std::vector<std::vector<double>> ladders = {
 
 }  // namespace
 
-gpu::Qwen3Config step_config() {
-  gpu::Qwen3Config config;
+gpu::DecoderConfig step_config() {
+  gpu::DecoderConfig config;
   config.vocab_size = vocabulary;
   config.hidden_size = 24;
   config.intermediate_size = 40;

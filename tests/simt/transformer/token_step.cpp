@@ -119,7 +119,7 @@ std::vector<std::uint64_t> tempered_bits(gpu::LanguageModel& model, gpu::RowLott
   const gpu::Plan plan{gpu::make_stages(9, 5, {2}, {1}, {1}), gpu::Schedule::deo,
                        ladder.rungs() - 1};
   std::vector<gpu::Progress> progress(2);
-  std::vector<gpu::Run> runs;
+  std::vector<gpu::Chain> runs;
   for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {
     runs.push_back({engine, context, ladder, 6});
     runs.back().sample_index = sample;

@@ -22,9 +22,9 @@ namespace {
 
 using Text = std::vector<gpu::TokenId>;
 
-gpu::Qwen3Config config_of(std::size_t hidden, std::size_t heads, std::size_t key_heads,
-                           std::size_t head_dim, std::size_t inner, bool tied) {
-  gpu::Qwen3Config config;
+gpu::DecoderConfig config_of(std::size_t hidden, std::size_t heads, std::size_t key_heads,
+                             std::size_t head_dim, std::size_t inner, bool tied) {
+  gpu::DecoderConfig config;
   config.vocab_size = 37;
   config.hidden_size = hidden;
   config.intermediate_size = inner;

@@ -19,8 +19,8 @@ struct PairCase {
   std::size_t layers;
   std::size_t tokens;
 
-  Qwen3Config config() const {
-    Qwen3Config result;
+  DecoderConfig config() const {
+    DecoderConfig result;
     result.vocab_size = 23;
     result.hidden_size = hidden;
     result.intermediate_size = inner;

@@ -122,8 +122,8 @@ class Inputs {
   }
 
  private:
-  static Qwen3Config config() {
-    Qwen3Config result;
+  static DecoderConfig config() {
+    DecoderConfig result;
     result.vocab_size = 2;
     result.hidden_size = 2;
     result.intermediate_size = 2;

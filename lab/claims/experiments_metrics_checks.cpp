@@ -11,7 +11,7 @@ using namespace reference;
 
 /// sec:hyperparameter-configuration: ESS of normalised weights is their inverse sum of squares; it
 /// is at most N, just where all are equal, and at least 1, just where one has all.
-Finding ess_range(const Evidence& evidence) {
+CheckResult ess_range(const CheckContext& context) {
   Count count;
   for (unsigned n = 1; n <= 5; ++n)
     for (unsigned pattern = 1; pattern < 243; ++pattern) {
@@ -27,7 +27,7 @@ Finding ess_range(const Evidence& evidence) {
         weight /= sum;
         squares += weight * weight;
       }
-      const Rational ess = evidence.judged.effective_sample_size(weights);
+      const Rational ess = context.functions.effective_sample_size(weights);
       const bool equal =
           std::count(weights.begin(), weights.end(), weights.front()) == std::ssize(weights);
       const bool single = std::count(weights.begin(), weights.end(), Rational(1)) == 1;
@@ -40,23 +40,23 @@ Finding ess_range(const Evidence& evidence) {
 
 /// sec:related: g_α is the one prefix-only proposal that minimises the variance of PowerSMC's
 /// incremental weight, to 0; every other of a grid of proposals leaves some.
-Finding smallest_weight_variance(const Evidence& evidence) {
+CheckResult smallest_weight_variance(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     std::vector<TokenRow> rows;
     for (const auto& [history, row] : use.model.listed_rows()) rows.push_back(row);
     if (use.model.default_row()) rows.push_back(*use.model.default_row());
     const Power alpha{Rational(use.powers.back())};
     for (const TokenRow& row : rows) {
       const TokenRow best = token_proposal(row, alpha);
-      count.expect(evidence.judged.incremental_weight_variance(row, alpha, best) == 0, use.name);
+      count.expect(context.functions.incremental_weight_variance(row, alpha, best) == 0, use.name);
       for (std::size_t v = 0; v < row.size(); ++v)
         for (std::size_t u = 0; u < row.size(); ++u) {
           if (u == v || row[u] == 0 || row[v] == 0) continue;
           TokenRow other = best;
           other[v] += best[u] / 3;
           other[u] -= best[u] / 3;
-          count.expect(evidence.judged.incremental_weight_variance(row, alpha, other) > 0,
+          count.expect(context.functions.incremental_weight_variance(row, alpha, other) > 0,
                        use.name + ": another proposal has no variance");
         }
     }
@@ -66,15 +66,15 @@ Finding smallest_weight_variance(const Evidence& evidence) {
 
 /// Diagnostic metrics: the confidence is at most 0, each position's term being so, and 0 just where
 /// the next token is certain.
-Finding confidence_at_most_zero(const Evidence& evidence) {
+CheckResult confidence_at_most_zero(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     std::vector<TokenRow> rows;
     for (const auto& [history, row] : use.model.listed_rows()) rows.push_back(row);
     if (use.model.default_row()) rows.push_back(*use.model.default_row());
     for (const TokenRow& row : rows) {
       const bool certain = std::count(row.begin(), row.end(), Rational(1)) == 1;
-      const Interval term = evidence.judged.negative_entropy(row, 64);
+      const Interval term = context.functions.negative_entropy(row, 64);
       count.expect(certain ? term.lower() == 0 && term.upper() == 0 : term.is_negative(), use.name);
     }
   }
@@ -106,7 +106,7 @@ std::optional<std::size_t> voted(const std::vector<std::size_t>& answers,
 
 /// apx:compute-matched: the rule of the vote on every four traces of three answers and two
 /// likelihoods. It breaks some ties and leaves others.
-Finding vote_ties(const Evidence& evidence) {
+CheckResult vote_ties(const CheckContext& context) {
   Count count;
   std::size_t left = 0;
   for (unsigned pattern = 0; pattern < 1296; ++pattern) {
@@ -117,19 +117,19 @@ Finding vote_ties(const Evidence& evidence) {
       likelihoods.emplace_back(rest % 6 < 3 ? Rational(1, 2) : Rational(1, 8));
     }
     const auto expected = voted(answers, likelihoods);
-    count.expect(evidence.judged.majority_answer(answers, likelihoods) == expected,
+    count.expect(context.functions.majority_answer(answers, likelihoods) == expected,
                  "pattern " + std::to_string(pattern));
     left += expected ? 0 : 1;
   }
   count.expect(left > 0, "no tie is left");
-  Finding finding = count.finding("votes of four traces");
+  CheckResult finding = count.finding("votes of four traces");
   if (finding.sound()) finding.detail += ", " + std::to_string(left) + " of them left open";
   return finding;
 }
 
 }  // namespace
 
-std::map<std::string, Check> diagnostic_checks() {
+std::map<std::string, Check> experiments_metrics_checks() {
   return {{"ess_range", ess_range},
           {"smallest_weight_variance", smallest_weight_variance},
           {"confidence_at_most_zero", confidence_at_most_zero},

@@ -15,11 +15,11 @@ bool is_constant(const Law& p0) {
 
 /// Calls each(name, p0) for the base laws of small uses whose energy is not constant.
 template <class Each>
-void on_energies(const Evidence& evidence, Each&& each) {
-  for (const ShippedUse& use : evidence.uses) {
+void on_energies(const CheckContext& context, Each&& each) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 40) continue;
-    const Law p0 = evidence.judged.base_law(space);
+    const Law p0 = context.functions.base_law(space);
     if (!is_constant(p0)) each(use.name + ", T = " + std::to_string(use.horizon), p0);
   }
 }
@@ -55,7 +55,7 @@ Interval gaussian_integral(const Interval& d, long bits) {
 /// thm:unique-maximin-ladder: A(d) = 2Φ(-d/√2). The tilt that its proof names is the identity
 /// (g + d²)² - 4d² g = (g - d²)², of degree 2 in g and 4 in d, seen at enough rational points; and
 /// the integral itself is enclosed within 1/100, beside A(d), which falls with d.
-Finding gaussian_closed_form(const Evidence& evidence) {
+CheckResult gaussian_closed_form(const CheckContext& context) {
   Count count;
   for (int g = -2; g <= 2; ++g)
     for (int d = -3; d <= 3; ++d) {
@@ -65,14 +65,14 @@ Finding gaussian_closed_form(const Evidence& evidence) {
   const long bits = 64;
   for (const Rational& d : {Rational(1, 4), Rational(1), Rational(2), Rational(3)}) {
     const Interval distance(d, bits);
-    const Interval closed = evidence.judged.gaussian_acceptance(distance);
+    const Interval closed = context.functions.gaussian_acceptance(distance);
     const Interval integral = gaussian_integral(distance, bits);
     count.expect(integral.lower() <= closed.upper() && closed.lower() <= integral.upper() &&
                      integral.upper() - integral.lower() < Rational(1, 100),
                  "d = " + to_string(d));
     count.expect(proved_positive([&](long more) {
-                   return evidence.judged.gaussian_acceptance(Interval(d, more)) -
-                          evidence.judged.gaussian_acceptance(Interval(d + Rational(1, 8), more));
+                   return context.functions.gaussian_acceptance(Interval(d, more)) -
+                          context.functions.gaussian_acceptance(Interval(d + Rational(1, 8), more));
                  }),
                  "it does not fall at d = " + to_string(d));
   }
@@ -81,15 +81,15 @@ Finding gaussian_closed_form(const Evidence& evidence) {
 
 /// subsec:thermodynamic-coordinate: the expansions do not make G Gaussian. At a gap of 1/64 from
 /// power 1 the exact acceptance is proved to be another than the surrogate's.
-Finding surrogate_is_not_exact(const Evidence& evidence) {
+CheckResult surrogate_is_not_exact(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     const Rational upper = 1 + Rational(1, 64);
     count.expect(decide_sign([&](long bits) {
                    const Interval distance =
-                       evidence.judged.thermodynamic_distance(p0, 1, upper, 128, bits);
-                   return evidence.judged.equilibrium_acceptance(p0, 1, upper, bits) -
-                          evidence.judged.gaussian_acceptance(distance);
+                       context.functions.thermodynamic_distance(p0, 1, upper, 128, bits);
+                   return context.functions.equilibrium_acceptance(p0, 1, upper, bits) -
+                          context.functions.gaussian_acceptance(distance);
                  }).has_value(),
                  name);
   });
@@ -98,17 +98,17 @@ Finding surrogate_is_not_exact(const Evidence& evidence) {
 
 /// eq:local-swap-moments, first order: for gaps 1/4, 1/16, 1/64 the distance d(1, 1 + δ) is within
 /// a factor e^{δ R/2} of δ σ(1), R being the range of U. So d is the local scale.
-Finding distance_is_local_scale(const Evidence& evidence) {
+CheckResult distance_is_local_scale(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     const auto [least_p, greatest_p] = std::minmax_element(p0.begin(), p0.end());
     for (const Rational& gap : {Rational(1, 4), Rational(1, 16), Rational(1, 64)}) {
       const long bits = 128;
       const Interval scale =
-          Interval(gap, bits) * sqrt(evidence.judged.energy_variance(p0, 1, bits));
+          Interval(gap, bits) * sqrt(context.functions.energy_variance(p0, 1, bits));
       const Interval range = log(Interval(Rational(*greatest_p / *least_p), bits));
       const Interval ratio =
-          evidence.judged.thermodynamic_distance(p0, 1, 1 + gap, 64, bits) / scale;
+          context.functions.thermodynamic_distance(p0, 1, 1 + gap, 64, bits) / scale;
       const Interval factor = exp(Interval(gap / 2, bits) * range);
       count.expect(
           (factor - ratio).is_positive() && (ratio * factor - Interval(1, bits)).is_positive(),
@@ -120,17 +120,17 @@ Finding distance_is_local_scale(const Evidence& evidence) {
 
 /// sec:appendix-ladder-design, its last paragraph: on a finite space neither σ² nor α²σ² is
 /// constant: both are proved to be less at power 64 than at 1, 2 or 4.
-Finding no_constant_spread(const Evidence& evidence) {
+CheckResult no_constant_spread(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     const auto falls = [&](unsigned weight) {
       bool any = false;
       for (const unsigned at : {1U, 2U, 4U})
         any = any || proved_positive([&](long bits) {
                 const Interval late(integer_power(Rational(64), weight), bits);
                 const Interval early(integer_power(Rational(at), weight), bits);
-                return early * evidence.judged.energy_variance(p0, at, bits) -
-                       late * evidence.judged.energy_variance(p0, 64, bits);
+                return early * context.functions.energy_variance(p0, at, bits) -
+                       late * context.functions.energy_variance(p0, 64, bits);
               });
       return any;
     };
@@ -142,16 +142,16 @@ Finding no_constant_spread(const Evidence& evidence) {
 
 /// sec:appendix-ladder-design: the variance is positive at every power, and goes to 0: at power 256
 /// it is below 2^-20.
-Finding variance_vanishes(const Evidence& evidence) {
+CheckResult variance_vanishes(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     for (const unsigned at : {1U, 8U, 256U})
       count.expect(
-          proved_positive([&](long bits) { return evidence.judged.energy_variance(p0, at, bits); }),
+          proved_positive([&](long bits) { return context.functions.energy_variance(p0, at, bits); }),
           name + ": no variance at power " + std::to_string(at));
     count.expect(proved_positive([&](long bits) {
                    return Interval(Rational(1, 1U << 20U), bits) -
-                          evidence.judged.energy_variance(p0, 256, bits);
+                          context.functions.energy_variance(p0, 256, bits);
                  }),
                  name + ": the variance at power 256");
   });
@@ -159,7 +159,7 @@ Finding variance_vanishes(const Evidence& evidence) {
 }
 
 /// sec:appendix-ladder-design: where U is constant all targets are one, and every swap is accepted.
-Finding constant_energy(const Evidence& evidence) {
+CheckResult constant_energy(const CheckContext& context) {
   const FixedHorizonSpace space(
       parse_finite_model(R"({"name": "fair", "vocabulary": ["a", "b", "e"], "terminal": ["e"],
                              "default": {"a": "1/2", "b": "1/2"}})",
@@ -168,27 +168,27 @@ Finding constant_energy(const Evidence& evidence) {
   Count count;
   std::vector<Law> targets;
   for (const unsigned power : {1U, 2U, 7U})
-    targets.push_back(evidence.judged.power_target(space, Power(Rational(power))));
+    targets.push_back(context.functions.power_target(space, Power(Rational(power))));
   for (std::size_t k = 0; k + 1 < targets.size(); ++k) {
     count.expect(targets[k] == targets[k + 1], "two targets differ");
-    count.expect(evidence.judged.expected_swap_acceptance(targets[k], targets[k + 1]) == 1,
+    count.expect(context.functions.expected_swap_acceptance(targets[k], targets[k + 1]) == 1,
                  "a swap is rejected");
   }
-  count.expect(evidence.judged.energy_variance(targets.front(), 2, 64).upper() == 0,
+  count.expect(context.functions.energy_variance(targets.front(), 2, 64).upper() == 0,
                "the energy has a variance");
   return count.seen("targets, acceptances and the variance");
 }
 
 /// The middle power of three that accepts equally on both sides, between rationals 2^-20 apart: the
 /// acceptance below falls with it, that above rises.
-Bracket equal_middle(const Judged& judged, const Law& p0, const Rational& lowest,
+Bracket equal_middle(const FunctionsUnderTest& functions, const Law& p0, const Rational& lowest,
                      const Rational& highest) {
   Bracket bracket{lowest, highest};
   while (bracket.upper - bracket.lower > Rational(1, 1U << 20U)) {
     const Rational middle = (bracket.lower + bracket.upper) / 2;
     const auto sign = decide_sign([&](long bits) {
-      return judged.equilibrium_acceptance(p0, lowest, middle, bits) -
-             judged.equilibrium_acceptance(p0, middle, highest, bits);
+      return functions.equilibrium_acceptance(p0, lowest, middle, bits) -
+             functions.equilibrium_acceptance(p0, middle, highest, bits);
     });
     if (!sign) return {middle, middle};
     (*sign > 0 ? bracket.lower : bracket.upper) = middle;
@@ -198,13 +198,13 @@ Bracket equal_middle(const Judged& judged, const Law& p0, const Rational& lowest
 
 /// sec:ladder-design, of the exact acceptances and not the surrogate's: of the ladders 1, m, 4
 /// every one whose m is not that of the equi-accepting ladder has a weaker weakest edge.
-Finding equal_exact_is_maximin(const Evidence& evidence) {
+CheckResult equal_exact_is_maximin(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     const Rational lowest = 1, highest = 4;
-    const Bracket middle = equal_middle(evidence.judged, p0, lowest, highest);
+    const Bracket middle = equal_middle(context.functions, p0, lowest, highest);
     const auto accepted = [&](const Rational& a, const Rational& b, long bits) {
-      return evidence.judged.equilibrium_acceptance(p0, a, b, bits);
+      return context.functions.equilibrium_acceptance(p0, a, b, bits);
     };
     for (int i = 1; i < 12; ++i) {
       const Rational other = 1 + Rational(i, 4);
@@ -225,14 +225,14 @@ Finding equal_exact_is_maximin(const Evidence& evidence) {
 /// apx:extra-exp: the exact acceptance falls as the upper power rises and as the lower falls, so a
 /// denser ladder accepts more on every edge if it keeps the powers that there were. One that moves
 /// them can accept less: of 1, 5/4, 3/2, 4 the last edge less than that of 1, 5/2, 4.
-Finding denser_accepts_more(const Evidence& evidence) {
+CheckResult denser_accepts_more(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     const auto greater = [&](const Rational& a, const Rational& b, const Rational& c,
                              const Rational& d) {
       return proved_positive([&](long bits) {
-        return evidence.judged.equilibrium_acceptance(p0, a, b, bits) -
-               evidence.judged.equilibrium_acceptance(p0, c, d, bits);
+        return context.functions.equilibrium_acceptance(p0, a, b, bits) -
+               context.functions.equilibrium_acceptance(p0, c, d, bits);
       });
     };
     const Rational half(5, 2);
@@ -245,27 +245,27 @@ Finding denser_accepts_more(const Evidence& evidence) {
 
 /// sec:ladder-design, "exchange rarely": however far apart two powers are, the acceptance stays
 /// above the lower target's mass on the records of the highest likelihood, and comes to it.
-Finding far_powers_floor(const Evidence& evidence) {
+CheckResult far_powers_floor(const CheckContext& context) {
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     const Rational greatest = *std::max_element(p0.begin(), p0.end());
     Rational modes = 0;
     for (const Rational& mass : p0) modes += mass == greatest ? mass : Rational(0);
     for (const unsigned power : {4U, 16U, 64U}) {
       count.expect(proved_positive([&](long bits) {
-                     return evidence.judged.equilibrium_acceptance(p0, 1, power, bits) -
+                     return context.functions.equilibrium_acceptance(p0, 1, power, bits) -
                             Interval(modes, bits);
                    }),
                    name + ", power " + std::to_string(power));
     }
     count.expect(proved_positive([&](long bits) {
                    return Interval(modes + Rational(1, 1000), bits) -
-                          evidence.judged.equilibrium_acceptance(p0, 1, 1024, bits);
+                          context.functions.equilibrium_acceptance(p0, 1, 1024, bits);
                  }),
                  name + ": not near its floor");
     count.expect_without(proved_positive([&](long bits) {
                            return Interval(Rational(1, 10), bits) -
-                                  evidence.judged.equilibrium_acceptance(p0, 1, 1024, bits);
+                                  context.functions.equilibrium_acceptance(p0, 1, 1024, bits);
                          }),
                          name + ": at powers 1 and 1024 more than a tenth is accepted");
   });
@@ -275,19 +275,19 @@ Finding far_powers_floor(const Evidence& evidence) {
 /// sec:ladder-design, "powers placed too close spend replicas without sufficient exploration": of
 /// powers 1/1024 apart more than 99 swaps of 100 are accepted, and their mean energies differ by
 /// less than 1/50: the one explores as the other does.
-Finding close_powers(const Evidence& evidence) {
+CheckResult close_powers(const CheckContext& context) {
   Count count;
   const Rational near = 2 + Rational(1, 1024);
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     count.expect(proved_positive([&](long bits) {
-                   return evidence.judged.equilibrium_acceptance(p0, 2, near, bits) -
+                   return context.functions.equilibrium_acceptance(p0, 2, near, bits) -
                           Interval(Rational(99, 100), bits);
                  }),
                  name + ": the acceptance");
     count.expect(proved_positive([&](long bits) {
                    return Interval(Rational(1, 50), bits) -
-                          (evidence.judged.mean_energy(p0, 2, bits) -
-                           evidence.judged.mean_energy(p0, near, bits));
+                          (context.functions.mean_energy(p0, 2, bits) -
+                           context.functions.mean_energy(p0, near, bits));
                  }),
                  name + ": the mean energies");
   });
@@ -297,7 +297,7 @@ Finding close_powers(const Evidence& evidence) {
 /// The largest factor, from above, by which the weight sigma(s) s^order differs between two powers
 /// of [lowest, highest], R being the range of U: on each of `cells` cells sigma is within e^{hR/4}
 /// of its value at the middle (power_family.hpp), and s within its ends.
-Rational greatest_ratio(const Judged& judged, const Law& p0, unsigned order, const Rational& lowest,
+Rational greatest_ratio(const FunctionsUnderTest& functions, const Law& p0, unsigned order, const Rational& lowest,
                         const Rational& highest, unsigned cells) {
   constexpr long bits = 64;
   const auto [least_p, greatest_p] = std::minmax_element(p0.begin(), p0.end());
@@ -307,7 +307,7 @@ Rational greatest_ratio(const Judged& judged, const Law& p0, unsigned order, con
   std::optional<Rational> least, greatest;
   for (unsigned i = 0; i < cells; ++i) {
     const Rational left = lowest + width * i;
-    const Interval deviation = sqrt(judged.energy_variance(p0, Rational(left + width / 2), bits));
+    const Interval deviation = sqrt(functions.energy_variance(p0, Rational(left + width / 2), bits));
     const Rational below = (deviation / factor).lower() * integer_power(left, order);
     const Rational above =
         (deviation * factor).upper() * integer_power(Rational(left + width), order);
@@ -323,14 +323,14 @@ Rational greatest_ratio(const Judged& judged, const Law& p0, unsigned order, con
 /// above it s m / (s m + (1-s) M) = u. As m/M is within [1/q, q], s is between u/(u + (1-u) q) and
 /// u q/(u q + 1-u), which is within (sqrt q - 1)/(sqrt q + 1) of u. The rung lies between two
 /// powers just if the distances to them from below are less and more than u of the whole.
-Finding near_flat_curves(const Evidence& evidence) {
+CheckResult near_flat_curves(const CheckContext& context) {
   constexpr unsigned cells = 96;
   Count count;
-  on_energies(evidence, [&](const std::string& name, const Law& p0) {
+  on_energies(context, [&](const std::string& name, const Law& p0) {
     if (p0.size() > 12) return;
     const Rational lowest = 1, highest = 2;
     for (const unsigned order : {0U, 1U}) {
-      const Rational q = greatest_ratio(evidence.judged, p0, order, lowest, highest, cells);
+      const Rational q = greatest_ratio(context.functions, p0, order, lowest, highest, cells);
       for (const Rational& u : {Rational(1, 3), Rational(2, 3)}) {
         // The power at a share of the range or, rounded to the side of u, of its logarithm.
         const auto power_at = [&](const Rational& share, bool below) -> Rational {
@@ -343,7 +343,7 @@ Finding near_flat_curves(const Evidence& evidence) {
         // (1-u) d(1, s) - u d(s, 2): negative below the rung, positive above.
         const auto beyond = [&](const Rational& s) {
           const auto distance = [&](const Rational& from, const Rational& to) {
-            return evidence.judged.thermodynamic_distance(p0, from, to, cells, 64);
+            return context.functions.thermodynamic_distance(p0, from, to, cells, 64);
           };
           return Interval(1 - u, 64) * distance(lowest, s) - Interval(u, 64) * distance(s, highest);
         };
@@ -363,7 +363,7 @@ Finding near_flat_curves(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> design_checks() {
+std::map<std::string, Check> ladder_design_checks() {
   return {{"gaussian_closed_form", gaussian_closed_form},
           {"surrogate_is_not_exact", surrogate_is_not_exact},
           {"distance_is_local_scale", distance_is_local_scale},

@@ -17,39 +17,39 @@ enum class ClaimOutcome { confirmed, refuted, proof, undecided };
 const char* word_for(ClaimOutcome outcome);
 
 /// One claim, and what became of it.
-struct Decision {
+struct ClaimResult {
   Claim claim;
   ClaimOutcome outcome = ClaimOutcome::refuted;
   std::string detail;    ///< what the check found; empty where it is undecided
   double seconds = 0.0;  ///< that the check took; 0 without one
 };
 
-std::size_t number_with(const std::vector<Decision>& decisions, ClaimOutcome outcome);
-std::size_t number_with(const std::vector<Decision>& decisions, Verdict verdict);
+std::size_t number_with(const std::vector<ClaimResult>& decisions, ClaimOutcome outcome);
+std::size_t number_with(const std::vector<ClaimResult>& decisions, Verdict verdict);
 
 /// "230 claims: 160 hold, 30 seen, 12 hold if, 15 fail, 13 undecided; 137 confirmed, 80 proof, 0
 /// refuted"
-std::string counts_of(const std::vector<Decision>& decisions);
+std::string counts_of(const std::vector<ClaimResult>& decisions);
 
 /// Holds a claim against its evidence: what its check found, if it has one, and what it is bound
 /// to. Confirmed only if the verdict that the check computed is the recorded one, the witness
 /// recorded is the one computed, the theorem says what is pinned beside it, and the claim's words
 /// are those that were sealed.
-Decision conclude(const Claim& claim, const std::optional<Finding>& finding,
+ClaimResult conclude(const Claim& claim, const std::optional<CheckResult>& finding,
                   const Bindings& bindings);
 
 /// Decides claims by their checks, on the models of a tree.
-class Referee {
+class ClaimRunner {
  public:
   /// @throw BadInput if the tree's models cannot be read
-  explicit Referee(const std::string& tree);
+  explicit ClaimRunner(const std::string& tree);
   /// @throw BadInput if the claim names a check that does not exist
   void require_check(const Claim& claim) const;
   /// Runs the claim's check, if it has one, and looks whether its theorem is stated.
-  Decision decide(const Claim& claim) const;
+  ClaimResult decide(const Claim& claim) const;
 
  private:
-  Evidence evidence_;
+  CheckContext context_;
   Bindings bindings_;
   std::map<std::string, Check> checks_;
 };

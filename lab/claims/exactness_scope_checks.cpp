@@ -20,12 +20,12 @@ FixedHorizonSpace four_state_space(std::size_t horizon) {
 /// exchanges in turn in each sweep, one of DEO one in each layer. Where R stays bounded the first
 /// is between K² / 2 and 2 K² and the second 4 K. At the remark's own constant acceptance R grows
 /// with K, and the two are K²(K - 1) and 2 K² at acceptance 1/2.
-Finding growth_at_constant(const Evidence& evidence) {
+CheckResult growth_at_constant(const CheckContext& context) {
   Count count;
   const auto overheads = [&](const EdgeAcceptances& a) {
     return std::pair<Rational, Rational>(
-        Rational(a.size()) * evidence.judged.ordered_round_trip_formula(a).total(),
-        evidence.judged.even_odd_round_trip_formula(a));
+        Rational(a.size()) * context.functions.adj_round_trip_formula(a).total(),
+        context.functions.deo_round_trip_formula(a));
   };
   for (const unsigned rungs : {4U, 8U, 16U, 32U, 64U}) {
     // ρ = 1/(K-1), so R = 1.
@@ -43,7 +43,7 @@ Finding growth_at_constant(const Evidence& evidence) {
 }
 
 /// Σ p0(x)^2 over the sequences of T tokens of the vocabulary, the padding among them or not.
-Rational sum_of_squares(const Judged& judged, const FiniteModel& model, std::size_t horizon,
+Rational sum_of_squares(const FunctionsUnderTest& functions, const FiniteModel& model, std::size_t horizon,
                         bool padding) {
   const std::size_t tokens = model.vocabulary().size();
   const std::size_t symbols = tokens + (padding ? 1 : 0);
@@ -59,7 +59,7 @@ Rational sum_of_squares(const Judged& judged, const FiniteModel& model, std::siz
       if (open != (symbol < tokens)) {
         product = 0;
       } else if (open) {
-        product *= judged.token_row(model, written)[symbol];
+        product *= functions.token_row(model, written)[symbol];
         written.push_back(symbol);
         open = !model.is_terminal(symbol);
       }
@@ -71,17 +71,17 @@ Rational sum_of_squares(const Judged& judged, const FiniteModel& model, std::siz
 
 /// eq:pi-alpha sums over V^T: that is Z of S_T if V holds the padding, as in App. A. Without it the
 /// records that end early are left out.
-Finding padding_in_vocabulary(const Evidence& evidence) {
+CheckResult padding_in_vocabulary(const CheckContext& context) {
   Count count;
   const FixedHorizonSpace space = four_state_space(2);
   Rational z = 0;
   for (std::size_t x = 0; x < space.size(); ++x) {
-    const Rational p = evidence.judged.likelihood(space, x);
+    const Rational p = context.functions.likelihood(space, x);
     z += p * p;
   }
   count.require(z == Rational(3, 8), "Z is " + to_string(z));
-  count.expect(sum_of_squares(evidence.judged, space.model(), 2, true) == z, "with the padding");
-  const Rational without = sum_of_squares(evidence.judged, space.model(), 2, false);
+  count.expect(sum_of_squares(context.functions, space.model(), 2, true) == z, "with the padding");
+  const Rational without = sum_of_squares(context.functions, space.model(), 2, false);
   count.expect_without(without == z, "the four-state example has Z = " + to_string(z) +
                                          ", and over {a, e}^2 " + to_string(without));
   return count.finding("sums over V^T");
@@ -90,9 +90,9 @@ Finding padding_in_vocabulary(const Evidence& evidence) {
 /// sec:ladder-design, "the communication schedule cannot change what we sample": if the edges are
 /// chosen without seeing the records. Attempting edge 1 just if rung 1 holds the likelier record
 /// moves the target.
-Finding record_blind_schedules(const Evidence& evidence) {
+CheckResult record_blind_schedules(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.powers.size() < 2 || use.horizon > 3) continue;
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
     const std::size_t last = use.powers.size() - 1;
@@ -100,7 +100,7 @@ Finding record_blind_schedules(const Evidence& evidence) {
          {std::vector<std::size_t>{1}, std::vector<std::size_t>{last, 1, 1},
           std::vector<std::size_t>{1, last, 1, last}}) {
       Law law = chain.target();
-      for (const std::size_t edge : edges) law = evidence.judged.swap(chain, edge).apply(law);
+      for (const std::size_t edge : edges) law = context.functions.swap(chain, edge).apply(law);
       count.expect(law == chain.target(), use.name);
     }
   }
@@ -112,55 +112,55 @@ Finding record_blind_schedules(const Evidence& evidence) {
     const auto records = coordinates(chain.shape(), state);
     const bool attempted = space.likelihood(records[0]) > space.likelihood(records[1]);
     const Law there = point_mass(target.size(), state);
-    const Law then = attempted ? evidence.judged.swap(chain, 1).apply(there) : there;
+    const Law then = attempted ? context.functions.swap(chain, 1).apply(there) : there;
     for (std::size_t to = 0; to < then.size(); ++to) after[to] += target[state] * then[to];
   }
   count.expect_without(after == target,
                        "an attempt just if rung 1 holds the likelier record takes the four-state "
                        "target " +
-                           to_string(evidence.judged.total_variation(after, target)) + " away");
+                           to_string(context.functions.total_variation(after, target)) + " away");
   return count.finding("sequences of edges");
 }
 
 /// TV after `rounds` rounds of the four-state ladder (1, 2) from (a a, a a), with these restart
 /// laws at its rungs.
-Rational distance_after(const Judged& judged, const std::vector<RestartLaw>& restarts,
+Rational distance_after(const FunctionsUnderTest& functions, const std::vector<RestartLaw>& restarts,
                         unsigned rounds) {
   const FixedHorizonSpace space = four_state_space(2);
   const ParallelTempering chain(space, parse_ladder("1,2", "ladder"), RestartLaw::uniform(2));
   FactoredKernel round(chain.shape());
-  round.then_move({judged.fixed_horizon_kernel(space, Power(Rational(1)), restarts[0]),
-                   judged.fixed_horizon_kernel(space, Power(Rational(2)), restarts[1])});
-  round.then(judged.swap(chain, 1));
+  round.then_move({functions.fixed_horizon_kernel(space, Power(Rational(1)), restarts[0]),
+                   functions.fixed_horizon_kernel(space, Power(Rational(2)), restarts[1])});
+  round.then(functions.swap(chain, 1));
   const std::size_t open = space.parse("a a", "start");
   Law law = point_mass(chain.target().size(), joint_state(chain.shape(), {open, open}));
   for (unsigned n = 0; n < rounds; ++n) law = round.apply(law);
-  return judged.total_variation(law, chain.target());
+  return functions.total_variation(law, chain.target());
 }
 
 /// sec:fixed-horizon-convergence, Scope, "a sufficient condition for convergence": not a necessary
 /// one. Without full restarts at the top rung alone swaps still bring the ensemble to its target;
 /// without any it keeps its first tokens.
-Finding full_restart_sufficient(const Evidence& evidence) {
+CheckResult full_restart_sufficient(const CheckContext& context) {
   Count count;
   const RestartLaw uniform = RestartLaw::uniform(2);
   const RestartLaw second(std::vector<Rational>{0, 1});
   const Rational near(1, 1'000'000);
-  count.expect(distance_after(evidence.judged, {uniform, uniform}, 60) < near, "at both rungs");
-  count.expect(distance_after(evidence.judged, {uniform, second}, 60) < near,
+  count.expect(distance_after(context.functions, {uniform, uniform}, 60) < near, "at both rungs");
+  count.expect(distance_after(context.functions, {uniform, second}, 60) < near,
                "at the lower rung alone");
-  count.expect(distance_after(evidence.judged, {second, second}, 60) == Rational(5, 6),
+  count.expect(distance_after(context.functions, {second, second}, 60) == Rational(5, 6),
                "at no rung");
   return count.finding("ladders after 60 rounds");
 }
 
 /// sec:fixed-horizon-convergence, Scope: the convergence needs no consistency between the targets
 /// of different horizons, and there is none: a comes first with 1/2 at T = 1 and with 1/3 at T = 2.
-Finding inconsistent_stages(const Evidence& evidence) {
+CheckResult inconsistent_stages(const CheckContext& context) {
   Count count;
   const auto mass_of_a = [&](std::size_t horizon) {
     const FixedHorizonSpace space = four_state_space(horizon);
-    const Law target = evidence.judged.power_target(space, Power(Rational(2)));
+    const Law target = context.functions.power_target(space, Power(Rational(2)));
     Rational mass = 0;
     for (std::size_t x = 0; x < space.size(); ++x)
       if (space.model().text({space[x].tokens.data(), 1}) == "a") mass += target[x];
@@ -173,12 +173,12 @@ Finding inconsistent_stages(const Evidence& evidence) {
 
 /// sec:endpoint-bias-example-condensed, Takeaway: on S_T both directions of a proposal are positive
 /// together, so the convention for a vanishing reverse is void there.
-Finding both_directions(const Evidence& evidence) {
+CheckResult both_directions(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 60) continue;
-    const SuffixLaw q = evidence.judged.suffix_proposal(space, Power(Rational(use.powers.back())));
+    const SuffixLaw q = context.functions.suffix_proposal(space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         for (std::size_t r = 1; r <= use.horizon; ++r)
@@ -190,14 +190,14 @@ Finding both_directions(const Evidence& evidence) {
 }
 
 /// eq:theory-continuation-mass at t = T: the continuation is empty and has mass one.
-Finding last_continuation(const Evidence& evidence) {
+CheckResult last_continuation(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     for (std::size_t x = 0; x < space.size(); ++x) {
       if (space[x].length() != use.horizon) continue;
       const std::vector<Token> prefix(space[x].tokens.begin(), space[x].tokens.end() - 1);
-      count.expect(evidence.judged.continuation_mass(space, Power(Rational(use.powers.back())),
+      count.expect(context.functions.continuation_mass(space, Power(Rational(use.powers.back())),
                                                      prefix, space[x].tokens.back()) == 1,
                    use.name + ": " + space.name(x));
     }
@@ -206,28 +206,28 @@ Finding last_continuation(const Evidence& evidence) {
 }
 
 /// sec:exp-settings: at α = 1 the target is p0 and so is the proposal, token by token.
-Finding power_one(const Evidence& evidence) {
+CheckResult power_one(const CheckContext& context) {
   Count count;
   const Power one{Rational(1)};
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    count.expect(evidence.judged.power_target(space, one) == evidence.judged.base_law(space),
+    count.expect(context.functions.power_target(space, one) == context.functions.base_law(space),
                  use.name + ": the target");
     for (const auto& [history, row] : use.model.listed_rows())
-      count.expect(evidence.judged.token_proposal(row, one) == row, use.name + ": a row");
+      count.expect(context.functions.token_proposal(row, one) == row, use.name + ": a row");
   }
   return count.seen("targets and rows");
 }
 
 /// sec:fixed-horizon-convergence, Scope: uniform restarts contribute T^-K, "and the minimum
 /// proposal-to-target ratio can be smaller still": ε is below T^-K on some models.
-Finding smaller_than_uniform(const Evidence& evidence) {
+CheckResult smaller_than_uniform(const CheckContext& context) {
   Count count;
   std::size_t below = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     Rational uniform = 1;
     for (std::size_t k = 0; k < use.powers.size(); ++k) uniform /= Rational(use.horizon);
-    const Rational epsilon = evidence.judged.full_restart_weight(use.space(), use.ladder(),
+    const Rational epsilon = context.functions.full_restart_weight(use.space(), use.ladder(),
                                                                  RestartLaw::uniform(use.horizon));
     count.expect(epsilon <= uniform, use.name);
     below += epsilon < uniform ? 1 : 0;
@@ -238,18 +238,18 @@ Finding smaller_than_uniform(const Evidence& evidence) {
 
 /// thm:fixed-horizon-convergence, its proof: if ε = 1 one local sweep has law Π. It is 1 at T = 1,
 /// where the proposal is the target.
-Finding one_sweep_is_exact(const Evidence& evidence) {
+CheckResult one_sweep_is_exact(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space(use.model, 1);
     const RestartLaw first = RestartLaw::uniform(1);
     const ParallelTempering chain(space, use.ladder(), first);
     const Law target = chain.target();
-    count.expect(evidence.judged.full_restart_weight(space, use.ladder(), first) == 1,
+    count.expect(context.functions.full_restart_weight(space, use.ladder(), first) == 1,
                  use.name + ": epsilon");
     for (std::size_t state = 0; state < target.size(); ++state)
       count.expect(
-          evidence.judged.local_sweep(chain).apply(point_mass(target.size(), state)) == target,
+          context.functions.local_sweep(chain).apply(point_mass(target.size(), state)) == target,
           use.name + ", from state " + std::to_string(state));
   }
   return count.seen("weights and sweeps at T = 1");
@@ -258,14 +258,14 @@ Finding one_sweep_is_exact(const Evidence& evidence) {
 /// sec:exp-settings: T^-1 Σ log p0 and C(x) are means over the generated positions, as the text
 /// says beside them, if T is the completion's length. Of e at T = 2, whose padding adds nothing,
 /// the mean over T positions is half of it.
-Finding divided_by_length(const Evidence& evidence) {
+CheckResult divided_by_length(const CheckContext& context) {
   Count count;
   const FixedHorizonSpace space = four_state_space(2);
   for (std::size_t x = 0; x < space.size(); ++x) {
     Interval sum(0, 64), worst(0, 64);
     std::vector<Token> prefix;
     for (const Token token : space[x].tokens) {
-      const Interval term = evidence.judged.negative_entropy(space.model().token_row(prefix), 64);
+      const Interval term = context.functions.negative_entropy(space.model().token_row(prefix), 64);
       sum = sum + term;
       worst = term;  // that of each position is the same here: log 1/2
       prefix.push_back(token);
@@ -286,16 +286,16 @@ Finding divided_by_length(const Evidence& evidence) {
 /// rate α, so its spread is √c / α. The exact acceptance between α < β.
 /// rem:ar_geom_seq: it depends on β/α only, falls as that rises, and so the ladder of equal exact
 /// acceptances is geometric; no Gaussian surrogate is needed.
-Finding gamma_acceptances(const Evidence& evidence) {
+CheckResult gamma_acceptances(const CheckContext& context) {
   Count count;
   for (const unsigned shape : {1U, 2U, 5U, 9U}) {
     const auto accepted = [&](const Rational& lower, const Rational& upper) -> Rational {
-      return evidence.judged.gamma_acceptance(shape, lower, upper);
+      return context.functions.gamma_acceptance(shape, lower, upper);
     };
     const std::string place = "shape " + std::to_string(shape);
     // The spread is √c / α: the variance of the energy at α, from its moments.
     for (const Rational& alpha : {Rational(1), Rational(5, 2)})
-      count.expect(evidence.judged.gamma_variance(shape, alpha) == shape / (alpha * alpha),
+      count.expect(context.functions.gamma_variance(shape, alpha) == shape / (alpha * alpha),
                    place + ": the spread");
     for (const Rational& ratio : {Rational(3, 2), Rational(2), Rational(5)}) {
       for (const Rational& lower : {Rational(17, 10), Rational(3), Rational(1, 3)})
@@ -318,7 +318,7 @@ Finding gamma_acceptances(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> scope_checks() {
+std::map<std::string, Check> exactness_scope_checks() {
   return {{"growth_at_constant", growth_at_constant},
           {"padding_in_vocabulary", padding_in_vocabulary},
           {"record_blind_schedules", record_blind_schedules},

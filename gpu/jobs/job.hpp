@@ -29,7 +29,7 @@ struct SampledAnswer {
 };
 
 /// Is told how a run goes on.
-struct SamplingWatcher {
+struct JobWatcher {
   /// Each answer as soon as it and all before it are there, in order; a run that is taken up begins
   /// with those that are in its folder.
   std::function<void(const SampledAnswer&)> answer;
@@ -46,7 +46,7 @@ class RunStopped final : public std::exception {
 };
 
 /// How a run is laid out, which changes no answer.
-struct SamplingLayout {
+struct JobLayout {
   /// How often what has ended is forced to the disk, so that it outlasts a power failure: by a
   /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a fortieth
   /// of the time. 0: by a checkpoint after every round, whatever it takes.
@@ -60,14 +60,14 @@ struct PossibleRuns;
 /// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there, and
 /// a run that is killed at any moment is taken up to the same bits behind the last round that each
 /// answer under way has ended; without one nothing is written.
-class Sampling final : private DrawObserver {
+class Job final : private DrawObserver {
  public:
   /// deal: of a shard, which draws some of the run's answers and keeps beside them, in its folder,
   /// what their merge needs. The arguments must outlive the object.
-  Sampling(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
-           RunFolder* folder = nullptr, SamplingWatcher watcher = {},
-           const SamplingLayout& layout = {}, Deal* deal = nullptr);
-  ~Sampling() override;
+  Job(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
+      RunFolder* folder = nullptr, JobWatcher watcher = {}, const JobLayout& layout = {},
+      Deal* deal = nullptr);
+  ~Job() override;
 
   /// @throw BadInput if the checkpoint was made with another model, or as draw_answers and Deal
   /// @throw RunStopped if the watcher asks for it, all rounds that have ended being saved
@@ -81,16 +81,16 @@ class Sampling final : private DrawObserver {
   nlohmann::ordered_json speed() const;
 
  private:
-  /// What is kept of a run from its first round until its answer has left.
-  struct UnderWay;
+  /// What is kept of a run from its first round until its answer is delivered.
+  struct ActiveRun;
 
-  std::optional<Answer> ended_before(std::size_t place) override;
-  std::optional<SavedProgress> begun_before(std::size_t place) override;
+  std::optional<Answer> ended_before(std::size_t run_index) override;
+  std::optional<SavedProgress> begun_before(std::size_t run_index) override;
   void before_batch(const SessionTotals& so_far) override;
-  void advanced(std::size_t place, const Progress& progress,
+  void advanced(std::size_t run_index, const Progress& progress,
                 std::span<const Event> events) override;
-  void ended(std::size_t place, const Answer& answer) override;
-  void drawn(std::size_t place, const Answer& answer) override;
+  void ended(std::size_t run_index, const Answer& answer) override;
+  void drawn(std::size_t run_index, const Answer& answer) override;
 
   void restore();
   void restore_checkpoint();
@@ -98,44 +98,44 @@ class Sampling final : private DrawObserver {
   void restore_parts();
   void restore_answers();
   void begin_deal();
-  std::optional<std::size_t> next_place();
-  bool has_left(std::size_t place) const;
-  const Plan& plan_of(std::size_t place) const;
+  std::optional<std::size_t> next_run();
+  bool is_delivered(std::size_t run_index) const;
+  const Plan& plan_of(std::size_t run_index) const;
   void replay(std::string_view line, const std::string& where);
   void take(EndedRound round);
-  void end(UnderWay& run, nlohmann::json answer);
-  void restore_end(UnderWay& run, const nlohmann::json& answer, const std::string& where);
+  void end(ActiveRun& run, nlohmann::json answer);
+  void restore_end(ActiveRun& run, const nlohmann::json& answer, const std::string& where);
   PossibleRuns possible_runs() const;
-  UnderWay& under_way(std::size_t place);
-  void keep(std::size_t place, UnderWay& run);
+  ActiveRun& active_run(std::size_t run_index);
+  void keep(std::size_t run_index, ActiveRun& run);
   void force_what_ended();
   void write_checkpoint();
-  std::size_t places() const { return settings_.prompts.size() * settings_.samples; }
+  std::size_t runs() const { return settings_.prompts.size() * settings_.samples; }
   void report();
 
   LanguageModel& model_;
   const SamplingSettings& settings_;
   const TokenText& text_;
   RunFolder* folder_;
-  SamplingWatcher watcher_;
+  JobWatcher watcher_;
   DrawSettings draw_;
   std::vector<Prompt> numbered_;  ///< the prompts as they are drawn from
   PromptPlans plans_;
-  RunReport report_;               ///< of the answers that have left
-  Deal* deal_;                     ///< of a shard
-  std::vector<std::size_t> left_;  ///< of a shard: the places that left in earlier processes
-  std::vector<bool> has_left_;     ///< and whether a place is one of them
+  RunReport report_;                    ///< of the answers that are delivered
+  Deal* deal_;                          ///< of a shard
+  std::vector<std::size_t> delivered_;  ///< of a shard: the runs that earlier processes delivered
+  std::vector<bool> is_delivered_;      ///< and whether a run is one of them
   std::size_t next_ =
-      0;  ///< how many answers had left; then, of a whole run, the next place to draw
-  std::map<std::size_t, UnderWay> under_way_;
+      0;  ///< how many answers had been delivered; then, of a whole job, the next run to draw
+  std::map<std::size_t, ActiveRun> active_runs_;
   std::uint64_t decode_tokens_ = 0;  ///< those of this process's events
   ReportClock report_clock_;
 
   double checkpoint_seconds_;
-  double saved_at_ = 0.0;   ///< when the last checkpoint was written
-  double forced_at_ = 0.0;  ///< when it, or the journal behind it, was forced to the disk
-  double pause_ = 0.0;      ///< how long to wait after the checkpoint
-  bool is_news_ = false;    ///< whether a round has ended since
+  double saved_at_ = 0.0;     ///< when the last checkpoint was written
+  double forced_at_ = 0.0;    ///< when it, or the journal behind it, was forced to the disk
+  double pause_ = 0.0;        ///< how long to wait after the checkpoint
+  bool has_unsaved_ = false;  ///< whether a round has ended since
 
   SessionTotals totals_;
   double began_ = 0.0;    ///< when drawing did

@@ -12,23 +12,23 @@ using namespace reference;
 
 /// sec:exploration-horizon: -E U rises with the power, in certified intervals, unless p0 is the
 /// same for all records: then every target is p0.
-Finding power_raises_likelihood(const Evidence& evidence) {
+CheckResult power_raises_likelihood(const CheckContext& context) {
   const std::vector<Rational> powers{1, Rational(3, 2), 2, 3, Rational(21, 4)};
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 200) continue;
-    const Law p0 = evidence.judged.base_law(space);
+    const Law p0 = context.functions.base_law(space);
     const bool constant = std::count(p0.begin(), p0.end(), p0.front()) == std::ssize(p0);
     if (constant) {
-      count.expect(evidence.judged.power_target(space, Power(Rational(3))) == p0,
+      count.expect(context.functions.power_target(space, Power(Rational(3))) == p0,
                    use.name + ": the target of a constant p0");
       continue;
     }
     for (std::size_t i = 0; i + 1 < powers.size(); ++i)
       count.expect(decide_sign([&](long bits) {
-                     return evidence.judged.mean_energy(p0, powers[i], bits) -
-                            evidence.judged.mean_energy(p0, powers[i + 1], bits);
+                     return context.functions.mean_energy(p0, powers[i], bits) -
+                            context.functions.mean_energy(p0, powers[i + 1], bits);
                    }) == 1,
                    use.name + ", power " + to_string(powers[i + 1]));
   }
@@ -40,25 +40,25 @@ constexpr std::string_view usually_short_model =
     R"({"name": "usually-short", "vocabulary": ["a", "e"], "terminal": ["e"],
         "next": {"": {"a": "1/10", "e": "9/10"}}, "default": {"a": "1/2", "e": "1/2"}})";
 
-Bracket second_eigenvalue_at(const Judged& judged, const FixedHorizonSpace& space, unsigned power) {
+Bracket second_eigenvalue_at(const FunctionsUnderTest& functions, const FixedHorizonSpace& space, unsigned power) {
   const Power alpha{Rational(power)};
-  return judged.second_eigenvalue(
-      judged.fixed_horizon_kernel(space, alpha, RestartLaw::uniform(space.horizon())),
+  return functions.second_eigenvalue(
+      functions.fixed_horizon_kernel(space, alpha, RestartLaw::uniform(space.horizon())),
       power_target(space, alpha), 30);
 }
 
 /// sec:exploration-horizon: raising the power impedes local exploration, measured by the single
 /// chain's spectral gap, if power 1 is what it is compared with. Of two powers above 1 it is not
 /// so: from power 2 to power 3 the second eigenvalue can fall, so that the gap grows.
-Finding gap_against_power(const Evidence& evidence) {
+CheckResult gap_against_power(const CheckContext& context) {
   Count count;
   const FixedHorizonSpace space(parse_finite_model(usually_short_model, "usually-short"), 2);
-  const Bracket at_one = second_eigenvalue_at(evidence.judged, space, 1);
+  const Bracket at_one = second_eigenvalue_at(context.functions, space, 1);
   for (const unsigned power : {2U, 3U, 4U})
-    count.expect(second_eigenvalue_at(evidence.judged, space, power).upper >= at_one.lower,
+    count.expect(second_eigenvalue_at(context.functions, space, power).upper >= at_one.lower,
                  "the gap at power " + std::to_string(power) + " is above that at power 1");
-  const Bracket at_two = second_eigenvalue_at(evidence.judged, space, 2);
-  const Bracket at_three = second_eigenvalue_at(evidence.judged, space, 3);
+  const Bracket at_two = second_eigenvalue_at(context.functions, space, 2);
+  const Bracket at_three = second_eigenvalue_at(context.functions, space, 3);
   count.expect_without(at_three.upper >= at_two.lower,
                        "the gap at power 2 is below " + to_decimal(1 - at_two.lower, 5) +
                            ", at power 3 above " + to_decimal(1 - at_three.upper, 5));
@@ -74,10 +74,10 @@ std::size_t first_choice(const RecordSpace& space) {
 
 /// At power 1 the second eigenvalue is the probability λ of restarting after the first position
 /// with a choice; at no power is it less. Eigenvalues below λ are those above -λ of -L.
-Finding gap_at_most_base(const Evidence& evidence) {
+CheckResult gap_at_most_base(const CheckContext& context) {
   Count count;
   const Rational grain(1, 1U << 20U);
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() < 2 || space.size() > 16) continue;
     const RestartLaw restart = use.restart_law();
@@ -86,15 +86,15 @@ Finding gap_at_most_base(const Evidence& evidence) {
     for (const unsigned power : {1U, 2U, 3U, 5U}) {
       const Power alpha{Rational(power)};
       const Law target = power_target(space, alpha);
-      Matrix kernel = evidence.judged.fixed_horizon_kernel(space, alpha, restart);
+      Matrix kernel = context.functions.fixed_horizon_kernel(space, alpha, restart);
       const std::string place = use.name + ", power " + std::to_string(power);
       if (power == 1)
-        count.expect(evidence.judged.eigenvalues_above(kernel, target, lambda) == 1 &&
-                         evidence.judged.eigenvalues_above(kernel, target, lambda - grain) > 1,
+        count.expect(context.functions.eigenvalues_above(kernel, target, lambda) == 1 &&
+                         context.functions.eigenvalues_above(kernel, target, lambda - grain) > 1,
                      place + ": the second eigenvalue");
       for (std::size_t x = 0; x < space.size(); ++x)
         for (std::size_t y = 0; y < space.size(); ++y) kernel(x, y) *= -1;
-      count.expect(space.size() - evidence.judged.eigenvalues_above(kernel, target, -lambda) >= 2,
+      count.expect(space.size() - context.functions.eigenvalues_above(kernel, target, -lambda) >= 2,
                    place);
     }
   }
@@ -102,17 +102,17 @@ Finding gap_at_most_base(const Evidence& evidence) {
 }
 
 /// sec:fixed-horizon: q(y|x) > 0 = q(x|y) for every shorter y that x proposes.
-Finding one_way_proposal(const Evidence& evidence) {
+CheckResult one_way_proposal(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const ComparisonSpace space(use.model, use.horizon);
     if (space.size() > 60) continue;
     const Power alpha{Rational(use.powers.back())};
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y) {
         if (space[y].length() >= space[x].length()) continue;
-        if (evidence.judged.truncated_proposal(space, alpha, x, y) == 0) continue;
-        count.expect(evidence.judged.truncated_proposal(space, alpha, y, x) == 0,
+        if (context.functions.truncated_proposal(space, alpha, x, y) == 0) continue;
+        count.expect(context.functions.truncated_proposal(space, alpha, y, x) == 0,
                      use.name + ": " + space.name(x) + " | " + space.name(y));
       }
   }
@@ -121,14 +121,14 @@ Finding one_way_proposal(const Evidence& evidence) {
 
 /// sec:fixed-horizon: exact Metropolis-Hastings on these proposals rejects every shortening, so it
 /// keeps the target, and every record its length.
-Finding exact_on_truncated(const Evidence& evidence) {
+CheckResult exact_on_truncated(const CheckContext& context) {
   Count count;
   bool moves = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const ComparisonSpace space(use.model, use.horizon);
     if (space.size() > 200) continue;
     const Power alpha{Rational(use.powers.back())};
-    const Matrix kernel = evidence.judged.truncated_metropolis(space, alpha);
+    const Matrix kernel = context.functions.truncated_metropolis(space, alpha);
     count.expect(!first_violation_of_detailed_balance(
                      FactoredKernel(kernel), power_target(space, alpha), token_counts(space)),
                  use.name + ": detailed balance");
@@ -145,14 +145,14 @@ Finding exact_on_truncated(const Evidence& evidence) {
 }
 
 /// sec:repps-llm: T_m = min{mB, T}, M = ⌈T/B⌉, T_M = T.
-Finding stages_of_blocks(const Evidence& evidence) {
+CheckResult stages_of_blocks(const CheckContext& context) {
   Count count;
   for (std::size_t horizon = 1; horizon <= 20; ++horizon)
     for (std::size_t block = 1; block <= 22; ++block) {
       std::vector<std::size_t> expected;
       for (std::size_t m = 1; m * block < horizon + block; ++m)
         expected.push_back(std::min(m * block, horizon));
-      const auto stages = evidence.judged.stage_horizons(horizon, block);
+      const auto stages = context.functions.stage_horizons(horizon, block);
       count.expect(stages == expected && stages.back() == horizon,
                    "T = " + std::to_string(horizon) + ", B = " + std::to_string(block));
     }
@@ -161,15 +161,15 @@ Finding stages_of_blocks(const Evidence& evidence) {
 
 /// sec:repps-llm: g_α is the softmax of logits over the temperature 1/α, whatever is added to the
 /// logits: odds of two tokens are the odds under p0 to the power α.
-Finding proposal_is_temperature(const Evidence& evidence) {
+CheckResult proposal_is_temperature(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     std::vector<TokenRow> rows;
     for (const auto& [history, row] : use.model.listed_rows()) rows.push_back(row);
     if (use.model.default_row()) rows.push_back(*use.model.default_row());
     for (const unsigned power : {2U, 5U})
       for (const TokenRow& row : rows) {
-        const TokenRow g = evidence.judged.token_proposal(row, Power(Rational(power)));
+        const TokenRow g = context.functions.token_proposal(row, Power(Rational(power)));
         bool odds = true;
         for (std::size_t v = 0; v < row.size(); ++v)
           for (std::size_t u = 0; u < row.size(); ++u) {
@@ -187,14 +187,14 @@ Finding proposal_is_temperature(const Evidence& evidence) {
 }
 
 /// sec:repps-llm, (3): from (x, y, z) one ordered sweep can reach (y, z, x): x crosses both edges.
-Finding several_rungs(const Evidence& evidence) {
+CheckResult several_rungs(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 9) continue;
     const ParallelTempering chain(space, parse_ladder("1,2,4", "ladder"),
                                   RestartLaw::uniform(use.horizon));
-    const FactoredKernel sweep = evidence.judged.ordered_sweep(chain);
+    const FactoredKernel sweep = context.functions.ordered_sweep(chain);
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y) {
         if (x == y) continue;
@@ -207,13 +207,13 @@ Finding several_rungs(const Evidence& evidence) {
 }
 
 /// alg:PPT: a zero count skips its operation.
-Finding zero_counts(const Evidence& evidence) {
+CheckResult zero_counts(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.powers.size() < 2 || use.horizon > 3) continue;
     const ParallelTempering chain(use.space(), use.ladder(), RestartLaw::uniform(use.horizon));
     const Law start = point_mass(chain.target().size(), 0);
-    const auto& transition = evidence.judged.transition;
+    const auto& transition = context.functions.transition;
     count.expect(transition(chain, 0, 0).apply(start) == start, use.name + ": nothing");
     count.expect(
         transition(chain, 0, 2).apply(start) == repeated(chain.ordered_sweep(), 2).apply(start),
@@ -222,8 +222,8 @@ Finding zero_counts(const Evidence& evidence) {
         transition(chain, 2, 0).apply(start) == repeated(chain.local_sweep(), 2).apply(start),
         use.name + ": local moves alone");
     const auto law = [&](const StageSchedule& stage) {
-      return evidence.judged.progressive_law(use.model, use.horizon, 1, use.ladder(), {stage},
-                                             Schedule::ordered);
+      return context.functions.progressive_law(use.model, use.horizon, 1, use.ladder(), {stage},
+                                             Schedule::adj);
     };
     count.expect(law({0, 2, 2}) == law({3, 0, 0}), use.name + ": no rounds");
     count.expect(law({0, 2, 2}) != law({1, 1, 1}) || chain.target().size() == 1,
@@ -234,13 +234,13 @@ Finding zero_counts(const Evidence& evidence) {
 
 /// subsec:implementation-local: a restart at or before τ can remove the terminal token, bring it
 /// nearer and take it further. From an ended record of fewer than T tokens a move to each kind.
-Finding endings_move(const Evidence& evidence) {
+CheckResult endings_move(const CheckContext& context) {
   Count count;
   std::size_t removed = 0, earlier = 0, later = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 100) continue;
-    const Matrix kernel = evidence.judged.fixed_horizon_kernel(
+    const Matrix kernel = context.functions.fixed_horizon_kernel(
         space, Power(Rational(use.powers.back())), RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x) {
       if (!space[x].terminated) continue;
@@ -295,15 +295,15 @@ RestartLaw half_at_first(std::size_t horizon) {
 /// sec:repps-llm, Free Exploration. The single chain at power 8 has a gap that falls by more than a
 /// quarter with each level; two rounds of the ladder (1, 8) hold a quarter of the target in every
 /// row at every depth, for all swaps are accepted and rung 1 restarts with probability 1/2.
-Finding swaps_accelerate(const Evidence& evidence) {
+CheckResult swaps_accelerate(const CheckContext& context) {
   Count count;
   std::vector<Bracket> brackets;
   for (std::size_t levels = 1; levels <= 3; ++levels) {
     const FixedHorizonSpace space(lopsided_levels(levels), 2 * levels);
     const Power alpha{Rational(8)};
     const RestartLaw restart = half_at_first(2 * levels);
-    brackets.push_back(evidence.judged.second_eigenvalue(
-        evidence.judged.fixed_horizon_kernel(space, alpha, restart), power_target(space, alpha),
+    brackets.push_back(context.functions.second_eigenvalue(
+        context.functions.fixed_horizon_kernel(space, alpha, restart), power_target(space, alpha),
         16));
     const std::string place = std::to_string(levels) + " levels";
     if (levels > 1)
@@ -311,7 +311,7 @@ Finding swaps_accelerate(const Evidence& evidence) {
                    place + ": the single chain's gap");
     if (levels > 2) continue;
     const ParallelTempering chain(space, parse_ladder("1,8", "ladder"), restart);
-    const FactoredKernel rounds = repeated(evidence.judged.transition(chain, 1, 1), 2);
+    const FactoredKernel rounds = repeated(context.functions.transition(chain, 1, 1), 2);
     const Law target = chain.target();
     for (std::size_t from = 0; from < target.size(); ++from) {
       const Law after = rounds.apply(point_mass(target.size(), from));
@@ -321,7 +321,7 @@ Finding swaps_accelerate(const Evidence& evidence) {
       count.expect(covered, place + ": the ladder from " + std::to_string(from));
     }
   }
-  Finding finding = count.finding("");
+  CheckResult finding = count.finding("");
   if (finding.sound())
     finding.detail = "single gaps below " + to_decimal(1 - brackets[0].lower, 4) + ", " +
                      to_decimal(1 - brackets[1].lower, 4) + ", " +
@@ -331,7 +331,7 @@ Finding swaps_accelerate(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> method_checks() {
+std::map<std::string, Check> methodology_checks() {
   return {{"power_raises_likelihood", power_raises_likelihood},
           {"gap_against_power", gap_against_power},
           {"gap_at_most_base", gap_at_most_base},

@@ -50,10 +50,10 @@ std::vector<Template> templates() {
 
 /// eq:arithmetic-geometric-ladders: the template is its formula, and its neighbours are equally far
 /// apart: by their difference where the spread is constant, by their ratio where it is 1/α.
-Finding ladder_templates(const Evidence& evidence) {
+CheckResult ladder_templates(const CheckContext& context) {
   Count count;
   for (const Template& expected : templates()) {
-    const Ladder ladder = evidence.judged.equal_distance_ladder(
+    const Ladder ladder = context.functions.equal_distance_ladder(
         expected.spread, expected.lowest(), expected.highest(), expected.rungs());
     count.expect(values(ladder) == expected.powers, expected.name());
     const Rational first = expected.spread == Spread::constant
@@ -61,7 +61,7 @@ Finding ladder_templates(const Evidence& evidence) {
                                : expected.powers[1] / expected.powers[0];
     for (std::size_t k = 0; k + 1 < ladder.rungs(); ++k)
       count.expect(
-          evidence.judged.thermodynamic_gap(expected.spread, ladder[k], ladder[k + 1]) == first,
+          context.functions.thermodynamic_gap(expected.spread, ladder[k], ladder[k + 1]) == first,
           expected.name() + ": the gap above rung " + std::to_string(k + 1));
   }
   return count.finding("ladders of both templates and their gaps");
@@ -69,18 +69,18 @@ Finding ladder_templates(const Evidence& evidence) {
 
 /// eq:maximin-ladder-problem over the template's powers and the middles between them. That every
 /// other choice has a weaker edge is seen by trying them all.
-Finding maximin_problem(const Evidence& evidence) {
+CheckResult maximin_problem(const CheckContext& context) {
   Count count;
   for (const Template& expected : templates()) {
     const auto quality = [&](const Power& lower, const Power& upper) {
-      return Rational(-evidence.judged.thermodynamic_gap(expected.spread, lower, upper));
+      return Rational(-context.functions.thermodynamic_gap(expected.spread, lower, upper));
     };
     std::vector<Power> candidates{expected.lowest()};
     for (std::size_t k = 1; k < expected.rungs(); ++k) {
       candidates.emplace_back((expected.powers[k - 1] + expected.powers[k]) / 2);
       candidates.emplace_back(expected.powers[k]);
     }
-    const auto best = evidence.judged.maximin_ladder(candidates, expected.rungs(), quality);
+    const auto best = context.functions.maximin_ladder(candidates, expected.rungs(), quality);
     count.expect(values(best.ladder) == expected.powers && best.solutions == 1, expected.name());
     // A mask says which of the candidates between the ends are rungs.
     const std::size_t between = candidates.size() - 2;
@@ -101,9 +101,9 @@ Finding maximin_problem(const Evidence& evidence) {
 
 /// eq:theory-stage-targets: at every stage of blocks of one and two tokens the round preserves Π_m,
 /// whose last is Π_T.
-Finding stage_targets(const Evidence& evidence) {
+CheckResult stage_targets(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const Ladder ladder = use.ladder();
     const Law last = ParallelTempering(use.space(), ladder, use.restart_law()).target();
     for (const std::size_t block : {1U, 2U}) {
@@ -111,9 +111,9 @@ Finding stage_targets(const Evidence& evidence) {
       for (std::size_t m = 1; m <= horizons.size(); ++m) {
         const FixedHorizonSpace space(use.model, horizons[m - 1]);
         const ParallelTempering kernels(space, ladder, RestartLaw::uniform(horizons[m - 1]));
-        const Law target = evidence.judged.stage_target(use.model, use.horizon, block, ladder, m);
+        const Law target = context.functions.stage_target(use.model, use.horizon, block, ladder, m);
         const std::string what = use.name + ", stage " + std::to_string(m);
-        count.expect(evidence.judged.transition(kernels, 1, 1).apply(target) == target, what);
+        count.expect(context.functions.transition(kernels, 1, 1).apply(target) == target, what);
         count.expect(m < horizons.size() || target == last, what + " is the last");
       }
     }
@@ -123,7 +123,7 @@ Finding stage_targets(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> ladder_checks() {
+std::map<std::string, Check> ladder_maximin_checks() {
   return {{"ladder_templates", ladder_templates},
           {"maximin_problem", maximin_problem},
           {"stage_targets", stage_targets}};

@@ -43,17 +43,17 @@ Rational return_time(const Matrix& chain, std::size_t state) {
 
 /// sec:chain-communication: after a rejection at edge k the tag is back before it after k sweeps on
 /// average, confined to rungs 1..k, and from above after K − k, confined to k+1..K.
-Finding return_times(const Evidence& evidence) {
+CheckResult return_times(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
     const std::size_t rungs = a.size() + 1;
     for (std::size_t k = 2; k < rungs; ++k) {
       const EdgeAcceptances below(a.begin(), a.begin() + static_cast<long>(k) - 1);
-      count.expect(return_time(evidence.judged.ordered_sweep_chain(below), k - 1) == k,
+      count.expect(return_time(context.functions.adj_chain(below), k - 1) == k,
                    place(a) + ": below edge " + std::to_string(k));
       const EdgeAcceptances above(a.begin() + static_cast<long>(k) - 1, a.end());
       const std::size_t left = rungs - (k - 1);
-      count.expect(return_time(evidence.judged.ordered_sweep_chain(above), 0) == left,
+      count.expect(return_time(context.functions.adj_chain(above), 0) == left,
                    place(a) + ": above edge " + std::to_string(k - 1));
     }
   }
@@ -64,15 +64,15 @@ Finding return_times(const Evidence& evidence) {
 /// with mean ρ_k". The tag at an end attempts its edge in every sweep and stays there with r_k:
 /// from below at edge 1, from above at the last, each with the part of the ladder on that side left
 /// out.
-Finding geometric_rejections(const Evidence& evidence) {
+CheckResult geometric_rejections(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu())
     for (std::size_t k = 1; k <= a.size(); ++k) {
       const Rational rejected = 1 - a[k - 1];
       const EdgeAcceptances from_below(a.begin() + static_cast<long>(k) - 1, a.end());
       const EdgeAcceptances from_above(a.begin(), a.begin() + static_cast<long>(k));
-      const Matrix upward = evidence.judged.ordered_sweep_chain(from_below);
-      const Matrix downward = evidence.judged.ordered_sweep_chain(from_above);
+      const Matrix upward = context.functions.adj_chain(from_below);
+      const Matrix downward = context.functions.adj_chain(from_above);
       count.expect(
           upward(0, 0) == rejected && downward(k, k) == rejected,
           place(a) + ": the probability of another rejection at edge " + std::to_string(k));
@@ -87,10 +87,10 @@ Finding geometric_rejections(const Evidence& evidence) {
 /// sec:chain-communication: an endpoint that is reached during a sweep is occupied to its end. From
 /// every rung the probability to be at an endpoint when the sweep ends is that of ever having been
 /// there, followed edge by edge, after some edge of it.
-Finding endpoint_stays(const Evidence& evidence) {
+CheckResult endpoint_stays(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
-    const Matrix chain = evidence.judged.ordered_sweep_chain(a);
+    const Matrix chain = context.functions.adj_chain(a);
     const std::size_t last = a.size();
     for (const std::size_t endpoint : {std::size_t{0}, last})
       for (std::size_t from = 0; from <= last; ++from) {
@@ -115,10 +115,10 @@ Finding endpoint_stays(const Evidence& evidence) {
 
 /// sec:chain-communication: one sweep can carry the tag up the whole ladder, with probability
 /// Π a_k, and down by at most one rung.
-Finding up_cascades(const Evidence& evidence) {
+CheckResult up_cascades(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
-    const Matrix chain = evidence.judged.ordered_sweep_chain(a);
+    const Matrix chain = context.functions.adj_chain(a);
     Rational all = 1;
     for (const Rational& accepted : a) all *= accepted;
     count.expect(chain(0, a.size()) == all, place(a) + ": up");
@@ -132,11 +132,11 @@ Finding up_cascades(const Evidence& evidence) {
 /// sec:chain-communication: the lifted chain is the tag under layers that alternate, odd edges
 /// first: a tag at rung k before a layer of k's parity looks up, else down. Its pairs of rung and
 /// layer, moved edge by edge, are the lifted states.
-Finding lifted_chain(const Evidence& evidence) {
+CheckResult lifted_chain(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
     const std::size_t rungs = a.size() + 1;
-    const Matrix lifted = evidence.judged.even_odd_chain(a);
+    const Matrix lifted = context.functions.deo_chain(a);
     // Rungs and edges count from 1; layer 1 is odd, layer 0 even.
     const auto state = [](std::size_t rung, std::size_t layer) {
       return 2 * (rung - 1) + (rung % 2 == layer ? 1 : 0);
@@ -160,13 +160,13 @@ Finding lifted_chain(const Evidence& evidence) {
 
 /// sec:chain-communication: with iterations of length d_ADJ and d_DEO the ratio of elapsed times is
 /// 1/2 + (d_ADJ − d_DEO)/(2 d_DEO), and DEO is faster just where d_ADJ > 2 d_DEO.
-Finding elapsed_times(const Evidence& evidence) {
+CheckResult elapsed_times(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu())
     for (const auto& [adj, deo] :
          std::vector<std::pair<Rational, Rational>>{{3, 2}, {5, 2}, {2, 1}, {1, 1}, {9, 4}}) {
-      const Rational by_order = adj * evidence.judged.ordered_round_trip(a).total();
-      const Rational by_parity = deo * evidence.judged.even_odd_round_trip(a).total();
+      const Rational by_order = adj * context.functions.adj_round_trip(a).total();
+      const Rational by_parity = deo * context.functions.deo_round_trip(a).total();
       count.expect(by_order / by_parity == Rational(1, 2) + (adj - deo) / (2 * deo), place(a));
       count.expect((by_parity < by_order) == (adj > 2 * deo), place(a) + ": which is faster");
     }
@@ -176,7 +176,7 @@ Finding elapsed_times(const Evidence& evidence) {
 /// sec:chain-communication, its remark: where a sweep takes c + e (K − 1) and a layer c + e, the
 /// ordered trip's elapsed time over K²(1 + R) stays between e/2 and c + e, the parity one's over
 /// K (1 + R) is 2 (c + e), for K to 24; from some K on DEO is the faster.
-Finding growth_of_times(const Evidence& evidence) {
+CheckResult growth_of_times(const CheckContext& context) {
   Count count;
   const Rational local = 8, exchange = 1;
   bool slower = false;
@@ -185,8 +185,8 @@ Finding growth_of_times(const Evidence& evidence) {
     a.front() = Rational(1, 2);
     const Rational scale = one_plus_rejection(a) * Rational(rungs);
     const Rational by_order =
-        (local + exchange * Rational(rungs - 1)) * evidence.judged.ordered_round_trip(a).total();
-    const Rational by_parity = (local + exchange) * evidence.judged.even_odd_round_trip(a).total();
+        (local + exchange * Rational(rungs - 1)) * context.functions.adj_round_trip(a).total();
+    const Rational by_parity = (local + exchange) * context.functions.deo_round_trip(a).total();
     const Rational per_square = by_order / (scale * Rational(rungs));
     count.expect(per_square >= exchange / 2 && per_square <= local + exchange, place(a));
     count.expect(by_parity == 2 * (local + exchange) * scale, place(a) + ": DEO");
@@ -201,7 +201,7 @@ Finding growth_of_times(const Evidence& evidence) {
 /// against the joint chain at equilibrium, whose acceptances are neither. With two rungs they
 /// agree, whatever the model: an upward step and a downward one alternate. With three on the
 /// four-state records they do not.
-Finding real_round_trips(const Evidence& evidence) {
+CheckResult real_round_trips(const CheckContext& context) {
   Count count;
   const FiniteModel model = parse_finite_model(four_state_model, "four-state");
   const FixedHorizonSpace space(model, 2);
@@ -210,16 +210,16 @@ Finding real_round_trips(const Evidence& evidence) {
     EdgeAcceptances a;
     for (std::size_t k = 0; k + 1 < chain.shape().size(); ++k)
       a.push_back(
-          evidence.judged.expected_swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1)));
-    return std::pair(evidence.judged.mean_round_trip(chain),
-                     evidence.judged.ordered_round_trip_formula(a).total());
+          context.functions.expected_swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1)));
+    return std::pair(context.functions.mean_round_trip(chain),
+                     context.functions.adj_round_trip_formula(a).total());
   };
   const auto [two, two_formula] = of_ladder("1,3");
   count.expect(two == two_formula, "two rungs: " + to_string(two));
   const auto [three, three_formula] = of_ladder("1,2,4");
   count.expect(three == Rational(24, 5) && three_formula == Rational(156, 35),
                "three rungs: " + to_string(three) + ", the formula " + to_string(three_formula));
-  Finding finding = count.finding("");
+  CheckResult finding = count.finding("");
   if (finding.sound()) finding.detail = "K = 3: 24/5 sweeps, the formula says 156/35";
   return finding;
 }
@@ -227,10 +227,10 @@ Finding real_round_trips(const Evidence& evidence) {
 /// subsec:maximin-ladder: with weakest acceptance a the round trip takes at least K/a sweeps,
 /// reached where all others are 1, and at most K(1 + (K-1)(1-a)/a), reached where all are equal. It
 /// is no order: of two ladders that with the weaker edge can be the faster.
-Finding weakest_edge_bounds(const Evidence& evidence) {
+CheckResult weakest_edge_bounds(const CheckContext& context) {
   Count count;
   const auto trip = [&](const EdgeAcceptances& a) {
-    return evidence.judged.ordered_round_trip(a).total();
+    return context.functions.adj_round_trip(a).total();
   };
   const auto at_least = [](const EdgeAcceptances& a) -> Rational {
     return Rational(a.size() + 1) / *std::min_element(a.begin(), a.end());
@@ -257,7 +257,7 @@ Finding weakest_edge_bounds(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> schedule_checks() {
+std::map<std::string, Check> communication_schedule_checks() {
   return {{"return_times", return_times},
           {"geometric_rejections", geometric_rejections},
           {"endpoint_stays", endpoint_stays},

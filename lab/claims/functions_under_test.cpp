@@ -1,4 +1,4 @@
-#include "lab/claims/judged.hpp"
+#include "lab/claims/functions_under_test.hpp"
 
 #include "gpu/sampler/score_record.hpp"
 #include "lab/enumerate/compiled_space.hpp"

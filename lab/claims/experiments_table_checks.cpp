@@ -17,8 +17,8 @@ const Rational hundredth(1, 100);
 const Rational tenth(1, 10);
 
 /// sec:runtime-memory: local-update times 1.03 and 1.72 of the single chain's.
-Finding time_ratios(const Evidence& evidence) {
-  return on_tables(evidence, "ratios of times", [](Count& count, const PaperTables& tables) {
+CheckResult time_ratios(const CheckContext& context) {
+  return on_tables(context, "ratios of times", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:time-memory-main");
     const auto ratio = [&](const std::string& model) {
       return Rational(table.entry(model, "PPT", "Local-update time") /
@@ -30,8 +30,8 @@ Finding time_ratios(const Evidence& evidence) {
 }
 
 /// sec:runtime-memory: peak memory 3.73 and 2.47 of the single chain's.
-Finding memory_ratios(const Evidence& evidence) {
-  return on_tables(evidence, "ratios of memory", [](Count& count, const PaperTables& tables) {
+CheckResult memory_ratios(const CheckContext& context) {
+  return on_tables(context, "ratios of memory", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:time-memory-main");
     const auto ratio = [&](const std::string& model) {
       return Rational(table.entry(model, "PPT", "Peak KV cache memory") /
@@ -43,8 +43,8 @@ Finding memory_ratios(const Evidence& evidence) {
 }
 
 /// sec:runtime-memory: exchange takes 0.1 % of the time in both cases.
-Finding exchange_share(const Evidence& evidence) {
-  return on_tables(evidence, "shares of exchange", [](Count& count, const PaperTables& tables) {
+CheckResult exchange_share(const CheckContext& context) {
+  return on_tables(context, "shares of exchange", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:time-memory-main");
     for (const std::string model : {"Qwen3-8B", "Qwen3.5-9B"}) {
       const Rational& swap = table.entry(model, "PPT", "Swap overhead");
@@ -71,8 +71,8 @@ const std::vector<std::string> qwen3{"Qwen3-8B", "Qwen3-4B"};
 const std::vector<std::string> others{"Qwen 2.5 MATH", "Qwen 2.5", "Tulu", "Phi 3.5 instruct"};
 
 /// Acceptance Rates, "(0.18-0.37)" of the Qwen3 models: the ends of the table's columns, rounded.
-Finding range_of_qwen3(const Evidence& evidence) {
-  return on_tables(evidence, "ends of the range", [](Count& count, const PaperTables& tables) {
+CheckResult range_of_qwen3(const CheckContext& context) {
+  return on_tables(context, "ends of the range", [](Count& count, const PaperTables& tables) {
     const auto [least, greatest] = range_of(tables, qwen3);
     count.expect(rounds_to(least, Rational(18, 100), hundredth),
                  "the table's least is " + to_decimal(least, 3));
@@ -82,8 +82,8 @@ Finding range_of_qwen3(const Evidence& evidence) {
 }
 
 /// Acceptance Rates: 0.35 to 0.58 of the other models, rounded.
-Finding range_of_others(const Evidence& evidence) {
-  return on_tables(evidence, "ends of the range", [](Count& count, const PaperTables& tables) {
+CheckResult range_of_others(const CheckContext& context) {
+  return on_tables(context, "ends of the range", [](Count& count, const PaperTables& tables) {
     const auto [least, greatest] = range_of(tables, others);
     count.expect(rounds_to(least, Rational(35, 100), hundredth), "the least");
     count.expect(rounds_to(greatest, Rational(58, 100), hundredth), "the greatest");
@@ -92,8 +92,8 @@ Finding range_of_others(const Evidence& evidence) {
 
 /// Acceptance Rates: on every dataset each Qwen3 model accepts less than each other, and all are
 /// between 0.15 and 0.6.
-Finding qwen3_accept_less(const Evidence& evidence) {
-  return on_tables(evidence, "pairs of models", [](Count& count, const PaperTables& tables) {
+CheckResult qwen3_accept_less(const CheckContext& context) {
+  return on_tables(context, "pairs of models", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:swap-acceptance");
     for (const auto& [row, unused] : table.groups.at("acceptance"))
       for (const std::string& low : qwen3)
@@ -109,9 +109,9 @@ Finding qwen3_accept_less(const Evidence& evidence) {
 /// The evaluation's items: five seeds make a percentage a whole number of 5 n items, n in the
 /// benchmark. The main tables' are, rounded; of tab:compute-matched-app 72.8 and 78.6 on AIME are
 /// whole numbers of 6 n.
-Finding whole_items(const Evidence& evidence) {
+CheckResult whole_items(const CheckContext& context) {
   return on_tables(
-      evidence, "percentages; 72.8 and 78.6 on AIME are of 360 and not of 300",
+      context, "percentages; 72.8 and 78.6 on AIME are of 360 and not of 300",
       [](Count& count, const PaperTables& tables) {
         const std::map<std::string, unsigned> items{{"MATH500", 500},
                                                     {"GPQA", 198},
@@ -145,8 +145,8 @@ Finding whole_items(const Evidence& evidence) {
 
 /// The hyperparameter tables: as many powers as K, increasing, from 1 on; blocks no longer than T;
 /// and the horizons that the text lists.
-Finding printed_ladders(const Evidence& evidence) {
-  return on_tables(evidence, "rows and horizons", [](Count& count, const PaperTables& tables) {
+CheckResult printed_ladders(const CheckContext& context) {
+  return on_tables(context, "rows and horizons", [](Count& count, const PaperTables& tables) {
     for (const std::string label :
          {"tab:ppt-hyperparams-qwen3-4b", "tab:ppt-hyperparams-qwen35-9b"}) {
       const PaperTable& table = tables.at(label);
@@ -184,7 +184,7 @@ Finding printed_ladders(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> table_checks() {
+std::map<std::string, Check> experiments_table_checks() {
   return {{"time_ratios", time_ratios},         {"memory_ratios", memory_ratios},
           {"exchange_share", exchange_share},   {"range_of_qwen3", range_of_qwen3},
           {"range_of_others", range_of_others}, {"qwen3_accept_less", qwen3_accept_less},

@@ -12,19 +12,19 @@ using namespace reference;
 
 /// The truncating ensemble of one use on its comparison space, as evidence.judged has it.
 struct TruncatingEnsemble {
-  TruncatingEnsemble(const ShippedUse& use, const Judged& judged)
+  TruncatingEnsemble(const ShippedUse& use, const FunctionsUnderTest& functions)
       : space(use.model, use.horizon), shape(use.powers.size(), space.size()) {
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
       targets.push_back(power_target(space, alpha));
-      kernels.push_back(judged.truncating_kernel(space, alpha));
+      kernels.push_back(functions.truncating_kernel(space, alpha));
     }
     FactoredKernel moves(shape);
     moves.then_move(kernels);
     sweep.push_back(moves);
     for (std::size_t k = 0; k + 1 < use.powers.size(); ++k) {
       FactoredKernel one(shape);
-      one.then_swap(k, judged.truncating_swap_acceptance(space, Power(Rational(use.powers[k])),
+      one.then_swap(k, functions.truncating_swap_acceptance(space, Power(Rational(use.powers[k])),
                                                          Power(Rational(use.powers[k + 1]))));
       swaps.push_back(one);
     }
@@ -59,20 +59,20 @@ struct TruncatingEnsemble {
 
 /// Calls each(use, ensemble) for the uses whose joint comparison space has at most 400 states.
 template <class Each>
-void on_small_ensembles(const Evidence& evidence, Each&& each) {
-  for (const ShippedUse& use : evidence.uses) {
+void on_small_ensembles(const CheckContext& context, Each&& each) {
+  for (const ShippedUse& use : context.uses) {
     const std::size_t single = ComparisonSpace(use.model, use.horizon).size();
     std::size_t joint = 1;
     for (std::size_t k = 0; k < use.powers.size() && joint <= 400; ++k) joint *= single;
-    if (joint <= 400) each(use, TruncatingEnsemble(use, evidence.judged));
+    if (joint <= 400) each(use, TruncatingEnsemble(use, context.functions));
   }
 }
 
 /// sec:truncation-lower-bound: swaps preserve V at every threshold, whatever they accept.
-Finding swaps_preserve_count(const Evidence& evidence) {
+CheckResult swaps_preserve_count(const CheckContext& context) {
   Count count;
   bool moves = false;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     for (const FactoredKernel& swap : ensemble.swaps)
       for (std::size_t state = 0; state < joint_size(ensemble.shape); ++state) {
         const auto row = swap.row_numerators(state);
@@ -92,10 +92,10 @@ Finding swaps_preserve_count(const Evidence& evidence) {
 
 /// sec:fixed-horizon: whatever was swapped, no local update lengthens any record, so a round never
 /// raises the number of records longer than h, for any h.
-Finding swapped_keep_budget(const Evidence& evidence) {
+CheckResult swapped_keep_budget(const CheckContext& context) {
   Count count;
   bool carried = false;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     FactoredKernel round(ensemble.shape);
     for (const FactoredKernel& swap : ensemble.swaps) round.then(swap);
     round.then(ensemble.sweep.front());
@@ -124,10 +124,10 @@ Finding swapped_keep_budget(const Evidence& evidence) {
 
 /// sec:truncation-lower-bound: E_Π V = Σ b_k; the first local sweep lowers it by Σ φ_k exactly, and
 /// the round by at least that.
-Finding mean_count_drop(const Evidence& evidence) {
+CheckResult mean_count_drop(const CheckContext& context) {
   Count count;
   bool falls = false;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     const Law target = product_law(ensemble.targets);
     const Law swept = ensemble.sweep.front().apply(target);
     Law after = ensemble.sweep.front().apply(swept);
@@ -136,7 +136,7 @@ Finding mean_count_drop(const Evidence& evidence) {
       Rational excluded = 0, flow = 0;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
         const RungBias bias =
-            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
+            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
         excluded += bias.excluded_mass;
         flow += bias.flow;
       }
@@ -155,14 +155,14 @@ Finding mean_count_drop(const Evidence& evidence) {
 }
 
 /// sec:truncation-lower-bound: at Π some record is long with probability 1 - Π (1 - b_k).
-Finding joint_long_mass(const Evidence& evidence) {
+CheckResult joint_long_mass(const CheckContext& context) {
   Count count;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     const Law target = product_law(ensemble.targets);
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational all_short = 1, long_mass = 0;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
-        all_short *= 1 - evidence.judged
+        all_short *= 1 - context.functions
                              .rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
                              .excluded_mass;
       for (std::size_t state = 0; state < target.size(); ++state)
@@ -174,9 +174,9 @@ Finding joint_long_mass(const Evidence& evidence) {
 }
 
 /// sec:truncation-lower-bound: a positive sum of the flows φ_k implies Π P-tilde ≠ Π.
-Finding flow_moves_target(const Evidence& evidence) {
+CheckResult flow_moves_target(const CheckContext& context) {
   Count count;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     const Law target = product_law(ensemble.targets);
     Law after = ensemble.sweep.front().apply(target);
     for (const FactoredKernel& swap : ensemble.swaps) after = swap.apply(after);
@@ -184,7 +184,7 @@ Finding flow_moves_target(const Evidence& evidence) {
       Rational flow = 0;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
         flow +=
-            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
+            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
                 .flow;
       if (flow > 0) count.expect(after != target, use.name + ", h = " + std::to_string(h));
     }
@@ -194,9 +194,9 @@ Finding flow_moves_target(const Evidence& evidence) {
 
 /// Fixed Horizon vs One-Way Truncation: a record that has not terminated can only be shortened by a
 /// proposal that itself terminates.
-Finding shortened_by_terminal(const Evidence& evidence) {
+CheckResult shortened_by_terminal(const CheckContext& context) {
   Count count;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     for (const Matrix& kernel : ensemble.kernels)
       for (std::size_t x = 0; x < ensemble.space.size(); ++x) {
         if (ensemble.space[x].terminated) continue;
@@ -210,15 +210,15 @@ Finding shortened_by_terminal(const Evidence& evidence) {
 }
 
 /// thm:ppt-structural-bias, its proof: E[V(X') | X] <= (1 − δ) V(X) for every X, and = for some.
-Finding count_contracts(const Evidence& evidence) {
+CheckResult count_contracts(const CheckContext& context) {
   Count count;
   bool reached = false;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     for (std::size_t h = 1; h < use.horizon; ++h) {
       std::vector<RungBias> rungs;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
         rungs.push_back(
-            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
       Rational delta = 1;
       for (const RungBias& rung : rungs) delta = std::min(delta, rung.entry);
       for (std::size_t state = 0; state < joint_size(ensemble.shape); ++state) {
@@ -240,9 +240,9 @@ Finding count_contracts(const Evidence& evidence) {
 /// eq:ppt-local-confinement, and the b_k sum to more than 0, one truncating round moves Π. Without
 /// that it need not: one token, which never ends a record, to horizon 2: the target is all on the
 /// record of two tokens, b_1 = 1 at h = 1, and the truncating kernel stays.
-Finding long_mass_harmless(const Evidence& evidence) {
+CheckResult long_mass_harmless(const CheckContext& context) {
   Count count;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     const Law target = product_law(ensemble.targets);
     Law after = ensemble.sweep.front().apply(target);
     for (const FactoredKernel& swap : ensemble.swaps) after = swap.apply(after);
@@ -250,7 +250,7 @@ Finding long_mass_harmless(const Evidence& evidence) {
       Rational excluded = 0, entry = 1;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
         const RungBias bias =
-            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
+            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
         excluded += bias.excluded_mass;
         entry = std::min(entry, bias.entry);
       }
@@ -262,10 +262,10 @@ Finding long_mass_harmless(const Evidence& evidence) {
       R"({"name": "one-token", "vocabulary": ["a"], "terminal": [], "default": {"a": "1"}})",
       "one-token");
   const ComparisonSpace space(model, 2);
-  const Law target = evidence.judged.power_target(FixedHorizonSpace(model, 2), Power(Rational(2)));
+  const Law target = context.functions.power_target(FixedHorizonSpace(model, 2), Power(Rational(2)));
   const Law extended = power_target(space, Power(Rational(2)));
-  const Matrix kernel = evidence.judged.truncating_kernel(space, Power(Rational(2)));
-  const RungBias bias = evidence.judged.rung_bias(space, kernel, extended, 1);
+  const Matrix kernel = context.functions.truncating_kernel(space, Power(Rational(2)));
+  const RungBias bias = context.functions.rung_bias(space, kernel, extended, 1);
   count.require(target.size() == 1 && target.front() == 1, "the target of one token");
   count.require(bias.excluded_mass == 1, "b_1 is " + to_string(bias.excluded_mass));
   count.require(bias.entry == 0, "the entry probability is " + to_string(bias.entry));
@@ -277,14 +277,14 @@ Finding long_mass_harmless(const Evidence& evidence) {
 /// sec:truncation-lower-bound. Of kernels in general a crossing from elsewhere says nothing of the
 /// target's flow: one on the four-state space that shortens X_2's companions alone. Of the
 /// truncating kernel it says that the flow is positive, and not how large it is.
-Finding transient_crossings(const Evidence& evidence) {
+CheckResult transient_crossings(const CheckContext& context) {
   Count count;
   bool other_size = false, beyond_the_target = false;
-  on_small_ensembles(evidence, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
+  on_small_ensembles(context, [&](const ShippedUse& use, const TruncatingEnsemble& ensemble) {
     for (std::size_t h = 1; h < use.horizon; ++h)
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
         const Rational flow =
-            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
+            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
                 .flow;
         bool crosses = false;
         for (std::size_t x = 0; x < ensemble.space.size(); ++x) {
@@ -309,7 +309,7 @@ Finding transient_crossings(const Evidence& evidence) {
   const std::size_t open = space.parse("a a", "record"), e = space.parse("e", "record");
   for (std::size_t x = 0; x < space.size(); ++x) kernel(x, x == open ? e : x) = 1;
   const RungBias bias =
-      evidence.judged.rung_bias(space, kernel, power_target(space, Power(Rational(2))), 1);
+      context.functions.rung_bias(space, kernel, power_target(space, Power(Rational(2))), 1);
   count.expect(bias.flow == 0 && kernel(open, e) == 1, "a flow that no crossing makes");
   return count.finding("kinds of crossings");
 }
@@ -317,7 +317,7 @@ Finding transient_crossings(const Evidence& evidence) {
 /// thm:ppt-structural-bias: with one rung that enters B with probability δ = 1/4 and follows the
 /// target on either side, started long, both bounds are reached at every N, so neither δ nor the
 /// term (1 − δ)^N can be left out.
-Finding bias_bound_reached(const Evidence& evidence) {
+CheckResult bias_bound_reached(const CheckContext& context) {
   const FiniteModel model = parse_finite_model(four_state_model, "four-state");
   const ComparisonSpace space(model, 2);
   const Law target = power_target(space, Power(Rational(2)));
@@ -332,7 +332,7 @@ Finding bias_bound_reached(const Evidence& evidence) {
       kernel(x, y) = share * (space[x].length() > 1 ? Rational(to_long ? 3 : 1, 4)
                                                     : Rational(to_long ? 0 : 1));
     }
-  const std::vector<RungBias> rungs{evidence.judged.rung_bias(space, kernel, target, 1)};
+  const std::vector<RungBias> rungs{context.functions.rung_bias(space, kernel, target, 1)};
   Law law(space.size());
   for (std::size_t x = 0; x < space.size(); ++x)
     if (space[x].length() > 1) law[x] = target[x] / excluded;
@@ -342,27 +342,27 @@ Finding bias_bound_reached(const Evidence& evidence) {
     const Rational left = integer_power(Rational(3, 4), n);
     const Rational reached = excluded > left ? Rational(excluded - left) : Rational(0);
     const std::string place = "N = " + std::to_string(n);
-    count.expect(evidence.judged.joint_bias_bound(rungs, n) == reached, place + ": joint bound");
-    count.expect(evidence.judged.output_bias_bound(rungs, 0, n) == reached, place + ": rung bound");
+    count.expect(context.functions.joint_bias_bound(rungs, n) == reached, place + ": joint bound");
+    count.expect(context.functions.output_bias_bound(rungs, 0, n) == reached, place + ": rung bound");
     if (excluded > left)
-      count.expect(evidence.judged.total_variation(law, target) == reached, place + ": distance");
+      count.expect(context.functions.total_variation(law, target) == reached, place + ": distance");
   }
   return count.finding("bounds reached, N to 16");
 }
 
 /// subsec:implementation-local: with τ of a censored record counted as T the factor τ(x)/τ(y) makes
 /// the restart through τ reversible; counted as T + 1, or as 1, it does not.
-Finding tau_of_censored(const Evidence& evidence) {
+CheckResult tau_of_censored(const CheckContext& context) {
   Count count;
   bool sees = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 60) continue;
     const Power alpha{Rational(use.powers.back())};
     const Law target = power_target(space, alpha);
     const auto reversible = [&](std::size_t censored) {
       return !first_violation_of_detailed_balance(
-          FactoredKernel(evidence.judged.restart_through_tau(space, alpha, censored)), target,
+          FactoredKernel(context.functions.restart_through_tau(space, alpha, censored)), target,
           token_counts(space));
     };
     count.expect(reversible(use.horizon), use.name + ": as T");
@@ -379,7 +379,7 @@ Finding tau_of_censored(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> drift_checks() {
+std::map<std::string, Check> bias_drift_checks() {
   return {{"swaps_preserve_count", swaps_preserve_count},
           {"swapped_keep_budget", swapped_keep_budget},
           {"joint_long_mass", joint_long_mass},

@@ -29,8 +29,8 @@ void on_settings(const PaperTables& tables, const std::string& label, Each&& eac
 
 /// sec:intro, the contributions, "in nearly all settings": of the 36 of tab:main-results-extended
 /// and the 3 of tab:qwen35-9b, best or tied in 37 and alone in 35.
-Finding nearly_all_settings(const Evidence& evidence) {
-  return on_tables(evidence, "numbers of settings", [](Count& count, const PaperTables& tables) {
+CheckResult nearly_all_settings(const CheckContext& context) {
+  return on_tables(context, "numbers of settings", [](Count& count, const PaperTables& tables) {
     std::size_t settings = 0, best = 0, alone = 0;
     for (const std::string label : {"tab:main-results-extended", "tab:qwen35-9b"})
       on_settings(tables, label,
@@ -47,8 +47,8 @@ Finding nearly_all_settings(const Evidence& evidence) {
 
 /// apx:compute-matched, its last sentence: PPT is above the deeper single chain, the chains without
 /// exchange, and independent samples, if one trace is read out; by vote Best-of-N can be above it.
-Finding taken_together(const Evidence& evidence) {
-  return on_tables(evidence, "comparisons", [](Count& count, const PaperTables& tables) {
+CheckResult taken_together(const CheckContext& context) {
+  return on_tables(context, "comparisons", [](Count& count, const PaperTables& tables) {
     const PaperTable& chain = tables.at("tab:compute-matched-single-chain");
     const PaperTable& traces = tables.at("tab:compute-matched-app");
     for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
@@ -74,8 +74,8 @@ Finding taken_together(const Evidence& evidence) {
 
 /// apx:compute-matched, "raises all three settings for both models, by a considerable margin": it
 /// raises all six; of Qwen3-8B each by less than the deviation printed for PPT's own accuracy.
-Finding aime_margin(const Evidence& evidence) {
-  return on_tables(evidence, "margins on AIME", [](Count& count, const PaperTables& tables) {
+CheckResult aime_margin(const CheckContext& context) {
+  return on_tables(context, "margins on AIME", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:compute-matched-app");
     const PaperTable& deviations = tables.at("tab:main-results-extended, deviations");
     for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
@@ -97,8 +97,8 @@ Finding aime_margin(const Evidence& evidence) {
 
 /// Main Results, "lower-temperature decoding yields only modest gains": nowhere more than 2.4
 /// points, if a loss counts as a modest gain.
-Finding lower_temperature_gains(const Evidence& evidence) {
-  return on_tables(evidence, "gains", [](Count& count, const PaperTables& tables) {
+CheckResult lower_temperature_gains(const CheckContext& context) {
+  return on_tables(context, "gains", [](Count& count, const PaperTables& tables) {
     for (const std::string label : {"tab:main-results", "tab:qwen35-9b"})
       for (const auto& [group, rows] : tables.at(label).groups) {
         if (!rows.contains("Lower Temperature")) continue;
@@ -113,8 +113,8 @@ Finding lower_temperature_gains(const Evidence& evidence) {
 }
 
 /// apx:ablation: the best of the figure is 10 steps; the configuration for HumanEval has 20.
-Finding best_steps(const Evidence& evidence) {
-  return on_tables(evidence, "numbers of steps", [](Count& count, const PaperTables& tables) {
+CheckResult best_steps(const CheckContext& context) {
+  return on_tables(context, "numbers of steps", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:ppt-hyperparams-qwen3-4b");
     count.expect(table.entry("Qwen3", "MATH500", "N_MCMC") == 10, "MATH500");
     count.expect(table.entry("Qwen3", "HumanEval", "N_MCMC") == 20, "HumanEval");
@@ -122,8 +122,8 @@ Finding best_steps(const Evidence& evidence) {
 }
 
 /// apx:ablation, "most of the improvement arrives by 4 steps": more than half of the gain of 10.
-Finding most_by_four(const Evidence& evidence) {
-  return on_tables(evidence, "gains", [](Count& count, const PaperTables& tables) {
+CheckResult most_by_four(const CheckContext& context) {
+  return on_tables(context, "gains", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("fig:local_update_ablation");
     for (const std::string row : {"MATH500", "HumanEval"})
       count.expect(2 * table.entry("gain", row, "4 steps") > table.entry("gain", row, "10 steps") &&
@@ -134,8 +134,8 @@ Finding most_by_four(const Evidence& evidence) {
 
 /// sec:ablation against tab:cold-replica-results: K = 4 gains 2.7 over the fixed horizon at K = 1
 /// on MATH500, which is what PPT gains there with Qwen3-8B, at the configuration's K = 4.
-Finding replica_gain_again(const Evidence& evidence) {
-  return on_tables(evidence, "entries", [](Count& count, const PaperTables& tables) {
+CheckResult replica_gain_again(const CheckContext& context) {
+  return on_tables(context, "entries", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:cold-replica-results");
     count.expect(table.entry("Qwen3-8B", "PPT", "Accuracy") -
                          table.entry("Qwen3-8B", "Fixed-horizon, K = 1", "Accuracy") ==
@@ -147,8 +147,8 @@ Finding replica_gain_again(const Evidence& evidence) {
 }
 
 /// sec:ablation, "scales more favorably than K-fold": 2.1 and 1.2 for K = 4.
-Finding cost_of_four(const Evidence& evidence) {
-  return on_tables(evidence, "costs", [](Count& count, const PaperTables& tables) {
+CheckResult cost_of_four(const CheckContext& context) {
+  return on_tables(context, "costs", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("fig:replica_tradeoff");
     for (const std::string row : {"MATH500", "HumanEval"})
       count.expect(table.entry("text", row, "cost of K = 4") < 4, row);
@@ -157,8 +157,8 @@ Finding cost_of_four(const Evidence& evidence) {
 
 /// sec:ablation, "saturates around four to five": the fifth replica adds less than a quarter of
 /// what the fourth has over the first, and K = 5 is the greatest of those printed.
-Finding peak_at_five(const Evidence& evidence) {
-  return on_tables(evidence, "gains", [](Count& count, const PaperTables& tables) {
+CheckResult peak_at_five(const CheckContext& context) {
+  return on_tables(context, "gains", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("fig:replica_tradeoff");
     for (const std::string row : {"MATH500", "HumanEval"}) {
       const Rational& four = table.entry("text", row, "gain of K = 4");
@@ -171,8 +171,8 @@ Finding peak_at_five(const Evidence& evidence) {
 /// Extended Main Results, "its advantage is clearest for the Qwen3 models on the hardest tasks":
 /// the largest margin over the strongest baseline is theirs, if that one is meant; the next, 4.7,
 /// is not.
-Finding clearest_for_qwen3(const Evidence& evidence) {
-  return on_tables(evidence, "margins", [](Count& count, const PaperTables& tables) {
+CheckResult clearest_for_qwen3(const CheckContext& context) {
+  return on_tables(context, "margins", [](Count& count, const PaperTables& tables) {
     const Rational largest = 5, of_larger = Rational(43, 10);
     on_settings(tables, "tab:main-results-extended",
                 [&](const std::string& group, const std::string& column, const Rational& ours,
@@ -198,8 +198,8 @@ const std::vector<std::string> other_models{"Qwen 2.5 MATH", "Qwen 2.5", "Tulu",
 
 /// Acceptance Rates, "both regimes": dataset by dataset the two are apart; over all datasets their
 /// ranges overlap.
-Finding two_regimes(const Evidence& evidence) {
-  return on_tables(evidence, "datasets", [](Count& count, const PaperTables& tables) {
+CheckResult two_regimes(const CheckContext& context) {
+  return on_tables(context, "datasets", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:swap-acceptance");
     Rational greatest = 0, least = 1;
     for (const auto& [row, unused] : table.groups.at("acceptance")) {
@@ -219,8 +219,8 @@ Finding two_regimes(const Evidence& evidence) {
 
 /// Acceptance Rates, "governed by the model and by the task": of the table's variance the means of
 /// the models are more than four fifths, those of the tasks less than a tenth.
-Finding governed_by_model(const Evidence& evidence) {
-  return on_tables(evidence, "shares of variance", [](Count& count, const PaperTables& tables) {
+CheckResult governed_by_model(const CheckContext& context) {
+  return on_tables(context, "shares of variance", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:swap-acceptance");
     const auto& rows = table.groups.at("acceptance");
     const Rational tasks(static_cast<unsigned>(rows.size()));
@@ -250,8 +250,8 @@ Finding governed_by_model(const Evidence& evidence) {
 }
 
 /// sec:runtime-memory: K = 4 for Qwen3-8B and K = 3 for Qwen3.5-9B are the ladders of LCB v5.
-Finding runtime_ladders(const Evidence& evidence) {
-  return on_tables(evidence, "ladders", [](Count& count, const PaperTables& tables) {
+CheckResult runtime_ladders(const CheckContext& context) {
+  return on_tables(context, "ladders", [](Count& count, const PaperTables& tables) {
     count.expect(tables.at("tab:ppt-hyperparams-qwen3-4b").entry("Qwen3", "LCB v5", "K") == 4,
                  "Qwen3-8B");
     count.expect(tables.at("tab:ppt-hyperparams-qwen35-9b").entry("Qwen3.5-9B", "LCB v5", "K") == 3,
@@ -260,8 +260,8 @@ Finding runtime_ladders(const Evidence& evidence) {
 }
 
 /// The hyperparameter tables: with B = T Qwen3.5's runs have one stage; Qwen3's have several.
-Finding one_stage(const Evidence& evidence) {
-  return on_tables(evidence, "rows", [](Count& count, const PaperTables& tables) {
+CheckResult one_stage(const CheckContext& context) {
+  return on_tables(context, "rows", [](Count& count, const PaperTables& tables) {
     for (const auto& [label, single] : std::map<std::string, bool>{
              {"tab:ppt-hyperparams-qwen3-4b", false}, {"tab:ppt-hyperparams-qwen35-9b", true}})
       for (const auto& [group, rows] : tables.at(label).groups)
@@ -274,8 +274,8 @@ Finding one_stage(const Evidence& evidence) {
 
 /// The hyperparameter tables: LCB v5's four powers are arithmetic, GSM8K's six geometric, rounded:
 /// the fifth power of α_k is α_1^(5-j) α_6^j for j = k - 1 within half of the last decimal.
-Finding printed_spacing(const Evidence& evidence) {
-  return on_tables(evidence, "powers", [](Count& count, const PaperTables& tables) {
+CheckResult printed_spacing(const CheckContext& context) {
+  return on_tables(context, "powers", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:ppt-hyperparams-qwen3-4b");
     const auto alpha = [&](const std::string& row, unsigned k) {
       return table.entry("Qwen3", row, "alpha_" + std::to_string(k));
@@ -296,8 +296,8 @@ Finding printed_spacing(const Evidence& evidence) {
 
 /// The tables that print bold: it is the greatest of its column within its group, ties included.
 /// All of PPT's are bold but those named here, and of the others none but those.
-Finding bold_marks(const Evidence& evidence) {
-  return on_tables(evidence, "entries", [](Count& count, const PaperTables& tables) {
+CheckResult bold_marks(const CheckContext& context) {
+  return on_tables(context, "entries", [](Count& count, const PaperTables& tables) {
     using Cell = std::array<std::string, 4>;  // table, group, row, column
     const std::set<Cell> plain{{"tab:main-results-extended", "Qwen 2.5", "PPT", "LCB v5"},
                                {"tab:main-results-extended", "Phi 3.5 instruct", "PPT", aime},
@@ -335,8 +335,8 @@ Finding bold_marks(const Evidence& evidence) {
 }
 
 /// sec:exp-settings, the datasets' sizes.
-Finding dataset_sums(const Evidence& evidence) {
-  return on_tables(evidence, "sizes", [](Count& count, const PaperTables& tables) {
+CheckResult dataset_sums(const CheckContext& context) {
+  return on_tables(context, "sizes", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("sec:exp-settings");
     const auto items = [&](const std::string& row, const std::string& column) {
       return table.entry("items", row, column);
@@ -350,8 +350,8 @@ Finding dataset_sums(const Evidence& evidence) {
 
 /// sec:compute-matched, "does not close the performance gap": on MATH500 the added refinement of
 /// the single chain takes it 0.3 of the 1.5 and 2.7 points that part it from PPT.
-Finding extra_refinement(const Evidence& evidence) {
-  return on_tables(evidence, "gaps", [](Count& count, const PaperTables& tables) {
+CheckResult extra_refinement(const CheckContext& context) {
+  return on_tables(context, "gaps", [](Count& count, const PaperTables& tables) {
     const PaperTable& before = tables.at("tab:cold-replica-results");
     const PaperTable& after = tables.at("tab:compute-matched-single-chain");
     for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
@@ -396,8 +396,8 @@ bool is_possible(const Rational& mean, const Rational& deviation, unsigned items
 
 /// tab:main-results-extended, on AIME: every mean ± deviation is one of five runs over 60 items
 /// with the sample's deviation (n - 1); with the population's (n) most are none.
-Finding possible_deviations(const Evidence& evidence) {
-  return on_tables(evidence, "means and deviations", [](Count& count, const PaperTables& tables) {
+CheckResult possible_deviations(const CheckContext& context) {
+  return on_tables(context, "means and deviations", [](Count& count, const PaperTables& tables) {
     const PaperTable& means = tables.at("tab:main-results-extended");
     const PaperTable& deviations = tables.at("tab:main-results-extended, deviations");
     std::size_t impossible = 0;
@@ -415,8 +415,8 @@ Finding possible_deviations(const Evidence& evidence) {
 /// sec:hyperparameter-configuration, "one ordered adjacent sweep after every synchronized local-MH
 /// round": Algorithm 1 with n_local = n_sweep = 1 and N_m = N_MCMC. So tempera's presets hold the
 /// tables' rows, with rounds for N_MCMC.
-Finding printed_configuration(const Evidence& evidence) {
-  return on_tables(evidence, "presets", [&](Count& count, const PaperTables& tables) {
+CheckResult printed_configuration(const CheckContext& context) {
+  return on_tables(context, "presets", [&](Count& count, const PaperTables& tables) {
     std::size_t rows_in_all = 0;
     for (const std::string label :
          {"tab:ppt-hyperparams-qwen3-4b", "tab:ppt-hyperparams-qwen35-9b"})
@@ -425,7 +425,7 @@ Finding printed_configuration(const Evidence& evidence) {
           ++rows_in_all;
           const PaperTable& table = tables.at(label);
           const bool found = std::any_of(
-              evidence.judged.presets.begin(), evidence.judged.presets.end(),
+              context.functions.presets.begin(), context.functions.presets.end(),
               [&](const gpu::Preset& preset) {
                 bool same = Rational(preset.horizon) == table.entry(group, row, "T") &&
                             Rational(preset.block) == table.entry(group, row, "B") &&
@@ -439,13 +439,13 @@ Finding printed_configuration(const Evidence& evidence) {
               });
           count.expect(found, group + ", " + row);
         }
-    count.expect(evidence.judged.presets.size() == rows_in_all, "another number of presets");
+    count.expect(context.functions.presets.size() == rows_in_all, "another number of presets");
   });
 }
 
 }  // namespace
 
-std::map<std::string, Check> text_checks() {
+std::map<std::string, Check> experiments_text_checks() {
   return {{"nearly_all_settings", nearly_all_settings},
           {"taken_together", taken_together},
           {"aime_margin", aime_margin},

@@ -1,4 +1,4 @@
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,19 +12,19 @@
 #include "gpu/session/answer_text.hpp"
 
 namespace tempera::gpu {
-struct Sampling::UnderWay {
-  UnderWay(const Ladder& ladder, const Plan& plan) : statistics(ladder, plan) {}
+struct Job::ActiveRun {
+  ActiveRun(const Ladder& ladder, const Plan& plan) : statistics(ladder, plan) {}
   TemperingStatistics statistics;
   double share = 0.0;                    ///< of its work that is done
   std::string events;                    ///< lines that are in no file yet
   std::optional<SavedProgress> records;  ///< after its last round, where it goes on
   nlohmann::json answer;                 ///< of a run that has ended
   nlohmann::json kept;                   ///< for the checkpoint: its state when it was last kept
-  bool is_news = false;                  ///< whether it has gone on since
+  bool is_unsaved = false;                  ///< whether it has gone on since
 };
 
-Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
-                   RunFolder* folder, SamplingWatcher watcher, const SamplingLayout& layout,
+Job::Job(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
+                   RunFolder* folder, JobWatcher watcher, const JobLayout& layout,
                    Deal* deal)
     : model_(model),
       settings_(settings),
@@ -44,9 +44,9 @@ Sampling::Sampling(LanguageModel& model, const SamplingSettings& settings, const
   static_cast<SessionOptions&>(draw_) = layout.session;
 }
 
-Sampling::~Sampling() = default;
+Job::~Job() = default;
 
-void Sampling::run() {
+void Job::run() {
   if (folder_ != nullptr) restore();
   if (folder_ != nullptr && folder_->finished()) return;
   begin_deal();
@@ -61,14 +61,14 @@ void Sampling::run() {
   }
 }
 
-void Sampling::restore() {
+void Job::restore() {
   if (folder_->checkpoint()) restore_checkpoint();
   if (folder_->finished()) return;
   folder_->journal().for_each(
       [this](std::string_view line, const std::string& where) { replay(line, where); });
 }
 
-void Sampling::restore_checkpoint() {
+void Job::restore_checkpoint() {
   const std::string file = (folder_->path() / "checkpoint").string();
   const JsonObject state(*folder_->checkpoint(), file);
   try {
@@ -80,9 +80,9 @@ void Sampling::restore_checkpoint() {
     for (const auto& value : state.array("under_way")) {
       const JsonObject run(value, file);
       run.only({"place", "share", "statistics", "progress", "answer"});
-      const std::size_t place = run.whole_number("place", 0, places() - 1);
-      if (has_left(place)) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
-      UnderWay& kept = under_way(place);
+      const std::size_t run_index = run.whole_number("place", 0, runs() - 1);
+      if (is_delivered(run_index)) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+      ActiveRun& kept = active_run(run_index);
       kept.kept = value;
       kept.share = run.finite_number("share");
       kept.statistics.restore(run.at("statistics"));
@@ -90,9 +90,9 @@ void Sampling::restore_checkpoint() {
         restore_end(kept, run.at("answer"), file);
       } else {
         kept.records = progress_of(run.at("progress"), file);
-        require_possible(place, *kept.records, possible_runs(), file);
+        require_possible(run_index, *kept.records, possible_runs(), file);
       }
-      kept.is_news = false;
+      kept.is_unsaved = false;
     }
   } catch (const nlohmann::json::exception&) {
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
@@ -102,20 +102,20 @@ void Sampling::restore_checkpoint() {
   restore_answers();
 }
 
-void Sampling::restore_parts() {
+void Job::restore_parts() {
   if (deal_ == nullptr) return;
-  has_left_.resize(places());
+  is_delivered_.resize(runs());
   folder_->for_each_part([this](const std::string& line, const std::string& where) {
-    const std::size_t place = part_of(line, places(), where).place;
-    if (has_left_[place]) throw BadInput(where, "is the second of its place", start_elsewhere);
-    has_left_[place] = true;
-    left_.push_back(place);
-    report_.count_place(place);
+    const std::size_t run_index = part_of(line, runs(), where).run_index;
+    if (is_delivered_[run_index]) throw BadInput(where, "is the second of its place", start_elsewhere);
+    is_delivered_[run_index] = true;
+    delivered_.push_back(run_index);
+    report_.count_run(run_index);
   });
 }
 
 /// Hands over the answers that have left, and checks that there are as many as the checkpoint says.
-void Sampling::restore_answers() {
+void Job::restore_answers() {
   std::size_t answers = 0;
   for_each_answer(*folder_, settings_, [&](const SampledAnswer& answer) {
     ++answers;
@@ -129,26 +129,26 @@ void Sampling::restore_answers() {
 }
 
 /// Whether an earlier process has given out the answer of this place.
-bool Sampling::has_left(std::size_t place) const {
-  if (deal_ == nullptr) return place < next_;
-  return !has_left_.empty() && has_left_[place];
+bool Job::is_delivered(std::size_t run_index) const {
+  if (deal_ == nullptr) return run_index < next_;
+  return !is_delivered_.empty() && is_delivered_[run_index];
 }
 
-void Sampling::begin_deal() {
-  draw_.next_place = [this] { return next_place(); };
+void Job::begin_deal() {
+  draw_.next_run = [this] { return next_run(); };
   if (deal_ == nullptr) return;
   std::vector<std::size_t> begun;
-  for (const auto& [place, run] : under_way_) begun.push_back(place);
-  deal_->begin(left_, begun, folder_ == nullptr ? "shard" : folder_->path().string());
+  for (const auto& [run_index, run] : active_runs_) begun.push_back(run_index);
+  deal_->begin(delivered_, begun, folder_ == nullptr ? "shard" : folder_->path().string());
   draw_.ahead = deal_->ahead();
 }
 
-std::optional<std::size_t> Sampling::next_place() {
+std::optional<std::size_t> Job::next_run() {
   if (deal_ != nullptr) return deal_->next();
-  return next_ < places() ? std::optional(next_++) : std::nullopt;
+  return next_ < runs() ? std::optional(next_++) : std::nullopt;
 }
 
-void Sampling::restore_prompt_reports(const JsonObject& state) {
+void Job::restore_prompt_reports(const JsonObject& state) {
   const std::string file = (folder_->path() / "prompt_reports.jsonl").string();
   folder_->for_each_prompt_report([&](const std::string& line) {
     const std::string where =
@@ -165,31 +165,31 @@ void Sampling::restore_prompt_reports(const JsonObject& state) {
   }
 }
 
-const Plan& Sampling::plan_of(std::size_t place) const {
-  return plans_.of(numbered_[place / settings_.samples]);
+const Plan& Job::plan_of(std::size_t run_index) const {
+  return plans_.of(numbered_[run_index / settings_.samples]);
 }
 
-Sampling::UnderWay& Sampling::under_way(std::size_t place) {
-  return under_way_.try_emplace(place, draw_.ladder, draw_.plan).first->second;
+Job::ActiveRun& Job::active_run(std::size_t run_index) {
+  return active_runs_.try_emplace(run_index, draw_.ladder, draw_.plan).first->second;
 }
 
-std::optional<Answer> Sampling::ended_before(std::size_t place) {
-  const auto run = under_way_.find(place);
-  if (run == under_way_.end() || run->second.answer.is_null()) return std::nullopt;
+std::optional<Answer> Job::ended_before(std::size_t run_index) {
+  const auto run = active_runs_.find(run_index);
+  if (run == active_runs_.end() || run->second.answer.is_null()) return std::nullopt;
   return answer_of(run->second.answer, folder_->path().string());
 }
 
-std::optional<SavedProgress> Sampling::begun_before(std::size_t place) {
-  const auto run = under_way_.find(place);
-  if (run == under_way_.end()) return std::nullopt;
+std::optional<SavedProgress> Job::begun_before(std::size_t run_index) {
+  const auto run = active_runs_.find(run_index);
+  if (run == active_runs_.end()) return std::nullopt;
   SavedProgress progress = run->second.records.value();
   progress.where = folder_->path().string();
   return progress;
 }
 
-void Sampling::advanced(std::size_t place, const Progress& progress,
+void Job::advanced(std::size_t run_index, const Progress& progress,
                         std::span<const Event> events) {
-  EndedRound round = ended_round(place, progress, events, settings_.options.confidence);
+  EndedRound round = ended_round(run_index, progress, events, settings_.options.confidence);
   for (const Event& event : events) decode_tokens_ += event.tokens;
   if (folder_ != nullptr) folder_->journal().append(journal_line(round));
   take(std::move(round));
@@ -197,61 +197,61 @@ void Sampling::advanced(std::size_t place, const Progress& progress,
 }
 
 /// A round that ended now, or that the journal says ended in an earlier process.
-void Sampling::take(EndedRound round) {
-  const std::size_t place = round.place;
+void Job::take(EndedRound round) {
+  const std::size_t run_index = round.run_index;
   const SavedProgress& progress = round.progress;
-  UnderWay& run = under_way(place);
-  run.is_news = true;
+  ActiveRun& run = active_run(run_index);
+  run.is_unsaved = true;
   run.statistics.count(round.events);
   std::vector<double> log_p0;
   for (const std::uint64_t bits : progress.log_p0) log_p0.push_back(from_bits(bits));
   run.statistics.trace(progress.stage, progress.round, log_p0, round.confidence);
-  if (progress.stage + 1 == plan_of(place).stages.size() && progress.round > 0)
+  if (progress.stage + 1 == plan_of(run_index).stages.size() && progress.round > 0)
     run.statistics.count_round(log_p0, round.confidence);
-  run.share = share_done(plan_of(place), position_of(progress));
+  run.share = share_done(plan_of(run_index), position_of(progress));
   if (folder_ == nullptr) return;
-  const SamplePrompt& prompt = settings_.prompts[place / settings_.samples];
-  const std::size_t sample = place % settings_.samples;
+  const SamplePrompt& prompt = settings_.prompts[run_index / settings_.samples];
+  const std::size_t sample = run_index % settings_.samples;
   for (const Event& event : round.events) run.events += event_line(prompt, sample, event);
   run.events += round_line(prompt, sample, round, run.statistics.index_process());
   run.records = std::move(round.progress);
-  is_news_ = true;
+  has_unsaved_ = true;
 }
 
 /// Takes a line of the journal, of the one or the other kind: a round that ended, or a run.
-void Sampling::replay(std::string_view line, const std::string& where) {
+void Job::replay(std::string_view line, const std::string& where) {
   const nlohmann::json json = parse_json(line, where);
   const JsonObject object(json, where);
-  const std::size_t place = object.whole_number("place", 0, places() - 1);
-  const auto before = under_way_.find(place);
-  const bool has_ended = before != under_way_.end() && !before->second.answer.is_null();
-  if (has_left(place) || has_ended || (object.has("answer") && before == under_way_.end()))
+  const std::size_t run_index = object.whole_number("place", 0, runs() - 1);
+  const auto before = active_runs_.find(run_index);
+  const bool has_ended = before != active_runs_.end() && !before->second.answer.is_null();
+  if (is_delivered(run_index) || has_ended || (object.has("answer") && before == active_runs_.end()))
     throw BadInput(where, "is not as tempera writes it", start_elsewhere);
   if (!object.has("answer")) return take(ended_round_of(json, possible_runs(), where));
   object.only({"place", "answer"});
-  restore_end(under_way(place), object.at("answer"), where);
+  restore_end(active_run(run_index), object.at("answer"), where);
 }
 
-void Sampling::restore_end(UnderWay& run, const nlohmann::json& answer, const std::string& where) {
+void Job::restore_end(ActiveRun& run, const nlohmann::json& answer, const std::string& where) {
   require_possible(answer_of(answer, where).tokens, possible_runs(), where);
   end(run, answer);
 }
 
-PossibleRuns Sampling::possible_runs() const {
+PossibleRuns Job::possible_runs() const {
   return {draw_, plans_, numbered_, model_.vocabulary_size()};
 }
 
 /// Runs whose rounds end in one batch share a checkpoint: the next pass begins when it is written.
-void Sampling::before_batch(const SessionTotals& so_far) {
+void Job::before_batch(const SessionTotals& so_far) {
   totals_ = so_far;
   seconds_ = seconds_now() - began_;
-  if (is_news_) force_what_ended();
+  if (has_unsaved_) force_what_ended();
   if (!watcher_.stop || !watcher_.stop()) return;
   if (folder_ != nullptr) write_checkpoint();
   throw RunStopped();
 }
 
-void Sampling::force_what_ended() {
+void Job::force_what_ended() {
   const double now = seconds_now();
   if (now - saved_at_ >= pause_) return write_checkpoint();
   if (now - forced_at_ < checkpoint_seconds_) return;
@@ -259,46 +259,46 @@ void Sampling::force_what_ended() {
   forced_at_ = now;
 }
 
-void Sampling::ended(std::size_t place, const Answer& ended) {
-  UnderWay& run = under_way(place);
+void Job::ended(std::size_t run_index, const Answer& ended) {
+  ActiveRun& run = active_run(run_index);
   run.share = 1.0;
   if (folder_ == nullptr) return;
   nlohmann::json answer = to_json(ended);
-  folder_->journal().append(nlohmann::json{{"place", place}, {"answer", answer}}.dump());
+  folder_->journal().append(nlohmann::json{{"place", run_index}, {"answer", answer}}.dump());
   end(run, std::move(answer));
 }
 
-void Sampling::end(UnderWay& run, nlohmann::json answer) {
+void Job::end(ActiveRun& run, nlohmann::json answer) {
   run.share = 1.0;
-  run.is_news = true;
+  run.is_unsaved = true;
   run.answer = std::move(answer);
   run.records.reset();
 }
 
-void Sampling::drawn(std::size_t place, const Answer& answer) {
-  const auto found = under_way_.find(place);
-  UnderWay& run = found->second;
+void Job::drawn(std::size_t run_index, const Answer& answer) {
+  const auto found = active_runs_.find(run_index);
+  ActiveRun& run = found->second;
   // An answer that ended in an earlier process comes without its text.
-  const SampledAnswer sampled{settings_.prompts[place / settings_.samples],
-                              place % settings_.samples, answer, text_.decode(answer.tokens),
+  const SampledAnswer sampled{settings_.prompts[run_index / settings_.samples],
+                              run_index % settings_.samples, answer, text_.decode(answer.tokens),
                               text_of(answer, text_, settings_.stop)};
   const std::optional<std::string> prompt_report =
-      report_.take(place, run.statistics, answer.is_cut());
+      report_.take(run_index, run.statistics, answer.is_cut());
   if (folder_ != nullptr) {
-    const std::uint64_t events = folder_->release(place, run.events);
+    const std::uint64_t events = folder_->flush_events(run_index, run.events);
     const std::string line = answer_line(sampled);
     folder_->append_sample(line);
     if (deal_ != nullptr)
       folder_->append_part(
-          part_line({place, events, line.size() + 1, answer.is_cut()}, run.statistics));
+          part_line({run_index, events, line.size() + 1, answer.is_cut()}, run.statistics));
     if (prompt_report) folder_->append_prompt_report(*prompt_report);
   }
-  under_way_.erase(found);
+  active_runs_.erase(found);
   if (watcher_.answer) watcher_.answer(sampled);
 }
 
-void Sampling::keep(std::size_t place, UnderWay& run) {
-  nlohmann::json state{{"place", place}};
+void Job::keep(std::size_t run_index, ActiveRun& run) {
+  nlohmann::json state{{"place", run_index}};
   if (run.answer.is_null())
     state["progress"] = to_json(run.records.value());
   else
@@ -306,47 +306,47 @@ void Sampling::keep(std::size_t place, UnderWay& run) {
   state["share"] = run.share;
   state["statistics"] = run.statistics.state();
   run.kept = std::move(state);
-  folder_->keep_waiting(place, run.events);
+  folder_->buffer_events(run_index, run.events);
   run.events.clear();
-  run.is_news = false;
+  run.is_unsaved = false;
 }
 
-void Sampling::write_checkpoint() {
+void Job::write_checkpoint() {
   double seconds = 0.0;
   {
     const Stopwatch watch(seconds);
     nlohmann::json state{{"under_way", nlohmann::json::array()}};
     report_.add_state(state);
-    for (auto& [place, run] : under_way_) {
-      if (run.is_news) keep(place, run);
+    for (auto& [run_index, run] : active_runs_) {
+      if (run.is_unsaved) keep(run_index, run);
       if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
     }
     folder_->save_checkpoint(std::move(state));
     folder_->write_speed(speed());
   }
-  is_news_ = false;
+  has_unsaved_ = false;
   saved_at_ = forced_at_ = seconds_now();
   if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds);
 }
 
-void Sampling::report() {
+void Job::report() {
   if (!watcher_.progress || !report_clock_.due()) return;
   TemperingStatistics sum = report_.total();
   auto done = static_cast<double>(report_.answers());
-  for (const auto& [place, run] : under_way_) {
+  for (const auto& [run_index, run] : active_runs_) {
     sum.add(run.statistics);
     done += run.share;
   }
-  const auto all = static_cast<double>(deal_ == nullptr ? places() : deal_->places());
+  const auto all = static_cast<double>(deal_ == nullptr ? runs() : deal_->runs());
   watcher_.progress(sampling_progress(done / all, decode_tokens_, sum));
 }
 
-nlohmann::ordered_json Sampling::summary() const {
+nlohmann::ordered_json Job::summary() const {
   if (folder_ != nullptr && folder_->finished()) return folder_->summary();
   return report_.summary();
 }
 
-nlohmann::ordered_json Sampling::speed() const {
+nlohmann::ordered_json Job::speed() const {
   RunSpeed all = earlier_;
   all.add(
       {1, seconds_, totals_, totals_.decode_tokens - decode_tokens_, model_.most_cache_bytes()});

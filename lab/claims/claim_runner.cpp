@@ -1,4 +1,4 @@
-#include "lab/claims/referee.hpp"
+#include "lab/claims/claim_runner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,19 +22,19 @@ const char* word_for(ClaimOutcome outcome) {
   return "";
 }
 
-std::size_t number_with(const std::vector<Decision>& decisions, ClaimOutcome outcome) {
+std::size_t number_with(const std::vector<ClaimResult>& decisions, ClaimOutcome outcome) {
   return static_cast<std::size_t>(
       std::count_if(decisions.begin(), decisions.end(),
-                    [&](const Decision& decision) { return decision.outcome == outcome; }));
+                    [&](const ClaimResult& decision) { return decision.outcome == outcome; }));
 }
 
-std::size_t number_with(const std::vector<Decision>& decisions, Verdict verdict) {
+std::size_t number_with(const std::vector<ClaimResult>& decisions, Verdict verdict) {
   return static_cast<std::size_t>(
       std::count_if(decisions.begin(), decisions.end(),
-                    [&](const Decision& decision) { return decision.claim.verdict == verdict; }));
+                    [&](const ClaimResult& decision) { return decision.claim.verdict == verdict; }));
 }
 
-std::string counts_of(const std::vector<Decision>& decisions) {
+std::string counts_of(const std::vector<ClaimResult>& decisions) {
   const auto counted = [&](auto which, const char* word) {
     return std::to_string(number_with(decisions, which)) + word;
   };
@@ -46,14 +46,14 @@ std::string counts_of(const std::vector<Decision>& decisions) {
          counted(ClaimOutcome::proof, " proof, ") + counted(ClaimOutcome::refuted, " refuted");
 }
 
-Referee::Referee(const std::string& tree)
-    : evidence_{tree, read_shipped_uses(tree)},
+ClaimRunner::ClaimRunner(const std::string& tree)
+    : context_{tree, read_shipped_uses(tree)},
       bindings_(read_bindings(tree)),
       checks_(all_checks()) {}
 
-void Referee::require_check(const Claim& claim) const {
+void ClaimRunner::require_check(const Claim& claim) const {
   if (claim.check && !checks_.contains(*claim.check))
-    throw BadInput(evidence_.tree + "/proofs/claims.json, claim " + claim.id,
+    throw BadInput(context_.tree + "/proofs/claims.json, claim " + claim.id,
                    "names the unknown check " + *claim.check, "use a name of lab/claims/");
 }
 
@@ -61,7 +61,7 @@ namespace {
 
 /// What the evidence says of a claim: its check's verdict, or that of a theorem alone. A universal
 /// statement that was seen on some cases and is proved for all holds.
-std::optional<Verdict> established(const Claim& claim, const std::optional<Finding>& finding) {
+std::optional<Verdict> established(const Claim& claim, const std::optional<CheckResult>& finding) {
   if (!claim.kind) return Verdict::undecided;
   if (!finding) return Verdict::holds;
   if (finding->verdict == Verdict::seen && claim.theorem) return Verdict::holds;
@@ -69,7 +69,7 @@ std::optional<Verdict> established(const Claim& claim, const std::optional<Findi
 }
 
 /// The first way in which the claim is not what its evidence says; empty if there is none.
-std::string first_breach(const Claim& claim, const std::optional<Finding>& finding,
+std::string first_breach(const Claim& claim, const std::optional<CheckResult>& finding,
                          const Bindings& bindings) {
   const auto verdict = established(claim, finding);
   if (verdict != claim.verdict)
@@ -98,9 +98,9 @@ std::string first_breach(const Claim& claim, const std::optional<Finding>& findi
 
 }  // namespace
 
-Decision conclude(const Claim& claim, const std::optional<Finding>& finding,
+ClaimResult conclude(const Claim& claim, const std::optional<CheckResult>& finding,
                   const Bindings& bindings) {
-  Decision decision{claim, ClaimOutcome::proof, "make -C proofs", 0.0};
+  ClaimResult decision{claim, ClaimOutcome::proof, "make -C proofs", 0.0};
   if (claim.verdict == Verdict::undecided) {
     decision.outcome = ClaimOutcome::undecided;
     decision.detail.clear();
@@ -116,14 +116,14 @@ Decision conclude(const Claim& claim, const std::optional<Finding>& finding,
   return decision;
 }
 
-Decision Referee::decide(const Claim& claim) const {
-  std::optional<Finding> finding;
+ClaimResult ClaimRunner::decide(const Claim& claim) const {
+  std::optional<CheckResult> finding;
   const auto begin = std::chrono::steady_clock::now();
-  if (claim.check) finding = checks_.at(*claim.check)(evidence_);
+  if (claim.check) finding = checks_.at(*claim.check)(context_);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  Decision decision = conclude(claim, finding, bindings_);
+  ClaimResult decision = conclude(claim, finding, bindings_);
   if (claim.check) decision.seconds = elapsed.count();
-  if (claim.theorem && !theorem_is_stated(evidence_.tree, *claim.theorem)) {
+  if (claim.theorem && !theorem_is_stated(context_.tree, *claim.theorem)) {
     decision.outcome = ClaimOutcome::refuted;
     decision.detail = "proofs/ does not hold the theorem " + *claim.theorem;
   }

@@ -33,8 +33,8 @@ const std::vector<std::string> accuracy_tables{"tab:main-results", "tab:qwen35-9
 
 /// Main Results: best or tied-best in all 15 settings "within each model group": the reported
 /// values of frontier models are none of them, as their grey and their dagger say.
-Finding best_in_fifteen(const Evidence& evidence) {
-  return on_tables(evidence, "settings, best or tied", [](Count& count, const PaperTables& tables) {
+CheckResult best_in_fifteen(const CheckContext& context) {
+  return on_tables(context, "settings, best or tied", [](Count& count, const PaperTables& tables) {
     std::size_t settings = 0;
     for (const std::string& label : accuracy_tables)
       on_entries(tables, label,
@@ -48,8 +48,8 @@ Finding best_in_fifteen(const Evidence& evidence) {
 }
 
 /// Main Results: the only tie is on GSM8K.
-Finding only_tie(const Evidence& evidence) {
-  return on_tables(evidence, "settings, one tied", [](Count& count, const PaperTables& tables) {
+CheckResult only_tie(const CheckContext& context) {
+  return on_tables(context, "settings, one tied", [](Count& count, const PaperTables& tables) {
     for (const std::string& label : accuracy_tables)
       on_entries(tables, label,
                  [&](const auto& group, const auto& column, const Rational& ours,
@@ -63,8 +63,8 @@ Finding only_tie(const Evidence& evidence) {
 
 /// "Outperforms every sampling-based baseline": in every setting of both tables, if the tie that is
 /// printed two sentences earlier counts: PowerSMC has PPT's 95.5 on GSM8K.
-Finding outperforms_samplers(const Evidence& evidence) {
-  return on_tables(evidence, "comparisons", [](Count& count, const PaperTables& tables) {
+CheckResult outperforms_samplers(const CheckContext& context) {
+  return on_tables(context, "comparisons", [](Count& count, const PaperTables& tables) {
     for (const std::string& label : accuracy_tables)
       on_entries(tables, label,
                  [&](const auto& group, const auto& column, const Rational& ours,
@@ -83,8 +83,8 @@ Finding outperforms_samplers(const Evidence& evidence) {
 
 /// Main Results: Power Sampling is below standard decoding in most benchmarks of Qwen3.5-9B: 2
 /// of 3.
-Finding power_sampling_below(const Evidence& evidence) {
-  return on_tables(evidence, "comparison: below in 2 of 3",
+CheckResult power_sampling_below(const CheckContext& context) {
+  return on_tables(context, "comparison: below in 2 of 3",
                    [](Count& count, const PaperTables& tables) {
                      const PaperTable& table = tables.at("tab:qwen35-9b");
                      std::size_t below = 0;
@@ -98,8 +98,8 @@ Finding power_sampling_below(const Evidence& evidence) {
 }
 
 /// Main Results: PPT never falls below standard decoding, in any table.
-Finding never_below_standard(const Evidence& evidence) {
-  return on_tables(evidence, "settings", [](Count& count, const PaperTables& tables) {
+CheckResult never_below_standard(const CheckContext& context) {
+  return on_tables(context, "settings", [](Count& count, const PaperTables& tables) {
     for (const std::string label :
          {"tab:main-results", "tab:qwen35-9b", "tab:main-results-extended"})
       on_entries(tables, label,
@@ -112,8 +112,8 @@ Finding never_below_standard(const Evidence& evidence) {
 }
 
 /// Main Results: above GRPO in all twelve settings of tab:main-results.
-Finding above_grpo(const Evidence& evidence) {
-  return on_tables(evidence, "settings above GRPO", [](Count& count, const PaperTables& tables) {
+CheckResult above_grpo(const CheckContext& context) {
+  return on_tables(context, "settings above GRPO", [](Count& count, const PaperTables& tables) {
     on_entries(
         tables, "tab:main-results",
         [&](const auto& group, const auto& column, const Rational& ours, const PaperTable& table) {
@@ -124,8 +124,8 @@ Finding above_grpo(const Evidence& evidence) {
 
 /// The abstract's "outperforms RL-post-trained models": in the twelve settings of the main table;
 /// of the thirty of tab:main-results-extended that have GRPO it is above in 28.
-Finding above_post_training(const Evidence& evidence) {
-  return on_tables(evidence, "settings with GRPO", [](Count& count, const PaperTables& tables) {
+CheckResult above_post_training(const CheckContext& context) {
+  return on_tables(context, "settings with GRPO", [](Count& count, const PaperTables& tables) {
     on_entries(
         tables, "tab:main-results",
         [&](const auto& group, const auto& column, const Rational& ours, const PaperTable& table) {
@@ -147,9 +147,9 @@ Finding above_post_training(const Evidence& evidence) {
 
 /// "Matches and even exceeds frontier models": at each benchmark one of the three reported at
 /// least, if that is enough; at none all of them.
-Finding frontier_models(const Evidence& evidence) {
+CheckResult frontier_models(const CheckContext& context) {
   return on_tables(
-      evidence, "comparisons with reported values", [](Count& count, const PaperTables& tables) {
+      context, "comparisons with reported values", [](Count& count, const PaperTables& tables) {
         const PaperTable& table = tables.at("tab:qwen35-9b");
         for (const std::string& column : table.columns) {
           const Rational& ours = table.entry("Qwen3.5-9B", "PPT", column);
@@ -168,9 +168,9 @@ Rational gain(const PaperTable& table, const std::string& model, const std::stri
 }
 
 /// apx:compute-matched: higher accuracy in all eight comparisons, on no more tokens.
-Finding eight_comparisons(const Evidence& evidence) {
+CheckResult eight_comparisons(const CheckContext& context) {
   return on_tables(
-      evidence, "comparisons of accuracy and tokens", [](Count& count, const PaperTables& tables) {
+      context, "comparisons of accuracy and tokens", [](Count& count, const PaperTables& tables) {
         const PaperTable& table = tables.at("tab:compute-matched-single-chain");
         for (const std::string model : {"Qwen3-4B", "Qwen3-8B"})
           for (const std::string column : {"MATH500", "GPQA", "AIME 24&25", "LCB v5"}) {
@@ -183,8 +183,8 @@ Finding eight_comparisons(const Evidence& evidence) {
 
 /// apx:compute-matched, "with the largest gains on AIME": the largest of all eight, and the largest
 /// mean of both models; of Qwen3-8B alone LCB v5 gains more, as sec:compute-matched says.
-Finding largest_gain_aime(const Evidence& evidence) {
-  return on_tables(evidence, "comparisons of gains", [](Count& count, const PaperTables& tables) {
+CheckResult largest_gain_aime(const CheckContext& context) {
+  return on_tables(context, "comparisons of gains", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:compute-matched-single-chain");
     const std::string aime = "AIME 24&25", small = "Qwen3-4B", large = "Qwen3-8B";
     for (const std::string column : {"MATH500", "GPQA", "LCB v5"}) {
@@ -203,8 +203,8 @@ Finding largest_gain_aime(const Evidence& evidence) {
 
 /// sec:compute-matched: the largest gaps of Qwen3-8B are on LCB v5 and AIME, from the values given;
 /// its table is a part of the appendix's.
-Finding largest_gaps(const Evidence& evidence) {
-  return on_tables(evidence, "gaps and entries", [](Count& count, const PaperTables& tables) {
+CheckResult largest_gaps(const CheckContext& context) {
+  return on_tables(context, "gaps and entries", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:compute-matched-main");
     const PaperTable& whole = tables.at("tab:compute-matched-single-chain");
     const auto gap = [&](const std::string& row) {
@@ -222,9 +222,9 @@ Finding largest_gaps(const Evidence& evidence) {
 }
 
 /// sec:compute-matched: swaps improve Pass@1 and vote in every setting.
-Finding swaps_improve(const Evidence& evidence) {
+CheckResult swaps_improve(const CheckContext& context) {
   return on_tables(
-      evidence, "settings, and entries of both tables",
+      context, "settings, and entries of both tables",
       [](Count& count, const PaperTables& tables) {
         const PaperTable& whole = tables.at("tab:compute-matched-app");
         on_entries(tables, "tab:swap-ablation",
@@ -241,8 +241,8 @@ Finding swaps_improve(const Evidence& evidence) {
 
 /// apx:compute-matched: of the single-trace readouts PPT's is the best in every setting, against
 /// both of the uncoupled ladder and Best-of-N's.
-Finding strongest_single_trace(const Evidence& evidence) {
-  return on_tables(evidence, "single traces", [](Count& count, const PaperTables& tables) {
+CheckResult strongest_single_trace(const CheckContext& context) {
+  return on_tables(context, "single traces", [](Count& count, const PaperTables& tables) {
     on_entries(
         tables, "tab:compute-matched-app",
         [&](const auto& group, const auto& column, const Rational& ours, const PaperTable& table) {
@@ -258,9 +258,9 @@ Finding strongest_single_trace(const Evidence& evidence) {
 /// Fixed Horizon vs One-Way Truncation: accuracy rises from each row to the next, the hit-capacity
 /// rate falls with the fixed horizon and then changes by at most 0.4; accuracies are those of
 /// tab:main-results.
-Finding horizon_ablation(const Evidence& evidence) {
+CheckResult horizon_ablation(const CheckContext& context) {
   return on_tables(
-      evidence, "comparisons and entries", [](Count& count, const PaperTables& tables) {
+      context, "comparisons and entries", [](Count& count, const PaperTables& tables) {
         const PaperTable& table = tables.at("tab:cold-replica-results");
         const PaperTable& main = tables.at("tab:main-results");
         for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
@@ -283,8 +283,8 @@ Finding horizon_ablation(const Evidence& evidence) {
 }
 
 /// apx:deo-adj: ADJ is above DEO in every setting, with the entries of the other tables.
-Finding adj_above_deo(const Evidence& evidence) {
-  return on_tables(evidence, "settings", [](Count& count, const PaperTables& tables) {
+CheckResult adj_above_deo(const CheckContext& context) {
+  return on_tables(context, "settings", [](Count& count, const PaperTables& tables) {
     const PaperTable& table = tables.at("tab:deo-adj");
     const PaperTable& whole = tables.at("tab:main-results-extended");
     for (const auto& [model, unused] : table.groups)
@@ -299,8 +299,8 @@ Finding adj_above_deo(const Evidence& evidence) {
 
 /// Extended Main Results: the largest margins over the strongest baseline are 5.0 on AIME of
 /// Qwen3-4B and 4.3 on LCB v5 of Qwen3-8B; the latter is also that on AIME.
-Finding largest_margins(const Evidence& evidence) {
-  return on_tables(evidence, "margins", [](Count& count, const PaperTables& tables) {
+CheckResult largest_margins(const CheckContext& context) {
+  return on_tables(context, "margins", [](Count& count, const PaperTables& tables) {
     on_entries(
         tables, "tab:main-results",
         [&](const auto& group, const auto& column, const Rational& ours, const PaperTable& table) {
@@ -319,8 +319,8 @@ Finding largest_margins(const Evidence& evidence) {
 }
 
 /// Extended Main Results: best or tied-best in 34 of 36 settings; the rows of the main table again.
-Finding extended_settings(const Evidence& evidence) {
-  return on_tables(evidence, "settings and entries", [](Count& count, const PaperTables& tables) {
+CheckResult extended_settings(const CheckContext& context) {
+  return on_tables(context, "settings and entries", [](Count& count, const PaperTables& tables) {
     std::size_t best = 0, settings = 0;
     on_entries(
         tables, "tab:main-results-extended",
@@ -338,9 +338,9 @@ Finding extended_settings(const Evidence& evidence) {
 
 /// Main Results: PowerSMC trails standard decoding on AIME by 9.0 and 7.7 points, more than on any
 /// other benchmark.
-Finding powersmc_on_aime(const Evidence& evidence) {
+CheckResult powersmc_on_aime(const CheckContext& context) {
   return on_tables(
-      evidence, "differences; 9.0 and 7.7 on AIME", [](Count& count, const PaperTables& tables) {
+      context, "differences; 9.0 and 7.7 on AIME", [](Count& count, const PaperTables& tables) {
         const PaperTable& table = tables.at("tab:main-results");
         for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
           const auto behind = [&](const std::string& column) {
@@ -358,7 +358,7 @@ Finding powersmc_on_aime(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> accuracy_checks() {
+std::map<std::string, Check> experiments_accuracy_checks() {
   return {{"best_in_fifteen", best_in_fifteen},
           {"only_tie", only_tie},
           {"outperforms_samplers", outperforms_samplers},

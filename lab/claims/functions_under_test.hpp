@@ -98,7 +98,7 @@ double cached_score(const reference::FiniteModel& model, std::size_t horizon,
 
 /// What the checks judge: each a function of reference/, gpu/ or lab/, under its own name. A test
 /// replaces one by a defect and sees the check fail.
-struct Judged {
+struct FunctionsUnderTest {
   using Chain = reference::ParallelTempering;
   using Fixed = reference::FixedHorizonSpace;
   using Comparison = reference::ComparisonSpace;
@@ -150,7 +150,7 @@ struct Judged {
   Function<Kernel(const Chain&)> odd_layer = &Chain::odd_layer;
   Function<Kernel(const Chain&)> even_layer = &Chain::even_layer;
   Function<Kernel(const Chain&, std::size_t, std::size_t)> transition = &Chain::transition;
-  Function<Kernel(const Chain&)> even_odd_transition = &Chain::even_odd_transition;
+  Function<Kernel(const Chain&)> deo_transition = &Chain::deo_transition;
   decltype(std::function(reference::stage_target)) stage_target = reference::stage_target;
   decltype(std::function(reference::stage_horizons)) stage_horizons = reference::stage_horizons;
   decltype(std::function(reference::progressive_law)) progressive_law = reference::progressive_law;
@@ -191,14 +191,14 @@ struct Judged {
       reference::four_state_censored_mass;
 
   // Ladders and round trips.
-  decltype(std::function(reference::ordered_round_trip)) ordered_round_trip =
-      reference::ordered_round_trip;
-  decltype(std::function(reference::even_odd_round_trip)) even_odd_round_trip =
-      reference::even_odd_round_trip;
-  decltype(std::function(reference::ordered_round_trip_formula)) ordered_round_trip_formula =
-      reference::ordered_round_trip_formula;
-  decltype(std::function(reference::even_odd_round_trip_formula)) even_odd_round_trip_formula =
-      reference::even_odd_round_trip_formula;
+  decltype(std::function(reference::adj_round_trip)) adj_round_trip =
+      reference::adj_round_trip;
+  decltype(std::function(reference::deo_round_trip)) deo_round_trip =
+      reference::deo_round_trip;
+  decltype(std::function(reference::adj_round_trip_formula)) adj_round_trip_formula =
+      reference::adj_round_trip_formula;
+  decltype(std::function(reference::deo_round_trip_formula)) deo_round_trip_formula =
+      reference::deo_round_trip_formula;
   decltype(std::function(reference::equal_distance_ladder)) equal_distance_ladder =
       reference::equal_distance_ladder;
   decltype(std::function(reference::thermodynamic_gap)) thermodynamic_gap =
@@ -217,9 +217,9 @@ struct Judged {
   decltype(std::function(reference::gamma_acceptance)) gamma_acceptance =
       reference::gamma_acceptance;
   decltype(std::function(reference::gamma_variance)) gamma_variance = reference::gamma_variance;
-  decltype(std::function(reference::ordered_sweep_chain)) ordered_sweep_chain =
-      reference::ordered_sweep_chain;
-  decltype(std::function(reference::even_odd_chain)) even_odd_chain = reference::even_odd_chain;
+  decltype(std::function(reference::adj_chain)) adj_chain =
+      reference::adj_chain;
+  decltype(std::function(reference::deo_chain)) deo_chain = reference::deo_chain;
   decltype(std::function(reference::mean_round_trip)) mean_round_trip = reference::mean_round_trip;
 
   // Diagnostics, and the paper's tables.

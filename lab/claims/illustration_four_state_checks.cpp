@@ -15,8 +15,8 @@ using namespace reference;
 
 /// The example of Section endpoint-bias-example-condensed, states in the paper's order X_1 … X_4.
 struct FourState {
-  explicit FourState(const Judged& functions)
-      : judged(functions),
+  explicit FourState(const FunctionsUnderTest& under_test)
+      : functions(under_test),
         model(parse_finite_model(four_state_model, "four-state")),
         fixed(model, 2),
         comparison(model, 2),
@@ -29,7 +29,7 @@ struct FourState {
   }
   /// The target on S_2, extended by zero at X_2.
   Law target() const {
-    const Law on_fixed = judged.power_target(fixed, power);
+    const Law on_fixed = functions.power_target(fixed, power);
     Law law(4);
     for (std::size_t x = 0; x < 4; ++x)
       if (const auto state = fixed.find(comparison[x].tokens)) law[x] = on_fixed[*state];
@@ -37,7 +37,7 @@ struct FourState {
   }
   /// P^fix on S_2, extended by a loop at X_2 as the paper does.
   Matrix fixed_kernel() const {
-    const Matrix on_fixed = judged.fixed_horizon_kernel(fixed, power, RestartLaw::uniform(2));
+    const Matrix on_fixed = functions.fixed_horizon_kernel(fixed, power, RestartLaw::uniform(2));
     Matrix kernel(4, 4);
     for (std::size_t x = 0; x < 4; ++x) {
       const auto from = fixed.find(comparison[x].tokens);
@@ -48,9 +48,9 @@ struct FourState {
     return kernel;
   }
 
-  Matrix truncating_kernel() const { return judged.truncating_kernel(comparison, power); }
+  Matrix truncating_kernel() const { return functions.truncating_kernel(comparison, power); }
 
-  const Judged& judged;
+  const FunctionsUnderTest& functions;
   FiniteModel model;
   FixedHorizonSpace fixed;
   ComparisonSpace comparison;
@@ -65,8 +65,8 @@ void expect_law(Count& count, const FourState& example, const Law& law,
     count.expect(law[order[i]] == paper[i], what + " at X_" + std::to_string(i + 1));
 }
 
-Finding four_state_target(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult four_state_target(const CheckContext& context) {
+  const FourState example(context.functions);
   Count count;
   expect_law(count, example, example.target(), {Rational(2, 3), 0, Rational(1, 6), Rational(1, 6)},
              "pi");
@@ -74,7 +74,7 @@ Finding four_state_target(const Evidence& evidence) {
 }
 
 /// Expects a matrix of eq:condensed-fixed-kernel, given in sixteenths in the paper's order.
-Finding matrix_is(const FourState& example, const Matrix& kernel, const int (&sixteenths)[4][4]) {
+CheckResult matrix_is(const FourState& example, const Matrix& kernel, const int (&sixteenths)[4][4]) {
   const auto order = example.paper_order();
   Count count;
   for (std::size_t x = 0; x < 4; ++x)
@@ -84,33 +84,33 @@ Finding matrix_is(const FourState& example, const Matrix& kernel, const int (&si
   return count.finding("entries of eq:condensed-fixed-kernel");
 }
 
-Finding four_state_fixed(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult four_state_fixed(const CheckContext& context) {
+  const FourState example(context.functions);
   return matrix_is(example, example.fixed_kernel(),
                    {{14, 0, 1, 1}, {0, 16, 0, 0}, {4, 0, 6, 6}, {4, 0, 6, 6}});
 }
 
-Finding four_state_truncating(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult four_state_truncating(const CheckContext& context) {
+  const FourState example(context.functions);
   return matrix_is(example, example.truncating_kernel(),
                    {{8, 8, 0, 0}, {8, 8, 0, 0}, {4, 0, 6, 6}, {4, 0, 6, 6}});
 }
 
-Finding four_state_invariance(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult four_state_invariance(const CheckContext& context) {
+  const FourState example(context.functions);
   const Law target = example.target();
   const Matrix kernel = example.fixed_kernel();
   Count count;
   count.expect(FactoredKernel(kernel).apply(target) == target, "pi P^fix = pi");
   const std::size_t e = example.paper_order()[0];
   count.expect(kernel(e, e) != 1, "P^fix does not move");
-  Finding finding = count.finding("");
+  CheckResult finding = count.finding("");
   if (finding.sound()) finding.detail = "pi P^fix = pi";
   return finding;
 }
 
-Finding four_state_moved(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult four_state_moved(const CheckContext& context) {
+  const FourState example(context.functions);
   Count count;
   expect_law(count, example, FactoredKernel(example.truncating_kernel()).apply(example.target()),
              {Rational(5, 12), Rational(1, 3), Rational(1, 8), Rational(1, 8)}, "pi P~");
@@ -122,8 +122,8 @@ constexpr unsigned last_step = 60;
 /// Judges total-variation curves to N = 60 from X_3 and X_4. `each` is called with (count, fixed,
 /// truncating, the law after N = 0..60 truncating steps, the index of X_2).
 template <class Each>
-Finding on_curves(const Evidence& evidence, const std::string& unit, Each&& each) {
-  const FourState example(evidence.judged);
+CheckResult on_curves(const CheckContext& context, const std::string& unit, Each&& each) {
+  const FourState example(context.functions);
   const auto order = example.paper_order();
   const Law target = example.target();
   const FactoredKernel fixed(example.fixed_kernel());
@@ -132,8 +132,8 @@ Finding on_curves(const Evidence& evidence, const std::string& unit, Each&& each
   for (const std::size_t start : {order[2], order[3]}) {
     std::vector<Law> laws{point_mass(4, start)};
     for (unsigned n = 1; n <= last_step; ++n) laws.push_back(truncating.apply(laws.back()));
-    each(count, evidence.judged.total_variation_curve({fixed}, start, target, last_step),
-         evidence.judged.total_variation_curve({truncating}, start, target, last_step), laws,
+    each(count, context.functions.total_variation_curve({fixed}, start, target, last_step),
+         context.functions.total_variation_curve({truncating}, start, target, last_step), laws,
          order[1]);
   }
   return count.finding(unit);
@@ -144,20 +144,20 @@ using Curve = std::vector<Rational>;
 std::string at(unsigned n) { return "N = " + std::to_string(n); }
 
 /// eq:condensed-tv-laws: the chain, the function of reference/, and the paper's formula.
-Finding tv_law_fixed(const Evidence& evidence) {
+CheckResult tv_law_fixed(const CheckContext& context) {
   return on_curves(
-      evidence, "values to N = 60, from X_3 and X_4",
+      context, "values to N = 60, from X_3 and X_4",
       [&](Count& count, const Curve& fixed, const Curve&, const std::vector<Law>&, std::size_t) {
         for (unsigned n = 1; n <= last_step; ++n) {
           const Rational paper = Rational(2, 3) * integer_power(Rational(5, 8), n);
           count.expect(fixed[n] == paper, at(n));
-          count.expect(evidence.judged.four_state_fixed_tv(n) == paper, "the function, " + at(n));
+          count.expect(context.functions.four_state_fixed_tv(n) == paper, "the function, " + at(n));
         }
       });
 }
 
-Finding tv_law_truncating(const Evidence& evidence) {
-  return on_curves(evidence, "values to N = 60, from X_3 and X_4",
+CheckResult tv_law_truncating(const CheckContext& context) {
+  return on_curves(context, "values to N = 60, from X_3 and X_4",
                    [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                        std::size_t) {
                      for (unsigned n = 1; n <= last_step; ++n) {
@@ -165,14 +165,14 @@ Finding tv_law_truncating(const Evidence& evidence) {
                        const Rational paper = std::max(Rational(Rational(1, 6) + decay / 3),
                                                        Rational(Rational(1, 2) - decay * 2 / 3));
                        count.expect(truncating[n] == paper, at(n));
-                       count.expect(evidence.judged.four_state_truncating_tv(n) == paper,
+                       count.expect(context.functions.four_state_truncating_tv(n) == paper,
                                     "the function, " + at(n));
                      }
                    });
 }
 
-Finding tv_at_two(const Evidence& evidence) {
-  return on_curves(evidence, "values at N = 2",
+CheckResult tv_at_two(const CheckContext& context) {
+  return on_curves(context, "values at N = 2",
                    [](Count& count, const Curve& fixed, const Curve& truncating,
                       const std::vector<Law>&, std::size_t) {
                      count.expect(truncating[2] == Rational(17, 48), "truncating");
@@ -180,8 +180,8 @@ Finding tv_at_two(const Evidence& evidence) {
                    });
 }
 
-Finding tv_minimum(const Evidence& evidence) {
-  return on_curves(evidence, "values above 37/128, N to 60",
+CheckResult tv_minimum(const CheckContext& context) {
+  return on_curves(context, "values above 37/128, N to 60",
                    [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                       std::size_t) {
                      for (unsigned n = 0; n <= last_step; ++n)
@@ -189,30 +189,30 @@ Finding tv_minimum(const Evidence& evidence) {
                    });
 }
 
-Finding tv_at_minimum(const Evidence& evidence) {
-  return on_curves(evidence, "values of 37/128 at N = 4",
+CheckResult tv_at_minimum(const CheckContext& context) {
+  return on_curves(context, "values of 37/128 at N = 4",
                    [](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                       std::size_t) { count.expect(truncating[4] == Rational(37, 128), at(4)); });
 }
 
 /// eq:censored-mass-bound: the mass on X_2 is the formula's, and the distance at least that.
-Finding censored_mass(const Evidence& evidence) {
-  return on_curves(evidence, "masses and distances to N = 60",
+CheckResult censored_mass(const CheckContext& context) {
+  return on_curves(context, "masses and distances to N = 60",
                    [&](Count& count, const Curve&, const Curve& truncating,
                        const std::vector<Law>& laws, std::size_t censored) {
                      for (unsigned n = 1; n <= last_step; ++n) {
                        const Rational paper =
                            Rational(1, 2) - Rational(2, 3) * integer_power(Rational(3, 4), n);
                        count.expect(laws[n][censored] == paper, "mass of X_2, " + at(n));
-                       count.expect(evidence.judged.four_state_censored_mass(n) == paper,
+                       count.expect(context.functions.four_state_censored_mass(n) == paper,
                                     "the function, " + at(n));
                        count.expect(truncating[n] >= paper, at(n));
                      }
                    });
 }
 
-Finding censored_mass_equality(const Evidence& evidence) {
-  return on_curves(evidence, "equalities, N from 4 to 60",
+CheckResult censored_mass_equality(const CheckContext& context) {
+  return on_curves(context, "equalities, N from 4 to 60",
                    [](Count& count, const Curve&, const Curve& truncating,
                       const std::vector<Law>& laws, std::size_t censored) {
                      for (unsigned n = 4; n <= last_step; ++n)
@@ -221,12 +221,12 @@ Finding censored_mass_equality(const Evidence& evidence) {
 }
 
 /// fig:condensed-tv-summary: each printed value is the exact one rounded to five decimals.
-Finding printed_decimals(const Evidence& evidence) {
-  return on_tables(evidence, "printed decimals", [&](Count& count, const PaperTables& tables) {
-    const FourState example(evidence.judged);
+CheckResult printed_decimals(const CheckContext& context) {
+  return on_tables(context, "printed decimals", [&](Count& count, const PaperTables& tables) {
+    const FourState example(context.functions);
     const std::size_t start = example.paper_order()[3];
     const auto curve = [&](const Matrix& kernel) {
-      return evidence.judged.total_variation_curve({FactoredKernel(kernel)}, start,
+      return context.functions.total_variation_curve({FactoredKernel(kernel)}, start,
                                                    example.target(), 10);
     };
     const auto fixed = curve(example.fixed_kernel());
@@ -246,8 +246,8 @@ Finding printed_decimals(const Evidence& evidence) {
 
 /// sec:fixed-horizon: from X_1 the fixed-horizon update returns to a two-token record with
 /// probability 1/8, the unbalanced one never.
-Finding back_with_an_eighth(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult back_with_an_eighth(const CheckContext& context) {
+  const FourState example(context.functions);
   const auto order = example.paper_order();
   const Matrix fixed = example.fixed_kernel(), truncating = example.truncating_kernel();
   Count count;
@@ -257,19 +257,19 @@ Finding back_with_an_eighth(const Evidence& evidence) {
 }
 
 /// sec:endpoint-bias-example-condensed: [1/3 - (3/4)^N]_+ is below the distance, strictly.
-Finding length_only_bound(const Evidence& evidence) {
-  return on_curves(evidence, "bounds to N = 60",
+CheckResult length_only_bound(const CheckContext& context) {
+  return on_curves(context, "bounds to N = 60",
                    [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
                        std::size_t) {
                      const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"),
                                                  2);
-                     const std::vector<RungBias> rungs{evidence.judged.rung_bias(
-                         space, evidence.judged.truncating_kernel(space, Power(Rational(2))),
+                     const std::vector<RungBias> rungs{context.functions.rung_bias(
+                         space, context.functions.truncating_kernel(space, Power(Rational(2))),
                          reference::power_target(space, Power(Rational(2))), 1)};
                      for (unsigned n = 1; n <= last_step; ++n) {
                        const Rational left = Rational(1, 3) - integer_power(Rational(3, 4), n);
                        const Rational bound = left > 0 ? left : Rational(0);
-                       count.expect(evidence.judged.output_bias_bound(rungs, 0, n) == bound, at(n));
+                       count.expect(context.functions.output_bias_bound(rungs, 0, n) == bound, at(n));
                        count.expect(truncating[n] > bound, "the distance, " + at(n));
                      }
                    });
@@ -277,11 +277,11 @@ Finding length_only_bound(const Evidence& evidence) {
 
 /// sec:endpoint-bias-example-condensed: from N = 4 on every valid record has at most its target
 /// mass; at N = 3 one has more.
-Finding valid_masses(const Evidence& evidence) {
-  return of_cases_tried(on_curves(evidence, "laws, N from 3 to 60",
+CheckResult valid_masses(const CheckContext& context) {
+  return of_cases_tried(on_curves(context, "laws, N from 3 to 60",
                                   [&](Count& count, const Curve&, const Curve&,
                                       const std::vector<Law>& laws, std::size_t censored) {
-                                    const Law target = FourState(evidence.judged).target();
+                                    const Law target = FourState(context.functions).target();
                                     for (unsigned n = 3; n <= last_step; ++n) {
                                       bool within = true;
                                       for (std::size_t x = 0; x < target.size(); ++x)
@@ -294,8 +294,8 @@ Finding valid_masses(const Evidence& evidence) {
 
 /// sec:endpoint-bias-example-condensed: the unbalanced error falls to N = 4, then rises at every
 /// step; and the kernel does not keep the target meanwhile.
-Finding falls_then_rises(const Evidence& evidence) {
-  return of_cases_tried(on_curves(evidence, "steps to N = 60",
+CheckResult falls_then_rises(const CheckContext& context) {
+  return of_cases_tried(on_curves(context, "steps to N = 60",
                                   [](Count& count, const Curve&, const Curve& truncating,
                                      const std::vector<Law>&, std::size_t) {
                                     for (unsigned n = 0; n < last_step; ++n)
@@ -306,8 +306,8 @@ Finding falls_then_rises(const Evidence& evidence) {
 }
 
 /// The self-loop at X_2 in P^fix is unreachable; P~ reaches it.
-Finding censored_unreachable(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult censored_unreachable(const CheckContext& context) {
+  const FourState example(context.functions);
   const auto order = example.paper_order();
   const Matrix fixed = example.fixed_kernel();
   Count count;
@@ -320,12 +320,12 @@ Finding censored_unreachable(const Evidence& evidence) {
 
 /// eq:condensed-finite-summary, its base law, Z = 3/8, q^full = p_{0,2} and not π, and the full
 /// restart's acceptance 1 ∧ p_{0,2}(y) / p_{0,2}(x).
-Finding full_restart_example(const Evidence& evidence) {
-  const FourState example(evidence.judged);
-  const Law base = evidence.judged.base_law(example.fixed);
-  const Law target = evidence.judged.power_target(example.fixed, example.power);
-  const SuffixLaw q = evidence.judged.suffix_proposal(example.fixed, example.power);
-  const Matrix restart = evidence.judged.fixed_horizon_kernel_at(example.fixed, example.power, 1);
+CheckResult full_restart_example(const CheckContext& context) {
+  const FourState example(context.functions);
+  const Law base = context.functions.base_law(example.fixed);
+  const Law target = context.functions.power_target(example.fixed, example.power);
+  const SuffixLaw q = context.functions.suffix_proposal(example.fixed, example.power);
+  const Matrix restart = context.functions.fixed_horizon_kernel_at(example.fixed, example.power, 1);
   Count count;
   Rational normalizer = 0;
   for (const Rational& mass : base) normalizer += mass * mass;
@@ -347,8 +347,8 @@ Finding full_restart_example(const Evidence& evidence) {
 
 /// Hit capacity, the share of records without a terminal token, of the example: 1/6 under the
 /// target; 1/2 under the law that the unbalanced chain keeps.
-Finding hit_capacity_example(const Evidence& evidence) {
-  const FourState example(evidence.judged);
+CheckResult hit_capacity_example(const CheckContext& context) {
+  const FourState example(context.functions);
   const auto order = example.paper_order();
   const auto without_end = [&](const Law& law) {
     Rational mass = 0;
@@ -369,7 +369,7 @@ Finding hit_capacity_example(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> four_state_checks() {
+std::map<std::string, Check> illustration_four_state_checks() {
   return {{"printed_decimals", printed_decimals},
           {"back_with_an_eighth", back_with_an_eighth},
           {"length_only_bound", length_only_bound},

@@ -9,7 +9,7 @@ using namespace reference;
 /// Judges `holds`(acceptances, ρ) on ladders of 2 to 8 rungs with unequal acceptances; ρ_k =
 /// (1 − a_k)/a_k.
 template <class Holds>
-Finding on_ladders(Holds&& holds) {
+CheckResult on_ladders(Holds&& holds) {
   Count count;
   const std::vector<Rational> menu{Rational(1),     Rational(1, 2), Rational(1, 3),
                                    Rational(9, 10), Rational(1, 7), Rational(3, 4)};
@@ -34,49 +34,49 @@ Rational rungs_by_rejection(const std::vector<Rational>& rho) {
 }
 
 /// eq:ord-up: the chain's hitting time, the formula of reference/, and the paper's sum.
-Finding adj_up(const Evidence& evidence) {
+CheckResult adj_up(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     Rational up = 1;
     for (std::size_t k = 1; k <= rho.size(); ++k) up += Rational(k) * rho[k - 1];
-    return evidence.judged.ordered_round_trip(a).up == up &&
-           evidence.judged.ordered_round_trip_formula(a).up == up;
+    return context.functions.adj_round_trip(a).up == up &&
+           context.functions.adj_round_trip_formula(a).up == up;
   });
 }
 
 /// eq:ord-down
-Finding adj_down(const Evidence& evidence) {
+CheckResult adj_down(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     const std::size_t rungs = a.size() + 1;
     Rational down = rungs - 1;
     for (std::size_t k = 1; k < rungs; ++k) down += Rational(rungs - k) * rho[k - 1];
-    return evidence.judged.ordered_round_trip(a).down == down &&
-           evidence.judged.ordered_round_trip_formula(a).down == down;
+    return context.functions.adj_round_trip(a).down == down &&
+           context.functions.adj_round_trip_formula(a).down == down;
   });
 }
 
-Finding adj_round_trip(const Evidence& evidence) {
+CheckResult adj_round_trip(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
-    return evidence.judged.ordered_round_trip(a).total() == rungs_by_rejection(rho);
+    return context.functions.adj_round_trip(a).total() == rungs_by_rejection(rho);
   });
 }
 
-Finding deo_round_trip(const Evidence& evidence) {
+CheckResult deo_round_trip(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
-    return evidence.judged.even_odd_round_trip(a).total() == 2 * rungs_by_rejection(rho) &&
-           evidence.judged.even_odd_round_trip_formula(a) == 2 * rungs_by_rejection(rho);
+    return context.functions.deo_round_trip(a).total() == 2 * rungs_by_rejection(rho) &&
+           context.functions.deo_round_trip_formula(a) == 2 * rungs_by_rejection(rho);
   });
 }
 
-Finding adj_half_of_deo(const Evidence& evidence) {
+CheckResult adj_half_of_deo(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>&) {
-    return 2 * evidence.judged.ordered_round_trip(a).total() ==
-           evidence.judged.even_odd_round_trip(a).total();
+    return 2 * context.functions.adj_round_trip(a).total() ==
+           context.functions.deo_round_trip(a).total();
   });
 }
 
 }  // namespace
 
-std::map<std::string, Check> round_trip_checks() {
+std::map<std::string, Check> communication_round_trip_checks() {
   return {{"adj_up", adj_up},
           {"adj_down", adj_down},
           {"adj_round_trip", adj_round_trip},

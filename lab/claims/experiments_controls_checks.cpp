@@ -13,12 +13,12 @@ using namespace reference;
 /// many rounds as PPT's expected decode tokens pay for is nearer to the target than PPT on two of
 /// three. The models are small: a few more rounds of one chain, each with a full restart among its
 /// T positions, do more there than rungs that take two tokens of three.
-Finding single_chain_ahead(const Evidence& evidence) {
+CheckResult single_chain_ahead(const CheckContext& context) {
   Count count;
   std::map<std::string, bool> ahead;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.model.answers().empty() || ahead.contains(use.name)) continue;
-    const ExactComparison comparison = evidence.judged.compare_exactly(
+    const ExactComparison comparison = context.functions.compare_exactly(
         use.model, {0, 0, parse_ladder("1,2,4", "powers"), 1, 1, 1, 0});
     const auto row = [&](const std::string& sampler) {
       return std::find_if(comparison.rows.begin(), comparison.rows.end(),
@@ -40,7 +40,7 @@ Finding single_chain_ahead(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> contest_checks() {
+std::map<std::string, Check> experiments_controls_checks() {
   return {{"single_chain_ahead", single_chain_ahead}};
 }
 

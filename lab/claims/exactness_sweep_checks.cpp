@@ -12,9 +12,9 @@ using namespace reference;
 
 /// subsec:theory-prompt: what is stored of a record, its tokens without the tail, is found again
 /// and is that of no other; and a record without a terminal token has T of them.
-Finding implicit_tail(const Evidence& evidence) {
+CheckResult implicit_tail(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     std::set<std::vector<Token>> padded;
     for (std::size_t x = 0; x < space.size(); ++x) {
@@ -22,7 +22,7 @@ Finding implicit_tail(const Evidence& evidence) {
       with_tail.resize(use.horizon, static_cast<Token>(use.model.vocabulary_size()));
       count.expect(space.find(space[x].tokens) == x && padded.insert(with_tail).second &&
                        (space[x].terminated || space[x].length() == use.horizon) &&
-                       evidence.judged.likelihood(space, x) > 0,
+                       context.functions.likelihood(space, x) > 0,
                    use.name + ": " + space.name(x));
     }
   }
@@ -32,23 +32,23 @@ Finding implicit_tail(const Evidence& evidence) {
 /// sec:fixed-horizon-convergence, Scope: ε_k/ω_k(1) is the largest constant that the proposal
 /// covers the target by: some record has q^full exactly that multiple, none has less; ε_k is at
 /// most ω_k(1), and with uniform restarts ε at most T^-K.
-Finding epsilon_is_largest(const Evidence& evidence) {
+CheckResult epsilon_is_largest(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const RestartLaw uniform = RestartLaw::uniform(use.horizon);
     Rational ceiling = 1;
     for (std::size_t k = 0; k < use.powers.size(); ++k) ceiling /= Rational(use.horizon);
-    const Rational together = evidence.judged.full_restart_weight(space, use.ladder(), uniform);
+    const Rational together = context.functions.full_restart_weight(space, use.ladder(), uniform);
     count.expect(together > 0 && together <= ceiling, use.name + ": T^-K");
     Rational product = 1;
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
-      const Rational share = evidence.judged.full_restart_weight(space, Ladder({alpha}), uniform) *
+      const Rational share = context.functions.full_restart_weight(space, Ladder({alpha}), uniform) *
                              Rational(use.horizon);
       product *= share / Rational(use.horizon);
       const Law target = power_target(space, alpha);
-      const SuffixLaw q = evidence.judged.suffix_proposal(space, alpha);
+      const SuffixLaw q = context.functions.suffix_proposal(space, alpha);
       bool covers = true, reached = false;
       for (std::size_t y = 0; y < space.size(); ++y) {
         const Rational full = q(1, 0, y);
@@ -64,26 +64,26 @@ Finding epsilon_is_largest(const Evidence& evidence) {
 
 /// The last two sentences of the convergence proof: a marginal is no farther from its target than
 /// the ensemble, and an invariant update, be it a sweep or a swap, takes no law farther away.
-Finding never_farther(const Evidence& evidence) {
+CheckResult never_farther(const CheckContext& context) {
   Count count;
   bool nearer = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.powers.size() < 2 || use.horizon > 3) continue;
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
     const Law target = chain.target();
     const Law even(target.size(), Rational(1) / Rational(target.size()));
     for (const Law& law :
          {point_mass(target.size(), 0), point_mass(target.size(), target.size() / 2), even}) {
-      const Rational before = evidence.judged.total_variation(law, target);
+      const Rational before = context.functions.total_variation(law, target);
       for (std::size_t k = 0; k < use.powers.size(); ++k) {
         const Rational rung =
-            evidence.judged.total_variation(marginal(law, chain.shape(), k), chain.rung_target(k));
+            context.functions.total_variation(marginal(law, chain.shape(), k), chain.rung_target(k));
         count.expect(rung <= before, use.name + ", rung " + std::to_string(k + 1));
         nearer = nearer || rung < before;
       }
       for (const FactoredKernel& kernel :
-           {evidence.judged.local_sweep(chain), evidence.judged.ordered_sweep(chain)})
-        count.expect(evidence.judged.total_variation(kernel.apply(law), target) <= before,
+           {context.functions.local_sweep(chain), context.functions.ordered_sweep(chain)})
+        count.expect(context.functions.total_variation(kernel.apply(law), target) <= before,
                      use.name + ": farther after an update");
     }
   }
@@ -93,23 +93,23 @@ Finding never_farther(const Evidence& evidence) {
 
 /// The contraction of one local sweep: R − εΠ is nowhere negative, and TV(νR, Π) <= (1 − ε) TV(ν,
 /// Π).
-Finding sweep_contracts(const Evidence& evidence) {
+CheckResult sweep_contracts(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
     const Law target = chain.target();
     if (target.size() > 100) continue;
     const Rational epsilon =
-        evidence.judged.full_restart_weight(use.space(), use.ladder(), use.restart_law());
-    const FactoredKernel sweep = evidence.judged.local_sweep(chain);
+        context.functions.full_restart_weight(use.space(), use.ladder(), use.restart_law());
+    const FactoredKernel sweep = context.functions.local_sweep(chain);
     for (std::size_t start = 0; start < target.size(); ++start) {
       const Law law = point_mass(target.size(), start);
       const Law after = sweep.apply(law);
       bool covered = true;
       for (std::size_t s = 0; s < target.size(); ++s)
         covered = covered && after[s] >= epsilon * target[s];
-      count.expect(covered && evidence.judged.total_variation(after, target) <=
-                                  (1 - epsilon) * evidence.judged.total_variation(law, target),
+      count.expect(covered && context.functions.total_variation(after, target) <=
+                                  (1 - epsilon) * context.functions.total_variation(law, target),
                    use.name + ", from state " + std::to_string(start));
     }
   }
@@ -118,11 +118,11 @@ Finding sweep_contracts(const Evidence& evidence) {
 
 /// The end of prop:fixed-stage-invariance's proof: on the four-state records with powers 1 and 2
 /// the round has the flows 7/384 and 6/384 between (e, e) and (e, a e), so it is not reversible.
-Finding round_is_not_reversible(const Evidence& evidence) {
+CheckResult round_is_not_reversible(const CheckContext& context) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const ParallelTempering chain(space, parse_ladder("1,2", "ladder"), RestartLaw::uniform(2));
   const Law target = chain.target();
-  const FactoredKernel round = evidence.judged.transition(chain, 1, 1);
+  const FactoredKernel round = context.functions.transition(chain, 1, 1);
   const std::size_t x = parse_joint_state(space, 2, "e|e", "X");
   const std::size_t y = parse_joint_state(space, 2, "e|a e", "Y");
   const Rational there = target[x] * round.apply(point_mass(target.size(), x))[y];
@@ -132,44 +132,44 @@ Finding round_is_not_reversible(const Evidence& evidence) {
   count.expect(
       std::max(there, back) == Rational(7, 384) && std::min(there, back) == Rational(6, 384),
       "flows " + to_string(there) + " and " + to_string(back));
-  Finding finding = count.finding("");
+  CheckResult finding = count.finding("");
   if (finding.sound()) finding.detail = "flows 7/384 and 6/384 between e|e and e|a e";
   return finding;
 }
 
 /// sec:theory: for K = 1 the product target is the one sequence-level target, and exchange changes
 /// nothing.
-Finding one_rung(const Evidence& evidence) {
+CheckResult one_rung(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const Power alpha{Rational(use.powers.back())};
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, Ladder({alpha}), use.restart_law());
     const Law start = point_mass(space.size(), 0);
     const FactoredKernel local(
-        evidence.judged.fixed_horizon_kernel(space, alpha, use.restart_law()));
+        context.functions.fixed_horizon_kernel(space, alpha, use.restart_law()));
     count.expect(
-        evidence.judged.product_target(chain) == evidence.judged.power_target(space, alpha),
+        context.functions.product_target(chain) == context.functions.power_target(space, alpha),
         use.name + ": the target");
-    count.expect(evidence.judged.ordered_sweep(chain).apply(start) == start,
+    count.expect(context.functions.ordered_sweep(chain).apply(start) == start,
                  use.name + ": exchange");
-    count.expect(evidence.judged.transition(chain, 1, 3).apply(start) == local.apply(start),
+    count.expect(context.functions.transition(chain, 1, 3).apply(start) == local.apply(start),
                  use.name + ": the round");
   }
   return count.seen("targets and rounds of one rung");
 }
 
 /// sec:compute-matched: without swaps every rung of the ladder is a single chain at its power.
-Finding uncoupled_rungs(const Evidence& evidence) {
+CheckResult uncoupled_rungs(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.powers.size() < 2 || use.horizon > 3) continue;
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
-    const Law after = evidence.judged.transition(chain, 2, 0)
+    const Law after = context.functions.transition(chain, 2, 0)
                           .apply(point_mass(chain.target().size(), chain.target().size() - 1));
     for (std::size_t k = 0; k < use.powers.size(); ++k) {
-      const Matrix single = evidence.judged.fixed_horizon_kernel(
+      const Matrix single = context.functions.fixed_horizon_kernel(
           space, Power(Rational(use.powers[k])), use.restart_law());
       count.expect(
           marginal(after, chain.shape(), k) ==
@@ -182,7 +182,7 @@ Finding uncoupled_rungs(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> theory_checks() {
+std::map<std::string, Check> exactness_sweep_checks() {
   return {{"one_rung", one_rung},
           {"uncoupled_rungs", uncoupled_rungs},
           {"implicit_tail", implicit_tail},

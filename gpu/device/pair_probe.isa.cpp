@@ -1,5 +1,5 @@
 // Compiled once per instruction set, as
-// transformer/kernels/host/bfloat16_pairs_kernels.each_set.cpp.
+// transformer/kernels/host/bfloat16_pairs_kernels.isa.cpp.
 #include "gpu/device/pair_probe.hpp"
 
 #include "gpu/device/compiled_for.hpp"

@@ -19,16 +19,16 @@ void expect_reversible(Count& count, const ShippedUse& use, const FixedHorizonSp
 }
 
 /// prop:fixed-stage-invariance, first sentence: every L_{k,r}.
-Finding local_reversible(const Evidence& evidence) {
+CheckResult local_reversible(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
       const Law target = power_target(space, alpha);
       for (std::size_t r = 1; r <= use.horizon; ++r)
         expect_reversible(count, use, space,
-                          evidence.judged.fixed_horizon_kernel_at(space, alpha, r), target);
+                          context.functions.fixed_horizon_kernel_at(space, alpha, r), target);
     }
   }
   return count.finding("kernels L_{k,r} in detailed balance");
@@ -45,9 +45,9 @@ std::vector<RestartLaw> restart_laws(const ShippedUse& use) {
 }
 
 /// The same of Σ_r ω(r) L_{k,r}, which L_k must be, entry by entry.
-Finding local_mixture(const Evidence& evidence) {
+CheckResult local_mixture(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const Power alpha{Rational(use.powers.back())};
     const Law target = power_target(space, alpha);
@@ -55,7 +55,7 @@ Finding local_mixture(const Evidence& evidence) {
     for (std::size_t r = 1; r <= use.horizon; ++r)
       at.push_back(fixed_horizon_kernel_at(space, alpha, r));
     for (const RestartLaw& restart : restart_laws(use)) {
-      const Matrix kernel = evidence.judged.fixed_horizon_kernel(space, alpha, restart);
+      const Matrix kernel = context.functions.fixed_horizon_kernel(space, alpha, restart);
       expect_reversible(count, use, space, kernel, target);
       Matrix mixture(space.size(), space.size());
       for (std::size_t r = 1; r <= use.horizon; ++r)
@@ -70,16 +70,16 @@ Finding local_mixture(const Evidence& evidence) {
 
 /// Whether kernels made from the joint chain of each use leave Π invariant. One that moves nothing
 /// would: some use must see one of them move a state.
-Finding invariant(
-    const Evidence& evidence,
+CheckResult invariant(
+    const CheckContext& context,
     const std::function<std::vector<FactoredKernel>(const ParallelTempering&)>& make) {
   Count count;
   bool moves = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.powers.size() < 2) continue;
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
-    const Law target = evidence.judged.product_target(chain);
+    const Law target = context.functions.product_target(chain);
     const auto tokens = token_counts(space, use.powers.size());
     for (const FactoredKernel& kernel : make(chain)) {
       count.expect(!first_violation_of_invariance(kernel, target, tokens), use.name);
@@ -91,53 +91,53 @@ Finding invariant(
   return count.finding("kernels leave the product target invariant");
 }
 
-Finding sweep_invariant(const Evidence& evidence) {
-  return invariant(evidence, [&](const ParallelTempering& chain) {
-    return std::vector{evidence.judged.local_sweep(chain)};
+CheckResult sweep_invariant(const CheckContext& context) {
+  return invariant(context, [&](const ParallelTempering& chain) {
+    return std::vector{context.functions.local_sweep(chain)};
   });
 }
 
-Finding swap_invariant(const Evidence& evidence) {
-  return invariant(evidence, [&](const ParallelTempering& chain) {
+CheckResult swap_invariant(const CheckContext& context) {
+  return invariant(context, [&](const ParallelTempering& chain) {
     std::vector<FactoredKernel> swaps;
     for (std::size_t k = 1; k < chain.shape().size(); ++k)
-      swaps.push_back(evidence.judged.swap(chain, k));
+      swaps.push_back(context.functions.swap(chain, k));
     return swaps;
   });
 }
 
-Finding adj_invariant(const Evidence& evidence) {
-  return invariant(evidence, [&](const ParallelTempering& chain) {
-    return std::vector{evidence.judged.ordered_sweep(chain)};
+CheckResult adj_invariant(const CheckContext& context) {
+  return invariant(context, [&](const ParallelTempering& chain) {
+    return std::vector{context.functions.ordered_sweep(chain)};
   });
 }
 
-Finding deo_invariant(const Evidence& evidence) {
-  return invariant(evidence, [&](const ParallelTempering& chain) {
-    return std::vector{evidence.judged.odd_layer(chain), evidence.judged.even_layer(chain)};
+CheckResult deo_invariant(const CheckContext& context) {
+  return invariant(context, [&](const ParallelTempering& chain) {
+    return std::vector{context.functions.odd_layer(chain), context.functions.even_layer(chain)};
   });
 }
 
-Finding transition_invariant(const Evidence& evidence) {
-  return invariant(evidence, [&](const ParallelTempering& chain) {
-    const auto& transition = evidence.judged.transition;
+CheckResult transition_invariant(const CheckContext& context) {
+  return invariant(context, [&](const ParallelTempering& chain) {
+    const auto& transition = context.functions.transition;
     return std::vector{transition(chain, 1, 1), transition(chain, 2, 3), transition(chain, 3, 0)};
   });
 }
 
-Finding transition_invariant_deo(const Evidence& evidence) {
-  return invariant(evidence, [&](const ParallelTempering& chain) {
-    return std::vector{evidence.judged.even_odd_transition(chain)};
+CheckResult transition_invariant_deo(const CheckContext& context) {
+  return invariant(context, [&](const ParallelTempering& chain) {
+    return std::vector{context.functions.deo_transition(chain)};
   });
 }
 
 /// eq:theory-product-target: the marginals of Π are the rungs' targets.
-Finding output_marginal(const Evidence& evidence) {
+CheckResult output_marginal(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
-    const Law target = evidence.judged.product_target(chain);
+    const Law target = context.functions.product_target(chain);
     for (std::size_t k = 0; k < use.powers.size(); ++k)
       count.expect(
           marginal(target, chain.shape(), k) == power_target(space, Power(Rational(use.powers[k]))),
@@ -147,14 +147,14 @@ Finding output_marginal(const Evidence& evidence) {
 }
 
 /// eq:swap-acceptance-theory: 1 ∧ (p0(x)/p0(y))^(α_{k+1} − α_k), from p0 and the powers alone.
-Finding swap_ratio(const Evidence& evidence) {
+CheckResult swap_ratio(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     for (std::size_t k = 0; k + 1 < use.powers.size(); ++k) {
       const Law lower = power_target(space, Power(Rational(use.powers[k])));
       const Law upper = power_target(space, Power(Rational(use.powers[k + 1])));
-      const Matrix accepted = evidence.judged.swap_acceptance(lower, upper);
+      const Matrix accepted = context.functions.swap_acceptance(lower, upper);
       const unsigned gap = use.powers[k + 1] - use.powers[k];
       for (std::size_t x = 0; x < space.size(); ++x)
         for (std::size_t y = 0; y < space.size(); ++y) {
@@ -169,7 +169,7 @@ Finding swap_ratio(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> kernel_checks() {
+std::map<std::string, Check> exactness_invariance_checks() {
   return {{"local_reversible", local_reversible},
           {"local_mixture", local_mixture},
           {"sweep_invariant", sweep_invariant},

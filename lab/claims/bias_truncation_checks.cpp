@@ -89,13 +89,13 @@ Rational positive_part(const Rational& value) { return value > 0 ? value : Ratio
 /// from the first state and from outside B^K, where δ matters; N from 1 until all bounds have been
 /// positive twice, at most 24. The bounds are computed here from b_k and δ, and those of reference/
 /// must be the same. Returns how many were positive.
-std::size_t expect_bounds(Count& count, const Judged& judged, const std::string& name,
+std::size_t expect_bounds(Count& count, const FunctionsUnderTest& functions, const std::string& name,
                           const Ensemble& ensemble, std::size_t h) {
   std::vector<RungBias> rungs;
   std::vector<Rational> excluded;
   Rational all_short = 1;
   for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
-    rungs.push_back(judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+    rungs.push_back(functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
     excluded.push_back(long_mass(ensemble.space, ensemble.targets[k], h));
     all_short *= 1 - excluded.back();
     count.expect(rungs[k].confined && rungs[k].excluded_mass == excluded[k],
@@ -112,13 +112,13 @@ std::size_t expect_bounds(Count& count, const Judged& judged, const std::string&
       const Rational long_record = Rational(rungs.size()) * integer_power(1 - delta, n);
       const Rational joint = positive_part(1 - all_short - long_record);
       const std::string place = name + ", N = " + std::to_string(n);
-      count.expect(judged.joint_bias_bound(rungs, n) == joint, place + ": the joint bound");
-      count.expect(judged.total_variation(law, target) >= joint, place + ": the ensemble");
+      count.expect(functions.joint_bias_bound(rungs, n) == joint, place + ": the joint bound");
+      count.expect(functions.total_variation(law, target) >= joint, place + ": the ensemble");
       bool all_positive = joint > 0;
       for (std::size_t k = 0; k < rungs.size(); ++k) {
         const Rational bound = positive_part(excluded[k] - long_record);
-        count.expect(judged.output_bias_bound(rungs, k, n) == bound, place + ": the rung's bound");
-        count.expect(judged.total_variation(marginal(law, ensemble.round.from(), k),
+        count.expect(functions.output_bias_bound(rungs, k, n) == bound, place + ": the rung's bound");
+        count.expect(functions.total_variation(marginal(law, ensemble.round.from(), k),
                                             ensemble.targets[k]) >= bound,
                      place + ": rung " + std::to_string(k + 1));
         positive += bound > 0 ? 1 : 0;
@@ -132,17 +132,17 @@ std::size_t expect_bounds(Count& count, const Judged& judged, const std::string&
 
 /// The kernels of each use's ensemble, made by `local`, at every threshold with a long target.
 template <class Local>
-Finding bias_bounds(const Evidence& evidence, Local&& local) {
+CheckResult bias_bounds(const CheckContext& context, Local&& local) {
   Count count;
   std::size_t positive = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (!is_small(use)) continue;
     for (std::size_t h = 1; h < use.horizon; ++h) {
       const Ensemble ensemble(
           use, [&](const ComparisonSpace& space, const Power& power, const Law& target) {
             return local(space, power, target, h);
           });
-      positive += expect_bounds(count, evidence.judged, use.name + ", h = " + std::to_string(h),
+      positive += expect_bounds(count, context.functions, use.name + ", h = " + std::to_string(h),
                                 ensemble, h);
     }
   }
@@ -178,30 +178,30 @@ Matrix barely_confined(const ComparisonSpace& space, const Law& target, std::siz
 }
 
 /// thm:ppt-structural-bias from its hypotheses alone.
-Finding structural_bias(const Evidence& evidence) {
-  return bias_bounds(evidence, [](const ComparisonSpace& space, const Power&, const Law& target,
+CheckResult structural_bias(const CheckContext& context) {
+  return bias_bounds(context, [](const ComparisonSpace& space, const Power&, const Law& target,
                                   std::size_t h) { return barely_confined(space, target, h); });
 }
 
 /// thm:ppt-structural-bias of the truncating kernel.
-Finding truncating_bias(const Evidence& evidence) {
+CheckResult truncating_bias(const CheckContext& context) {
   return bias_bounds(
-      evidence, [&](const ComparisonSpace& space, const Power& power, const Law&, std::size_t) {
-        return evidence.judged.truncating_kernel(space, power);
+      context, [&](const ComparisonSpace& space, const Power& power, const Law&, std::size_t) {
+        return context.functions.truncating_kernel(space, power);
       });
 }
 
 /// (ν L_k)(B^c) = ν(B^c) − D_k(ν), from the target and from the longest record; D_k by its
 /// definition, φ_k = D_k(π_k) also as reference/ has it.
-Finding crossing(const Evidence& evidence) {
+CheckResult crossing(const CheckContext& context) {
   Count count;
   bool crosses = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (!is_small(use)) continue;
     const ComparisonSpace space(use.model, use.horizon);
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
-      const Matrix kernel = evidence.judged.truncating_kernel(space, alpha);
+      const Matrix kernel = context.functions.truncating_kernel(space, alpha);
       const Law target = power_target(space, alpha);
       std::vector<Law> laws{target};
       for (std::size_t x = 0; x < space.size(); ++x) laws.push_back(point_mass(space.size(), x));
@@ -215,7 +215,7 @@ Finding crossing(const Evidence& evidence) {
                            long_mass(space, law, h) - accepted,
                        use.name + ", h = " + std::to_string(h));
           if (&law == &laws.front())
-            count.expect(evidence.judged.rung_bias(space, kernel, target, h).flow == accepted,
+            count.expect(context.functions.rung_bias(space, kernel, target, h).flow == accepted,
                          use.name + ": the flow at the target, h = " + std::to_string(h));
         }
       }
@@ -226,28 +226,28 @@ Finding crossing(const Evidence& evidence) {
 }
 
 /// TV(Π P~, Π) >= (1/K) Σ φ_k, the flows summed here.
-Finding shortening_flow(const Evidence& evidence) {
+CheckResult shortening_flow(const CheckContext& context) {
   Count count;
   bool positive = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (!is_small(use)) continue;
     const Ensemble ensemble(use, [&](const ComparisonSpace& space, const Power& power, const Law&) {
-      return evidence.judged.truncating_kernel(space, power);
+      return context.functions.truncating_kernel(space, power);
     });
     const Law target = product_law(ensemble.targets);
-    const Rational moved = evidence.judged.total_variation(ensemble.round.apply(target), target);
+    const Rational moved = context.functions.total_variation(ensemble.round.apply(target), target);
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational flow = 0;
       std::vector<RungBias> rungs;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
         rungs.push_back(
-            evidence.judged.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
         for (std::size_t x = 0; x < ensemble.space.size(); ++x)
           if (ensemble.space[x].length() > h)
             flow += ensemble.targets[k][x] * into_short(ensemble.space, ensemble.kernels[k], x, h);
       }
       const Rational mean = flow / Rational(rungs.size());
-      count.expect(evidence.judged.flow_bound(rungs) == mean, use.name + ": the mean flow");
+      count.expect(context.functions.flow_bound(rungs) == mean, use.name + ": the mean flow");
       count.expect(moved >= mean, use.name + ": the distance");
       positive = positive || mean > 0;
     }
@@ -256,12 +256,12 @@ Finding shortening_flow(const Evidence& evidence) {
   return count.finding("flows and distances");
 }
 
-Finding truncating_one_way(const Evidence& evidence) {
+CheckResult truncating_one_way(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const ComparisonSpace space(use.model, use.horizon);
     const Matrix kernel =
-        evidence.judged.truncating_kernel(space, Power(Rational(use.powers.back())));
+        context.functions.truncating_kernel(space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         count.expect(kernel(x, y) == 0 || space[y].length() <= space[x].length(),
@@ -271,9 +271,9 @@ Finding truncating_one_way(const Evidence& evidence) {
 }
 
 /// eq:ppt-local-confinement on the four-state example, B being the records of one token.
-Finding four_state_confinement(const Evidence& evidence) {
+CheckResult four_state_confinement(const CheckContext& context) {
   const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
-  const Matrix kernel = evidence.judged.truncating_kernel(space, Power(Rational(2)));
+  const Matrix kernel = context.functions.truncating_kernel(space, Power(Rational(2)));
   Count count;
   for (std::size_t x = 0; x < space.size(); ++x)
     count.expect(
@@ -284,7 +284,7 @@ Finding four_state_confinement(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> bias_checks() {
+std::map<std::string, Check> bias_truncation_checks() {
   return {{"structural_bias", structural_bias},
           {"truncating_bias", truncating_bias},
           {"crossing", crossing},

@@ -15,12 +15,12 @@ bool starts_with(const std::vector<Token>& tokens, const std::vector<Token>& pre
 /// Calls each(use, outcomes by k*) for the uses whose whole Algorithm 1 is walked: three rungs and
 /// two stages of one token, each with a round.
 template <class Each>
-void on_whole_runs(const Evidence& evidence, Each&& each) {
-  for (const ShippedUse& use : evidence.uses) {
+void on_whole_runs(const CheckContext& context, Each&& each) {
+  for (const ShippedUse& use : context.uses) {
     if (use.powers.size() < 3 || use.horizon != 2) continue;
     std::vector<OutcomeLaw> by_output;
     for (gpu::Rung k = 0; k < use.powers.size(); ++k)
-      by_output.push_back(evidence.judged.outcomes_of_tempering(
+      by_output.push_back(context.functions.outcomes_of_tempering(
           use.model, {use.horizon, 1, use.powers, {{1, 1, 1}}, gpu::Schedule::adj, k}));
     each(use, by_output);
   }
@@ -28,9 +28,9 @@ void on_whole_runs(const Evidence& evidence, Each&& each) {
 
 /// alg:PPT: the answer is the record that rung k* holds in the end, whatever crossed it; k* decides
 /// nothing else, and what is returned depends on it.
-Finding output_rung_fixed(const Evidence& evidence) {
+CheckResult output_rung_fixed(const CheckContext& context) {
   Count count;
-  on_whole_runs(evidence, [&](const ShippedUse& use, const std::vector<OutcomeLaw>& by_output) {
+  on_whole_runs(context, [&](const ShippedUse& use, const std::vector<OutcomeLaw>& by_output) {
     std::set<std::map<std::vector<Token>, Rational>> laws_of_answers;
     std::map<std::vector<std::vector<gpu::TokenId>>, Rational> records_of_first;
     for (std::size_t k = 0; k < by_output.size(); ++k) {
@@ -52,10 +52,10 @@ Finding output_rung_fixed(const Evidence& evidence) {
 }
 
 /// alg:PPT: the answer ends at its first terminal token; without one it has all T tokens.
-Finding output_cut(const Evidence& evidence) {
+CheckResult output_cut(const CheckContext& context) {
   Count count;
   std::size_t cut = 0, whole = 0;
-  on_whole_runs(evidence, [&](const ShippedUse& use, const std::vector<OutcomeLaw>& by_output) {
+  on_whole_runs(context, [&](const ShippedUse& use, const std::vector<OutcomeLaw>& by_output) {
     for (const OutcomeLaw& law : by_output)
       for (const auto& [outcome, probability] : law) {
         const auto first =
@@ -74,17 +74,17 @@ Finding output_cut(const Evidence& evidence) {
 
 /// subsec:implementation-extension: a record whose terminal token a refinement at T - 1 removes is
 /// extended to T tokens by the next stage; one that keeps it stays as it is.
-Finding reopened_records(const Evidence& evidence) {
+CheckResult reopened_records(const CheckContext& context) {
   Count count;
   std::size_t reopened = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace longer = use.space();
     if (use.horizon < 2 || longer.size() > 100) continue;
     const FixedHorizonSpace shorter(use.model, use.horizon - 1);
     const Power alpha{Rational(use.powers.back())};
-    const Matrix refined = evidence.judged.fixed_horizon_kernel(
+    const Matrix refined = context.functions.fixed_horizon_kernel(
         shorter, alpha, RestartLaw::uniform(shorter.horizon()));
-    const Matrix extended = evidence.judged.block_extension(shorter, longer, alpha);
+    const Matrix extended = context.functions.block_extension(shorter, longer, alpha);
     for (std::size_t x = 0; x < shorter.size(); ++x) {
       if (!shorter[x].terminated) continue;
       count.expect(extended(x, longer.find(shorter[x].tokens).value()) == 1,
@@ -106,15 +106,15 @@ Finding reopened_records(const Evidence& evidence) {
 
 /// subsec:implementation-local: a restart just at τ can put another terminal token in the place of
 /// the one that stands there; one behind it leaves the record as it is.
-Finding ending_replaced(const Evidence& evidence) {
+CheckResult ending_replaced(const CheckContext& context) {
   Count count;
   std::size_t replaced = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 100) continue;
     const Power alpha{Rational(use.powers.back())};
     for (std::size_t r = 1; r <= use.horizon; ++r) {
-      const Matrix kernel = evidence.judged.fixed_horizon_kernel_at(space, alpha, r);
+      const Matrix kernel = context.functions.fixed_horizon_kernel_at(space, alpha, r);
       for (std::size_t x = 0; x < space.size(); ++x) {
         if (!space[x].terminated || space[x].length() > r) continue;
         if (space[x].length() < r) {
@@ -138,12 +138,12 @@ Finding ending_replaced(const Evidence& evidence) {
 
 /// Fixed Horizon vs One-Way Truncation: refinement can turn a censored record into a terminated
 /// one.
-Finding censored_terminates(const Evidence& evidence) {
+CheckResult censored_terminates(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 100) continue;
-    const Matrix kernel = evidence.judged.fixed_horizon_kernel(
+    const Matrix kernel = context.functions.fixed_horizon_kernel(
         space, Power(Rational(use.powers.back())), RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
@@ -155,12 +155,12 @@ Finding censored_terminates(const Evidence& evidence) {
 
 /// sec:repps-llm, (2): refinement can revise decisions before the newest block: with blocks of one
 /// token, records that differ in a token before the last reach one another in one move.
-Finding earlier_blocks(const Evidence& evidence) {
+CheckResult earlier_blocks(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (use.horizon < 2 || space.size() > 100) continue;
-    const Matrix kernel = evidence.judged.fixed_horizon_kernel(
+    const Matrix kernel = context.functions.fixed_horizon_kernel(
         space, Power(Rational(use.powers.back())), RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
@@ -172,16 +172,16 @@ Finding earlier_blocks(const Evidence& evidence) {
 
 /// apx:implement, "total generated tokens still grow with K": the expected decode tokens of
 /// Algorithm 1 with a rung more.
-Finding tokens_grow(const Evidence& evidence) {
+CheckResult tokens_grow(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     if (use.horizon > 3 || use.space().size() > 6) continue;
     Rational fewer = 0;
     for (const std::string ladder : {"4", "1,4", "1,2,4"}) {
       const Rational tokens =
-          evidence.judged
+          context.functions
               .progressive_run(use.model, use.horizon, 1, parse_ladder(ladder, "ladder"),
-                               {{1, 1, 1}}, Schedule::ordered, {})
+                               {{1, 1, 1}}, Schedule::adj, {})
               .decode_tokens;
       count.expect(tokens > fewer, use.name + ", powers " + ladder);
       fewer = tokens;
@@ -193,10 +193,10 @@ Finding tokens_grow(const Evidence& evidence) {
 /// eq:theory-absorbing-law: over all sequences of T tokens and paddings the rule's product is the
 /// likelihood of the record that the sequence writes down, and zero where it writes none: a padding
 /// before the end, another token after it.
-Finding invalid_constructions(const Evidence& evidence) {
+CheckResult invalid_constructions(const CheckContext& context) {
   Count count;
   std::size_t invalid = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const std::size_t padding = use.model.vocabulary().size();
     std::size_t sequences = 1;
@@ -212,7 +212,7 @@ Finding invalid_constructions(const Evidence& evidence) {
         if (open != (written[t] < padding)) {
           product = 0;
         } else if (open) {
-          product *= evidence.judged.token_row(use.model, std::span(written).first(t))[written[t]];
+          product *= context.functions.token_row(use.model, std::span(written).first(t))[written[t]];
           open = !use.model.is_terminal(written[t]);
         }
       }
@@ -220,7 +220,7 @@ Finding invalid_constructions(const Evidence& evidence) {
       while (!tokens.empty() && tokens.back() == padding) tokens.pop_back();
       const bool has_padding = std::count(tokens.begin(), tokens.end(), padding) > 0;
       const auto record = has_padding ? std::nullopt : space.find(tokens);
-      const Rational mass = record ? evidence.judged.likelihood(space, *record) : Rational(0);
+      const Rational mass = record ? context.functions.likelihood(space, *record) : Rational(0);
       count.expect(mass == product, use.name + ": sequence " + std::to_string(s));
       invalid += record ? 0 : 1;
     }
@@ -248,21 +248,21 @@ std::vector<std::size_t> reached_from(const Matrix& kernel, const ComparisonSpac
 
 /// sec:theoretical-properties: from every record the fixed horizon reaches all others, in one move;
 /// truncating none that is longer.
-Finding fixed_horizon_reaches_all(const Evidence& evidence) {
+CheckResult fixed_horizon_reaches_all(const CheckContext& context) {
   Count count;
   std::size_t fewer = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const ComparisonSpace comparison(use.model, use.horizon);
     if (comparison.size() > 100) continue;
     const Power alpha{Rational(use.powers.back())};
     const Matrix fixed =
-        evidence.judged.fixed_horizon_kernel(space, alpha, RestartLaw::uniform(use.horizon));
+        context.functions.fixed_horizon_kernel(space, alpha, RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         count.expect(fixed(x, y) > 0, use.name + ": " + space.name(x) + " | " + space.name(y));
     const auto reached =
-        reached_from(evidence.judged.truncating_kernel(comparison, alpha), comparison);
+        reached_from(context.functions.truncating_kernel(comparison, alpha), comparison);
     for (std::size_t x = 0; x < comparison.size(); ++x) {
       bool longer = false;
       for (std::size_t y = 0; y < space.size(); ++y)
@@ -278,10 +278,10 @@ Finding fixed_horizon_reaches_all(const Evidence& evidence) {
   const FixedHorizonSpace space(model, 2);
   const ComparisonSpace comparison(model, 2);
   const std::size_t e = space.parse("e", "X_1"), there = comparison.parse("e", "X_1");
-  const Rational fixed = 1 - evidence.judged.fixed_horizon_kernel(space, Power(Rational(2)),
+  const Rational fixed = 1 - context.functions.fixed_horizon_kernel(space, Power(Rational(2)),
                                                                   RestartLaw::uniform(2))(e, e);
   const Rational cut =
-      1 - evidence.judged.truncating_kernel(comparison, Power(Rational(2)))(there, there);
+      1 - context.functions.truncating_kernel(comparison, Power(Rational(2)))(there, there);
   count.expect_without(fixed >= cut, "in the four-state example e moves with probability " +
                                          to_string(fixed) + ", truncating with " + to_string(cut));
   return count.finding("moves, and records from which truncating is held against it");
@@ -289,7 +289,7 @@ Finding fixed_horizon_reaches_all(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> construction_checks() {
+std::map<std::string, Check> implementation_checks() {
   return {{"output_rung_fixed", output_rung_fixed},
           {"output_cut", output_cut},
           {"censored_terminates", censored_terminates},

@@ -1,4 +1,4 @@
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 
 #include <bit>
 #include <fstream>
@@ -192,7 +192,7 @@ TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
         KilledModel killed(*model, pass);
         std::size_t left = pass;
         const auto stop = [&] { return stopped && left-- == 0; };
-        Sampling sampling(stopped ? static_cast<LanguageModel&>(*model) : killed, settings,
+        Job sampling(stopped ? static_cast<LanguageModel&>(*model) : killed, settings,
                           numbers_of, &folder, {{}, {}, stop},
                           {.checkpoint_seconds = stopped ? 1e9 : 0.0});
         if (stopped)

@@ -38,11 +38,11 @@ bool begins_with(const std::vector<Token>& tokens, const std::vector<Token>& pre
 
 /// The mass that the space's records put on each of its prefixes, whole records included.
 std::map<std::vector<Token>, Rational> prefix_masses(const RecordSpace& space,
-                                                     const Judged& judged) {
+                                                     const FunctionsUnderTest& functions) {
   std::map<std::vector<Token>, Rational> masses;
   for (std::size_t s = 0; s < space.size(); ++s) {
     std::vector<Token> prefix;
-    const Rational mass = judged.likelihood(space, s);
+    const Rational mass = functions.likelihood(space, s);
     masses[prefix] += mass;
     for (const Token token : space[s].tokens) {
       prefix.push_back(token);
@@ -53,21 +53,21 @@ std::map<std::vector<Token>, Rational> prefix_masses(const RecordSpace& space,
 }
 
 /// Π p0(x_t | x_{<t}) along tokens, from the model's rows.
-Rational along_rows(const FiniteModel& model, std::span<const Token> tokens, const Judged& judged) {
+Rational along_rows(const FiniteModel& model, std::span<const Token> tokens, const FunctionsUnderTest& functions) {
   Rational product = 1;
   for (std::size_t t = 0; t < tokens.size(); ++t)
-    product *= judged.token_row(model, tokens.first(t))[tokens[t]];
+    product *= functions.token_row(model, tokens.first(t))[tokens[t]];
   return product;
 }
 
 /// eq:theory-absorbing-law. The next-token law after h is read off the records: the mass of those
 /// that begin with h v, over the rows' product along h. A terminated record goes on by padding
 /// alone, so what is left of it is its own mass.
-Finding padded_law(const Evidence& evidence) {
+CheckResult padded_law(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto masses = prefix_masses(space, evidence.judged);
+    const auto masses = prefix_masses(space, context.functions);
     std::map<std::vector<Token>, Rational> next_sums;
     for (const auto& [prefix, mass] : masses)
       if (!prefix.empty()) next_sums[{prefix.begin(), prefix.end() - 1}] += mass;
@@ -75,17 +75,17 @@ Finding padded_law(const Evidence& evidence) {
       if (space[s].terminated && space[s].length() < use.horizon)
         next_sums[space[s].tokens] += masses.at(space[s].tokens);
     for (const auto& [history, sum] : next_sums)
-      count.expect(sum == along_rows(use.model, history, evidence.judged),
+      count.expect(sum == along_rows(use.model, history, context.functions),
                    use.name + " after '" + use.model.text(history) + "'");
   }
   return count.finding("next-token laws, padding included");
 }
 
 /// eq:record-prob
-Finding record_law(const Evidence& evidence) {
+CheckResult record_law(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
-    const Law law = evidence.judged.base_law(use.space());
+  for (const ShippedUse& use : context.uses) {
+    const Law law = context.functions.base_law(use.space());
     count.expect(sum_of(law) == 1, use.name + ": the records do not sum to one");
     count.expect(std::all_of(law.begin(), law.end(), [](const Rational& p) { return p > 0; }),
                  use.name + ": a record without probability");
@@ -95,18 +95,18 @@ Finding record_law(const Evidence& evidence) {
 
 /// eq:theory-terminated-sequence-law; a record that ends before the horizon is as likely at a
 /// shorter one, with less padding.
-Finding terminated_law(const Evidence& evidence) {
+CheckResult terminated_law(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const FixedHorizonSpace shorter(use.model, use.horizon - 1);
     for (std::size_t s = 0; s < space.size(); ++s) {
-      const Rational product = along_rows(use.model, space[s].tokens, evidence.judged);
-      count.expect(evidence.judged.likelihood(space, s) == product,
+      const Rational product = along_rows(use.model, space[s].tokens, context.functions);
+      count.expect(context.functions.likelihood(space, s) == product,
                    use.name + ": " + space.name(s));
       if (space[s].length() < use.horizon)
         count.expect(
-            evidence.judged.likelihood(shorter, shorter.find(space[s].tokens).value()) == product,
+            context.functions.likelihood(shorter, shorter.find(space[s].tokens).value()) == product,
             use.name + ": " + space.name(s) + " with less padding");
     }
   }
@@ -114,12 +114,12 @@ Finding terminated_law(const Evidence& evidence) {
 }
 
 /// eq:theory-power-target
-Finding power_target_check(const Evidence& evidence) {
+CheckResult power_target_check(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     for (const unsigned power : use.powers) {
-      const Law target = evidence.judged.power_target(space, Power(Rational(power)));
+      const Law target = context.functions.power_target(space, Power(Rational(power)));
       count.expect(sum_of(target) == 1, use.name + ": the target does not sum to one");
       Rational z = 0;
       for (std::size_t s = 0; s < space.size(); ++s) z += integer_power(space.likelihood(s), power);
@@ -132,16 +132,16 @@ Finding power_target_check(const Evidence& evidence) {
 }
 
 /// eq:theory-token-normalizer, eq:theory-tokenwise-proposal
-Finding token_proposal_check(const Evidence& evidence) {
+CheckResult token_proposal_check(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     for (const auto& prefix : open_prefixes(space)) {
       const TokenRow& row = use.model.token_row(prefix);
       for (const unsigned power : use.powers) {
         Rational z = 0;
         for (const Rational& p : row) z += integer_power(p, power);
-        const TokenRow g = evidence.judged.token_proposal(row, Power(Rational(power)));
+        const TokenRow g = context.functions.token_proposal(row, Power(Rational(power)));
         bool holds = sum_of(g) == 1;
         for (std::size_t v = 0; v < row.size(); ++v)
           holds = holds && g[v] * z == integer_power(row[v], power);
@@ -154,17 +154,17 @@ Finding token_proposal_check(const Evidence& evidence) {
 
 /// eq:implementation-token-normalizers at the padding: the proposal there is ⊥ alone, whose
 /// normalizer is one; production's cached sum over the padding is zero.
-Finding padding_normalizer(const Evidence& evidence) {
+CheckResult padding_normalizer(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto g = evidence.judged.padded_token(space, Power(Rational(use.powers.back())));
+    const auto g = context.functions.padded_token(space, Power(Rational(use.powers.back())));
     for (std::size_t s = 0; s < space.size(); ++s) {
       const std::size_t length = space[s].length();
       for (std::size_t t = length + 1; t <= use.horizon; ++t)
         count.expect(g(s, t) == 1, use.name + ": " + space.name(s) + ", t = " + std::to_string(t));
       if (length < use.horizon)
-        count.expect(evidence.judged.cached_zeta(use.model, use.horizon, use.powers.back(),
+        count.expect(context.functions.cached_zeta(use.model, use.horizon, use.powers.back(),
                                                  space[s].tokens, length + 1) == 0.0,
                      use.name + ": cached zeta of " + space.name(s));
     }
@@ -173,11 +173,11 @@ Finding padding_normalizer(const Evidence& evidence) {
 }
 
 /// eq:implementation-fixed-suffix-proposal
-Finding suffix_proposal_check(const Evidence& evidence) {
+CheckResult suffix_proposal_check(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto q = evidence.judged.suffix_proposal(space, Power(Rational(use.powers.back())));
+    const auto q = context.functions.suffix_proposal(space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t r = 1; r <= use.horizon; ++r) {
         Rational total = 0;
@@ -188,11 +188,11 @@ Finding suffix_proposal_check(const Evidence& evidence) {
   return count.finding("laws q_r(. | x)");
 }
 
-Finding self_transition(const Evidence& evidence) {
+CheckResult self_transition(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto q = evidence.judged.suffix_proposal(space, Power(Rational(use.powers.back())));
+    const auto q = context.functions.suffix_proposal(space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t r = space[x].length() + 1; r <= use.horizon; ++r)
         for (std::size_t y = 0; y < space.size(); ++y)
@@ -217,26 +217,26 @@ TokenRow target_conditional(const RecordSpace& space, const Law& target,
 }
 
 /// eq:theory-power-conditional
-Finding power_conditional_check(const Evidence& evidence) {
+CheckResult power_conditional_check(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
     const Law target = power_target(space, power);
     for (const auto& prefix : open_prefixes(space))
       count.expect(target_conditional(space, target, prefix) ==
-                       evidence.judged.power_conditional(space, power, prefix),
+                       context.functions.power_conditional(space, power, prefix),
                    use.name + " after '" + use.model.text(prefix) + "'");
   }
   return count.finding("next-token conditionals");
 }
 
 /// eq:theory-continuation-mass, both directions; both must occur.
-Finding proposal_is_conditional(const Evidence& evidence) {
+CheckResult proposal_is_conditional(const CheckContext& context) {
   Count count;
   std::size_t equal = 0;
   std::size_t different = 0;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
     const Law target = power_target(space, power);
@@ -246,18 +246,18 @@ Finding proposal_is_conditional(const Evidence& evidence) {
       bool same_mass = true;
       for (Token v = 0; v < row.size(); ++v) {
         if (row[v] == 0) continue;
-        const Rational h = evidence.judged.continuation_mass(space, power, prefix, v);
+        const Rational h = context.functions.continuation_mass(space, power, prefix, v);
         same_mass = same_mass && (!mass || *mass == h);
         mass = h;
       }
       const bool same_law =
-          evidence.judged.token_proposal(row, power) == target_conditional(space, target, prefix);
+          context.functions.token_proposal(row, power) == target_conditional(space, target, prefix);
       ++(same_law ? equal : different);
       count.expect(same_law == same_mass, use.name + " after '" + use.model.text(prefix) + "'");
     }
   }
   count.expect(equal > 0 && different > 0, "only one of the two cases occurs");
-  Finding finding = count.finding("");
+  CheckResult finding = count.finding("");
   if (finding.sound())
     finding.detail = std::to_string(equal) + " prefixes with equal continuation masses, " +
                      std::to_string(different) + " without";
@@ -265,13 +265,13 @@ Finding proposal_is_conditional(const Evidence& evidence) {
 }
 
 /// ps-vs-lowtemp: the four-state model, squared.
-Finding not_tokenwise(const Evidence& evidence) {
+CheckResult not_tokenwise(const CheckContext& context) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Power power{Rational(2)};
   const Token e = *space.model().find_token("e");
   const Rational at_target =
-      target_conditional(space, evidence.judged.power_target(space, power), {})[e];
-  const Rational tokenwise = evidence.judged.token_proposal(space.model().token_row({}), power)[e];
+      target_conditional(space, context.functions.power_target(space, power), {})[e];
+  const Rational tokenwise = context.functions.token_proposal(space.model().token_row({}), power)[e];
   Count count;
   count.expect(at_target == Rational(2, 3), "e comes first with " + to_string(at_target));
   count.expect(tokenwise == Rational(1, 2), "g proposes e with " + to_string(tokenwise));
@@ -281,9 +281,9 @@ Finding not_tokenwise(const Evidence& evidence) {
 /// Judges the ratio pi(y) q_r(x | y) / (pi(x) q_r(y | x)), from the definition of target and
 /// proposal, against `ratio`(space, power, x, y, r) on every pair and every restart they share.
 template <class Ratio>
-Finding local_ratio(const Evidence& evidence, Ratio&& ratio) {
+CheckResult local_ratio(const CheckContext& context, Ratio&& ratio) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
     const Law target = power_target(space, power);
@@ -300,15 +300,15 @@ Finding local_ratio(const Evidence& evidence, Ratio&& ratio) {
 
 /// eq:implementation-local-cached-ratio: the product over all positions from r to T, padding
 /// contributing one.
-Finding cached_ratio_check(const Evidence& evidence) {
-  const Judged& judged = evidence.judged;
-  return local_ratio(evidence, [&](const RecordSpace& space, const Power& power, std::size_t x,
+CheckResult cached_ratio_check(const CheckContext& context) {
+  const FunctionsUnderTest& functions = context.functions;
+  return local_ratio(context, [&](const RecordSpace& space, const Power& power, std::size_t x,
                                    std::size_t y, std::size_t r) {
     Rational product = 1;
     const auto normalizer = [&](std::size_t s, std::size_t t) {
       const std::span<const Token> tokens = space[s].tokens;
       if (t > tokens.size()) return Rational(1);
-      return judged.token_normalizer(space.model().token_row(tokens.first(t - 1)), power);
+      return functions.token_normalizer(space.model().token_row(tokens.first(t - 1)), power);
     };
     for (std::size_t t = r; t <= space.horizon(); ++t)
       product *= normalizer(y, t) / normalizer(x, t);
@@ -317,22 +317,22 @@ Finding cached_ratio_check(const Evidence& evidence) {
 }
 
 /// The same from sums that stop at the two records' own lengths.
-Finding cached_ratio_length(const Evidence& evidence) {
-  return local_ratio(evidence, evidence.judged.cached_ratio);
+CheckResult cached_ratio_length(const CheckContext& context) {
+  return local_ratio(context, context.functions.cached_ratio);
 }
 
 /// eq:implementation-extension: from the empty record, block extension to T is Π g, which is not
 /// the target.
-Finding block_extension_check(const Evidence& evidence) {
+CheckResult block_extension_check(const CheckContext& context) {
   Count count;
   bool differs = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const FixedHorizonSpace empty(use.model, 0);
     const FixedHorizonSpace half(use.model, (use.horizon + 1) / 2);
     const Power power{Rational(use.powers.back())};
-    const Matrix first = evidence.judged.block_extension(empty, half, power);
-    const Matrix second = evidence.judged.block_extension(half, space, power);
+    const Matrix first = context.functions.block_extension(empty, half, power);
+    const Matrix second = context.functions.block_extension(half, space, power);
     const SuffixProposal q(space, power);
     const Law target = power_target(space, power);
     for (std::size_t y = 0; y < space.size(); ++y) {
@@ -348,7 +348,7 @@ Finding block_extension_check(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> record_checks() {
+std::map<std::string, Check> notation_record_checks() {
   return {{"padded_law", padded_law},
           {"record_law", record_law},
           {"terminated_law", terminated_law},

@@ -40,16 +40,16 @@ std::vector<std::size_t> starts_among(std::size_t states) {
 }
 
 /// R(X, Y) >= ε Π(Y) with the paper's ε, which is positive where ω(1) is.
-Finding minorization(const Evidence& evidence) {
+CheckResult minorization(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
     const Rational epsilon =
-        evidence.judged.full_restart_weight(use.space(), use.ladder(), use.restart_law());
+        context.functions.full_restart_weight(use.space(), use.ladder(), use.restart_law());
     count.expect(epsilon == epsilon_of(use) && (epsilon > 0) == (use.restart_law()(1) > 0),
                  use.name + ": epsilon");
     const Law target = chain.target();
-    const FactoredKernel sweep = evidence.judged.local_sweep(chain);
+    const FactoredKernel sweep = context.functions.local_sweep(chain);
     for (const std::size_t start : starts_among(target.size())) {
       const Law after = sweep.apply(point_mass(target.size(), start));
       bool covered = true;
@@ -63,30 +63,30 @@ Finding minorization(const Evidence& evidence) {
 
 /// thm:fixed-horizon-convergence: Π is invariant under a round that is irreducible, so it is the
 /// one invariant law; and TV(μ_N^(k), π_k) <= TV(μ_N, Π) <= (1 − ε)^N TV(μ_0, Π).
-Finding convergence(const Evidence& evidence) {
+CheckResult convergence(const CheckContext& context) {
   Count count;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
     const Rational left_over = 1 - epsilon_of(use);
     const Law target = chain.target();
     const FactoredKernel round =
-        evidence.judged.transition(chain, 1, use.powers.size() > 1 ? 1 : 0);
+        context.functions.transition(chain, 1, use.powers.size() > 1 ? 1 : 0);
     count.expect(is_irreducible(round) && round.apply(target) == target,
                  use.name + ": the one invariant law");
     for (const std::size_t start : {std::size_t{0}, target.size() - 1}) {
       Law law = point_mass(target.size(), start);
-      const Rational initial = evidence.judged.total_variation(law, target);
+      const Rational initial = context.functions.total_variation(law, target);
       for (unsigned n = 1; n <= 4; ++n) {
         law = round.apply(law);
         const std::string place = use.name + ", N = " + std::to_string(n);
         const Rational bound = integer_power(left_over, n) * initial;
-        const Rational joint = evidence.judged.total_variation(law, target);
-        count.expect(evidence.judged.convergence_bound(1 - left_over, n, initial) == bound,
+        const Rational joint = context.functions.total_variation(law, target);
+        count.expect(context.functions.convergence_bound(1 - left_over, n, initial) == bound,
                      place + ": the bound");
         count.expect(joint <= bound, place + ": the ensemble");
         for (std::size_t k = 0; k < use.powers.size(); ++k)
-          count.expect(evidence.judged.total_variation(marginal(law, chain.shape(), k),
+          count.expect(context.functions.total_variation(marginal(law, chain.shape(), k),
                                                        chain.rung_target(k)) <= joint,
                        place + ": rung " + std::to_string(k + 1));
       }
@@ -97,7 +97,7 @@ Finding convergence(const Evidence& evidence) {
 
 }  // namespace
 
-std::map<std::string, Check> convergence_checks() {
+std::map<std::string, Check> exactness_convergence_checks() {
   return {{"minorization", minorization}, {"convergence", convergence}};
 }
 

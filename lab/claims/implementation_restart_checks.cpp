@@ -35,13 +35,13 @@ namespace {
 using namespace reference;
 
 /// In detailed balance, and moving: a kernel that stays where it is would be so as well.
-Finding restart_factor(const Evidence& evidence) {
+CheckResult restart_factor(const CheckContext& context) {
   Count count;
   bool moves = false;
-  for (const ShippedUse& use : evidence.uses) {
+  for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
-    const Matrix kernel = evidence.judged.restart_within_record(space, power, true);
+    const Matrix kernel = context.functions.restart_within_record(space, power, true);
     count.expect(!first_violation_of_detailed_balance(
                      FactoredKernel(kernel), power_target(space, power), token_counts(space)),
                  use.name);
@@ -54,24 +54,24 @@ Finding restart_factor(const Evidence& evidence) {
 /// The four-state model, squared. From e the one restart proposes a a and a e with 1/4 each and
 /// accepts with (1/4)/(1/2); from either of them the restart at 1, of two, proposes e with 1/2 and
 /// accepts. So e keeps 2/3 · 3/4 and gets 1/3 · 1/4: 7/12, not 2/3.
-Finding restart_without_factor(const Evidence& evidence) {
+CheckResult restart_without_factor(const CheckContext& context) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Power power{Rational(2)};
   const Law target = power_target(space, power);
   const Law moved =
-      FactoredKernel(evidence.judged.restart_within_record(space, power, false)).apply(target);
+      FactoredKernel(context.functions.restart_within_record(space, power, false)).apply(target);
   const std::size_t e = space.parse("e", "X_1");
   Count count;
   count.expect(target[e] == Rational(2, 3), "the mass of e is " + to_string(target[e]));
   count.expect(moved[e] == Rational(7, 12), "the mass of e becomes " + to_string(moved[e]));
-  Finding finding = count.finding("");
+  CheckResult finding = count.finding("");
   if (finding.sound()) finding.detail = "the mass of e moves from 2/3 to 7/12";
   return finding;
 }
 
 }  // namespace
 
-std::map<std::string, Check> restart_checks() {
+std::map<std::string, Check> implementation_restart_checks() {
   return {{"restart_factor", restart_factor}, {"restart_without_factor", restart_without_factor}};
 }
 
