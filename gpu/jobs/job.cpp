@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 #include "base/error.hpp"
 #include "gpu/jobs/ended_round.hpp"
@@ -10,6 +9,7 @@
 #include "gpu/jobs/run_lines.hpp"
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/session/answer_text.hpp"
+#include "gpu/statistics/foreign_state.hpp"
 
 namespace tempera::gpu {
 struct Job::ActiveRun {
@@ -20,12 +20,11 @@ struct Job::ActiveRun {
   std::optional<SavedProgress> records;  ///< after its last round, where it goes on
   nlohmann::json answer;                 ///< of a run that has ended
   nlohmann::json kept;                   ///< for the checkpoint: its state when it was last kept
-  bool is_unsaved = false;                  ///< whether it has gone on since
+  bool is_unsaved = false;               ///< whether it has gone on since
 };
 
 Job::Job(LanguageModel& model, const SamplingSettings& settings, const TokenText& text,
-                   RunFolder* folder, JobWatcher watcher, const JobLayout& layout,
-                   Deal* deal)
+         RunFolder* folder, JobWatcher watcher, const JobLayout& layout, Deal* deal)
     : model_(model),
       settings_(settings),
       text_(text),
@@ -81,7 +80,8 @@ void Job::restore_checkpoint() {
       const JsonObject run(value, file);
       run.only({"place", "share", "statistics", "progress", "answer"});
       const std::size_t run_index = run.whole_number("place", 0, runs() - 1);
-      if (is_delivered(run_index)) throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+      if (is_delivered(run_index))
+        throw BadInput(file, "is not as tempera writes it", start_elsewhere);
       ActiveRun& kept = active_run(run_index);
       kept.kept = value;
       kept.share = run.finite_number("share");
@@ -96,7 +96,7 @@ void Job::restore_checkpoint() {
     }
   } catch (const nlohmann::json::exception&) {
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
-  } catch (const std::out_of_range&) {
+  } catch (const ForeignState&) {
     throw BadInput(file, "is not as tempera writes it", start_elsewhere);
   }
   restore_answers();
@@ -107,7 +107,8 @@ void Job::restore_parts() {
   is_delivered_.resize(runs());
   folder_->for_each_part([this](const std::string& line, const std::string& where) {
     const std::size_t run_index = part_of(line, runs(), where).run_index;
-    if (is_delivered_[run_index]) throw BadInput(where, "is the second of its place", start_elsewhere);
+    if (is_delivered_[run_index])
+      throw BadInput(where, "is the second of its run", start_elsewhere);
     is_delivered_[run_index] = true;
     delivered_.push_back(run_index);
     report_.count_run(run_index);
@@ -128,7 +129,7 @@ void Job::restore_answers() {
                    start_elsewhere);
 }
 
-/// Whether an earlier process has given out the answer of this place.
+/// Whether an earlier process has given out the answer of this run.
 bool Job::is_delivered(std::size_t run_index) const {
   if (deal_ == nullptr) return run_index < next_;
   return !is_delivered_.empty() && is_delivered_[run_index];
@@ -187,8 +188,7 @@ std::optional<SavedProgress> Job::begun_before(std::size_t run_index) {
   return progress;
 }
 
-void Job::advanced(std::size_t run_index, const Progress& progress,
-                        std::span<const Event> events) {
+void Job::advanced(std::size_t run_index, const Progress& progress, std::span<const Event> events) {
   EndedRound round = ended_round(run_index, progress, events, settings_.options.confidence);
   for (const Event& event : events) decode_tokens_ += event.tokens;
   if (folder_ != nullptr) folder_->journal().append(journal_line(round));
@@ -225,7 +225,8 @@ void Job::replay(std::string_view line, const std::string& where) {
   const std::size_t run_index = object.whole_number("place", 0, runs() - 1);
   const auto before = active_runs_.find(run_index);
   const bool has_ended = before != active_runs_.end() && !before->second.answer.is_null();
-  if (is_delivered(run_index) || has_ended || (object.has("answer") && before == active_runs_.end()))
+  if (is_delivered(run_index) || has_ended ||
+      (object.has("answer") && before == active_runs_.end()))
     throw BadInput(where, "is not as tempera writes it", start_elsewhere);
   if (!object.has("answer")) return take(ended_round_of(json, possible_runs(), where));
   object.only({"place", "answer"});

@@ -2,11 +2,11 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/run_folder.hpp"
+#include "gpu/statistics/foreign_state.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -59,7 +59,7 @@ Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& stati
     statistics.restore(parse_json(line, where));
   } catch (const nlohmann::json::exception&) {
     refuse(where);
-  } catch (const std::out_of_range&) {
+  } catch (const ForeignState&) {
     refuse(where);
   }
   return part;
