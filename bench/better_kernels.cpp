@@ -15,6 +15,7 @@
 #include "reference/kernels/several_proposals_kernel.hpp"
 
 using namespace tempera;
+using lab::ComparedKernel;
 using lab::KernelFigures;
 using lab::LocalKernel;
 using reference::FixedHorizonSpace;

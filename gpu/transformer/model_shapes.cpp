@@ -75,4 +75,10 @@ std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint
   return std::make_unique<Transformer>(std::make_unique<Qwen3>(config, tensors, kernels));
 }
 
+std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
+                                          const std::shared_ptr<const Kernels>& kernels) {
+  FilledTensors tensors(seed);
+  return std::make_unique<Transformer>(std::make_unique<Qwen3>(config, tensors, *kernels), kernels);
+}
+
 }  // namespace tempera::gpu

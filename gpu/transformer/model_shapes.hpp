@@ -34,5 +34,8 @@ const ModelShape* find_model_shape(std::string_view name);
 /// @throw std::bad_alloc where the device's memory has no room for them
 std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
                                           const Kernels& kernels);
+/// The same with kernels that live as long as the model.
+std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
+                                          const std::shared_ptr<const Kernels>& kernels);
 
 }  // namespace tempera::gpu

@@ -30,13 +30,8 @@ class CutModel final : public ForwardingModel {
       : ForwardingModel(model),
         rows_(form.steps != nullptr ? form.make_rows() : nullptr),
         left_(passes) {}
-  bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override {
-    return ForwardingModel::draws_behind_head(rows_ ? *rows_ : rows, lottery);
-  }
-  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
-                                       RowLottery& rows, Lottery& lottery,
-                                       DeviceMemory<float>& logits) override {
-    return ForwardingModel::next_tokens(passes, draws, rows_ ? *rows_ : rows, lottery, logits);
+  std::unique_ptr<FusedDraw> fused_draw(RowLottery& rows, Lottery& lottery) override {
+    return ForwardingModel::fused_draw(rows_ ? *rows_ : rows, lottery);
   }
 
  private:

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

@@ -6,11 +6,11 @@
 #include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/sweep.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

@@ -7,11 +7,11 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::engine_test {
 namespace {
 
 const Context context{{2}, {0}};
@@ -359,4 +359,4 @@ TEST_CASE("a row that cannot be drawn from fails one sampler, which is told") {
   CHECK(all.members[1]->record.token_ids() == broken_text);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::engine_test

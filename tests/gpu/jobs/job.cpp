@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -192,9 +192,8 @@ TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
         KilledModel killed(*model, pass);
         std::size_t left = pass;
         const auto stop = [&] { return stopped && left-- == 0; };
-        Job sampling(stopped ? static_cast<LanguageModel&>(*model) : killed, settings,
-                          numbers_of, &folder, {{}, {}, stop},
-                          {.checkpoint_seconds = stopped ? 1e9 : 0.0});
+        Job sampling(stopped ? static_cast<LanguageModel&>(*model) : killed, settings, numbers_of,
+                     &folder, {{}, {}, stop}, {.checkpoint_seconds = stopped ? 1e9 : 0.0});
         if (stopped)
           CHECK_THROWS_AS(sampling.run(), RunStopped);
         else

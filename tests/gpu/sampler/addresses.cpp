@@ -10,7 +10,7 @@
 #include "tests/gpu/lottery/recording_lottery.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::addresses_test {
 namespace {
 
 constexpr std::size_t vocabulary = 7;
@@ -285,4 +285,4 @@ TEST_CASE("a draw at an address of its own that is not the algorithm's is found"
   CHECK(fault_of(recording, Sampler::truncating) == "a draw is not where the algorithm puts it");
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::addresses_test

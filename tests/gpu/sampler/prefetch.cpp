@@ -7,7 +7,7 @@
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::sampler_prefetch_test {
 namespace {
 
 struct PrefetchLayout {
@@ -294,4 +294,4 @@ TEST_CASE("what is asked ahead of time gets only the rows that are left") {
   CHECK(small.engine.decode_tokens() == 4);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::sampler_prefetch_test

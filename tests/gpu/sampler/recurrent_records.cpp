@@ -3,13 +3,13 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::recurrent_records_test {
 
 namespace {
 
@@ -114,4 +114,4 @@ TEST_CASE("the records of a recurrent model do not depend on how the work is lai
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::recurrent_records_test

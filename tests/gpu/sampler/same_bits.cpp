@@ -4,11 +4,11 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::same_bits_test {
 namespace {
 
 struct Layout {
@@ -128,4 +128,4 @@ TEST_CASE("a seed, a prompt and a model of one's own make records of one's own")
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::same_bits_test

@@ -10,7 +10,7 @@
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::draw_answers_test {
 namespace {
 
 DrawSettings few_settings(std::size_t samples) {
@@ -175,4 +175,4 @@ TEST_CASE("more samples than an address tells apart are refused") {
       {"samples: is 1000000000000", "1048576"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::draw_answers_test

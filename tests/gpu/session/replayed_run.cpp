@@ -8,7 +8,7 @@
 #include "tests/gpu/jobs/sampling_runs.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::replayed_run_test {
 namespace {
 
 using nlohmann::json;
@@ -584,4 +584,4 @@ TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's event
   CHECK(cuts > 30);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::replayed_run_test

@@ -10,10 +10,11 @@
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::transformer_test {
 
 namespace {
 
@@ -273,4 +274,4 @@ TEST_CASE("a text that the model cannot take is refused before anything is compu
   CHECK(next(*transformer, {}).empty());
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::transformer_test

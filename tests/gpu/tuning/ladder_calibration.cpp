@@ -8,7 +8,7 @@
 #include "tests/gpu/session/naive_run.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::ladder_calibration_test {
 namespace {
 
 /// Two tokens, one far likelier than the other, at every position of a record that never ends: log
@@ -306,4 +306,4 @@ TEST_CASE("a pilot's draws are no run's, whatever its number") {
   require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"rounds"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::ladder_calibration_test

@@ -8,7 +8,7 @@
 #include "tests/gpu/session/naive_run.hpp"
 #include "tests/temporary_file.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::replayed_comparison_test {
 namespace {
 
 const std::string characters = "$12%=3";
@@ -151,4 +151,4 @@ TEST_CASE("each row of a comparison runs its own sampler, ladder, rounds, moves 
   CHECK(solved.size() > 1);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::replayed_comparison_test

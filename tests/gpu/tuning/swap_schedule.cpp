@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::swap_schedule_test {
 namespace {
 
 EdgeCounts edge(std::uint64_t attempts, std::uint64_t accepted) {
@@ -93,4 +93,4 @@ TEST_CASE("the pilots of both schedules draw at addresses of their own") {
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::swap_schedule_test

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::draw_kernels_test {
+
 using namespace tempera;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("three rungs with swaps through the CUDA draw have the host's rational
   for (std::size_t next = 0; next < row.size(); ++next) REQUIRE(row[next] == whole(joint, next));
   CHECK(kernels.stale().empty());
 }
+
+}  // namespace tempera::draw_kernels_test

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::early_rejection_test {
+
 using namespace tempera;
 using lab::Rational;
 
@@ -131,3 +133,5 @@ TEST_CASE("early rejection leaves the law of the whole of Algorithm 1 as it is")
   // Proposals do end early where a short record is followed by a long one.
   if (horizon > 2) CHECK(early.runs != whole.runs);
 }
+
+}  // namespace tempera::early_rejection_test

@@ -11,6 +11,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::laws_prefetch_test {
+
 using namespace tempera;
 using lab::Rational;
 
@@ -261,3 +263,5 @@ TEST_CASE("prefetching among rungs side by side leaves every path's law as it is
   CHECK(ahead.stale_records + early.stale_records == 0);
   CHECK(ahead.decode_tokens > whole.decode_tokens);
 }
+
+}  // namespace tempera::laws_prefetch_test

@@ -13,6 +13,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::sampler_law_test {
+
 using namespace tempera;
 
 namespace {
@@ -321,3 +323,5 @@ TEST_CASE("merged by states, PowerSMC and Best-of-N have the law of every path")
     CHECK(paths.decode_tokens > 0);
   }
 }
+
+}  // namespace tempera::sampler_law_test

@@ -9,6 +9,8 @@
 #include "reference/kernels/power_target.hpp"
 #include "tests/catch.hpp"
 
+namespace tempera::report_test {
+
 using namespace tempera;
 using Catch::Contains;
 
@@ -268,3 +270,5 @@ TEST_CASE("the gallery's section shows what was caught and names what was missed
              Contains("the example of seen") && Contains("{&quot;name&quot;: &quot;m&quot;}"));
   CHECK(times(body, "<b>MISSED</b>") == 1);
 }
+
+}  // namespace tempera::report_test

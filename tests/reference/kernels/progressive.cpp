@@ -11,6 +11,8 @@
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+namespace tempera::progressive_test {
+
 using namespace tempera;
 using namespace tempera::reference;
 
@@ -335,3 +337,5 @@ TEST_CASE("laws of Algorithm 1") {
     RC_ASSERT(total_variation(marginal(output, kernels.shape(), 1), kernels.rung_target(1)) <= tv);
   });
 }
+
+}  // namespace tempera::progressive_test

@@ -7,6 +7,7 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::tests {
 

@@ -7,8 +7,11 @@
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 #include "tests/simt/transformer/step_history.hpp"
+
+namespace tempera::token_step_test {
 
 using namespace tempera;
 using namespace tempera::tests;
@@ -180,3 +183,5 @@ TEST_CASE("what no step can do goes row by row, and after an error the next step
   gpu::TapeLottery tape({expected.front().id});
   REQUIRE(drawn(*cuda_rows, tape, 1) == expected);
 }
+
+}  // namespace tempera::token_step_test

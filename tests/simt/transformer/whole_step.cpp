@@ -12,8 +12,11 @@
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/contract_model.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
+
+namespace tempera::whole_step_test {
 
 using namespace tempera;
 using namespace tempera::tests;
@@ -265,3 +268,5 @@ TEST_CASE("planted: a ninth kernel a layer, and a seventh a step, are recorded")
   const auto lines = launches_of_a_step(1, "multiply_head");
   CHECK(lines.size() - layer_launches(lines) == 7);
 }
+
+}  // namespace tempera::whole_step_test

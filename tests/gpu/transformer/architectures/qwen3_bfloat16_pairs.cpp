@@ -3,6 +3,7 @@
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/plain_bfloat16_pairs.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
 namespace tempera::gpu {

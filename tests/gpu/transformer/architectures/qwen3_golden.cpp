@@ -7,8 +7,9 @@
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/architectures/plain_forward.hpp"
 #include "tests/gpu/transformer/architectures/qwen3_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::qwen3_golden_test {
 
 namespace {
 
@@ -199,4 +200,4 @@ TEST_CASE("the terminal tokens are those of generation_config.json, else of conf
   CHECK(terminal_tokens() == std::vector<TokenId>{3, 49});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::qwen3_golden_test

@@ -3,9 +3,10 @@
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/plain_tensor_core.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::qwen3_tensor_core_test {
 
 namespace {
 
@@ -108,4 +109,4 @@ TEST_CASE("the comparison of tensor-core logits sees every planted defect of a p
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::qwen3_tensor_core_test
