@@ -1,9 +1,29 @@
 #include <algorithm>
 
+#include "gpu/sampler/sweep.hpp"
+#include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/claims/truncated_metropolis.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "reference/analysis/detailed_balance.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/factored_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/swap.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -17,15 +37,16 @@ struct TruncatingEnsemble {
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
       targets.push_back(power_target(space, alpha));
-      kernels.push_back(functions.truncating_kernel(space, alpha));
+      kernels.push_back(functions.of<KernelFunctions>().truncating_kernel(space, alpha));
     }
     FactoredKernel moves(shape);
     moves.then_move(kernels);
     sweep.push_back(moves);
     for (std::size_t k = 0; k + 1 < use.powers.size(); ++k) {
       FactoredKernel one(shape);
-      one.then_swap(k, functions.truncating_swap_acceptance(space, Power(Rational(use.powers[k])),
-                                                         Power(Rational(use.powers[k + 1]))));
+      one.then_swap(k,
+                    functions.of<KernelFunctions>().truncating_swap_acceptance(
+                        space, Power(Rational(use.powers[k])), Power(Rational(use.powers[k + 1]))));
       swaps.push_back(one);
     }
   }
@@ -135,8 +156,8 @@ CheckResult mean_count_drop(const CheckContext& context) {
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational excluded = 0, flow = 0;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
-        const RungBias bias =
-            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
+        const RungBias bias = context.functions.of<BoundFunctions>().rung_bias(
+            ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
         excluded += bias.excluded_mass;
         flow += bias.flow;
       }
@@ -162,7 +183,7 @@ CheckResult joint_long_mass(const CheckContext& context) {
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational all_short = 1, long_mass = 0;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
-        all_short *= 1 - context.functions
+        all_short *= 1 - context.functions.of<BoundFunctions>()
                              .rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
                              .excluded_mass;
       for (std::size_t state = 0; state < target.size(); ++state)
@@ -183,9 +204,9 @@ CheckResult flow_moves_target(const CheckContext& context) {
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational flow = 0;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
-        flow +=
-            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
-                .flow;
+        flow += context.functions.of<BoundFunctions>()
+                    .rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
+                    .flow;
       if (flow > 0) count.expect(after != target, use.name + ", h = " + std::to_string(h));
     }
   });
@@ -217,8 +238,8 @@ CheckResult count_contracts(const CheckContext& context) {
     for (std::size_t h = 1; h < use.horizon; ++h) {
       std::vector<RungBias> rungs;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k)
-        rungs.push_back(
-            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+        rungs.push_back(context.functions.of<BoundFunctions>().rung_bias(
+            ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
       Rational delta = 1;
       for (const RungBias& rung : rungs) delta = std::min(delta, rung.entry);
       for (std::size_t state = 0; state < joint_size(ensemble.shape); ++state) {
@@ -249,8 +270,8 @@ CheckResult long_mass_harmless(const CheckContext& context) {
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational excluded = 0, entry = 1;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
-        const RungBias bias =
-            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
+        const RungBias bias = context.functions.of<BoundFunctions>().rung_bias(
+            ensemble.space, ensemble.kernels[k], ensemble.targets[k], h);
         excluded += bias.excluded_mass;
         entry = std::min(entry, bias.entry);
       }
@@ -262,10 +283,13 @@ CheckResult long_mass_harmless(const CheckContext& context) {
       R"({"name": "one-token", "vocabulary": ["a"], "terminal": [], "default": {"a": "1"}})",
       "one-token");
   const ComparisonSpace space(model, 2);
-  const Law target = context.functions.power_target(FixedHorizonSpace(model, 2), Power(Rational(2)));
+  const Law target = context.functions.of<RecordFunctions>().power_target(
+      FixedHorizonSpace(model, 2), Power(Rational(2)));
   const Law extended = power_target(space, Power(Rational(2)));
-  const Matrix kernel = context.functions.truncating_kernel(space, Power(Rational(2)));
-  const RungBias bias = context.functions.rung_bias(space, kernel, extended, 1);
+  const Matrix kernel =
+      context.functions.of<KernelFunctions>().truncating_kernel(space, Power(Rational(2)));
+  const RungBias bias =
+      context.functions.of<BoundFunctions>().rung_bias(space, kernel, extended, 1);
   count.require(target.size() == 1 && target.front() == 1, "the target of one token");
   count.require(bias.excluded_mass == 1, "b_1 is " + to_string(bias.excluded_mass));
   count.require(bias.entry == 0, "the entry probability is " + to_string(bias.entry));
@@ -284,7 +308,8 @@ CheckResult transient_crossings(const CheckContext& context) {
     for (std::size_t h = 1; h < use.horizon; ++h)
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
         const Rational flow =
-            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
+            context.functions.of<BoundFunctions>()
+                .rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h)
                 .flow;
         bool crosses = false;
         for (std::size_t x = 0; x < ensemble.space.size(); ++x) {
@@ -308,8 +333,8 @@ CheckResult transient_crossings(const CheckContext& context) {
   Matrix kernel(space.size(), space.size());
   const std::size_t open = space.parse("a a", "record"), e = space.parse("e", "record");
   for (std::size_t x = 0; x < space.size(); ++x) kernel(x, x == open ? e : x) = 1;
-  const RungBias bias =
-      context.functions.rung_bias(space, kernel, power_target(space, Power(Rational(2))), 1);
+  const RungBias bias = context.functions.of<BoundFunctions>().rung_bias(
+      space, kernel, power_target(space, Power(Rational(2))), 1);
   count.expect(bias.flow == 0 && kernel(open, e) == 1, "a flow that no crossing makes");
   return count.finding("kinds of crossings");
 }
@@ -332,7 +357,8 @@ CheckResult bias_bound_reached(const CheckContext& context) {
       kernel(x, y) = share * (space[x].length() > 1 ? Rational(to_long ? 3 : 1, 4)
                                                     : Rational(to_long ? 0 : 1));
     }
-  const std::vector<RungBias> rungs{context.functions.rung_bias(space, kernel, target, 1)};
+  const std::vector<RungBias> rungs{
+      context.functions.of<BoundFunctions>().rung_bias(space, kernel, target, 1)};
   Law law(space.size());
   for (std::size_t x = 0; x < space.size(); ++x)
     if (space[x].length() > 1) law[x] = target[x] / excluded;
@@ -342,10 +368,13 @@ CheckResult bias_bound_reached(const CheckContext& context) {
     const Rational left = integer_power(Rational(3, 4), n);
     const Rational reached = excluded > left ? Rational(excluded - left) : Rational(0);
     const std::string place = "N = " + std::to_string(n);
-    count.expect(context.functions.joint_bias_bound(rungs, n) == reached, place + ": joint bound");
-    count.expect(context.functions.output_bias_bound(rungs, 0, n) == reached, place + ": rung bound");
+    count.expect(context.functions.of<BoundFunctions>().joint_bias_bound(rungs, n) == reached,
+                 place + ": joint bound");
+    count.expect(context.functions.of<BoundFunctions>().output_bias_bound(rungs, 0, n) == reached,
+                 place + ": rung bound");
     if (excluded > left)
-      count.expect(context.functions.total_variation(law, target) == reached, place + ": distance");
+      count.expect(context.functions.of<BoundFunctions>().total_variation(law, target) == reached,
+                   place + ": distance");
   }
   return count.finding("bounds reached, N to 16");
 }
@@ -362,8 +391,9 @@ CheckResult tau_of_censored(const CheckContext& context) {
     const Law target = power_target(space, alpha);
     const auto reversible = [&](std::size_t censored) {
       return !first_violation_of_detailed_balance(
-          FactoredKernel(context.functions.restart_through_tau(space, alpha, censored)), target,
-          token_counts(space));
+          FactoredKernel(
+              context.functions.of<KernelFunctions>().restart_through_tau(space, alpha, censored)),
+          target, token_counts(space));
     };
     count.expect(reversible(use.horizon), use.name + ": as T");
     bool censored = false, ended = false;

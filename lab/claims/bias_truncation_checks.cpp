@@ -1,12 +1,28 @@
 #include <algorithm>
 
+#include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/four_state.hpp"
 #include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/total_variation.hpp"
 #include "reference/kernels/factored_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/swap.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
 #include "reference/model/record_count.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -89,13 +105,14 @@ Rational positive_part(const Rational& value) { return value > 0 ? value : Ratio
 /// from the first state and from outside B^K, where δ matters; N from 1 until all bounds have been
 /// positive twice, at most 24. The bounds are computed here from b_k and δ, and those of reference/
 /// must be the same. Returns how many were positive.
-std::size_t expect_bounds(Count& count, const FunctionsUnderTest& functions, const std::string& name,
-                          const Ensemble& ensemble, std::size_t h) {
+std::size_t expect_bounds(Count& count, const FunctionsUnderTest& functions,
+                          const std::string& name, const Ensemble& ensemble, std::size_t h) {
   std::vector<RungBias> rungs;
   std::vector<Rational> excluded;
   Rational all_short = 1;
   for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
-    rungs.push_back(functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+    rungs.push_back(functions.of<BoundFunctions>().rung_bias(ensemble.space, ensemble.kernels[k],
+                                                             ensemble.targets[k], h));
     excluded.push_back(long_mass(ensemble.space, ensemble.targets[k], h));
     all_short *= 1 - excluded.back();
     count.expect(rungs[k].confined && rungs[k].excluded_mass == excluded[k],
@@ -112,14 +129,17 @@ std::size_t expect_bounds(Count& count, const FunctionsUnderTest& functions, con
       const Rational long_record = Rational(rungs.size()) * integer_power(1 - delta, n);
       const Rational joint = positive_part(1 - all_short - long_record);
       const std::string place = name + ", N = " + std::to_string(n);
-      count.expect(functions.joint_bias_bound(rungs, n) == joint, place + ": the joint bound");
-      count.expect(functions.total_variation(law, target) >= joint, place + ": the ensemble");
+      count.expect(functions.of<BoundFunctions>().joint_bias_bound(rungs, n) == joint,
+                   place + ": the joint bound");
+      count.expect(functions.of<BoundFunctions>().total_variation(law, target) >= joint,
+                   place + ": the ensemble");
       bool all_positive = joint > 0;
       for (std::size_t k = 0; k < rungs.size(); ++k) {
         const Rational bound = positive_part(excluded[k] - long_record);
-        count.expect(functions.output_bias_bound(rungs, k, n) == bound, place + ": the rung's bound");
-        count.expect(functions.total_variation(marginal(law, ensemble.round.from(), k),
-                                            ensemble.targets[k]) >= bound,
+        count.expect(functions.of<BoundFunctions>().output_bias_bound(rungs, k, n) == bound,
+                     place + ": the rung's bound");
+        count.expect(functions.of<BoundFunctions>().total_variation(
+                         marginal(law, ensemble.round.from(), k), ensemble.targets[k]) >= bound,
                      place + ": rung " + std::to_string(k + 1));
         positive += bound > 0 ? 1 : 0;
         all_positive = all_positive && bound > 0;
@@ -180,14 +200,14 @@ Matrix barely_confined(const ComparisonSpace& space, const Law& target, std::siz
 /// thm:ppt-structural-bias from its hypotheses alone.
 CheckResult structural_bias(const CheckContext& context) {
   return bias_bounds(context, [](const ComparisonSpace& space, const Power&, const Law& target,
-                                  std::size_t h) { return barely_confined(space, target, h); });
+                                 std::size_t h) { return barely_confined(space, target, h); });
 }
 
 /// thm:ppt-structural-bias of the truncating kernel.
 CheckResult truncating_bias(const CheckContext& context) {
   return bias_bounds(
       context, [&](const ComparisonSpace& space, const Power& power, const Law&, std::size_t) {
-        return context.functions.truncating_kernel(space, power);
+        return context.functions.of<KernelFunctions>().truncating_kernel(space, power);
       });
 }
 
@@ -201,7 +221,7 @@ CheckResult crossing(const CheckContext& context) {
     const ComparisonSpace space(use.model, use.horizon);
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
-      const Matrix kernel = context.functions.truncating_kernel(space, alpha);
+      const Matrix kernel = context.functions.of<KernelFunctions>().truncating_kernel(space, alpha);
       const Law target = power_target(space, alpha);
       std::vector<Law> laws{target};
       for (std::size_t x = 0; x < space.size(); ++x) laws.push_back(point_mass(space.size(), x));
@@ -215,8 +235,10 @@ CheckResult crossing(const CheckContext& context) {
                            long_mass(space, law, h) - accepted,
                        use.name + ", h = " + std::to_string(h));
           if (&law == &laws.front())
-            count.expect(context.functions.rung_bias(space, kernel, target, h).flow == accepted,
-                         use.name + ": the flow at the target, h = " + std::to_string(h));
+            count.expect(
+                context.functions.of<BoundFunctions>().rung_bias(space, kernel, target, h).flow ==
+                    accepted,
+                use.name + ": the flow at the target, h = " + std::to_string(h));
         }
       }
     }
@@ -232,22 +254,24 @@ CheckResult shortening_flow(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     if (!is_small(use)) continue;
     const Ensemble ensemble(use, [&](const ComparisonSpace& space, const Power& power, const Law&) {
-      return context.functions.truncating_kernel(space, power);
+      return context.functions.of<KernelFunctions>().truncating_kernel(space, power);
     });
     const Law target = product_law(ensemble.targets);
-    const Rational moved = context.functions.total_variation(ensemble.round.apply(target), target);
+    const Rational moved = context.functions.of<BoundFunctions>().total_variation(
+        ensemble.round.apply(target), target);
     for (std::size_t h = 1; h < use.horizon; ++h) {
       Rational flow = 0;
       std::vector<RungBias> rungs;
       for (std::size_t k = 0; k < ensemble.kernels.size(); ++k) {
-        rungs.push_back(
-            context.functions.rung_bias(ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
+        rungs.push_back(context.functions.of<BoundFunctions>().rung_bias(
+            ensemble.space, ensemble.kernels[k], ensemble.targets[k], h));
         for (std::size_t x = 0; x < ensemble.space.size(); ++x)
           if (ensemble.space[x].length() > h)
             flow += ensemble.targets[k][x] * into_short(ensemble.space, ensemble.kernels[k], x, h);
       }
       const Rational mean = flow / Rational(rungs.size());
-      count.expect(context.functions.flow_bound(rungs) == mean, use.name + ": the mean flow");
+      count.expect(context.functions.of<BoundFunctions>().flow_bound(rungs) == mean,
+                   use.name + ": the mean flow");
       count.expect(moved >= mean, use.name + ": the distance");
       positive = positive || mean > 0;
     }
@@ -260,8 +284,8 @@ CheckResult truncating_one_way(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
     const ComparisonSpace space(use.model, use.horizon);
-    const Matrix kernel =
-        context.functions.truncating_kernel(space, Power(Rational(use.powers.back())));
+    const Matrix kernel = context.functions.of<KernelFunctions>().truncating_kernel(
+        space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         count.expect(kernel(x, y) == 0 || space[y].length() <= space[x].length(),
@@ -273,7 +297,8 @@ CheckResult truncating_one_way(const CheckContext& context) {
 /// eq:ppt-local-confinement on the four-state example, B being the records of one token.
 CheckResult four_state_confinement(const CheckContext& context) {
   const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
-  const Matrix kernel = context.functions.truncating_kernel(space, Power(Rational(2)));
+  const Matrix kernel =
+      context.functions.of<KernelFunctions>().truncating_kernel(space, Power(Rational(2)));
   Count count;
   for (std::size_t x = 0; x < space.size(); ++x)
     count.expect(

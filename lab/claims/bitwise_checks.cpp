@@ -4,11 +4,32 @@
 #include <map>
 #include <numbers>
 
+#include "gpu/device/device_memory.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/engine/engine.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/model/language_model.hpp"
+#include "gpu/sampler/chain.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/sampler/progress.hpp"
+#include "gpu/sampler/record.hpp"
 #include "gpu/sampler/score_record.hpp"
+#include "gpu/sampler/stages.hpp"
+#include "gpu/sampler/sweep.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
 #include "lab/enumerate/small_transformer.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -183,14 +204,16 @@ std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
 namespace {
 
 CheckResult same_bits(const CheckContext& context) {
-  const auto once = context.functions.bits_of_run(64, gpu::WorkOrder::first_come, 1);
+  const auto once =
+      context.functions.of<ProgramFunctions>().bits_of_run(64, gpu::WorkOrder::first_come, 1);
   Count count;
   count.expect(!once.empty(), "the run leaves nothing");
   for (const std::size_t batch : {std::size_t{1}, std::size_t{2}, std::size_t{7}})
     for (const gpu::WorkOrder order : {gpu::WorkOrder::first_come, gpu::WorkOrder::last_come})
       for (const std::size_t threads : {std::size_t{1}, std::size_t{2}})
-        count.expect(context.functions.bits_of_run(batch, order, threads) == once,
-                     "batch " + std::to_string(batch));
+        count.expect(
+            context.functions.of<ProgramFunctions>().bits_of_run(batch, order, threads) == once,
+            "batch " + std::to_string(batch));
   CheckResult finding = count.finding("layouts of the work");
   finding.detail += ", " + std::to_string(once.size()) + " words each";
   return finding;
@@ -199,13 +222,14 @@ CheckResult same_bits(const CheckContext& context) {
 /// sec:repps-llm, (3): production asks the model for as many passes with swaps as without; local
 /// moves ask for more.
 CheckResult swaps_call_no_model(const CheckContext& context) {
-  const std::size_t extension = context.functions.passes_of_run(0, 0);
+  const std::size_t extension = context.functions.of<ProgramFunctions>().passes_of_run(0, 0);
   Count count;
   count.expect(extension > 0, "extension asks for no pass");
   for (const std::size_t sweeps : {1U, 3U, 8U})
-    count.expect(context.functions.passes_of_run(0, sweeps) == extension,
+    count.expect(context.functions.of<ProgramFunctions>().passes_of_run(0, sweeps) == extension,
                  std::to_string(sweeps) + " sweeps ask for passes");
-  count.expect(context.functions.passes_of_run(2, 0) > extension, "local moves ask for no pass");
+  count.expect(context.functions.of<ProgramFunctions>().passes_of_run(2, 0) > extension,
+               "local moves ask for no pass");
   CheckResult finding = count.finding("runs");
   finding.detail += ", " + std::to_string(extension) + " passes without local moves";
   return finding;
@@ -219,7 +243,8 @@ CheckResult only_open_records_call(const CheckContext& context) {
   std::size_t early = 0, passes = 0;
   for (const std::size_t block : {4U, 7U, 20U})
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      const ExtensionCalls calls = context.functions.calls_of_extension(block, seed);
+      const ExtensionCalls calls =
+          context.functions.of<ProgramFunctions>().calls_of_extension(block, seed);
       std::size_t tokens = 0;
       for (const std::size_t length : calls.lengths) {
         tokens += length;
@@ -246,7 +271,8 @@ CheckResult self_transition_calls(const CheckContext& context) {
   Count count;
   std::size_t unmoved = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const RefinementCalls calls = context.functions.calls_of_refinement(seed);
+    const RefinementCalls calls =
+        context.functions.of<ProgramFunctions>().calls_of_refinement(seed);
     count.expect(calls.tokens_of_those == 0, "seed " + std::to_string(seed) + ": tokens are drawn");
     count.expect(calls.passes == 1 + calls.extension_tokens + calls.move_tokens,
                  "seed " + std::to_string(seed) + ": " + std::to_string(calls.passes) +
@@ -265,7 +291,8 @@ CheckResult caches_follow_records(const CheckContext& context) {
   Count count;
   std::size_t accepted = 0, rejected = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const RefinementCalls calls = context.functions.calls_of_refinement(seed);
+    const RefinementCalls calls =
+        context.functions.of<ProgramFunctions>().calls_of_refinement(seed);
     count.expect(calls.caches_are_own, "seed " + std::to_string(seed) + ": a stale cache");
     accepted += calls.accepted;
     rejected += calls.rejected;
@@ -282,7 +309,8 @@ CheckResult cached_scores(const CheckContext& context) {
   const reference::FixedHorizonSpace space(
       reference::parse_finite_model(reference::four_state_model, "four-state"), 7);
   for (std::size_t x = 0; x < space.size(); ++x) {
-    const double score = context.functions.cached_score(space.model(), 7, space[x].tokens);
+    const double score =
+        context.functions.of<RecordFunctions>().cached_score(space.model(), 7, space[x].tokens);
     const double exact = -std::numbers::ln2 * static_cast<double>(space[x].length());
     count.expect(std::abs(score - exact) < 7 * 0x1p-43, space.name(x));
   }

@@ -1,5 +1,9 @@
 #include "lab/claims/checks.hpp"
 
+#include "lab/claims/program_functions.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/shipped_models.hpp"
+
 namespace tempera::lab {
 
 CheckContext::CheckContext(std::string folder, std::vector<ShippedUse> models,
@@ -7,7 +11,7 @@ CheckContext::CheckContext(std::string folder, std::vector<ShippedUse> models,
     : tree(std::move(folder)), uses(std::move(models)), functions(std::move(subject)) {}
 
 const std::vector<ShippedLaw>& CheckContext::laws() const {
-  if (!laws_) laws_ = functions.shipped_laws(uses);
+  if (!laws_) laws_ = functions.of<ProgramFunctions>().shipped_laws(uses);
   return *laws_;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "lab/claims/claim.hpp"
 #include "lab/claims/functions_under_test.hpp"
+#include "lab/laws/shipped_laws.hpp"
 
 namespace tempera::lab {
 
@@ -114,16 +114,6 @@ class Count {
 inline CheckResult of_cases_tried(CheckResult finding) {
   if (finding.verdict == Verdict::holds) finding.verdict = Verdict::seen;
   return finding;
-}
-
-/// Counts body(count, tables) on the paper's tables.
-template <class Body>
-CheckResult on_tables(const CheckContext& context, const std::string& unit, Body&& body) {
-  if (!std::ifstream(context.tree + "/proofs/paper_tables.json"))
-    return {std::nullopt, "decides nothing: there is no proofs/paper_tables.json"};
-  Count count;
-  body(count, context.functions.paper_tables(context.tree));
-  return count.finding(unit);
 }
 
 }  // namespace tempera::lab

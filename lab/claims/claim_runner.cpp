@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 
@@ -29,9 +31,9 @@ std::size_t number_with(const std::vector<ClaimResult>& decisions, ClaimOutcome 
 }
 
 std::size_t number_with(const std::vector<ClaimResult>& decisions, Verdict verdict) {
-  return static_cast<std::size_t>(
-      std::count_if(decisions.begin(), decisions.end(),
-                    [&](const ClaimResult& decision) { return decision.claim.verdict == verdict; }));
+  return static_cast<std::size_t>(std::count_if(
+      decisions.begin(), decisions.end(),
+      [&](const ClaimResult& decision) { return decision.claim.verdict == verdict; }));
 }
 
 std::string counts_of(const std::vector<ClaimResult>& decisions) {
@@ -99,7 +101,7 @@ std::string first_breach(const Claim& claim, const std::optional<CheckResult>& f
 }  // namespace
 
 ClaimResult conclude(const Claim& claim, const std::optional<CheckResult>& finding,
-                  const Bindings& bindings) {
+                     const Bindings& bindings) {
   ClaimResult decision{claim, ClaimOutcome::proof, "make -C proofs", 0.0};
   if (claim.verdict == Verdict::undecided) {
     decision.outcome = ClaimOutcome::undecided;

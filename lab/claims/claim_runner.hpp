@@ -36,7 +36,7 @@ std::string counts_of(const std::vector<ClaimResult>& decisions);
 /// recorded is the one computed, the theorem says what is pinned beside it, and the claim's words
 /// are those that were sealed.
 ClaimResult conclude(const Claim& claim, const std::optional<CheckResult>& finding,
-                  const Bindings& bindings);
+                     const Bindings& bindings);
 
 /// Decides claims by their checks, on the models of a tree.
 class ClaimRunner {

@@ -1,5 +1,9 @@
 #include "lab/claims/checks.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
 #include "reference/analysis/round_trip.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -38,8 +42,8 @@ CheckResult adj_up(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
     Rational up = 1;
     for (std::size_t k = 1; k <= rho.size(); ++k) up += Rational(k) * rho[k - 1];
-    return context.functions.adj_round_trip(a).up == up &&
-           context.functions.adj_round_trip_formula(a).up == up;
+    return context.functions.of<LadderFunctions>().adj_round_trip(a).up == up &&
+           context.functions.of<LadderFunctions>().adj_round_trip_formula(a).up == up;
   });
 }
 
@@ -49,28 +53,31 @@ CheckResult adj_down(const CheckContext& context) {
     const std::size_t rungs = a.size() + 1;
     Rational down = rungs - 1;
     for (std::size_t k = 1; k < rungs; ++k) down += Rational(rungs - k) * rho[k - 1];
-    return context.functions.adj_round_trip(a).down == down &&
-           context.functions.adj_round_trip_formula(a).down == down;
+    return context.functions.of<LadderFunctions>().adj_round_trip(a).down == down &&
+           context.functions.of<LadderFunctions>().adj_round_trip_formula(a).down == down;
   });
 }
 
 CheckResult adj_round_trip(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
-    return context.functions.adj_round_trip(a).total() == rungs_by_rejection(rho);
+    return context.functions.of<LadderFunctions>().adj_round_trip(a).total() ==
+           rungs_by_rejection(rho);
   });
 }
 
 CheckResult deo_round_trip(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>& rho) {
-    return context.functions.deo_round_trip(a).total() == 2 * rungs_by_rejection(rho) &&
-           context.functions.deo_round_trip_formula(a) == 2 * rungs_by_rejection(rho);
+    return context.functions.of<LadderFunctions>().deo_round_trip(a).total() ==
+               2 * rungs_by_rejection(rho) &&
+           context.functions.of<LadderFunctions>().deo_round_trip_formula(a) ==
+               2 * rungs_by_rejection(rho);
   });
 }
 
 CheckResult adj_half_of_deo(const CheckContext& context) {
   return on_ladders([&](const EdgeAcceptances& a, const std::vector<Rational>&) {
-    return 2 * context.functions.adj_round_trip(a).total() ==
-           context.functions.deo_round_trip(a).total();
+    return 2 * context.functions.of<LadderFunctions>().adj_round_trip(a).total() ==
+           context.functions.of<LadderFunctions>().deo_round_trip(a).total();
   });
 }
 

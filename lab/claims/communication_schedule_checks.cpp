@@ -1,9 +1,22 @@
 #include <algorithm>
 
+#include "gpu/sampler/restart_law.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/analysis/four_state.hpp"
 #include "reference/analysis/round_trip.hpp"
+#include "reference/analysis/swap_rate.hpp"
+#include "reference/analysis/tagged_replica.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/restart_law.hpp"
 #include "reference/kernels/swap.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -49,11 +62,12 @@ CheckResult return_times(const CheckContext& context) {
     const std::size_t rungs = a.size() + 1;
     for (std::size_t k = 2; k < rungs; ++k) {
       const EdgeAcceptances below(a.begin(), a.begin() + static_cast<long>(k) - 1);
-      count.expect(return_time(context.functions.adj_chain(below), k - 1) == k,
-                   place(a) + ": below edge " + std::to_string(k));
+      count.expect(
+          return_time(context.functions.of<LadderFunctions>().adj_chain(below), k - 1) == k,
+          place(a) + ": below edge " + std::to_string(k));
       const EdgeAcceptances above(a.begin() + static_cast<long>(k) - 1, a.end());
       const std::size_t left = rungs - (k - 1);
-      count.expect(return_time(context.functions.adj_chain(above), 0) == left,
+      count.expect(return_time(context.functions.of<LadderFunctions>().adj_chain(above), 0) == left,
                    place(a) + ": above edge " + std::to_string(k - 1));
     }
   }
@@ -71,8 +85,8 @@ CheckResult geometric_rejections(const CheckContext& context) {
       const Rational rejected = 1 - a[k - 1];
       const EdgeAcceptances from_below(a.begin() + static_cast<long>(k) - 1, a.end());
       const EdgeAcceptances from_above(a.begin(), a.begin() + static_cast<long>(k));
-      const Matrix upward = context.functions.adj_chain(from_below);
-      const Matrix downward = context.functions.adj_chain(from_above);
+      const Matrix upward = context.functions.of<LadderFunctions>().adj_chain(from_below);
+      const Matrix downward = context.functions.of<LadderFunctions>().adj_chain(from_above);
       count.expect(
           upward(0, 0) == rejected && downward(k, k) == rejected,
           place(a) + ": the probability of another rejection at edge " + std::to_string(k));
@@ -90,7 +104,7 @@ CheckResult geometric_rejections(const CheckContext& context) {
 CheckResult endpoint_stays(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
-    const Matrix chain = context.functions.adj_chain(a);
+    const Matrix chain = context.functions.of<LadderFunctions>().adj_chain(a);
     const std::size_t last = a.size();
     for (const std::size_t endpoint : {std::size_t{0}, last})
       for (std::size_t from = 0; from <= last; ++from) {
@@ -118,7 +132,7 @@ CheckResult endpoint_stays(const CheckContext& context) {
 CheckResult up_cascades(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
-    const Matrix chain = context.functions.adj_chain(a);
+    const Matrix chain = context.functions.of<LadderFunctions>().adj_chain(a);
     Rational all = 1;
     for (const Rational& accepted : a) all *= accepted;
     count.expect(chain(0, a.size()) == all, place(a) + ": up");
@@ -136,7 +150,7 @@ CheckResult lifted_chain(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu()) {
     const std::size_t rungs = a.size() + 1;
-    const Matrix lifted = context.functions.deo_chain(a);
+    const Matrix lifted = context.functions.of<LadderFunctions>().deo_chain(a);
     // Rungs and edges count from 1; layer 1 is odd, layer 0 even.
     const auto state = [](std::size_t rung, std::size_t layer) {
       return 2 * (rung - 1) + (rung % 2 == layer ? 1 : 0);
@@ -165,8 +179,10 @@ CheckResult elapsed_times(const CheckContext& context) {
   for (const EdgeAcceptances& a : menu())
     for (const auto& [adj, deo] :
          std::vector<std::pair<Rational, Rational>>{{3, 2}, {5, 2}, {2, 1}, {1, 1}, {9, 4}}) {
-      const Rational by_order = adj * context.functions.adj_round_trip(a).total();
-      const Rational by_parity = deo * context.functions.deo_round_trip(a).total();
+      const Rational by_order =
+          adj * context.functions.of<LadderFunctions>().adj_round_trip(a).total();
+      const Rational by_parity =
+          deo * context.functions.of<LadderFunctions>().deo_round_trip(a).total();
       count.expect(by_order / by_parity == Rational(1, 2) + (adj - deo) / (2 * deo), place(a));
       count.expect((by_parity < by_order) == (adj > 2 * deo), place(a) + ": which is faster");
     }
@@ -184,9 +200,10 @@ CheckResult growth_of_times(const CheckContext& context) {
     EdgeAcceptances a(rungs - 1, Rational(2, 3));
     a.front() = Rational(1, 2);
     const Rational scale = one_plus_rejection(a) * Rational(rungs);
-    const Rational by_order =
-        (local + exchange * Rational(rungs - 1)) * context.functions.adj_round_trip(a).total();
-    const Rational by_parity = (local + exchange) * context.functions.deo_round_trip(a).total();
+    const Rational by_order = (local + exchange * Rational(rungs - 1)) *
+                              context.functions.of<LadderFunctions>().adj_round_trip(a).total();
+    const Rational by_parity =
+        (local + exchange) * context.functions.of<LadderFunctions>().deo_round_trip(a).total();
     const Rational per_square = by_order / (scale * Rational(rungs));
     count.expect(per_square >= exchange / 2 && per_square <= local + exchange, place(a));
     count.expect(by_parity == 2 * (local + exchange) * scale, place(a) + ": DEO");
@@ -209,10 +226,10 @@ CheckResult real_round_trips(const CheckContext& context) {
     const ParallelTempering chain(space, parse_ladder(powers, "ladder"), RestartLaw::uniform(2));
     EdgeAcceptances a;
     for (std::size_t k = 0; k + 1 < chain.shape().size(); ++k)
-      a.push_back(
-          context.functions.expected_swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1)));
-    return std::pair(context.functions.mean_round_trip(chain),
-                     context.functions.adj_round_trip_formula(a).total());
+      a.push_back(context.functions.of<LadderFunctions>().expected_swap_acceptance(
+          chain.rung_target(k), chain.rung_target(k + 1)));
+    return std::pair(context.functions.of<LadderFunctions>().mean_round_trip(chain),
+                     context.functions.of<LadderFunctions>().adj_round_trip_formula(a).total());
   };
   const auto [two, two_formula] = of_ladder("1,3");
   count.expect(two == two_formula, "two rungs: " + to_string(two));
@@ -230,7 +247,7 @@ CheckResult real_round_trips(const CheckContext& context) {
 CheckResult weakest_edge_bounds(const CheckContext& context) {
   Count count;
   const auto trip = [&](const EdgeAcceptances& a) {
-    return context.functions.adj_round_trip(a).total();
+    return context.functions.of<LadderFunctions>().adj_round_trip(a).total();
   };
   const auto at_least = [](const EdgeAcceptances& a) -> Rational {
     return Rational(a.size() + 1) / *std::min_element(a.begin(), a.end());

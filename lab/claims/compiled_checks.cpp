@@ -1,7 +1,18 @@
+#include "gpu/device/device.hpp"
+#include "gpu/lottery/philox.hpp"
+#include "gpu/lottery/winner.hpp"
+#include "gpu/sampler/progress.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/program_functions.hpp"
 #include "lab/defects/gallery.hpp"
+#include "lab/enumerate/compiled_space.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/enumerate/real.hpp"
 #include "lab/enumerate/small_transformer.hpp"
 #include "lab/laws/law.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -30,7 +41,8 @@ CheckResult lottery_winner(const CheckContext& context) {
     }
     std::vector<std::uint64_t> wins(tickets.size());
     for (std::uint64_t threshold = 0; threshold < total; ++threshold)
-      ++wins.at(context.functions.winner_of(tickets.data(), tickets.size(), threshold));
+      ++wins.at(context.functions.of<ProgramFunctions>().winner_of(tickets.data(), tickets.size(),
+                                                                   threshold));
     count.expect(wins == tickets, "lottery " + std::to_string(code));
   }
   for (const std::uint64_t total :
@@ -39,9 +51,11 @@ CheckResult lottery_winner(const CheckContext& context) {
     for (const std::uint64_t j : {std::uint64_t{1}, total / 3 + 1, total / 2, total - 1}) {
       const reference::Integer first =
           (reference::Integer(j) * (reference::Integer(1) << 128) + total - 1) / total;
-      count.expect(context.functions.threshold_of(word_of(first), total) == j &&
-                       context.functions.threshold_of(word_of(first - 1), total) == j - 1,
-                   "threshold " + std::to_string(j) + " of " + std::to_string(total));
+      count.expect(
+          context.functions.of<ProgramFunctions>().threshold_of(word_of(first), total) == j &&
+              context.functions.of<ProgramFunctions>().threshold_of(word_of(first - 1), total) ==
+                  j - 1,
+          "threshold " + std::to_string(j) + " of " + std::to_string(total));
     }
   return count.finding("lotteries and thresholds");
 }
@@ -108,7 +122,8 @@ CheckResult compiled_transformer(const CheckContext& context) {
     for (const std::vector<double>& powers : {std::vector{4.0}, std::vector{1.0, 2.5}}) {
       const std::string place =
           std::string(gpu::name_of(arithmetic)) + ", K = " + std::to_string(powers.size());
-      const LawReport report = context.functions.compiled_law(model, {2, powers, {}});
+      const LawReport report =
+          context.functions.of<ProgramFunctions>().compiled_law(model, {2, powers, {}});
       count.expect(report.stale_records == 0, place + ": a stale record");
       for (const Real& error : {report.tv_own, report.tv_one_step}) {
         count.expect(below(error, own_bound), place + ": " + to_scientific(error));
@@ -131,10 +146,11 @@ CheckResult planted_defects(const CheckContext& context) {
     if (use.powers.size() != 2 || use.horizon > 3) continue;
     const FiniteLogits logits(use.model);
     const std::vector<double> powers(use.powers.begin(), use.powers.end());
-    count.expect(!context.functions.check_kernels(logits.enumerable(), use.horizon, powers),
+    count.expect(!context.functions.of<ProgramFunctions>().check_kernels(logits.enumerable(),
+                                                                         use.horizon, powers),
                  use.name + ": the sound kernels fail");
-    for (const Exhibit& exhibit :
-         context.functions.defect_gallery(logits.enumerable(), use.name, use.horizon, powers))
+    for (const Exhibit& exhibit : context.functions.of<ProgramFunctions>().defect_gallery(
+             logits.enumerable(), use.name, use.horizon, powers))
       caught[exhibit.defect] =
           caught[exhibit.defect] || (exhibit.caught && exhibit.caught->x != exhibit.caught->y &&
                                      exhibit.caught->compiled != exhibit.caught->exact);

@@ -1,10 +1,27 @@
 #include <algorithm>
 
+#include "gpu/sampler/sweep.hpp"
+#include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/convergence_bound.hpp"
 #include "reference/analysis/irreducibility.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/factored_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -44,12 +61,12 @@ CheckResult minorization(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
-    const Rational epsilon =
-        context.functions.full_restart_weight(use.space(), use.ladder(), use.restart_law());
+    const Rational epsilon = context.functions.of<BoundFunctions>().full_restart_weight(
+        use.space(), use.ladder(), use.restart_law());
     count.expect(epsilon == epsilon_of(use) && (epsilon > 0) == (use.restart_law()(1) > 0),
                  use.name + ": epsilon");
     const Law target = chain.target();
-    const FactoredKernel sweep = context.functions.local_sweep(chain);
+    const FactoredKernel sweep = context.functions.of<KernelFunctions>().local_sweep(chain);
     for (const std::size_t start : starts_among(target.size())) {
       const Law after = sweep.apply(point_mass(target.size(), start));
       bool covered = true;
@@ -71,23 +88,24 @@ CheckResult convergence(const CheckContext& context) {
     const Rational left_over = 1 - epsilon_of(use);
     const Law target = chain.target();
     const FactoredKernel round =
-        context.functions.transition(chain, 1, use.powers.size() > 1 ? 1 : 0);
+        context.functions.of<KernelFunctions>().transition(chain, 1, use.powers.size() > 1 ? 1 : 0);
     count.expect(is_irreducible(round) && round.apply(target) == target,
                  use.name + ": the one invariant law");
     for (const std::size_t start : {std::size_t{0}, target.size() - 1}) {
       Law law = point_mass(target.size(), start);
-      const Rational initial = context.functions.total_variation(law, target);
+      const Rational initial = context.functions.of<BoundFunctions>().total_variation(law, target);
       for (unsigned n = 1; n <= 4; ++n) {
         law = round.apply(law);
         const std::string place = use.name + ", N = " + std::to_string(n);
         const Rational bound = integer_power(left_over, n) * initial;
-        const Rational joint = context.functions.total_variation(law, target);
-        count.expect(context.functions.convergence_bound(1 - left_over, n, initial) == bound,
+        const Rational joint = context.functions.of<BoundFunctions>().total_variation(law, target);
+        count.expect(context.functions.of<BoundFunctions>().convergence_bound(1 - left_over, n,
+                                                                              initial) == bound,
                      place + ": the bound");
         count.expect(joint <= bound, place + ": the ensemble");
         for (std::size_t k = 0; k < use.powers.size(); ++k)
-          count.expect(context.functions.total_variation(marginal(law, chain.shape(), k),
-                                                       chain.rung_target(k)) <= joint,
+          count.expect(context.functions.of<BoundFunctions>().total_variation(
+                           marginal(law, chain.shape(), k), chain.rung_target(k)) <= joint,
                        place + ": rung " + std::to_string(k + 1));
       }
     }

@@ -1,8 +1,23 @@
+#include "gpu/sampler/restart_law.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "reference/analysis/detailed_balance.hpp"
 #include "reference/analysis/invariance.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/swap.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -27,8 +42,10 @@ CheckResult local_reversible(const CheckContext& context) {
       const Power alpha{Rational(power)};
       const Law target = power_target(space, alpha);
       for (std::size_t r = 1; r <= use.horizon; ++r)
-        expect_reversible(count, use, space,
-                          context.functions.fixed_horizon_kernel_at(space, alpha, r), target);
+        expect_reversible(
+            count, use, space,
+            context.functions.of<KernelFunctions>().fixed_horizon_kernel_at(space, alpha, r),
+            target);
     }
   }
   return count.finding("kernels L_{k,r} in detailed balance");
@@ -55,7 +72,8 @@ CheckResult local_mixture(const CheckContext& context) {
     for (std::size_t r = 1; r <= use.horizon; ++r)
       at.push_back(fixed_horizon_kernel_at(space, alpha, r));
     for (const RestartLaw& restart : restart_laws(use)) {
-      const Matrix kernel = context.functions.fixed_horizon_kernel(space, alpha, restart);
+      const Matrix kernel =
+          context.functions.of<KernelFunctions>().fixed_horizon_kernel(space, alpha, restart);
       expect_reversible(count, use, space, kernel, target);
       Matrix mixture(space.size(), space.size());
       for (std::size_t r = 1; r <= use.horizon; ++r)
@@ -79,7 +97,7 @@ CheckResult invariant(
     if (use.powers.size() < 2) continue;
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
-    const Law target = context.functions.product_target(chain);
+    const Law target = context.functions.of<KernelFunctions>().product_target(chain);
     const auto tokens = token_counts(space, use.powers.size());
     for (const FactoredKernel& kernel : make(chain)) {
       count.expect(!first_violation_of_invariance(kernel, target, tokens), use.name);
@@ -93,7 +111,7 @@ CheckResult invariant(
 
 CheckResult sweep_invariant(const CheckContext& context) {
   return invariant(context, [&](const ParallelTempering& chain) {
-    return std::vector{context.functions.local_sweep(chain)};
+    return std::vector{context.functions.of<KernelFunctions>().local_sweep(chain)};
   });
 }
 
@@ -101,33 +119,34 @@ CheckResult swap_invariant(const CheckContext& context) {
   return invariant(context, [&](const ParallelTempering& chain) {
     std::vector<FactoredKernel> swaps;
     for (std::size_t k = 1; k < chain.shape().size(); ++k)
-      swaps.push_back(context.functions.swap(chain, k));
+      swaps.push_back(context.functions.of<KernelFunctions>().swap(chain, k));
     return swaps;
   });
 }
 
 CheckResult adj_invariant(const CheckContext& context) {
   return invariant(context, [&](const ParallelTempering& chain) {
-    return std::vector{context.functions.ordered_sweep(chain)};
+    return std::vector{context.functions.of<KernelFunctions>().ordered_sweep(chain)};
   });
 }
 
 CheckResult deo_invariant(const CheckContext& context) {
   return invariant(context, [&](const ParallelTempering& chain) {
-    return std::vector{context.functions.odd_layer(chain), context.functions.even_layer(chain)};
+    return std::vector{context.functions.of<KernelFunctions>().odd_layer(chain),
+                       context.functions.of<KernelFunctions>().even_layer(chain)};
   });
 }
 
 CheckResult transition_invariant(const CheckContext& context) {
   return invariant(context, [&](const ParallelTempering& chain) {
-    const auto& transition = context.functions.transition;
+    const auto& transition = context.functions.of<KernelFunctions>().transition;
     return std::vector{transition(chain, 1, 1), transition(chain, 2, 3), transition(chain, 3, 0)};
   });
 }
 
 CheckResult transition_invariant_deo(const CheckContext& context) {
   return invariant(context, [&](const ParallelTempering& chain) {
-    return std::vector{context.functions.deo_transition(chain)};
+    return std::vector{context.functions.of<KernelFunctions>().deo_transition(chain)};
   });
 }
 
@@ -137,7 +156,7 @@ CheckResult output_marginal(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
-    const Law target = context.functions.product_target(chain);
+    const Law target = context.functions.of<KernelFunctions>().product_target(chain);
     for (std::size_t k = 0; k < use.powers.size(); ++k)
       count.expect(
           marginal(target, chain.shape(), k) == power_target(space, Power(Rational(use.powers[k]))),
@@ -154,7 +173,7 @@ CheckResult swap_ratio(const CheckContext& context) {
     for (std::size_t k = 0; k + 1 < use.powers.size(); ++k) {
       const Law lower = power_target(space, Power(Rational(use.powers[k])));
       const Law upper = power_target(space, Power(Rational(use.powers[k + 1])));
-      const Matrix accepted = context.functions.swap_acceptance(lower, upper);
+      const Matrix accepted = context.functions.of<KernelFunctions>().swap_acceptance(lower, upper);
       const unsigned gap = use.powers[k + 1] - use.powers[k];
       for (std::size_t x = 0; x < space.size(); ++x)
         for (std::size_t y = 0; y < space.size(); ++y) {

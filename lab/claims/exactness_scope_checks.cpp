@@ -1,10 +1,38 @@
 // What the paper's statements need, or do not need, and do not say.
 #include <algorithm>
 
+#include "gpu/sampler/restart_law.hpp"
+#include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/diagnostics.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/analysis/gamma_family.hpp"
+#include "reference/analysis/round_trip.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/continuation_mass.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/record_agreement.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -24,8 +52,9 @@ CheckResult growth_at_constant(const CheckContext& context) {
   Count count;
   const auto overheads = [&](const EdgeAcceptances& a) {
     return std::pair<Rational, Rational>(
-        Rational(a.size()) * context.functions.adj_round_trip_formula(a).total(),
-        context.functions.deo_round_trip_formula(a));
+        Rational(a.size()) *
+            context.functions.of<LadderFunctions>().adj_round_trip_formula(a).total(),
+        context.functions.of<LadderFunctions>().deo_round_trip_formula(a));
   };
   for (const unsigned rungs : {4U, 8U, 16U, 32U, 64U}) {
     // ρ = 1/(K-1), so R = 1.
@@ -43,8 +72,8 @@ CheckResult growth_at_constant(const CheckContext& context) {
 }
 
 /// Σ p0(x)^2 over the sequences of T tokens of the vocabulary, the padding among them or not.
-Rational sum_of_squares(const FunctionsUnderTest& functions, const FiniteModel& model, std::size_t horizon,
-                        bool padding) {
+Rational sum_of_squares(const FunctionsUnderTest& functions, const FiniteModel& model,
+                        std::size_t horizon, bool padding) {
   const std::size_t tokens = model.vocabulary().size();
   const std::size_t symbols = tokens + (padding ? 1 : 0);
   std::size_t sequences = 1;
@@ -59,7 +88,7 @@ Rational sum_of_squares(const FunctionsUnderTest& functions, const FiniteModel& 
       if (open != (symbol < tokens)) {
         product = 0;
       } else if (open) {
-        product *= functions.token_row(model, written)[symbol];
+        product *= functions.of<RecordFunctions>().token_row(model, written)[symbol];
         written.push_back(symbol);
         open = !model.is_terminal(symbol);
       }
@@ -76,7 +105,7 @@ CheckResult padding_in_vocabulary(const CheckContext& context) {
   const FixedHorizonSpace space = four_state_space(2);
   Rational z = 0;
   for (std::size_t x = 0; x < space.size(); ++x) {
-    const Rational p = context.functions.likelihood(space, x);
+    const Rational p = context.functions.of<RecordFunctions>().likelihood(space, x);
     z += p * p;
   }
   count.require(z == Rational(3, 8), "Z is " + to_string(z));
@@ -100,7 +129,8 @@ CheckResult record_blind_schedules(const CheckContext& context) {
          {std::vector<std::size_t>{1}, std::vector<std::size_t>{last, 1, 1},
           std::vector<std::size_t>{1, last, 1, last}}) {
       Law law = chain.target();
-      for (const std::size_t edge : edges) law = context.functions.swap(chain, edge).apply(law);
+      for (const std::size_t edge : edges)
+        law = context.functions.of<KernelFunctions>().swap(chain, edge).apply(law);
       count.expect(law == chain.target(), use.name);
     }
   }
@@ -112,30 +142,35 @@ CheckResult record_blind_schedules(const CheckContext& context) {
     const auto records = coordinates(chain.shape(), state);
     const bool attempted = space.likelihood(records[0]) > space.likelihood(records[1]);
     const Law there = point_mass(target.size(), state);
-    const Law then = attempted ? context.functions.swap(chain, 1).apply(there) : there;
+    const Law then =
+        attempted ? context.functions.of<KernelFunctions>().swap(chain, 1).apply(there) : there;
     for (std::size_t to = 0; to < then.size(); ++to) after[to] += target[state] * then[to];
   }
-  count.expect_without(after == target,
-                       "an attempt just if rung 1 holds the likelier record takes the four-state "
-                       "target " +
-                           to_string(context.functions.total_variation(after, target)) + " away");
+  count.expect_without(
+      after == target,
+      "an attempt just if rung 1 holds the likelier record takes the four-state "
+      "target " +
+          to_string(context.functions.of<BoundFunctions>().total_variation(after, target)) +
+          " away");
   return count.finding("sequences of edges");
 }
 
 /// TV after `rounds` rounds of the four-state ladder (1, 2) from (a a, a a), with these restart
 /// laws at its rungs.
-Rational distance_after(const FunctionsUnderTest& functions, const std::vector<RestartLaw>& restarts,
-                        unsigned rounds) {
+Rational distance_after(const FunctionsUnderTest& functions,
+                        const std::vector<RestartLaw>& restarts, unsigned rounds) {
   const FixedHorizonSpace space = four_state_space(2);
   const ParallelTempering chain(space, parse_ladder("1,2", "ladder"), RestartLaw::uniform(2));
   FactoredKernel round(chain.shape());
-  round.then_move({functions.fixed_horizon_kernel(space, Power(Rational(1)), restarts[0]),
-                   functions.fixed_horizon_kernel(space, Power(Rational(2)), restarts[1])});
-  round.then(functions.swap(chain, 1));
+  round.then_move(
+      {functions.of<KernelFunctions>().fixed_horizon_kernel(space, Power(Rational(1)), restarts[0]),
+       functions.of<KernelFunctions>().fixed_horizon_kernel(space, Power(Rational(2)),
+                                                            restarts[1])});
+  round.then(functions.of<KernelFunctions>().swap(chain, 1));
   const std::size_t open = space.parse("a a", "start");
   Law law = point_mass(chain.target().size(), joint_state(chain.shape(), {open, open}));
   for (unsigned n = 0; n < rounds; ++n) law = round.apply(law);
-  return functions.total_variation(law, chain.target());
+  return functions.of<BoundFunctions>().total_variation(law, chain.target());
 }
 
 /// sec:fixed-horizon-convergence, Scope, "a sufficient condition for convergence": not a necessary
@@ -160,7 +195,8 @@ CheckResult inconsistent_stages(const CheckContext& context) {
   Count count;
   const auto mass_of_a = [&](std::size_t horizon) {
     const FixedHorizonSpace space = four_state_space(horizon);
-    const Law target = context.functions.power_target(space, Power(Rational(2)));
+    const Law target =
+        context.functions.of<RecordFunctions>().power_target(space, Power(Rational(2)));
     Rational mass = 0;
     for (std::size_t x = 0; x < space.size(); ++x)
       if (space.model().text({space[x].tokens.data(), 1}) == "a") mass += target[x];
@@ -178,7 +214,8 @@ CheckResult both_directions(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 60) continue;
-    const SuffixLaw q = context.functions.suffix_proposal(space, Power(Rational(use.powers.back())));
+    const SuffixLaw q = context.functions.of<RecordFunctions>().suffix_proposal(
+        space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         for (std::size_t r = 1; r <= use.horizon; ++r)
@@ -197,9 +234,10 @@ CheckResult last_continuation(const CheckContext& context) {
     for (std::size_t x = 0; x < space.size(); ++x) {
       if (space[x].length() != use.horizon) continue;
       const std::vector<Token> prefix(space[x].tokens.begin(), space[x].tokens.end() - 1);
-      count.expect(context.functions.continuation_mass(space, Power(Rational(use.powers.back())),
-                                                     prefix, space[x].tokens.back()) == 1,
-                   use.name + ": " + space.name(x));
+      count.expect(
+          context.functions.of<RecordFunctions>().continuation_mass(
+              space, Power(Rational(use.powers.back())), prefix, space[x].tokens.back()) == 1,
+          use.name + ": " + space.name(x));
     }
   }
   return count.seen("last tokens");
@@ -211,10 +249,12 @@ CheckResult power_one(const CheckContext& context) {
   const Power one{Rational(1)};
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    count.expect(context.functions.power_target(space, one) == context.functions.base_law(space),
+    count.expect(context.functions.of<RecordFunctions>().power_target(space, one) ==
+                     context.functions.of<RecordFunctions>().base_law(space),
                  use.name + ": the target");
     for (const auto& [history, row] : use.model.listed_rows())
-      count.expect(context.functions.token_proposal(row, one) == row, use.name + ": a row");
+      count.expect(context.functions.of<RecordFunctions>().token_proposal(row, one) == row,
+                   use.name + ": a row");
   }
   return count.seen("targets and rows");
 }
@@ -227,8 +267,8 @@ CheckResult smaller_than_uniform(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     Rational uniform = 1;
     for (std::size_t k = 0; k < use.powers.size(); ++k) uniform /= Rational(use.horizon);
-    const Rational epsilon = context.functions.full_restart_weight(use.space(), use.ladder(),
-                                                                 RestartLaw::uniform(use.horizon));
+    const Rational epsilon = context.functions.of<BoundFunctions>().full_restart_weight(
+        use.space(), use.ladder(), RestartLaw::uniform(use.horizon));
     count.expect(epsilon <= uniform, use.name);
     below += epsilon < uniform ? 1 : 0;
   }
@@ -245,12 +285,13 @@ CheckResult one_sweep_is_exact(const CheckContext& context) {
     const RestartLaw first = RestartLaw::uniform(1);
     const ParallelTempering chain(space, use.ladder(), first);
     const Law target = chain.target();
-    count.expect(context.functions.full_restart_weight(space, use.ladder(), first) == 1,
-                 use.name + ": epsilon");
+    count.expect(
+        context.functions.of<BoundFunctions>().full_restart_weight(space, use.ladder(), first) == 1,
+        use.name + ": epsilon");
     for (std::size_t state = 0; state < target.size(); ++state)
-      count.expect(
-          context.functions.local_sweep(chain).apply(point_mass(target.size(), state)) == target,
-          use.name + ", from state " + std::to_string(state));
+      count.expect(context.functions.of<KernelFunctions>().local_sweep(chain).apply(
+                       point_mass(target.size(), state)) == target,
+                   use.name + ", from state " + std::to_string(state));
   }
   return count.seen("weights and sweeps at T = 1");
 }
@@ -265,7 +306,8 @@ CheckResult divided_by_length(const CheckContext& context) {
     Interval sum(0, 64), worst(0, 64);
     std::vector<Token> prefix;
     for (const Token token : space[x].tokens) {
-      const Interval term = context.functions.negative_entropy(space.model().token_row(prefix), 64);
+      const Interval term = context.functions.of<ExperimentFunctions>().negative_entropy(
+          space.model().token_row(prefix), 64);
       sum = sum + term;
       worst = term;  // that of each position is the same here: log 1/2
       prefix.push_back(token);
@@ -290,12 +332,13 @@ CheckResult gamma_acceptances(const CheckContext& context) {
   Count count;
   for (const unsigned shape : {1U, 2U, 5U, 9U}) {
     const auto accepted = [&](const Rational& lower, const Rational& upper) -> Rational {
-      return context.functions.gamma_acceptance(shape, lower, upper);
+      return context.functions.of<LadderFunctions>().gamma_acceptance(shape, lower, upper);
     };
     const std::string place = "shape " + std::to_string(shape);
     // The spread is √c / α: the variance of the energy at α, from its moments.
     for (const Rational& alpha : {Rational(1), Rational(5, 2)})
-      count.expect(context.functions.gamma_variance(shape, alpha) == shape / (alpha * alpha),
+      count.expect(context.functions.of<LadderFunctions>().gamma_variance(shape, alpha) ==
+                       shape / (alpha * alpha),
                    place + ": the spread");
     for (const Rational& ratio : {Rational(3, 2), Rational(2), Rational(5)}) {
       for (const Rational& lower : {Rational(17, 10), Rational(3), Rational(1, 3)})

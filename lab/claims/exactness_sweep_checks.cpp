@@ -1,9 +1,32 @@
 #include <algorithm>
 #include <set>
 
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/restart_law.hpp"
+#include "gpu/sampler/sweep.hpp"
+#include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -22,7 +45,7 @@ CheckResult implicit_tail(const CheckContext& context) {
       with_tail.resize(use.horizon, static_cast<Token>(use.model.vocabulary_size()));
       count.expect(space.find(space[x].tokens) == x && padded.insert(with_tail).second &&
                        (space[x].terminated || space[x].length() == use.horizon) &&
-                       context.functions.likelihood(space, x) > 0,
+                       context.functions.of<RecordFunctions>().likelihood(space, x) > 0,
                    use.name + ": " + space.name(x));
     }
   }
@@ -39,16 +62,18 @@ CheckResult epsilon_is_largest(const CheckContext& context) {
     const RestartLaw uniform = RestartLaw::uniform(use.horizon);
     Rational ceiling = 1;
     for (std::size_t k = 0; k < use.powers.size(); ++k) ceiling /= Rational(use.horizon);
-    const Rational together = context.functions.full_restart_weight(space, use.ladder(), uniform);
+    const Rational together =
+        context.functions.of<BoundFunctions>().full_restart_weight(space, use.ladder(), uniform);
     count.expect(together > 0 && together <= ceiling, use.name + ": T^-K");
     Rational product = 1;
     for (const unsigned power : use.powers) {
       const Power alpha{Rational(power)};
-      const Rational share = context.functions.full_restart_weight(space, Ladder({alpha}), uniform) *
+      const Rational share = context.functions.of<BoundFunctions>().full_restart_weight(
+                                 space, Ladder({alpha}), uniform) *
                              Rational(use.horizon);
       product *= share / Rational(use.horizon);
       const Law target = power_target(space, alpha);
-      const SuffixLaw q = context.functions.suffix_proposal(space, alpha);
+      const SuffixLaw q = context.functions.of<RecordFunctions>().suffix_proposal(space, alpha);
       bool covers = true, reached = false;
       for (std::size_t y = 0; y < space.size(); ++y) {
         const Rational full = q(1, 0, y);
@@ -74,16 +99,18 @@ CheckResult never_farther(const CheckContext& context) {
     const Law even(target.size(), Rational(1) / Rational(target.size()));
     for (const Law& law :
          {point_mass(target.size(), 0), point_mass(target.size(), target.size() / 2), even}) {
-      const Rational before = context.functions.total_variation(law, target);
+      const Rational before = context.functions.of<BoundFunctions>().total_variation(law, target);
       for (std::size_t k = 0; k < use.powers.size(); ++k) {
-        const Rational rung =
-            context.functions.total_variation(marginal(law, chain.shape(), k), chain.rung_target(k));
+        const Rational rung = context.functions.of<BoundFunctions>().total_variation(
+            marginal(law, chain.shape(), k), chain.rung_target(k));
         count.expect(rung <= before, use.name + ", rung " + std::to_string(k + 1));
         nearer = nearer || rung < before;
       }
       for (const FactoredKernel& kernel :
-           {context.functions.local_sweep(chain), context.functions.ordered_sweep(chain)})
-        count.expect(context.functions.total_variation(kernel.apply(law), target) <= before,
+           {context.functions.of<KernelFunctions>().local_sweep(chain),
+            context.functions.of<KernelFunctions>().ordered_sweep(chain)})
+        count.expect(context.functions.of<BoundFunctions>().total_variation(kernel.apply(law),
+                                                                            target) <= before,
                      use.name + ": farther after an update");
     }
   }
@@ -99,18 +126,20 @@ CheckResult sweep_contracts(const CheckContext& context) {
     const ParallelTempering chain(use.space(), use.ladder(), use.restart_law());
     const Law target = chain.target();
     if (target.size() > 100) continue;
-    const Rational epsilon =
-        context.functions.full_restart_weight(use.space(), use.ladder(), use.restart_law());
-    const FactoredKernel sweep = context.functions.local_sweep(chain);
+    const Rational epsilon = context.functions.of<BoundFunctions>().full_restart_weight(
+        use.space(), use.ladder(), use.restart_law());
+    const FactoredKernel sweep = context.functions.of<KernelFunctions>().local_sweep(chain);
     for (std::size_t start = 0; start < target.size(); ++start) {
       const Law law = point_mass(target.size(), start);
       const Law after = sweep.apply(law);
       bool covered = true;
       for (std::size_t s = 0; s < target.size(); ++s)
         covered = covered && after[s] >= epsilon * target[s];
-      count.expect(covered && context.functions.total_variation(after, target) <=
-                                  (1 - epsilon) * context.functions.total_variation(law, target),
-                   use.name + ", from state " + std::to_string(start));
+      count.expect(
+          covered && context.functions.of<BoundFunctions>().total_variation(after, target) <=
+                         (1 - epsilon) *
+                             context.functions.of<BoundFunctions>().total_variation(law, target),
+          use.name + ", from state " + std::to_string(start));
     }
   }
   return count.seen("sweeps of point masses");
@@ -122,7 +151,7 @@ CheckResult round_is_not_reversible(const CheckContext& context) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const ParallelTempering chain(space, parse_ladder("1,2", "ladder"), RestartLaw::uniform(2));
   const Law target = chain.target();
-  const FactoredKernel round = context.functions.transition(chain, 1, 1);
+  const FactoredKernel round = context.functions.of<KernelFunctions>().transition(chain, 1, 1);
   const std::size_t x = parse_joint_state(space, 2, "e|e", "X");
   const std::size_t y = parse_joint_state(space, 2, "e|a e", "Y");
   const Rational there = target[x] * round.apply(point_mass(target.size(), x))[y];
@@ -146,14 +175,15 @@ CheckResult one_rung(const CheckContext& context) {
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, Ladder({alpha}), use.restart_law());
     const Law start = point_mass(space.size(), 0);
-    const FactoredKernel local(
-        context.functions.fixed_horizon_kernel(space, alpha, use.restart_law()));
-    count.expect(
-        context.functions.product_target(chain) == context.functions.power_target(space, alpha),
-        use.name + ": the target");
-    count.expect(context.functions.ordered_sweep(chain).apply(start) == start,
+    const FactoredKernel local(context.functions.of<KernelFunctions>().fixed_horizon_kernel(
+        space, alpha, use.restart_law()));
+    count.expect(context.functions.of<KernelFunctions>().product_target(chain) ==
+                     context.functions.of<RecordFunctions>().power_target(space, alpha),
+                 use.name + ": the target");
+    count.expect(context.functions.of<KernelFunctions>().ordered_sweep(chain).apply(start) == start,
                  use.name + ": exchange");
-    count.expect(context.functions.transition(chain, 1, 3).apply(start) == local.apply(start),
+    count.expect(context.functions.of<KernelFunctions>().transition(chain, 1, 3).apply(start) ==
+                     local.apply(start),
                  use.name + ": the round");
   }
   return count.seen("targets and rounds of one rung");
@@ -166,10 +196,11 @@ CheckResult uncoupled_rungs(const CheckContext& context) {
     if (use.powers.size() < 2 || use.horizon > 3) continue;
     const FixedHorizonSpace space = use.space();
     const ParallelTempering chain(space, use.ladder(), use.restart_law());
-    const Law after = context.functions.transition(chain, 2, 0)
+    const Law after = context.functions.of<KernelFunctions>()
+                          .transition(chain, 2, 0)
                           .apply(point_mass(chain.target().size(), chain.target().size() - 1));
     for (std::size_t k = 0; k < use.powers.size(); ++k) {
-      const Matrix single = context.functions.fixed_horizon_kernel(
+      const Matrix single = context.functions.of<KernelFunctions>().fixed_horizon_kernel(
           space, Power(Rational(use.powers[k])), use.restart_law());
       count.expect(
           marginal(after, chain.shape(), k) ==

@@ -1,6 +1,11 @@
 #include <algorithm>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/on_tables.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -224,8 +229,7 @@ CheckResult largest_gaps(const CheckContext& context) {
 /// sec:compute-matched: swaps improve Pass@1 and vote in every setting.
 CheckResult swaps_improve(const CheckContext& context) {
   return on_tables(
-      context, "settings, and entries of both tables",
-      [](Count& count, const PaperTables& tables) {
+      context, "settings, and entries of both tables", [](Count& count, const PaperTables& tables) {
         const PaperTable& whole = tables.at("tab:compute-matched-app");
         on_entries(tables, "tab:swap-ablation",
                    [&](const auto& group, const auto& column, const Rational& ours,
@@ -259,27 +263,26 @@ CheckResult strongest_single_trace(const CheckContext& context) {
 /// rate falls with the fixed horizon and then changes by at most 0.4; accuracies are those of
 /// tab:main-results.
 CheckResult horizon_ablation(const CheckContext& context) {
-  return on_tables(
-      context, "comparisons and entries", [](Count& count, const PaperTables& tables) {
-        const PaperTable& table = tables.at("tab:cold-replica-results");
-        const PaperTable& main = tables.at("tab:main-results");
-        for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
-          const auto at = [&](const std::string& row, const std::string& column) {
-            return table.entry(model, row, column);
-          };
-          const std::string first = "Truncating, K = 1", second = "Fixed-horizon, K = 1";
-          count.expect(at(first, "Accuracy") < at(second, "Accuracy") &&
-                           at(second, "Accuracy") < at("PPT", "Accuracy"),
-                       model + ": accuracy");
-          count.expect(
-              at(second, "Hit capacity") < at(first, "Hit capacity") &&
-                  abs(at("PPT", "Hit capacity") - at(second, "Hit capacity")) <= Rational(4, 10),
-              model + ": hit capacity");
-          count.expect(at(first, "Accuracy") == main.entry(model, "Power Sampling", "MATH500") &&
-                           at("PPT", "Accuracy") == main.entry(model, "PPT", "MATH500"),
-                       model + ": tab:main-results");
-        }
-      });
+  return on_tables(context, "comparisons and entries", [](Count& count, const PaperTables& tables) {
+    const PaperTable& table = tables.at("tab:cold-replica-results");
+    const PaperTable& main = tables.at("tab:main-results");
+    for (const std::string model : {"Qwen3-4B", "Qwen3-8B"}) {
+      const auto at = [&](const std::string& row, const std::string& column) {
+        return table.entry(model, row, column);
+      };
+      const std::string first = "Truncating, K = 1", second = "Fixed-horizon, K = 1";
+      count.expect(at(first, "Accuracy") < at(second, "Accuracy") &&
+                       at(second, "Accuracy") < at("PPT", "Accuracy"),
+                   model + ": accuracy");
+      count.expect(
+          at(second, "Hit capacity") < at(first, "Hit capacity") &&
+              abs(at("PPT", "Hit capacity") - at(second, "Hit capacity")) <= Rational(4, 10),
+          model + ": hit capacity");
+      count.expect(at(first, "Accuracy") == main.entry(model, "Power Sampling", "MATH500") &&
+                       at("PPT", "Accuracy") == main.entry(model, "PPT", "MATH500"),
+                   model + ": tab:main-results");
+    }
+  });
 }
 
 /// apx:deo-adj: ADJ is above DEO in every setting, with the entries of the other tables.

@@ -2,6 +2,13 @@
 #include <algorithm>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/contest/contest.hpp"
+#include "lab/contest/exact_comparison.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -18,7 +25,7 @@ CheckResult single_chain_ahead(const CheckContext& context) {
   std::map<std::string, bool> ahead;
   for (const ShippedUse& use : context.uses) {
     if (use.model.answers().empty() || ahead.contains(use.name)) continue;
-    const ExactComparison comparison = context.functions.compare_exactly(
+    const ExactComparison comparison = context.functions.of<ProgramFunctions>().compare_exactly(
         use.model, {0, 0, parse_ladder("1,2,4", "powers"), 1, 1, 1, 0});
     const auto row = [&](const std::string& sampler) {
       return std::find_if(comparison.rows.begin(), comparison.rows.end(),

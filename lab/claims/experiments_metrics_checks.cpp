@@ -2,7 +2,16 @@
 #include <optional>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/diagnostics.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/token_proposal.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -27,7 +36,8 @@ CheckResult ess_range(const CheckContext& context) {
         weight /= sum;
         squares += weight * weight;
       }
-      const Rational ess = context.functions.effective_sample_size(weights);
+      const Rational ess =
+          context.functions.of<ExperimentFunctions>().effective_sample_size(weights);
       const bool equal =
           std::count(weights.begin(), weights.end(), weights.front()) == std::ssize(weights);
       const bool single = std::count(weights.begin(), weights.end(), Rational(1)) == 1;
@@ -49,14 +59,17 @@ CheckResult smallest_weight_variance(const CheckContext& context) {
     const Power alpha{Rational(use.powers.back())};
     for (const TokenRow& row : rows) {
       const TokenRow best = token_proposal(row, alpha);
-      count.expect(context.functions.incremental_weight_variance(row, alpha, best) == 0, use.name);
+      count.expect(context.functions.of<ExperimentFunctions>().incremental_weight_variance(
+                       row, alpha, best) == 0,
+                   use.name);
       for (std::size_t v = 0; v < row.size(); ++v)
         for (std::size_t u = 0; u < row.size(); ++u) {
           if (u == v || row[u] == 0 || row[v] == 0) continue;
           TokenRow other = best;
           other[v] += best[u] / 3;
           other[u] -= best[u] / 3;
-          count.expect(context.functions.incremental_weight_variance(row, alpha, other) > 0,
+          count.expect(context.functions.of<ExperimentFunctions>().incremental_weight_variance(
+                           row, alpha, other) > 0,
                        use.name + ": another proposal has no variance");
         }
     }
@@ -74,7 +87,7 @@ CheckResult confidence_at_most_zero(const CheckContext& context) {
     if (use.model.default_row()) rows.push_back(*use.model.default_row());
     for (const TokenRow& row : rows) {
       const bool certain = std::count(row.begin(), row.end(), Rational(1)) == 1;
-      const Interval term = context.functions.negative_entropy(row, 64);
+      const Interval term = context.functions.of<ExperimentFunctions>().negative_entropy(row, 64);
       count.expect(certain ? term.lower() == 0 && term.upper() == 0 : term.is_negative(), use.name);
     }
   }
@@ -117,7 +130,8 @@ CheckResult vote_ties(const CheckContext& context) {
       likelihoods.emplace_back(rest % 6 < 3 ? Rational(1, 2) : Rational(1, 8));
     }
     const auto expected = voted(answers, likelihoods);
-    count.expect(context.functions.majority_answer(answers, likelihoods) == expected,
+    count.expect(context.functions.of<ExperimentFunctions>().majority_answer(
+                     answers, likelihoods) == expected,
                  "pattern " + std::to_string(pattern));
     left += expected ? 0 : 1;
   }

@@ -1,6 +1,11 @@
 #include <algorithm>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/on_tables.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {

@@ -3,7 +3,14 @@
 #include <array>
 #include <set>
 
+#include "gpu/session/presets.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/on_tables.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -425,7 +432,8 @@ CheckResult printed_configuration(const CheckContext& context) {
           ++rows_in_all;
           const PaperTable& table = tables.at(label);
           const bool found = std::any_of(
-              context.functions.presets.begin(), context.functions.presets.end(),
+              context.functions.of<ProgramFunctions>().presets.begin(),
+              context.functions.of<ProgramFunctions>().presets.end(),
               [&](const gpu::Preset& preset) {
                 bool same = Rational(preset.horizon) == table.entry(group, row, "T") &&
                             Rational(preset.block) == table.entry(group, row, "B") &&
@@ -439,7 +447,8 @@ CheckResult printed_configuration(const CheckContext& context) {
               });
           count.expect(found, group + ", " + row);
         }
-    count.expect(context.functions.presets.size() == rows_in_all, "another number of presets");
+    count.expect(context.functions.of<ProgramFunctions>().presets.size() == rows_in_all,
+                 "another number of presets");
   });
 }
 

@@ -1,7 +1,19 @@
 #include "lab/claims/functions_under_test.hpp"
 
+#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/model/language_model.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/record.hpp"
 #include "gpu/sampler/score_record.hpp"
+#include "lab/claims/record_functions.hpp"
 #include "lab/enumerate/compiled_space.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/suffix_proposal.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
 
 namespace tempera::lab {
 

@@ -1,12 +1,29 @@
 #include <algorithm>
 #include <array>
 
+#include "gpu/sampler/restart_law.hpp"
+#include "lab/claims/bound_functions.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/on_tables.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
 #include "reference/analysis/four_state.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/factored_kernel.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/restart_law.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -29,7 +46,7 @@ struct FourState {
   }
   /// The target on S_2, extended by zero at X_2.
   Law target() const {
-    const Law on_fixed = functions.power_target(fixed, power);
+    const Law on_fixed = functions.of<RecordFunctions>().power_target(fixed, power);
     Law law(4);
     for (std::size_t x = 0; x < 4; ++x)
       if (const auto state = fixed.find(comparison[x].tokens)) law[x] = on_fixed[*state];
@@ -37,7 +54,8 @@ struct FourState {
   }
   /// P^fix on S_2, extended by a loop at X_2 as the paper does.
   Matrix fixed_kernel() const {
-    const Matrix on_fixed = functions.fixed_horizon_kernel(fixed, power, RestartLaw::uniform(2));
+    const Matrix on_fixed =
+        functions.of<KernelFunctions>().fixed_horizon_kernel(fixed, power, RestartLaw::uniform(2));
     Matrix kernel(4, 4);
     for (std::size_t x = 0; x < 4; ++x) {
       const auto from = fixed.find(comparison[x].tokens);
@@ -48,7 +66,9 @@ struct FourState {
     return kernel;
   }
 
-  Matrix truncating_kernel() const { return functions.truncating_kernel(comparison, power); }
+  Matrix truncating_kernel() const {
+    return functions.of<KernelFunctions>().truncating_kernel(comparison, power);
+  }
 
   const FunctionsUnderTest& functions;
   FiniteModel model;
@@ -74,7 +94,8 @@ CheckResult four_state_target(const CheckContext& context) {
 }
 
 /// Expects a matrix of eq:condensed-fixed-kernel, given in sixteenths in the paper's order.
-CheckResult matrix_is(const FourState& example, const Matrix& kernel, const int (&sixteenths)[4][4]) {
+CheckResult matrix_is(const FourState& example, const Matrix& kernel,
+                      const int (&sixteenths)[4][4]) {
   const auto order = example.paper_order();
   Count count;
   for (std::size_t x = 0; x < 4; ++x)
@@ -132,9 +153,12 @@ CheckResult on_curves(const CheckContext& context, const std::string& unit, Each
   for (const std::size_t start : {order[2], order[3]}) {
     std::vector<Law> laws{point_mass(4, start)};
     for (unsigned n = 1; n <= last_step; ++n) laws.push_back(truncating.apply(laws.back()));
-    each(count, context.functions.total_variation_curve({fixed}, start, target, last_step),
-         context.functions.total_variation_curve({truncating}, start, target, last_step), laws,
-         order[1]);
+    each(count,
+         context.functions.of<BoundFunctions>().total_variation_curve({fixed}, start, target,
+                                                                      last_step),
+         context.functions.of<BoundFunctions>().total_variation_curve({truncating}, start, target,
+                                                                      last_step),
+         laws, order[1]);
   }
   return count.finding(unit);
 }
@@ -151,24 +175,26 @@ CheckResult tv_law_fixed(const CheckContext& context) {
         for (unsigned n = 1; n <= last_step; ++n) {
           const Rational paper = Rational(2, 3) * integer_power(Rational(5, 8), n);
           count.expect(fixed[n] == paper, at(n));
-          count.expect(context.functions.four_state_fixed_tv(n) == paper, "the function, " + at(n));
+          count.expect(context.functions.of<BoundFunctions>().four_state_fixed_tv(n) == paper,
+                       "the function, " + at(n));
         }
       });
 }
 
 CheckResult tv_law_truncating(const CheckContext& context) {
-  return on_curves(context, "values to N = 60, from X_3 and X_4",
-                   [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
-                       std::size_t) {
-                     for (unsigned n = 1; n <= last_step; ++n) {
-                       const Rational decay = integer_power(Rational(3, 4), n);
-                       const Rational paper = std::max(Rational(Rational(1, 6) + decay / 3),
-                                                       Rational(Rational(1, 2) - decay * 2 / 3));
-                       count.expect(truncating[n] == paper, at(n));
-                       count.expect(context.functions.four_state_truncating_tv(n) == paper,
-                                    "the function, " + at(n));
-                     }
-                   });
+  return on_curves(
+      context, "values to N = 60, from X_3 and X_4",
+      [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+          std::size_t) {
+        for (unsigned n = 1; n <= last_step; ++n) {
+          const Rational decay = integer_power(Rational(3, 4), n);
+          const Rational paper = std::max(Rational(Rational(1, 6) + decay / 3),
+                                          Rational(Rational(1, 2) - decay * 2 / 3));
+          count.expect(truncating[n] == paper, at(n));
+          count.expect(context.functions.of<BoundFunctions>().four_state_truncating_tv(n) == paper,
+                       "the function, " + at(n));
+        }
+      });
 }
 
 CheckResult tv_at_two(const CheckContext& context) {
@@ -197,18 +223,18 @@ CheckResult tv_at_minimum(const CheckContext& context) {
 
 /// eq:censored-mass-bound: the mass on X_2 is the formula's, and the distance at least that.
 CheckResult censored_mass(const CheckContext& context) {
-  return on_curves(context, "masses and distances to N = 60",
-                   [&](Count& count, const Curve&, const Curve& truncating,
-                       const std::vector<Law>& laws, std::size_t censored) {
-                     for (unsigned n = 1; n <= last_step; ++n) {
-                       const Rational paper =
-                           Rational(1, 2) - Rational(2, 3) * integer_power(Rational(3, 4), n);
-                       count.expect(laws[n][censored] == paper, "mass of X_2, " + at(n));
-                       count.expect(context.functions.four_state_censored_mass(n) == paper,
-                                    "the function, " + at(n));
-                       count.expect(truncating[n] >= paper, at(n));
-                     }
-                   });
+  return on_curves(
+      context, "masses and distances to N = 60",
+      [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>& laws,
+          std::size_t censored) {
+        for (unsigned n = 1; n <= last_step; ++n) {
+          const Rational paper = Rational(1, 2) - Rational(2, 3) * integer_power(Rational(3, 4), n);
+          count.expect(laws[n][censored] == paper, "mass of X_2, " + at(n));
+          count.expect(context.functions.of<BoundFunctions>().four_state_censored_mass(n) == paper,
+                       "the function, " + at(n));
+          count.expect(truncating[n] >= paper, at(n));
+        }
+      });
 }
 
 CheckResult censored_mass_equality(const CheckContext& context) {
@@ -226,8 +252,8 @@ CheckResult printed_decimals(const CheckContext& context) {
     const FourState example(context.functions);
     const std::size_t start = example.paper_order()[3];
     const auto curve = [&](const Matrix& kernel) {
-      return context.functions.total_variation_curve({FactoredKernel(kernel)}, start,
-                                                   example.target(), 10);
+      return context.functions.of<BoundFunctions>().total_variation_curve(
+          {FactoredKernel(kernel)}, start, example.target(), 10);
     };
     const auto fixed = curve(example.fixed_kernel());
     const auto truncating = curve(example.truncating_kernel());
@@ -258,21 +284,24 @@ CheckResult back_with_an_eighth(const CheckContext& context) {
 
 /// sec:endpoint-bias-example-condensed: [1/3 - (3/4)^N]_+ is below the distance, strictly.
 CheckResult length_only_bound(const CheckContext& context) {
-  return on_curves(context, "bounds to N = 60",
-                   [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
-                       std::size_t) {
-                     const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"),
-                                                 2);
-                     const std::vector<RungBias> rungs{context.functions.rung_bias(
-                         space, context.functions.truncating_kernel(space, Power(Rational(2))),
-                         reference::power_target(space, Power(Rational(2))), 1)};
-                     for (unsigned n = 1; n <= last_step; ++n) {
-                       const Rational left = Rational(1, 3) - integer_power(Rational(3, 4), n);
-                       const Rational bound = left > 0 ? left : Rational(0);
-                       count.expect(context.functions.output_bias_bound(rungs, 0, n) == bound, at(n));
-                       count.expect(truncating[n] > bound, "the distance, " + at(n));
-                     }
-                   });
+  return on_curves(
+      context, "bounds to N = 60",
+      [&](Count& count, const Curve&, const Curve& truncating, const std::vector<Law>&,
+          std::size_t) {
+        const ComparisonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
+        const std::vector<RungBias> rungs{context.functions.of<BoundFunctions>().rung_bias(
+            space,
+            context.functions.of<KernelFunctions>().truncating_kernel(space, Power(Rational(2))),
+            reference::power_target(space, Power(Rational(2))), 1)};
+        for (unsigned n = 1; n <= last_step; ++n) {
+          const Rational left = Rational(1, 3) - integer_power(Rational(3, 4), n);
+          const Rational bound = left > 0 ? left : Rational(0);
+          count.expect(
+              context.functions.of<BoundFunctions>().output_bias_bound(rungs, 0, n) == bound,
+              at(n));
+          count.expect(truncating[n] > bound, "the distance, " + at(n));
+        }
+      });
 }
 
 /// sec:endpoint-bias-example-condensed: from N = 4 on every valid record has at most its target
@@ -322,10 +351,13 @@ CheckResult censored_unreachable(const CheckContext& context) {
 /// restart's acceptance 1 ∧ p_{0,2}(y) / p_{0,2}(x).
 CheckResult full_restart_example(const CheckContext& context) {
   const FourState example(context.functions);
-  const Law base = context.functions.base_law(example.fixed);
-  const Law target = context.functions.power_target(example.fixed, example.power);
-  const SuffixLaw q = context.functions.suffix_proposal(example.fixed, example.power);
-  const Matrix restart = context.functions.fixed_horizon_kernel_at(example.fixed, example.power, 1);
+  const Law base = context.functions.of<RecordFunctions>().base_law(example.fixed);
+  const Law target =
+      context.functions.of<RecordFunctions>().power_target(example.fixed, example.power);
+  const SuffixLaw q =
+      context.functions.of<RecordFunctions>().suffix_proposal(example.fixed, example.power);
+  const Matrix restart = context.functions.of<KernelFunctions>().fixed_horizon_kernel_at(
+      example.fixed, example.power, 1);
   Count count;
   Rational normalizer = 0;
   for (const Rational& mass : base) normalizer += mass * mass;

@@ -1,7 +1,30 @@
 #include <algorithm>
 #include <set>
 
+#include "gpu/model/language_model.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/restart_law.hpp"
+#include "gpu/sampler/sweep.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/program_law.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/kernels/block_extension.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -20,7 +43,7 @@ void on_whole_runs(const CheckContext& context, Each&& each) {
     if (use.powers.size() < 3 || use.horizon != 2) continue;
     std::vector<OutcomeLaw> by_output;
     for (gpu::Rung k = 0; k < use.powers.size(); ++k)
-      by_output.push_back(context.functions.outcomes_of_tempering(
+      by_output.push_back(context.functions.of<ProgramFunctions>().outcomes_of_tempering(
           use.model, {use.horizon, 1, use.powers, {{1, 1, 1}}, gpu::Schedule::adj, k}));
     each(use, by_output);
   }
@@ -82,9 +105,10 @@ CheckResult reopened_records(const CheckContext& context) {
     if (use.horizon < 2 || longer.size() > 100) continue;
     const FixedHorizonSpace shorter(use.model, use.horizon - 1);
     const Power alpha{Rational(use.powers.back())};
-    const Matrix refined = context.functions.fixed_horizon_kernel(
+    const Matrix refined = context.functions.of<KernelFunctions>().fixed_horizon_kernel(
         shorter, alpha, RestartLaw::uniform(shorter.horizon()));
-    const Matrix extended = context.functions.block_extension(shorter, longer, alpha);
+    const Matrix extended =
+        context.functions.of<RecordFunctions>().block_extension(shorter, longer, alpha);
     for (std::size_t x = 0; x < shorter.size(); ++x) {
       if (!shorter[x].terminated) continue;
       count.expect(extended(x, longer.find(shorter[x].tokens).value()) == 1,
@@ -114,7 +138,8 @@ CheckResult ending_replaced(const CheckContext& context) {
     if (space.size() > 100) continue;
     const Power alpha{Rational(use.powers.back())};
     for (std::size_t r = 1; r <= use.horizon; ++r) {
-      const Matrix kernel = context.functions.fixed_horizon_kernel_at(space, alpha, r);
+      const Matrix kernel =
+          context.functions.of<KernelFunctions>().fixed_horizon_kernel_at(space, alpha, r);
       for (std::size_t x = 0; x < space.size(); ++x) {
         if (!space[x].terminated || space[x].length() > r) continue;
         if (space[x].length() < r) {
@@ -143,7 +168,7 @@ CheckResult censored_terminates(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 100) continue;
-    const Matrix kernel = context.functions.fixed_horizon_kernel(
+    const Matrix kernel = context.functions.of<KernelFunctions>().fixed_horizon_kernel(
         space, Power(Rational(use.powers.back())), RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
@@ -160,7 +185,7 @@ CheckResult earlier_blocks(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (use.horizon < 2 || space.size() > 100) continue;
-    const Matrix kernel = context.functions.fixed_horizon_kernel(
+    const Matrix kernel = context.functions.of<KernelFunctions>().fixed_horizon_kernel(
         space, Power(Rational(use.powers.back())), RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
@@ -179,7 +204,7 @@ CheckResult tokens_grow(const CheckContext& context) {
     Rational fewer = 0;
     for (const std::string ladder : {"4", "1,4", "1,2,4"}) {
       const Rational tokens =
-          context.functions
+          context.functions.of<KernelFunctions>()
               .progressive_run(use.model, use.horizon, 1, parse_ladder(ladder, "ladder"),
                                {{1, 1, 1}}, Schedule::adj, {})
               .decode_tokens;
@@ -212,7 +237,8 @@ CheckResult invalid_constructions(const CheckContext& context) {
         if (open != (written[t] < padding)) {
           product = 0;
         } else if (open) {
-          product *= context.functions.token_row(use.model, std::span(written).first(t))[written[t]];
+          product *= context.functions.of<RecordFunctions>().token_row(
+              use.model, std::span(written).first(t))[written[t]];
           open = !use.model.is_terminal(written[t]);
         }
       }
@@ -220,7 +246,8 @@ CheckResult invalid_constructions(const CheckContext& context) {
       while (!tokens.empty() && tokens.back() == padding) tokens.pop_back();
       const bool has_padding = std::count(tokens.begin(), tokens.end(), padding) > 0;
       const auto record = has_padding ? std::nullopt : space.find(tokens);
-      const Rational mass = record ? context.functions.likelihood(space, *record) : Rational(0);
+      const Rational mass =
+          record ? context.functions.of<RecordFunctions>().likelihood(space, *record) : Rational(0);
       count.expect(mass == product, use.name + ": sequence " + std::to_string(s));
       invalid += record ? 0 : 1;
     }
@@ -256,13 +283,13 @@ CheckResult fixed_horizon_reaches_all(const CheckContext& context) {
     const ComparisonSpace comparison(use.model, use.horizon);
     if (comparison.size() > 100) continue;
     const Power alpha{Rational(use.powers.back())};
-    const Matrix fixed =
-        context.functions.fixed_horizon_kernel(space, alpha, RestartLaw::uniform(use.horizon));
+    const Matrix fixed = context.functions.of<KernelFunctions>().fixed_horizon_kernel(
+        space, alpha, RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y)
         count.expect(fixed(x, y) > 0, use.name + ": " + space.name(x) + " | " + space.name(y));
-    const auto reached =
-        reached_from(context.functions.truncating_kernel(comparison, alpha), comparison);
+    const auto reached = reached_from(
+        context.functions.of<KernelFunctions>().truncating_kernel(comparison, alpha), comparison);
     for (std::size_t x = 0; x < comparison.size(); ++x) {
       bool longer = false;
       for (std::size_t y = 0; y < space.size(); ++y)
@@ -278,10 +305,10 @@ CheckResult fixed_horizon_reaches_all(const CheckContext& context) {
   const FixedHorizonSpace space(model, 2);
   const ComparisonSpace comparison(model, 2);
   const std::size_t e = space.parse("e", "X_1"), there = comparison.parse("e", "X_1");
-  const Rational fixed = 1 - context.functions.fixed_horizon_kernel(space, Power(Rational(2)),
-                                                                  RestartLaw::uniform(2))(e, e);
-  const Rational cut =
-      1 - context.functions.truncating_kernel(comparison, Power(Rational(2)))(there, there);
+  const Rational fixed = 1 - context.functions.of<KernelFunctions>().fixed_horizon_kernel(
+                                 space, Power(Rational(2)), RestartLaw::uniform(2))(e, e);
+  const Rational cut = 1 - context.functions.of<KernelFunctions>().truncating_kernel(
+                               comparison, Power(Rational(2)))(there, there);
   count.expect_without(fixed >= cut, "in the four-state example e moves with probability " +
                                          to_string(fixed) + ", truncating with " + to_string(cut));
   return count.finding("moves, and records from which truncating is held against it");

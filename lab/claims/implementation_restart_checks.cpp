@@ -1,10 +1,22 @@
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "reference/analysis/detailed_balance.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/kernels/factored_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/metropolis_hastings.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/record_agreement.hpp"
 #include "reference/kernels/suffix_proposal.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 
@@ -41,7 +53,8 @@ CheckResult restart_factor(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     const Power power{Rational(use.powers.back())};
-    const Matrix kernel = context.functions.restart_within_record(space, power, true);
+    const Matrix kernel =
+        context.functions.of<KernelFunctions>().restart_within_record(space, power, true);
     count.expect(!first_violation_of_detailed_balance(
                      FactoredKernel(kernel), power_target(space, power), token_counts(space)),
                  use.name);
@@ -58,8 +71,9 @@ CheckResult restart_without_factor(const CheckContext& context) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Power power{Rational(2)};
   const Law target = power_target(space, power);
-  const Law moved =
-      FactoredKernel(context.functions.restart_within_record(space, power, false)).apply(target);
+  const Law moved = FactoredKernel(context.functions.of<KernelFunctions>().restart_within_record(
+                                       space, power, false))
+                        .apply(target);
   const std::size_t e = space.parse("e", "X_1");
   Count count;
   count.expect(target[e] == Rational(2, 3), "the mass of e is " + to_string(target[e]));

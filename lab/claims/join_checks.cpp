@@ -3,6 +3,9 @@
 
 #include "lab/claims/checks.hpp"
 #include "lab/claims/join_case.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -28,7 +31,8 @@ CheckResult compare_matrices(const CheckContext& context, Concerned&& concerned)
     if (!std::getline(file, line) || line != "case " + join.name)
       return {Verdict::fails,
               "fails: the case " + join.name + " is not in its place in matrices.txt"};
-    for (const auto& [name, matrix] : context.functions.reference_matrices(join)) {
+    for (const auto& [name, matrix] :
+         context.functions.of<ProgramFunctions>().reference_matrices(join)) {
       const std::string where = join.name + ", " + name;
       if (!std::getline(file, line) || line != "matrix " + name + " " +
                                                    std::to_string(matrix.rows()) + " " +

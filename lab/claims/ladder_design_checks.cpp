@@ -2,7 +2,19 @@
 #include <optional>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/power_family.hpp"
+#include "reference/analysis/spectral_gap.hpp"
+#include "reference/analysis/swap_rate.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -19,7 +31,7 @@ void on_energies(const CheckContext& context, Each&& each) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 40) continue;
-    const Law p0 = context.functions.base_law(space);
+    const Law p0 = context.functions.of<RecordFunctions>().base_law(space);
     if (!is_constant(p0)) each(use.name + ", T = " + std::to_string(use.horizon), p0);
   }
 }
@@ -65,16 +77,18 @@ CheckResult gaussian_closed_form(const CheckContext& context) {
   const long bits = 64;
   for (const Rational& d : {Rational(1, 4), Rational(1), Rational(2), Rational(3)}) {
     const Interval distance(d, bits);
-    const Interval closed = context.functions.gaussian_acceptance(distance);
+    const Interval closed = context.functions.of<LadderFunctions>().gaussian_acceptance(distance);
     const Interval integral = gaussian_integral(distance, bits);
     count.expect(integral.lower() <= closed.upper() && closed.lower() <= integral.upper() &&
                      integral.upper() - integral.lower() < Rational(1, 100),
                  "d = " + to_string(d));
-    count.expect(proved_positive([&](long more) {
-                   return context.functions.gaussian_acceptance(Interval(d, more)) -
-                          context.functions.gaussian_acceptance(Interval(d + Rational(1, 8), more));
-                 }),
-                 "it does not fall at d = " + to_string(d));
+    count.expect(
+        proved_positive([&](long more) {
+          return context.functions.of<LadderFunctions>().gaussian_acceptance(Interval(d, more)) -
+                 context.functions.of<LadderFunctions>().gaussian_acceptance(
+                     Interval(d + Rational(1, 8), more));
+        }),
+        "it does not fall at d = " + to_string(d));
   }
   return count.finding("points of the identity, enclosures and falls");
 }
@@ -87,9 +101,11 @@ CheckResult surrogate_is_not_exact(const CheckContext& context) {
     const Rational upper = 1 + Rational(1, 64);
     count.expect(decide_sign([&](long bits) {
                    const Interval distance =
-                       context.functions.thermodynamic_distance(p0, 1, upper, 128, bits);
-                   return context.functions.equilibrium_acceptance(p0, 1, upper, bits) -
-                          context.functions.gaussian_acceptance(distance);
+                       context.functions.of<LadderFunctions>().thermodynamic_distance(p0, 1, upper,
+                                                                                      128, bits);
+                   return context.functions.of<LadderFunctions>().equilibrium_acceptance(
+                              p0, 1, upper, bits) -
+                          context.functions.of<LadderFunctions>().gaussian_acceptance(distance);
                  }).has_value(),
                  name);
   });
@@ -105,10 +121,12 @@ CheckResult distance_is_local_scale(const CheckContext& context) {
     for (const Rational& gap : {Rational(1, 4), Rational(1, 16), Rational(1, 64)}) {
       const long bits = 128;
       const Interval scale =
-          Interval(gap, bits) * sqrt(context.functions.energy_variance(p0, 1, bits));
+          Interval(gap, bits) *
+          sqrt(context.functions.of<LadderFunctions>().energy_variance(p0, 1, bits));
       const Interval range = log(Interval(Rational(*greatest_p / *least_p), bits));
       const Interval ratio =
-          context.functions.thermodynamic_distance(p0, 1, 1 + gap, 64, bits) / scale;
+          context.functions.of<LadderFunctions>().thermodynamic_distance(p0, 1, 1 + gap, 64, bits) /
+          scale;
       const Interval factor = exp(Interval(gap / 2, bits) * range);
       count.expect(
           (factor - ratio).is_positive() && (ratio * factor - Interval(1, bits)).is_positive(),
@@ -126,12 +144,13 @@ CheckResult no_constant_spread(const CheckContext& context) {
     const auto falls = [&](unsigned weight) {
       bool any = false;
       for (const unsigned at : {1U, 2U, 4U})
-        any = any || proved_positive([&](long bits) {
-                const Interval late(integer_power(Rational(64), weight), bits);
-                const Interval early(integer_power(Rational(at), weight), bits);
-                return early * context.functions.energy_variance(p0, at, bits) -
-                       late * context.functions.energy_variance(p0, 64, bits);
-              });
+        any =
+            any || proved_positive([&](long bits) {
+              const Interval late(integer_power(Rational(64), weight), bits);
+              const Interval early(integer_power(Rational(at), weight), bits);
+              return early * context.functions.of<LadderFunctions>().energy_variance(p0, at, bits) -
+                     late * context.functions.of<LadderFunctions>().energy_variance(p0, 64, bits);
+            });
       return any;
     };
     count.expect(falls(0), name + ": sigma^2");
@@ -146,12 +165,13 @@ CheckResult variance_vanishes(const CheckContext& context) {
   Count count;
   on_energies(context, [&](const std::string& name, const Law& p0) {
     for (const unsigned at : {1U, 8U, 256U})
-      count.expect(
-          proved_positive([&](long bits) { return context.functions.energy_variance(p0, at, bits); }),
-          name + ": no variance at power " + std::to_string(at));
+      count.expect(proved_positive([&](long bits) {
+                     return context.functions.of<LadderFunctions>().energy_variance(p0, at, bits);
+                   }),
+                   name + ": no variance at power " + std::to_string(at));
     count.expect(proved_positive([&](long bits) {
                    return Interval(Rational(1, 1U << 20U), bits) -
-                          context.functions.energy_variance(p0, 256, bits);
+                          context.functions.of<LadderFunctions>().energy_variance(p0, 256, bits);
                  }),
                  name + ": the variance at power 256");
   });
@@ -168,14 +188,17 @@ CheckResult constant_energy(const CheckContext& context) {
   Count count;
   std::vector<Law> targets;
   for (const unsigned power : {1U, 2U, 7U})
-    targets.push_back(context.functions.power_target(space, Power(Rational(power))));
+    targets.push_back(
+        context.functions.of<RecordFunctions>().power_target(space, Power(Rational(power))));
   for (std::size_t k = 0; k + 1 < targets.size(); ++k) {
     count.expect(targets[k] == targets[k + 1], "two targets differ");
-    count.expect(context.functions.expected_swap_acceptance(targets[k], targets[k + 1]) == 1,
+    count.expect(context.functions.of<LadderFunctions>().expected_swap_acceptance(
+                     targets[k], targets[k + 1]) == 1,
                  "a swap is rejected");
   }
-  count.expect(context.functions.energy_variance(targets.front(), 2, 64).upper() == 0,
-               "the energy has a variance");
+  count.expect(
+      context.functions.of<LadderFunctions>().energy_variance(targets.front(), 2, 64).upper() == 0,
+      "the energy has a variance");
   return count.seen("targets, acceptances and the variance");
 }
 
@@ -187,8 +210,8 @@ Bracket equal_middle(const FunctionsUnderTest& functions, const Law& p0, const R
   while (bracket.upper - bracket.lower > Rational(1, 1U << 20U)) {
     const Rational middle = (bracket.lower + bracket.upper) / 2;
     const auto sign = decide_sign([&](long bits) {
-      return functions.equilibrium_acceptance(p0, lowest, middle, bits) -
-             functions.equilibrium_acceptance(p0, middle, highest, bits);
+      return functions.of<LadderFunctions>().equilibrium_acceptance(p0, lowest, middle, bits) -
+             functions.of<LadderFunctions>().equilibrium_acceptance(p0, middle, highest, bits);
     });
     if (!sign) return {middle, middle};
     (*sign > 0 ? bracket.lower : bracket.upper) = middle;
@@ -204,7 +227,7 @@ CheckResult equal_exact_is_maximin(const CheckContext& context) {
     const Rational lowest = 1, highest = 4;
     const Bracket middle = equal_middle(context.functions, p0, lowest, highest);
     const auto accepted = [&](const Rational& a, const Rational& b, long bits) {
-      return context.functions.equilibrium_acceptance(p0, a, b, bits);
+      return context.functions.of<LadderFunctions>().equilibrium_acceptance(p0, a, b, bits);
     };
     for (int i = 1; i < 12; ++i) {
       const Rational other = 1 + Rational(i, 4);
@@ -231,8 +254,8 @@ CheckResult denser_accepts_more(const CheckContext& context) {
     const auto greater = [&](const Rational& a, const Rational& b, const Rational& c,
                              const Rational& d) {
       return proved_positive([&](long bits) {
-        return context.functions.equilibrium_acceptance(p0, a, b, bits) -
-               context.functions.equilibrium_acceptance(p0, c, d, bits);
+        return context.functions.of<LadderFunctions>().equilibrium_acceptance(p0, a, b, bits) -
+               context.functions.of<LadderFunctions>().equilibrium_acceptance(p0, c, d, bits);
       });
     };
     const Rational half(5, 2);
@@ -253,19 +276,22 @@ CheckResult far_powers_floor(const CheckContext& context) {
     for (const Rational& mass : p0) modes += mass == greatest ? mass : Rational(0);
     for (const unsigned power : {4U, 16U, 64U}) {
       count.expect(proved_positive([&](long bits) {
-                     return context.functions.equilibrium_acceptance(p0, 1, power, bits) -
+                     return context.functions.of<LadderFunctions>().equilibrium_acceptance(
+                                p0, 1, power, bits) -
                             Interval(modes, bits);
                    }),
                    name + ", power " + std::to_string(power));
     }
     count.expect(proved_positive([&](long bits) {
                    return Interval(modes + Rational(1, 1000), bits) -
-                          context.functions.equilibrium_acceptance(p0, 1, 1024, bits);
+                          context.functions.of<LadderFunctions>().equilibrium_acceptance(
+                              p0, 1, 1024, bits);
                  }),
                  name + ": not near its floor");
     count.expect_without(proved_positive([&](long bits) {
                            return Interval(Rational(1, 10), bits) -
-                                  context.functions.equilibrium_acceptance(p0, 1, 1024, bits);
+                                  context.functions.of<LadderFunctions>().equilibrium_acceptance(
+                                      p0, 1, 1024, bits);
                          }),
                          name + ": at powers 1 and 1024 more than a tenth is accepted");
   });
@@ -280,14 +306,15 @@ CheckResult close_powers(const CheckContext& context) {
   const Rational near = 2 + Rational(1, 1024);
   on_energies(context, [&](const std::string& name, const Law& p0) {
     count.expect(proved_positive([&](long bits) {
-                   return context.functions.equilibrium_acceptance(p0, 2, near, bits) -
+                   return context.functions.of<LadderFunctions>().equilibrium_acceptance(
+                              p0, 2, near, bits) -
                           Interval(Rational(99, 100), bits);
                  }),
                  name + ": the acceptance");
     count.expect(proved_positive([&](long bits) {
                    return Interval(Rational(1, 50), bits) -
-                          (context.functions.mean_energy(p0, 2, bits) -
-                           context.functions.mean_energy(p0, near, bits));
+                          (context.functions.of<LadderFunctions>().mean_energy(p0, 2, bits) -
+                           context.functions.of<LadderFunctions>().mean_energy(p0, near, bits));
                  }),
                  name + ": the mean energies");
   });
@@ -297,8 +324,8 @@ CheckResult close_powers(const CheckContext& context) {
 /// The largest factor, from above, by which the weight sigma(s) s^order differs between two powers
 /// of [lowest, highest], R being the range of U: on each of `cells` cells sigma is within e^{hR/4}
 /// of its value at the middle (power_family.hpp), and s within its ends.
-Rational greatest_ratio(const FunctionsUnderTest& functions, const Law& p0, unsigned order, const Rational& lowest,
-                        const Rational& highest, unsigned cells) {
+Rational greatest_ratio(const FunctionsUnderTest& functions, const Law& p0, unsigned order,
+                        const Rational& lowest, const Rational& highest, unsigned cells) {
   constexpr long bits = 64;
   const auto [least_p, greatest_p] = std::minmax_element(p0.begin(), p0.end());
   const Interval range = log(Interval(Rational(*greatest_p / *least_p), bits));
@@ -307,7 +334,8 @@ Rational greatest_ratio(const FunctionsUnderTest& functions, const Law& p0, unsi
   std::optional<Rational> least, greatest;
   for (unsigned i = 0; i < cells; ++i) {
     const Rational left = lowest + width * i;
-    const Interval deviation = sqrt(functions.energy_variance(p0, Rational(left + width / 2), bits));
+    const Interval deviation =
+        sqrt(functions.of<LadderFunctions>().energy_variance(p0, Rational(left + width / 2), bits));
     const Rational below = (deviation / factor).lower() * integer_power(left, order);
     const Rational above =
         (deviation * factor).upper() * integer_power(Rational(left + width), order);
@@ -343,7 +371,8 @@ CheckResult near_flat_curves(const CheckContext& context) {
         // (1-u) d(1, s) - u d(s, 2): negative below the rung, positive above.
         const auto beyond = [&](const Rational& s) {
           const auto distance = [&](const Rational& from, const Rational& to) {
-            return context.functions.thermodynamic_distance(p0, from, to, cells, 64);
+            return context.functions.of<LadderFunctions>().thermodynamic_distance(p0, from, to,
+                                                                                  cells, 64);
           };
           return Interval(1 - u, 64) * distance(lowest, s) - Interval(u, 64) * distance(s, highest);
         };

@@ -1,9 +1,20 @@
 #include <algorithm>
 
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/restart_law.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "reference/analysis/ladder_design.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/progressive.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -53,16 +64,16 @@ std::vector<Template> templates() {
 CheckResult ladder_templates(const CheckContext& context) {
   Count count;
   for (const Template& expected : templates()) {
-    const Ladder ladder = context.functions.equal_distance_ladder(
+    const Ladder ladder = context.functions.of<LadderFunctions>().equal_distance_ladder(
         expected.spread, expected.lowest(), expected.highest(), expected.rungs());
     count.expect(values(ladder) == expected.powers, expected.name());
     const Rational first = expected.spread == Spread::constant
                                ? expected.powers[1] - expected.powers[0]
                                : expected.powers[1] / expected.powers[0];
     for (std::size_t k = 0; k + 1 < ladder.rungs(); ++k)
-      count.expect(
-          context.functions.thermodynamic_gap(expected.spread, ladder[k], ladder[k + 1]) == first,
-          expected.name() + ": the gap above rung " + std::to_string(k + 1));
+      count.expect(context.functions.of<LadderFunctions>().thermodynamic_gap(
+                       expected.spread, ladder[k], ladder[k + 1]) == first,
+                   expected.name() + ": the gap above rung " + std::to_string(k + 1));
   }
   return count.finding("ladders of both templates and their gaps");
 }
@@ -73,14 +84,16 @@ CheckResult maximin_problem(const CheckContext& context) {
   Count count;
   for (const Template& expected : templates()) {
     const auto quality = [&](const Power& lower, const Power& upper) {
-      return Rational(-context.functions.thermodynamic_gap(expected.spread, lower, upper));
+      return Rational(-context.functions.of<LadderFunctions>().thermodynamic_gap(expected.spread,
+                                                                                 lower, upper));
     };
     std::vector<Power> candidates{expected.lowest()};
     for (std::size_t k = 1; k < expected.rungs(); ++k) {
       candidates.emplace_back((expected.powers[k - 1] + expected.powers[k]) / 2);
       candidates.emplace_back(expected.powers[k]);
     }
-    const auto best = context.functions.maximin_ladder(candidates, expected.rungs(), quality);
+    const auto best = context.functions.of<LadderFunctions>().maximin_ladder(
+        candidates, expected.rungs(), quality);
     count.expect(values(best.ladder) == expected.powers && best.solutions == 1, expected.name());
     // A mask says which of the candidates between the ends are rungs.
     const std::size_t between = candidates.size() - 2;
@@ -111,9 +124,13 @@ CheckResult stage_targets(const CheckContext& context) {
       for (std::size_t m = 1; m <= horizons.size(); ++m) {
         const FixedHorizonSpace space(use.model, horizons[m - 1]);
         const ParallelTempering kernels(space, ladder, RestartLaw::uniform(horizons[m - 1]));
-        const Law target = context.functions.stage_target(use.model, use.horizon, block, ladder, m);
+        const Law target = context.functions.of<KernelFunctions>().stage_target(
+            use.model, use.horizon, block, ladder, m);
         const std::string what = use.name + ", stage " + std::to_string(m);
-        count.expect(context.functions.transition(kernels, 1, 1).apply(target) == target, what);
+        count.expect(
+            context.functions.of<KernelFunctions>().transition(kernels, 1, 1).apply(target) ==
+                target,
+            what);
         count.expect(m < horizons.size() || target == last, what + " is the last");
       }
     }

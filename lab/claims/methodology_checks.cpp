@@ -1,9 +1,34 @@
 #include <algorithm>
 
+#include "gpu/sampler/restart_law.hpp"
+#include "gpu/sampler/sweep.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/claims/truncated_metropolis.hpp"
+#include "lab/contest/exact_comparison.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "reference/analysis/detailed_balance.hpp"
+#include "reference/analysis/power_family.hpp"
+#include "reference/analysis/spectral_gap.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
 #include "reference/kernels/power_target.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/model/vocabulary.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -18,19 +43,21 @@ CheckResult power_raises_likelihood(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 200) continue;
-    const Law p0 = context.functions.base_law(space);
+    const Law p0 = context.functions.of<RecordFunctions>().base_law(space);
     const bool constant = std::count(p0.begin(), p0.end(), p0.front()) == std::ssize(p0);
     if (constant) {
-      count.expect(context.functions.power_target(space, Power(Rational(3))) == p0,
-                   use.name + ": the target of a constant p0");
+      count.expect(
+          context.functions.of<RecordFunctions>().power_target(space, Power(Rational(3))) == p0,
+          use.name + ": the target of a constant p0");
       continue;
     }
     for (std::size_t i = 0; i + 1 < powers.size(); ++i)
-      count.expect(decide_sign([&](long bits) {
-                     return context.functions.mean_energy(p0, powers[i], bits) -
-                            context.functions.mean_energy(p0, powers[i + 1], bits);
-                   }) == 1,
-                   use.name + ", power " + to_string(powers[i + 1]));
+      count.expect(
+          decide_sign([&](long bits) {
+            return context.functions.of<LadderFunctions>().mean_energy(p0, powers[i], bits) -
+                   context.functions.of<LadderFunctions>().mean_energy(p0, powers[i + 1], bits);
+          }) == 1,
+          use.name + ", power " + to_string(powers[i + 1]));
   }
   return count.seen("pairs of powers, 1 to 5.25");
 }
@@ -40,10 +67,12 @@ constexpr std::string_view usually_short_model =
     R"({"name": "usually-short", "vocabulary": ["a", "e"], "terminal": ["e"],
         "next": {"": {"a": "1/10", "e": "9/10"}}, "default": {"a": "1/2", "e": "1/2"}})";
 
-Bracket second_eigenvalue_at(const FunctionsUnderTest& functions, const FixedHorizonSpace& space, unsigned power) {
+Bracket second_eigenvalue_at(const FunctionsUnderTest& functions, const FixedHorizonSpace& space,
+                             unsigned power) {
   const Power alpha{Rational(power)};
-  return functions.second_eigenvalue(
-      functions.fixed_horizon_kernel(space, alpha, RestartLaw::uniform(space.horizon())),
+  return functions.of<KernelFunctions>().second_eigenvalue(
+      functions.of<KernelFunctions>().fixed_horizon_kernel(space, alpha,
+                                                           RestartLaw::uniform(space.horizon())),
       power_target(space, alpha), 30);
 }
 
@@ -86,15 +115,20 @@ CheckResult gap_at_most_base(const CheckContext& context) {
     for (const unsigned power : {1U, 2U, 3U, 5U}) {
       const Power alpha{Rational(power)};
       const Law target = power_target(space, alpha);
-      Matrix kernel = context.functions.fixed_horizon_kernel(space, alpha, restart);
+      Matrix kernel =
+          context.functions.of<KernelFunctions>().fixed_horizon_kernel(space, alpha, restart);
       const std::string place = use.name + ", power " + std::to_string(power);
       if (power == 1)
-        count.expect(context.functions.eigenvalues_above(kernel, target, lambda) == 1 &&
-                         context.functions.eigenvalues_above(kernel, target, lambda - grain) > 1,
+        count.expect(context.functions.of<KernelFunctions>().eigenvalues_above(kernel, target,
+                                                                               lambda) == 1 &&
+                         context.functions.of<KernelFunctions>().eigenvalues_above(
+                             kernel, target, lambda - grain) > 1,
                      place + ": the second eigenvalue");
       for (std::size_t x = 0; x < space.size(); ++x)
         for (std::size_t y = 0; y < space.size(); ++y) kernel(x, y) *= -1;
-      count.expect(space.size() - context.functions.eigenvalues_above(kernel, target, -lambda) >= 2,
+      count.expect(space.size() - context.functions.of<KernelFunctions>().eigenvalues_above(
+                                      kernel, target, -lambda) >=
+                       2,
                    place);
     }
   }
@@ -111,9 +145,11 @@ CheckResult one_way_proposal(const CheckContext& context) {
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y) {
         if (space[y].length() >= space[x].length()) continue;
-        if (context.functions.truncated_proposal(space, alpha, x, y) == 0) continue;
-        count.expect(context.functions.truncated_proposal(space, alpha, y, x) == 0,
-                     use.name + ": " + space.name(x) + " | " + space.name(y));
+        if (context.functions.of<KernelFunctions>().truncated_proposal(space, alpha, x, y) == 0)
+          continue;
+        count.expect(
+            context.functions.of<KernelFunctions>().truncated_proposal(space, alpha, y, x) == 0,
+            use.name + ": " + space.name(x) + " | " + space.name(y));
       }
   }
   return count.seen("shortening proposals without a reverse");
@@ -128,7 +164,8 @@ CheckResult exact_on_truncated(const CheckContext& context) {
     const ComparisonSpace space(use.model, use.horizon);
     if (space.size() > 200) continue;
     const Power alpha{Rational(use.powers.back())};
-    const Matrix kernel = context.functions.truncated_metropolis(space, alpha);
+    const Matrix kernel =
+        context.functions.of<KernelFunctions>().truncated_metropolis(space, alpha);
     count.expect(!first_violation_of_detailed_balance(
                      FactoredKernel(kernel), power_target(space, alpha), token_counts(space)),
                  use.name + ": detailed balance");
@@ -152,7 +189,7 @@ CheckResult stages_of_blocks(const CheckContext& context) {
       std::vector<std::size_t> expected;
       for (std::size_t m = 1; m * block < horizon + block; ++m)
         expected.push_back(std::min(m * block, horizon));
-      const auto stages = context.functions.stage_horizons(horizon, block);
+      const auto stages = context.functions.of<KernelFunctions>().stage_horizons(horizon, block);
       count.expect(stages == expected && stages.back() == horizon,
                    "T = " + std::to_string(horizon) + ", B = " + std::to_string(block));
     }
@@ -169,7 +206,8 @@ CheckResult proposal_is_temperature(const CheckContext& context) {
     if (use.model.default_row()) rows.push_back(*use.model.default_row());
     for (const unsigned power : {2U, 5U})
       for (const TokenRow& row : rows) {
-        const TokenRow g = context.functions.token_proposal(row, Power(Rational(power)));
+        const TokenRow g =
+            context.functions.of<RecordFunctions>().token_proposal(row, Power(Rational(power)));
         bool odds = true;
         for (std::size_t v = 0; v < row.size(); ++v)
           for (std::size_t u = 0; u < row.size(); ++u) {
@@ -194,7 +232,7 @@ CheckResult several_rungs(const CheckContext& context) {
     if (space.size() > 9) continue;
     const ParallelTempering chain(space, parse_ladder("1,2,4", "ladder"),
                                   RestartLaw::uniform(use.horizon));
-    const FactoredKernel sweep = context.functions.ordered_sweep(chain);
+    const FactoredKernel sweep = context.functions.of<KernelFunctions>().ordered_sweep(chain);
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t y = 0; y < space.size(); ++y) {
         if (x == y) continue;
@@ -213,7 +251,7 @@ CheckResult zero_counts(const CheckContext& context) {
     if (use.powers.size() < 2 || use.horizon > 3) continue;
     const ParallelTempering chain(use.space(), use.ladder(), RestartLaw::uniform(use.horizon));
     const Law start = point_mass(chain.target().size(), 0);
-    const auto& transition = context.functions.transition;
+    const auto& transition = context.functions.of<KernelFunctions>().transition;
     count.expect(transition(chain, 0, 0).apply(start) == start, use.name + ": nothing");
     count.expect(
         transition(chain, 0, 2).apply(start) == repeated(chain.ordered_sweep(), 2).apply(start),
@@ -222,8 +260,8 @@ CheckResult zero_counts(const CheckContext& context) {
         transition(chain, 2, 0).apply(start) == repeated(chain.local_sweep(), 2).apply(start),
         use.name + ": local moves alone");
     const auto law = [&](const StageSchedule& stage) {
-      return context.functions.progressive_law(use.model, use.horizon, 1, use.ladder(), {stage},
-                                             Schedule::adj);
+      return context.functions.of<KernelFunctions>().progressive_law(
+          use.model, use.horizon, 1, use.ladder(), {stage}, Schedule::adj);
     };
     count.expect(law({0, 2, 2}) == law({3, 0, 0}), use.name + ": no rounds");
     count.expect(law({0, 2, 2}) != law({1, 1, 1}) || chain.target().size() == 1,
@@ -240,7 +278,7 @@ CheckResult endings_move(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     if (space.size() > 100) continue;
-    const Matrix kernel = context.functions.fixed_horizon_kernel(
+    const Matrix kernel = context.functions.of<KernelFunctions>().fixed_horizon_kernel(
         space, Power(Rational(use.powers.back())), RestartLaw::uniform(use.horizon));
     for (std::size_t x = 0; x < space.size(); ++x) {
       if (!space[x].terminated) continue;
@@ -302,16 +340,17 @@ CheckResult swaps_accelerate(const CheckContext& context) {
     const FixedHorizonSpace space(lopsided_levels(levels), 2 * levels);
     const Power alpha{Rational(8)};
     const RestartLaw restart = half_at_first(2 * levels);
-    brackets.push_back(context.functions.second_eigenvalue(
-        context.functions.fixed_horizon_kernel(space, alpha, restart), power_target(space, alpha),
-        16));
+    brackets.push_back(context.functions.of<KernelFunctions>().second_eigenvalue(
+        context.functions.of<KernelFunctions>().fixed_horizon_kernel(space, alpha, restart),
+        power_target(space, alpha), 16));
     const std::string place = std::to_string(levels) + " levels";
     if (levels > 1)
       count.expect(4 * (1 - brackets[levels - 1].lower) < 3 * (1 - brackets[levels - 2].upper),
                    place + ": the single chain's gap");
     if (levels > 2) continue;
     const ParallelTempering chain(space, parse_ladder("1,8", "ladder"), restart);
-    const FactoredKernel rounds = repeated(context.functions.transition(chain, 1, 1), 2);
+    const FactoredKernel rounds =
+        repeated(context.functions.of<KernelFunctions>().transition(chain, 1, 1), 2);
     const Law target = chain.target();
     for (std::size_t from = 0; from < target.size(); ++from) {
       const Law after = rounds.apply(point_mass(target.size(), from));

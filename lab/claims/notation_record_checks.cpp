@@ -3,12 +3,24 @@
 #include <optional>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/shipped_models.hpp"
+#include "reference/analysis/four_state.hpp"
 #include "reference/kernels/block_extension.hpp"
+#include "reference/kernels/cached_ratio.hpp"
 #include "reference/kernels/continuation_mass.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/record_agreement.hpp"
 #include "reference/kernels/suffix_proposal.hpp"
 #include "reference/kernels/token_proposal.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -42,7 +54,7 @@ std::map<std::vector<Token>, Rational> prefix_masses(const RecordSpace& space,
   std::map<std::vector<Token>, Rational> masses;
   for (std::size_t s = 0; s < space.size(); ++s) {
     std::vector<Token> prefix;
-    const Rational mass = functions.likelihood(space, s);
+    const Rational mass = functions.of<RecordFunctions>().likelihood(space, s);
     masses[prefix] += mass;
     for (const Token token : space[s].tokens) {
       prefix.push_back(token);
@@ -53,10 +65,11 @@ std::map<std::vector<Token>, Rational> prefix_masses(const RecordSpace& space,
 }
 
 /// Π p0(x_t | x_{<t}) along tokens, from the model's rows.
-Rational along_rows(const FiniteModel& model, std::span<const Token> tokens, const FunctionsUnderTest& functions) {
+Rational along_rows(const FiniteModel& model, std::span<const Token> tokens,
+                    const FunctionsUnderTest& functions) {
   Rational product = 1;
   for (std::size_t t = 0; t < tokens.size(); ++t)
-    product *= functions.token_row(model, tokens.first(t))[tokens[t]];
+    product *= functions.of<RecordFunctions>().token_row(model, tokens.first(t))[tokens[t]];
   return product;
 }
 
@@ -85,7 +98,7 @@ CheckResult padded_law(const CheckContext& context) {
 CheckResult record_law(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
-    const Law law = context.functions.base_law(use.space());
+    const Law law = context.functions.of<RecordFunctions>().base_law(use.space());
     count.expect(sum_of(law) == 1, use.name + ": the records do not sum to one");
     count.expect(std::all_of(law.begin(), law.end(), [](const Rational& p) { return p > 0; }),
                  use.name + ": a record without probability");
@@ -102,12 +115,12 @@ CheckResult terminated_law(const CheckContext& context) {
     const FixedHorizonSpace shorter(use.model, use.horizon - 1);
     for (std::size_t s = 0; s < space.size(); ++s) {
       const Rational product = along_rows(use.model, space[s].tokens, context.functions);
-      count.expect(context.functions.likelihood(space, s) == product,
+      count.expect(context.functions.of<RecordFunctions>().likelihood(space, s) == product,
                    use.name + ": " + space.name(s));
       if (space[s].length() < use.horizon)
-        count.expect(
-            context.functions.likelihood(shorter, shorter.find(space[s].tokens).value()) == product,
-            use.name + ": " + space.name(s) + " with less padding");
+        count.expect(context.functions.of<RecordFunctions>().likelihood(
+                         shorter, shorter.find(space[s].tokens).value()) == product,
+                     use.name + ": " + space.name(s) + " with less padding");
     }
   }
   return count.finding("records, terminated ones at two horizons");
@@ -119,7 +132,8 @@ CheckResult power_target_check(const CheckContext& context) {
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
     for (const unsigned power : use.powers) {
-      const Law target = context.functions.power_target(space, Power(Rational(power)));
+      const Law target =
+          context.functions.of<RecordFunctions>().power_target(space, Power(Rational(power)));
       count.expect(sum_of(target) == 1, use.name + ": the target does not sum to one");
       Rational z = 0;
       for (std::size_t s = 0; s < space.size(); ++s) z += integer_power(space.likelihood(s), power);
@@ -141,7 +155,8 @@ CheckResult token_proposal_check(const CheckContext& context) {
       for (const unsigned power : use.powers) {
         Rational z = 0;
         for (const Rational& p : row) z += integer_power(p, power);
-        const TokenRow g = context.functions.token_proposal(row, Power(Rational(power)));
+        const TokenRow g =
+            context.functions.of<RecordFunctions>().token_proposal(row, Power(Rational(power)));
         bool holds = sum_of(g) == 1;
         for (std::size_t v = 0; v < row.size(); ++v)
           holds = holds && g[v] * z == integer_power(row[v], power);
@@ -158,15 +173,17 @@ CheckResult padding_normalizer(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto g = context.functions.padded_token(space, Power(Rational(use.powers.back())));
+    const auto g = context.functions.of<RecordFunctions>().padded_token(
+        space, Power(Rational(use.powers.back())));
     for (std::size_t s = 0; s < space.size(); ++s) {
       const std::size_t length = space[s].length();
       for (std::size_t t = length + 1; t <= use.horizon; ++t)
         count.expect(g(s, t) == 1, use.name + ": " + space.name(s) + ", t = " + std::to_string(t));
       if (length < use.horizon)
-        count.expect(context.functions.cached_zeta(use.model, use.horizon, use.powers.back(),
-                                                 space[s].tokens, length + 1) == 0.0,
-                     use.name + ": cached zeta of " + space.name(s));
+        count.expect(
+            context.functions.of<RecordFunctions>().cached_zeta(
+                use.model, use.horizon, use.powers.back(), space[s].tokens, length + 1) == 0.0,
+            use.name + ": cached zeta of " + space.name(s));
     }
   }
   return count.finding("normalizers of padding");
@@ -177,7 +194,8 @@ CheckResult suffix_proposal_check(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto q = context.functions.suffix_proposal(space, Power(Rational(use.powers.back())));
+    const auto q = context.functions.of<RecordFunctions>().suffix_proposal(
+        space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t r = 1; r <= use.horizon; ++r) {
         Rational total = 0;
@@ -192,7 +210,8 @@ CheckResult self_transition(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
     const FixedHorizonSpace space = use.space();
-    const auto q = context.functions.suffix_proposal(space, Power(Rational(use.powers.back())));
+    const auto q = context.functions.of<RecordFunctions>().suffix_proposal(
+        space, Power(Rational(use.powers.back())));
     for (std::size_t x = 0; x < space.size(); ++x)
       for (std::size_t r = space[x].length() + 1; r <= use.horizon; ++r)
         for (std::size_t y = 0; y < space.size(); ++y)
@@ -224,9 +243,10 @@ CheckResult power_conditional_check(const CheckContext& context) {
     const Power power{Rational(use.powers.back())};
     const Law target = power_target(space, power);
     for (const auto& prefix : open_prefixes(space))
-      count.expect(target_conditional(space, target, prefix) ==
-                       context.functions.power_conditional(space, power, prefix),
-                   use.name + " after '" + use.model.text(prefix) + "'");
+      count.expect(
+          target_conditional(space, target, prefix) ==
+              context.functions.of<RecordFunctions>().power_conditional(space, power, prefix),
+          use.name + " after '" + use.model.text(prefix) + "'");
   }
   return count.finding("next-token conditionals");
 }
@@ -246,12 +266,13 @@ CheckResult proposal_is_conditional(const CheckContext& context) {
       bool same_mass = true;
       for (Token v = 0; v < row.size(); ++v) {
         if (row[v] == 0) continue;
-        const Rational h = context.functions.continuation_mass(space, power, prefix, v);
+        const Rational h =
+            context.functions.of<RecordFunctions>().continuation_mass(space, power, prefix, v);
         same_mass = same_mass && (!mass || *mass == h);
         mass = h;
       }
-      const bool same_law =
-          context.functions.token_proposal(row, power) == target_conditional(space, target, prefix);
+      const bool same_law = context.functions.of<RecordFunctions>().token_proposal(row, power) ==
+                            target_conditional(space, target, prefix);
       ++(same_law ? equal : different);
       count.expect(same_law == same_mass, use.name + " after '" + use.model.text(prefix) + "'");
     }
@@ -269,9 +290,10 @@ CheckResult not_tokenwise(const CheckContext& context) {
   const FixedHorizonSpace space(parse_finite_model(four_state_model, "four-state"), 2);
   const Power power{Rational(2)};
   const Token e = *space.model().find_token("e");
-  const Rational at_target =
-      target_conditional(space, context.functions.power_target(space, power), {})[e];
-  const Rational tokenwise = context.functions.token_proposal(space.model().token_row({}), power)[e];
+  const Rational at_target = target_conditional(
+      space, context.functions.of<RecordFunctions>().power_target(space, power), {})[e];
+  const Rational tokenwise =
+      context.functions.of<RecordFunctions>().token_proposal(space.model().token_row({}), power)[e];
   Count count;
   count.expect(at_target == Rational(2, 3), "e comes first with " + to_string(at_target));
   count.expect(tokenwise == Rational(1, 2), "g proposes e with " + to_string(tokenwise));
@@ -303,12 +325,13 @@ CheckResult local_ratio(const CheckContext& context, Ratio&& ratio) {
 CheckResult cached_ratio_check(const CheckContext& context) {
   const FunctionsUnderTest& functions = context.functions;
   return local_ratio(context, [&](const RecordSpace& space, const Power& power, std::size_t x,
-                                   std::size_t y, std::size_t r) {
+                                  std::size_t y, std::size_t r) {
     Rational product = 1;
     const auto normalizer = [&](std::size_t s, std::size_t t) {
       const std::span<const Token> tokens = space[s].tokens;
       if (t > tokens.size()) return Rational(1);
-      return functions.token_normalizer(space.model().token_row(tokens.first(t - 1)), power);
+      return functions.of<RecordFunctions>().token_normalizer(
+          space.model().token_row(tokens.first(t - 1)), power);
     };
     for (std::size_t t = r; t <= space.horizon(); ++t)
       product *= normalizer(y, t) / normalizer(x, t);
@@ -318,7 +341,7 @@ CheckResult cached_ratio_check(const CheckContext& context) {
 
 /// The same from sums that stop at the two records' own lengths.
 CheckResult cached_ratio_length(const CheckContext& context) {
-  return local_ratio(context, context.functions.cached_ratio);
+  return local_ratio(context, context.functions.of<RecordFunctions>().cached_ratio);
 }
 
 /// eq:implementation-extension: from the empty record, block extension to T is Π g, which is not
@@ -331,8 +354,10 @@ CheckResult block_extension_check(const CheckContext& context) {
     const FixedHorizonSpace empty(use.model, 0);
     const FixedHorizonSpace half(use.model, (use.horizon + 1) / 2);
     const Power power{Rational(use.powers.back())};
-    const Matrix first = context.functions.block_extension(empty, half, power);
-    const Matrix second = context.functions.block_extension(half, space, power);
+    const Matrix first =
+        context.functions.of<RecordFunctions>().block_extension(empty, half, power);
+    const Matrix second =
+        context.functions.of<RecordFunctions>().block_extension(half, space, power);
     const SuffixProposal q(space, power);
     const Law target = power_target(space, power);
     for (std::size_t y = 0; y < space.size(); ++y) {

@@ -1,7 +1,11 @@
 // Whether the samplers that the paper compares are, as compiled, what they are defined to be.
 #include <algorithm>
 
+#include "gpu/sampler/progress.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/laws/named_sampler_law.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -10,8 +14,8 @@ namespace {
 CheckResult walked(const CheckContext& context, const std::vector<std::string>& samplers) {
   Count count;
   Real worst = 0;
-  for (const ShippedSampler& one :
-       shipped_samplers(context.uses, samplers, context.functions.sampler_program)) {
+  for (const ShippedSampler& one : shipped_samplers(
+           context.uses, samplers, context.functions.of<ProgramFunctions>().sampler_program)) {
     count.expect(one.holds(), one.run.sampler + " on " + one.model + ": TV " +
                                   to_scientific(one.report.tv_own) + " from its definition");
     // A law of one record alone would say little.

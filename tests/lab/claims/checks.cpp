@@ -5,8 +5,11 @@
 
 #include "lab/claims/claim.hpp"
 #include "lab/claims/claim_runner.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/claims/planted.hpp"
+
+namespace tempera::checks_test {
 
 using namespace tempera;
 
@@ -302,3 +305,5 @@ TEST_CASE("a verdict that a theorem covers needs it, and a witness is the one th
   CHECK(
       refuted_sealed(claim, lab::CheckResult{std::nullopt, "decides nothing: 0 cases"}, bindings));
 }
+
+}  // namespace tempera::checks_test

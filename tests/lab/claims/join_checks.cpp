@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/join_case.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/claims/drawn_join_cases.hpp"
 #include "tests/temporary_file.hpp"

@@ -1,5 +1,31 @@
 #include <algorithm>
 
+#include "gpu/sampler/restart_law.hpp"
+#include "lab/claims/bound_functions.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/claims/truncated_metropolis.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/swap.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
@@ -41,8 +67,9 @@ Matrix at_rest(const ComparisonSpace& space, const Power&) {
 template <class Spoil>
 std::function<void(FunctionsUnderTest&)> spoilt_bias(Spoil spoil) {
   return [spoil](FunctionsUnderTest& functions) {
-    functions.rung_bias = [spoil](const ComparisonSpace& space, const Matrix& kernel,
-                                  const Law& target, std::size_t h) {
+    functions.of<lab::BoundFunctions>().rung_bias = [spoil](const ComparisonSpace& space,
+                                                            const Matrix& kernel, const Law& target,
+                                                            std::size_t h) {
       RungBias bias = rung_bias(space, kernel, target, h);
       spoil(bias);
       return bias;
@@ -52,7 +79,7 @@ std::function<void(FunctionsUnderTest&)> spoilt_bias(Spoil spoil) {
 
 std::function<void(FunctionsUnderTest&)> scaled_variation(const Rational& factor) {
   return [factor](FunctionsUnderTest& functions) {
-    functions.total_variation = [factor](const Law& mu, const Law& nu) {
+    functions.of<lab::BoundFunctions>().total_variation = [factor](const Law& mu, const Law& nu) {
       return Rational(factor * total_variation(mu, nu));
     };
   };
@@ -63,18 +90,19 @@ std::vector<Planted> in_bias_bounds(const std::string& check) {
   return {
       {check, "a joint bound without its K",
        [](FunctionsUnderTest& functions) {
-         functions.joint_bias_bound = [](const std::vector<RungBias>& rungs, unsigned n) {
-           const Rational bound =
-               joint_bias_floor(rungs) - integer_power(1 - uniform_entry(rungs), n);
-           return bound > 0 ? bound : Rational(0);
-         };
+         functions.of<lab::BoundFunctions>().joint_bias_bound =
+             [](const std::vector<RungBias>& rungs, unsigned n) {
+               const Rational bound =
+                   joint_bias_floor(rungs) - integer_power(1 - uniform_entry(rungs), n);
+               return bound > 0 ? bound : Rational(0);
+             };
        }},
       {check, "a rung's bound one round late",
        [](FunctionsUnderTest& functions) {
-         functions.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
-                                          unsigned n) {
-           return output_bias_bound(rungs, k, n - 1);
-         };
+         functions.of<lab::BoundFunctions>().output_bias_bound =
+             [](const std::vector<RungBias>& rungs, std::size_t k, unsigned n) {
+               return output_bias_bound(rungs, k, n - 1);
+             };
        }},
       {check, "a delta that is too large",
        spoilt_bias([](RungBias& bias) { bias.entry = (bias.entry + 1) / 2; })},
@@ -91,32 +119,33 @@ std::vector<Planted> planted_in_bounds() {
   std::vector<Planted> all{
       {"minorization", "twice the epsilon",
        [](FunctionsUnderTest& functions) {
-         functions.full_restart_weight = [](const auto& space, const auto& ladder,
-                                            const auto& law) {
-           return Rational(2 * full_restart_weight(space, ladder, law));
-         };
+         functions.of<lab::BoundFunctions>().full_restart_weight =
+             [](const auto& space, const auto& ladder, const auto& law) {
+               return Rational(2 * full_restart_weight(space, ladder, law));
+             };
        }},
       {"minorization", "an epsilon of nothing",
        [](FunctionsUnderTest& functions) {
-         functions.full_restart_weight = [](const auto&, const auto&, const auto&) {
-           return Rational(0);
-         };
+         functions.of<lab::BoundFunctions>().full_restart_weight =
+             [](const auto&, const auto&, const auto&) { return Rational(0); };
        }},
       {"minorization", "a sweep at rest",
        [](FunctionsUnderTest& functions) {
-         functions.local_sweep = [](const ParallelTempering& chain) {
+         functions.of<lab::KernelFunctions>().local_sweep = [](const ParallelTempering& chain) {
            return FactoredKernel(chain.shape());
          };
        }},
       {"convergence", "a round at rest",
        [](FunctionsUnderTest& functions) {
-         functions.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
+         functions.of<lab::KernelFunctions>().transition = [](const ParallelTempering& chain,
+                                                              std::size_t, std::size_t) {
            return FactoredKernel(chain.shape());
          };
        }},
       {"convergence", "a round that no longer moves one rung",
        [](FunctionsUnderTest& functions) {
-         functions.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
+         functions.of<lab::KernelFunctions>().transition = [](const ParallelTempering& chain,
+                                                              std::size_t, std::size_t) {
            std::vector<Matrix> kernels;
            for (std::size_t k = 0; k < chain.shape().size(); ++k)
              kernels.push_back(chain.local_kernel(k));
@@ -130,35 +159,50 @@ std::vector<Planted> planted_in_bounds() {
        }},
       {"convergence", "a bound that forgets the initial distance",
        [](FunctionsUnderTest& functions) {
-         functions.convergence_bound = [](const Rational& epsilon, unsigned n, const Rational&) {
+         functions.of<lab::BoundFunctions>().convergence_bound = [](const Rational& epsilon,
+                                                                    unsigned n, const Rational&) {
            return convergence_bound(epsilon, n, 1);
          };
        }},
       {"structural_bias", "a variation of nine tenths", scaled_variation(Rational(9, 10))},
       {"truncating_bias", "a kernel at rest",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"truncating_bias", "a kernel that lengthens",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"crossing", "a kernel that lengthens",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"crossing", "a kernel at rest",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"crossing", "a flow that counts double",
        spoilt_bias([](RungBias& bias) { bias.flow *= 2; })},
       {"shortening_flow", "the sum of the flows, not their mean",
        [](FunctionsUnderTest& functions) {
-         functions.flow_bound = [](const std::vector<RungBias>& rungs) {
+         functions.of<lab::BoundFunctions>().flow_bound = [](const std::vector<RungBias>& rungs) {
            return Rational(Rational(rungs.size()) * flow_bound(rungs));
          };
        }},
       {"shortening_flow", "a flow of nothing", spoilt_bias([](RungBias& bias) { bias.flow = 0; })},
       {"shortening_flow", "a variation of nothing", scaled_variation(0)},
       {"truncating_one_way", "a kernel that lengthens",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"four_state_confinement", "a lazy kernel",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = lazy; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lazy;
+       }},
       {"four_state_confinement", "a kernel that lengthens",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
   };
   for (const char* check : {"structural_bias", "truncating_bias"})
     for (Planted& planted : in_bias_bounds(check)) all.push_back(std::move(planted));
@@ -167,38 +211,48 @@ std::vector<Planted> planted_in_bounds() {
 
 std::vector<Planted> planted_in_drift() {
   const auto without_factor = [](FunctionsUnderTest& functions) {
-    functions.restart_through_tau = [](const auto& space, const auto& power, std::size_t) {
+    functions.of<lab::KernelFunctions>().restart_through_tau = [](const auto& space,
+                                                                  const auto& power, std::size_t) {
       return lab::restart_within_record(space, power, false);
     };
   };
   return {
       {"swaps_preserve_count", "swaps at rest",
        [](FunctionsUnderTest& functions) {
-         functions.truncating_swap_acceptance = [](const auto& space, const auto&, const auto&) {
-           return Matrix(space.size(), space.size());
-         };
+         functions.of<lab::KernelFunctions>().truncating_swap_acceptance =
+             [](const auto& space, const auto&, const auto&) {
+               return Matrix(space.size(), space.size());
+             };
        }},
       {"swapped_keep_budget", "a kernel that lengthens",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"swapped_keep_budget", "swaps at rest",
        [](FunctionsUnderTest& functions) {
-         functions.truncating_swap_acceptance = [](const auto& space, const auto&, const auto&) {
-           return Matrix(space.size(), space.size());
-         };
+         functions.of<lab::KernelFunctions>().truncating_swap_acceptance =
+             [](const auto& space, const auto&, const auto&) {
+               return Matrix(space.size(), space.size());
+             };
        }},
       {"mean_count_drop", "a flow that counts double",
        spoilt_bias([](RungBias& bias) { bias.flow *= 2; })},
       {"mean_count_drop", "an excluded mass that is too small",
        spoilt_bias([](RungBias& bias) { bias.excluded_mass /= 2; })},
       {"mean_count_drop", "a kernel at rest",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"count_contracts", "a delta that is too large",
        spoilt_bias([](RungBias& bias) { bias.entry = (bias.entry + 1) / 2; })},
       {"count_contracts", "a kernel at rest",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"long_mass_harmless", "a kernel that censors",
        [](FunctionsUnderTest& functions) {
-         functions.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                                     const Power&) {
            Matrix kernel(space.size(), space.size());
            for (std::size_t x = 0; x < space.size(); ++x) kernel(x, 0) = 1;
            return kernel;
@@ -210,47 +264,50 @@ std::vector<Planted> planted_in_drift() {
        spoilt_bias([](RungBias& bias) { bias.flow = 0; })},
       {"bias_bound_reached", "a rung's bound one round late",
        [](FunctionsUnderTest& functions) {
-         functions.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
-                                          unsigned n) {
-           return output_bias_bound(rungs, k, n - 1);
-         };
+         functions.of<lab::BoundFunctions>().output_bias_bound =
+             [](const std::vector<RungBias>& rungs, std::size_t k, unsigned n) {
+               return output_bias_bound(rungs, k, n - 1);
+             };
        }},
       {"bias_bound_reached", "a variation of nine tenths", scaled_variation(Rational(9, 10))},
       {"tau_of_censored", "the factor left out", without_factor},
       {"tau_of_censored", "the length for tau, whatever a censored record counts as",
        [](FunctionsUnderTest& functions) {
-         functions.restart_through_tau = [](const auto& space, const auto& power, std::size_t) {
-           return lab::restart_through_tau(space, power, space.horizon());
-         };
+         functions.of<lab::KernelFunctions>().restart_through_tau =
+             [](const auto& space, const auto& power, std::size_t) {
+               return lab::restart_through_tau(space, power, space.horizon());
+             };
        }},
   };
 }
 
 std::vector<Planted> planted_in_four_states() {
   const auto lazy_kernel = [](FunctionsUnderTest& functions) {
-    functions.truncating_kernel = lazy;
+    functions.of<lab::KernelFunctions>().truncating_kernel = lazy;
   };
   const auto another_power = [](FunctionsUnderTest& functions) {
-    functions.power_target = [](const FixedHorizonSpace& space, const Power&) {
+    functions.of<lab::RecordFunctions>().power_target = [](const FixedHorizonSpace& space,
+                                                           const Power&) {
       return power_target(space, Power(Rational(3)));
     };
   };
   const auto another_restart = [](FunctionsUnderTest& functions) {
-    functions.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+    functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,
+                                                                   const auto& power, const auto&) {
       return fixed_horizon_kernel(space, power, RestartLaw({Rational(1, 3), Rational(2, 3)}));
     };
   };
   const auto without_half = [](FunctionsUnderTest& functions) {
-    functions.total_variation_curve = [](const auto& schedule, auto start, const auto& target,
-                                         auto steps) {
+    functions.of<lab::BoundFunctions>().total_variation_curve = [](const auto& schedule, auto start,
+                                                                   const auto& target, auto steps) {
       auto curve = total_variation_curve(schedule, start, target, steps);
       for (Rational& value : curve) value *= 2;
       return curve;
     };
   };
   const auto one_step_ahead = [](FunctionsUnderTest& functions) {
-    functions.total_variation_curve = [](const auto& schedule, auto start, const auto& target,
-                                         auto steps) {
+    functions.of<lab::BoundFunctions>().total_variation_curve = [](const auto& schedule, auto start,
+                                                                   const auto& target, auto steps) {
       auto curve = total_variation_curve(schedule, start, target, steps + 1);
       curve.erase(curve.begin());
       return curve;
@@ -260,7 +317,7 @@ std::vector<Planted> planted_in_four_states() {
       {"printed_decimals", "a lazy kernel", lazy_kernel},
       {"printed_decimals", "another last digit",
        [](FunctionsUnderTest& functions) {
-         functions.paper_tables = [](const std::string& tree) {
+         functions.of<lab::ExperimentFunctions>().paper_tables = [](const std::string& tree) {
            lab::PaperTables tables = lab::read_paper_tables(tree);
            tables.at("fig:condensed-tv-summary").entry("four-state", "N = 5", "Fixed horizon") +=
                Rational(1, 100000);
@@ -270,24 +327,27 @@ std::vector<Planted> planted_in_four_states() {
       {"back_with_an_eighth", "another restart law", another_restart},
       {"length_only_bound", "a bound one round ahead",
        [](FunctionsUnderTest& functions) {
-         functions.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
-                                          unsigned n) {
-           return output_bias_bound(rungs, k, n + 1);
-         };
+         functions.of<lab::BoundFunctions>().output_bias_bound =
+             [](const std::vector<RungBias>& rungs, std::size_t k, unsigned n) {
+               return output_bias_bound(rungs, k, n + 1);
+             };
        }},
       {"valid_masses", "a lazy kernel", lazy_kernel},
       {"falls_then_rises", "a curve one step ahead", one_step_ahead},
       {"censored_unreachable", "a truncating kernel at rest",
-       [](FunctionsUnderTest& functions) { functions.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"full_restart_example", "the restart at 2",
        [](FunctionsUnderTest& functions) {
-         functions.fixed_horizon_kernel_at = [](const auto& space, const auto& power, std::size_t) {
-           return fixed_horizon_kernel_at(space, power, 2);
-         };
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel_at =
+             [](const auto& space, const auto& power, std::size_t) {
+               return fixed_horizon_kernel_at(space, power, 2);
+             };
        }},
       {"full_restart_example", "another power's target for the base law",
        [](FunctionsUnderTest& functions) {
-         functions.base_law = [](const FixedHorizonSpace& space) {
+         functions.of<lab::RecordFunctions>().base_law = [](const FixedHorizonSpace& space) {
            return power_target(space, Power(Rational(2)));
          };
        }},
@@ -296,15 +356,17 @@ std::vector<Planted> planted_in_four_states() {
       {"four_state_fixed", "another restart law", another_restart},
       {"four_state_fixed", "another power",
        [](FunctionsUnderTest& functions) {
-         functions.fixed_horizon_kernel = [](const auto& space, const auto&, const auto& restart) {
-           return fixed_horizon_kernel(space, Power(Rational(3)), restart);
-         };
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel =
+             [](const auto& space, const auto&, const auto& restart) {
+               return fixed_horizon_kernel(space, Power(Rational(3)), restart);
+             };
        }},
       {"four_state_truncating", "a lazy kernel", lazy_kernel},
       {"four_state_invariance", "another power's target", another_power},
       {"four_state_invariance", "a kernel at rest",
        [](FunctionsUnderTest& functions) {
-         functions.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,
+                                                                        const auto&, const auto&) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
@@ -316,7 +378,7 @@ std::vector<Planted> planted_in_four_states() {
       {"tv_law_fixed", "a variation without its half", without_half},
       {"tv_law_fixed", "a function with another rate",
        [](FunctionsUnderTest& functions) {
-         functions.four_state_fixed_tv = [](unsigned n) {
+         functions.of<lab::BoundFunctions>().four_state_fixed_tv = [](unsigned n) {
            return Rational(Rational(2, 3) * integer_power(Rational(3, 4), n));
          };
        }},
@@ -324,7 +386,7 @@ std::vector<Planted> planted_in_four_states() {
       {"tv_law_truncating", "a variation without its half", without_half},
       {"tv_law_truncating", "a function one step ahead",
        [](FunctionsUnderTest& functions) {
-         functions.four_state_truncating_tv = [](unsigned n) {
+         functions.of<lab::BoundFunctions>().four_state_truncating_tv = [](unsigned n) {
            return four_state_truncating_tv(n + 1);
          };
        }},
@@ -336,7 +398,7 @@ std::vector<Planted> planted_in_four_states() {
       {"censored_mass", "a lazy kernel", lazy_kernel},
       {"censored_mass", "a function one step ahead",
        [](FunctionsUnderTest& functions) {
-         functions.four_state_censored_mass = [](unsigned n) {
+         functions.of<lab::BoundFunctions>().four_state_censored_mass = [](unsigned n) {
            return four_state_censored_mass(n + 1);
          };
        }},

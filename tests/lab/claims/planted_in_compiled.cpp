@@ -2,6 +2,19 @@
 #include <map>
 #include <optional>
 
+#include "gpu/engine/engine.hpp"
+#include "gpu/lottery/philox.hpp"
+#include "gpu/lottery/winner.hpp"
+#include "gpu/sampler/progress.hpp"
+#include "lab/claims/join_case.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/enumerate/compiled_space.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/law_question.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
@@ -48,23 +61,24 @@ const std::vector<lab::NamedMatrix>& sound_matrices(const lab::JoinCase& join) {
 template <class Concerned, class Spoil>
 std::function<void(FunctionsUnderTest&)> spoilt_law(Concerned concerned, Spoil spoil) {
   return [=](FunctionsUnderTest& functions) {
-    functions.shipped_laws = [=](const std::vector<lab::ShippedUse>& uses) {
-      auto laws = sound_laws(uses);
-      for (std::size_t i = laws.size(); i-- > 0;)
-        if (concerned(laws[i])) {
-          spoil(laws[i]);
-          break;
-        }
-      return laws;
-    };
+    functions.of<lab::ProgramFunctions>().shipped_laws =
+        [=](const std::vector<lab::ShippedUse>& uses) {
+          auto laws = sound_laws(uses);
+          for (std::size_t i = laws.size(); i-- > 0;)
+            if (concerned(laws[i])) {
+              spoil(laws[i]);
+              break;
+            }
+          return laws;
+        };
   };
 }
 
 template <class Spoil>
 std::function<void(FunctionsUnderTest&)> spoilt_report(Spoil spoil) {
   return [spoil](FunctionsUnderTest& functions) {
-    functions.compiled_law = [spoil](const lab::EnumerableModel& model,
-                                     const lab::LawQuestion& question) {
+    functions.of<lab::ProgramFunctions>().compiled_law = [spoil](const lab::EnumerableModel& model,
+                                                                 const lab::LawQuestion& question) {
       lab::LawReport report = sound_report(model, question);
       if (question.powers.size() == 2) spoil(report);
       return report;
@@ -75,19 +89,19 @@ std::function<void(FunctionsUnderTest&)> spoilt_report(Spoil spoil) {
 template <class Spoil>
 std::function<void(FunctionsUnderTest&)> spoilt_gallery(Spoil spoil) {
   return [spoil](FunctionsUnderTest& functions) {
-    functions.defect_gallery = [spoil](const auto& model, const auto& name, auto horizon,
-                                       const auto& powers) {
-      auto gallery = sound_gallery(model, name, horizon, powers);
-      spoil(gallery);
-      return gallery;
-    };
+    functions.of<lab::ProgramFunctions>().defect_gallery =
+        [spoil](const auto& model, const auto& name, auto horizon, const auto& powers) {
+          auto gallery = sound_gallery(model, name, horizon, powers);
+          spoil(gallery);
+          return gallery;
+        };
   };
 }
 
 /// The first entry of the matrices of this name, made one more.
 std::function<void(FunctionsUnderTest&)> spoilt_matrix(const std::string& spoilt) {
   return [spoilt](FunctionsUnderTest& functions) {
-    functions.reference_matrices = [spoilt](const lab::JoinCase& join) {
+    functions.of<lab::ProgramFunctions>().reference_matrices = [spoilt](const lab::JoinCase& join) {
       auto matrices = sound_matrices(join);
       for (auto& [name, matrix] : matrices)
         if (name == spoilt) matrix(0, 0) += 1;
@@ -104,26 +118,26 @@ std::vector<Planted> planted_in_compiled() {
   std::vector<Planted> all{
       {"lottery_winner", "a winner one ticket early",
        [](FunctionsUnderTest& functions) {
-         functions.winner_of = [](const std::uint64_t* tickets, std::uint64_t count,
-                                  std::uint64_t threshold) {
-           std::uint64_t sum = 0;
-           for (std::uint64_t i = 0; i < count; ++i)
-             if ((sum += tickets[i]) >= threshold) return i;
-           return count;
-         };
+         functions.of<lab::ProgramFunctions>().winner_of =
+             [](const std::uint64_t* tickets, std::uint64_t count, std::uint64_t threshold) {
+               std::uint64_t sum = 0;
+               for (std::uint64_t i = 0; i < count; ++i)
+                 if ((sum += tickets[i]) >= threshold) return i;
+               return count;
+             };
        }},
       {"lottery_winner", "the lower half of the word left out",
        [](FunctionsUnderTest& functions) {
-         functions.threshold_of = [](const gpu::Word& word, std::uint64_t total) {
+         functions.of<lab::ProgramFunctions>().threshold_of = [](const gpu::Word& word,
+                                                                 std::uint64_t total) {
            const std::uint64_t high = (std::uint64_t{word.limb[3]} << 32) | word.limb[2];
            return gpu::multiply_high(high, total);
          };
        }},
       {"lottery_winner", "the last winner for every threshold",
        [](FunctionsUnderTest& functions) {
-         functions.winner_of = [](const std::uint64_t*, std::uint64_t count, std::uint64_t) {
-           return count - 1;
-         };
+         functions.of<lab::ProgramFunctions>().winner_of =
+             [](const std::uint64_t*, std::uint64_t count, std::uint64_t) { return count - 1; };
        }},
       {"lottery_invariant", "a target that one move leaves by more than the bound",
        spoilt_law(local, [](ShippedLaw& law) { law.tv_one_step = 1e-10; })},
@@ -161,45 +175,48 @@ std::vector<Planted> planted_in_compiled() {
        })},
       {"planted_defects", "sound kernels that fail",
        [](FunctionsUnderTest& functions) {
-         functions.check_kernels = [](const auto&, auto, const auto&) {
+         functions.of<lab::ProgramFunctions>().check_kernels = [](const auto&, auto, const auto&) {
            return std::optional(lab::Counterexample{"local move", "a", "e", "1", "0"});
          };
        }},
       {"swaps_call_no_model", "a pass for every sweep",
        [](FunctionsUnderTest& functions) {
-         functions.passes_of_run = [](std::size_t local_moves, std::size_t sweeps) {
+         functions.of<lab::ProgramFunctions>().passes_of_run = [](std::size_t local_moves,
+                                                                  std::size_t sweeps) {
            return lab::passes_of_run(local_moves, sweeps) + sweeps;
          };
        }},
       {"swaps_call_no_model", "no pass for local moves",
        [](FunctionsUnderTest& functions) {
-         functions.passes_of_run = [](std::size_t, std::size_t sweeps) {
+         functions.of<lab::ProgramFunctions>().passes_of_run = [](std::size_t, std::size_t sweeps) {
            return lab::passes_of_run(0, sweeps);
          };
        }},
       {"same_bits", "bits that depend on the batch",
        [](FunctionsUnderTest& functions) {
-         functions.bits_of_run = [](std::size_t batch, gpu::WorkOrder, std::size_t) {
+         functions.of<lab::ProgramFunctions>().bits_of_run = [](std::size_t batch, gpu::WorkOrder,
+                                                                std::size_t) {
            return std::vector<std::uint64_t>{batch};
          };
        }},
       {"same_bits", "bits that depend on the order of work",
        [](FunctionsUnderTest& functions) {
-         functions.bits_of_run = [](std::size_t, gpu::WorkOrder order, std::size_t) {
+         functions.of<lab::ProgramFunctions>().bits_of_run = [](std::size_t, gpu::WorkOrder order,
+                                                                std::size_t) {
            return std::vector<std::uint64_t>{static_cast<std::uint64_t>(order)};
          };
        }},
       {"same_bits", "bits that depend on the threads",
        [](FunctionsUnderTest& functions) {
-         functions.bits_of_run = [](std::size_t, gpu::WorkOrder, std::size_t threads) {
+         functions.of<lab::ProgramFunctions>().bits_of_run = [](std::size_t, gpu::WorkOrder,
+                                                                std::size_t threads) {
            return std::vector<std::uint64_t>{threads};
          };
        }},
       {"same_bits", "a run that leaves nothing",
        [](FunctionsUnderTest& functions) {
-         functions.bits_of_run = [](std::size_t, gpu::WorkOrder, std::size_t) {
-           return std::vector<std::uint64_t>{};
-         };
+         functions.of<lab::ProgramFunctions>().bits_of_run =
+             [](std::size_t, gpu::WorkOrder, std::size_t) { return std::vector<std::uint64_t>{}; };
        }},
   };
   for (const char* name : {"local-1", "swap-1", "ordered-sweep", "odd-layer", "transition"})

@@ -1,5 +1,22 @@
 #include <algorithm>
 
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/program_law.hpp"
+#include "reference/analysis/power_family.hpp"
+#include "reference/analysis/round_trip.hpp"
+#include "reference/kernels/block_extension.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
@@ -12,21 +29,22 @@ using lab::FunctionsUnderTest;
 template <class Spoil>
 std::function<void(FunctionsUnderTest&)> spoilt_outcomes(Spoil spoil) {
   return [spoil](FunctionsUnderTest& functions) {
-    functions.outcomes_of_tempering = [spoil](const FiniteModel& model,
-                                              const lab::ProgramQuestion& question) {
-      lab::OutcomeLaw spoilt;
-      for (const auto& [sound, probability] : lab::outcomes_of_tempering(model, question)) {
-        lab::Outcome outcome = sound;
-        spoil(model, question, outcome);
-        spoilt[outcome] += probability;
-      }
-      return spoilt;
-    };
+    functions.of<lab::ProgramFunctions>().outcomes_of_tempering =
+        [spoil](const FiniteModel& model, const lab::ProgramQuestion& question) {
+          lab::OutcomeLaw spoilt;
+          for (const auto& [sound, probability] : lab::outcomes_of_tempering(model, question)) {
+            lab::Outcome outcome = sound;
+            spoil(model, question, outcome);
+            spoilt[outcome] += probability;
+          }
+          return spoilt;
+        };
   };
 }
 
 void refinement_at_rest(FunctionsUnderTest& functions) {
-  functions.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+  functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space, const auto&,
+                                                                 const auto&) {
     Matrix kernel(space.size(), space.size());
     for (std::size_t x = 0; x < space.size(); ++x) kernel(x, x) = 1;
     return kernel;
@@ -44,11 +62,11 @@ std::vector<Planted> planted_in_constructions() {
        })},
       {"output_rung_fixed", "rung 1 whatever k* is",
        [](FunctionsUnderTest& functions) {
-         functions.outcomes_of_tempering = [](const FiniteModel& model,
-                                              lab::ProgramQuestion question) {
-           question.output = 0;
-           return lab::outcomes_of_tempering(model, question);
-         };
+         functions.of<lab::ProgramFunctions>().outcomes_of_tempering =
+             [](const FiniteModel& model, lab::ProgramQuestion question) {
+               question.output = 0;
+               return lab::outcomes_of_tempering(model, question);
+             };
        }},
       {"output_cut", "a terminal token more",
        spoilt_outcomes([](const FiniteModel& model, const auto&, lab::Outcome& outcome) {
@@ -62,39 +80,43 @@ std::vector<Planted> planted_in_constructions() {
       {"reopened_records", "a kernel at rest", refinement_at_rest},
       {"reopened_records", "an extension to the first record",
        [](FunctionsUnderTest& functions) {
-         functions.block_extension = [](const auto& shorter, const auto& longer, const auto&) {
-           Matrix kernel(shorter.size(), longer.size());
-           for (std::size_t x = 0; x < shorter.size(); ++x) kernel(x, 0) = 1;
-           return kernel;
-         };
+         functions.of<lab::RecordFunctions>().block_extension =
+             [](const auto& shorter, const auto& longer, const auto&) {
+               Matrix kernel(shorter.size(), longer.size());
+               for (std::size_t x = 0; x < shorter.size(); ++x) kernel(x, 0) = 1;
+               return kernel;
+             };
        }},
       {"ending_replaced", "every end stays",
        [](FunctionsUnderTest& functions) {
-         functions.fixed_horizon_kernel_at = [](const auto& space, const auto& power,
-                                                std::size_t r) {
-           Matrix kernel = fixed_horizon_kernel_at(space, power, r);
-           for (std::size_t x = 0; x < space.size(); ++x)
-             for (std::size_t y = 0; y < space.size() && space[x].terminated; ++y)
-               kernel(x, y) = x == y ? 1 : 0;
-           return kernel;
-         };
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel_at =
+             [](const auto& space, const auto& power, std::size_t r) {
+               Matrix kernel = fixed_horizon_kernel_at(space, power, r);
+               for (std::size_t x = 0; x < space.size(); ++x)
+                 for (std::size_t y = 0; y < space.size() && space[x].terminated; ++y)
+                   kernel(x, y) = x == y ? 1 : 0;
+               return kernel;
+             };
        }},
       {"ending_replaced", "every restart at 1",
        [](FunctionsUnderTest& functions) {
-         functions.fixed_horizon_kernel_at = [](const auto& space, const auto& power, std::size_t) {
-           return fixed_horizon_kernel_at(space, power, 1);
-         };
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel_at =
+             [](const auto& space, const auto& power, std::size_t) {
+               return fixed_horizon_kernel_at(space, power, 1);
+             };
        }},
       {"invalid_constructions", "half a likelihood",
        [](FunctionsUnderTest& functions) {
-         functions.likelihood = [](const RecordSpace& space, std::size_t x) {
+         functions.of<lab::RecordFunctions>().likelihood = [](const RecordSpace& space,
+                                                              std::size_t x) {
            return Rational(space.likelihood(x) / 2);
          };
        }},
       {"fixed_horizon_reaches_all", "a kernel at rest", refinement_at_rest},
       {"fixed_horizon_reaches_all", "truncating that lengthens",
        [](FunctionsUnderTest& functions) {
-         functions.truncating_kernel = [](const ComparisonSpace& space, const auto&) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                                     const auto&) {
            Matrix kernel(space.size(), space.size());
            for (std::size_t x = 0; x < space.size(); ++x)
              for (std::size_t y = 0; y < space.size(); ++y)
@@ -104,7 +126,8 @@ std::vector<Planted> planted_in_constructions() {
        }},
       {"only_open_records_call", "a pass behind every last token",
        [](FunctionsUnderTest& functions) {
-         functions.calls_of_extension = [](std::size_t block, std::uint64_t seed) {
+         functions.of<lab::ProgramFunctions>().calls_of_extension = [](std::size_t block,
+                                                                       std::uint64_t seed) {
            lab::ExtensionCalls calls = lab::calls_of_extension(block, seed);
            calls.passes += calls.terminated;
            return calls;
@@ -112,13 +135,13 @@ std::vector<Planted> planted_in_constructions() {
        }},
       {"only_open_records_call", "records that never end early",
        [](FunctionsUnderTest& functions) {
-         functions.calls_of_extension = [](std::size_t, std::uint64_t) {
+         functions.of<lab::ProgramFunctions>().calls_of_extension = [](std::size_t, std::uint64_t) {
            return lab::ExtensionCalls{61, {20, 20, 20}, 0};
          };
        }},
       {"weakest_edge_bounds", "one sweep more",
        [](FunctionsUnderTest& functions) {
-         functions.adj_round_trip = [](const EdgeAcceptances& a) {
+         functions.of<lab::LadderFunctions>().adj_round_trip = [](const EdgeAcceptances& a) {
            RoundTrip trip = adj_round_trip(a);
            trip.up += 1;
            return trip;
@@ -126,23 +149,26 @@ std::vector<Planted> planted_in_constructions() {
        }},
       {"weakest_edge_bounds", "the weakest edge for all",
        [](FunctionsUnderTest& functions) {
-         functions.adj_round_trip = [](const EdgeAcceptances& a) {
+         functions.of<lab::LadderFunctions>().adj_round_trip = [](const EdgeAcceptances& a) {
            return adj_round_trip(EdgeAcceptances(a.size(), *std::min_element(a.begin(), a.end())));
          };
        }},
       {"near_flat_curves", "the square of the distance",
        [](FunctionsUnderTest& functions) {
-         functions.thermodynamic_distance = [](const auto& p0, const Rational& lower,
-                                               const Rational& upper, unsigned cells, long bits) {
-           const Interval distance = thermodynamic_distance(p0, lower, upper, cells, bits);
-           const Interval square = distance * distance;
-           return square * square * square * square;
-         };
+         functions.of<lab::LadderFunctions>().thermodynamic_distance =
+             [](const auto& p0, const Rational& lower, const Rational& upper, unsigned cells,
+                long bits) {
+               const Interval distance = thermodynamic_distance(p0, lower, upper, cells, bits);
+               const Interval square = distance * distance;
+               return square * square * square * square;
+             };
        }},
       {"near_flat_curves", "a distance of nothing",
        [](FunctionsUnderTest& functions) {
-         functions.thermodynamic_distance = [](const auto&, const Rational&, const Rational&,
-                                               unsigned, long bits) { return Interval(0, bits); };
+         functions.of<lab::LadderFunctions>().thermodynamic_distance =
+             [](const auto&, const Rational&, const Rational&, unsigned, long bits) {
+               return Interval(0, bits);
+             };
        }},
   };
 }

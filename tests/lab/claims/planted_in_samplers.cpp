@@ -1,7 +1,16 @@
 #include "gpu/sampler/best_of_n.hpp"
+#include "gpu/sampler/chain.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/sampler/power_smc.hpp"
+#include "gpu/sampler/progress.hpp"
+#include "gpu/sampler/record.hpp"
+#include "gpu/sampler/stages.hpp"
 #include "gpu/sampler/tokenwise_sampling.hpp"
 #include "gpu/sampler/uncoupled_ladder.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/named_sampler_law.hpp"
+#include "reference/model/record.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
@@ -11,7 +20,7 @@ namespace {
 std::function<void(lab::FunctionsUnderTest&)> in_place_of(const std::string& sampler,
                                                           lab::Program program) {
   return [=](lab::FunctionsUnderTest& functions) {
-    functions.sampler_program = [=](const std::string& name) {
+    functions.of<lab::ProgramFunctions>().sampler_program = [=](const std::string& name) {
       return name == sampler ? program : lab::program_named(name);
     };
   };

@@ -1,5 +1,35 @@
 #include <algorithm>
 
+#include "lab/claims/bound_functions.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/contest/contest.hpp"
+#include "lab/contest/exact_comparison.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/diagnostics.hpp"
+#include "reference/analysis/gamma_family.hpp"
+#include "reference/analysis/power_family.hpp"
+#include "reference/analysis/round_trip.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/kernels/continuation_mass.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
@@ -9,14 +39,14 @@ using namespace reference;
 using lab::FunctionsUnderTest;
 
 void swaps_at_rest(FunctionsUnderTest& functions) {
-  functions.swap = [](const ParallelTempering& chain, std::size_t) {
+  functions.of<lab::KernelFunctions>().swap = [](const ParallelTempering& chain, std::size_t) {
     return FactoredKernel(chain.shape());
   };
 }
 
 /// Swaps that always happen.
 void swaps_of_all(FunctionsUnderTest& functions) {
-  functions.swap = [](const ParallelTempering& chain, std::size_t k) {
+  functions.of<lab::KernelFunctions>().swap = [](const ParallelTempering& chain, std::size_t k) {
     FactoredKernel kernel(chain.shape());
     const std::size_t size = chain.shape()[k - 1];
     Matrix accepted(size, size);
@@ -28,7 +58,8 @@ void swaps_of_all(FunctionsUnderTest& functions) {
 }
 
 void local_at_rest(FunctionsUnderTest& functions) {
-  functions.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+  functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space, const auto&,
+                                                                 const auto&) {
     Matrix kernel(space.size(), space.size());
     complete_rows_on_diagonal(kernel);
     return kernel;
@@ -37,14 +68,15 @@ void local_at_rest(FunctionsUnderTest& functions) {
 
 /// Always from the first position, whatever the restart law.
 void full_restarts(FunctionsUnderTest& functions) {
-  functions.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+  functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,
+                                                                 const auto& power, const auto&) {
     return fixed_horizon_kernel_at(space, power, 1);
   };
 }
 
 std::function<void(FunctionsUnderTest&)> spoilt_refinement(void (*spoil)(lab::RefinementCalls&)) {
   return [spoil](FunctionsUnderTest& functions) {
-    functions.calls_of_refinement = [spoil](std::uint64_t seed) {
+    functions.of<lab::ProgramFunctions>().calls_of_refinement = [spoil](std::uint64_t seed) {
       lab::RefinementCalls calls = lab::calls_of_refinement(seed);
       spoil(calls);
       return calls;
@@ -54,8 +86,8 @@ std::function<void(FunctionsUnderTest&)> spoilt_refinement(void (*spoil)(lab::Re
 
 std::function<void(FunctionsUnderTest&)> spoilt_bias(void (*spoil)(RungBias&)) {
   return [spoil](FunctionsUnderTest& functions) {
-    functions.rung_bias = [spoil](const auto& space, const auto& kernel, const auto& target,
-                                  std::size_t h) {
+    functions.of<lab::BoundFunctions>().rung_bias = [spoil](const auto& space, const auto& kernel,
+                                                            const auto& target, std::size_t h) {
       RungBias bias = rung_bias(space, kernel, target, h);
       spoil(bias);
       return bias;
@@ -65,7 +97,8 @@ std::function<void(FunctionsUnderTest&)> spoilt_bias(void (*spoil)(RungBias&)) {
 
 /// Every record goes to the first one, which is the shortest open or ended.
 void truncating_that_gathers(FunctionsUnderTest& functions) {
-  functions.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+  functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                              const Power&) {
     std::size_t open = 0;
     for (std::size_t x = 0; x < space.size(); ++x)
       if (!space[x].terminated && space[x].length() == 1) open = x;
@@ -81,22 +114,26 @@ std::vector<Planted> planted_in_scope() {
   return {
       {"growth_at_constant", "a sweep for a layer",
        [](FunctionsUnderTest& functions) {
-         functions.deo_round_trip_formula = [](const EdgeAcceptances& a) {
-           return Rational(adj_round_trip_formula(a).total() * Rational(a.size()));
-         };
+         functions.of<lab::LadderFunctions>().deo_round_trip_formula =
+             [](const EdgeAcceptances& a) {
+               return Rational(adj_round_trip_formula(a).total() * Rational(a.size()));
+             };
        }},
       {"growth_at_constant", "rejections left out",
        [](FunctionsUnderTest& functions) {
-         functions.adj_round_trip_formula = [](const EdgeAcceptances& a) {
-           return adj_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
-         };
-         functions.deo_round_trip_formula = [](const EdgeAcceptances& a) {
-           return deo_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
-         };
+         functions.of<lab::LadderFunctions>().adj_round_trip_formula =
+             [](const EdgeAcceptances& a) {
+               return adj_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
+             };
+         functions.of<lab::LadderFunctions>().deo_round_trip_formula =
+             [](const EdgeAcceptances& a) {
+               return deo_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
+             };
        }},
       {"padding_in_vocabulary", "another row",
        [](FunctionsUnderTest& functions) {
-         functions.token_row = [](const FiniteModel& model, std::span<const Token>) {
+         functions.of<lab::RecordFunctions>().token_row = [](const FiniteModel& model,
+                                                             std::span<const Token>) {
            TokenRow row(model.vocabulary_size());
            row.back() = 1;
            return row;
@@ -109,13 +146,13 @@ std::vector<Planted> planted_in_scope() {
       {"full_restart_sufficient", "a full restart whatever the law", full_restarts},
       {"inconsistent_stages", "the base law",
        [](FunctionsUnderTest& functions) {
-         functions.power_target = [](const FixedHorizonSpace& space, const Power&) {
-           return base_law(space);
-         };
+         functions.of<lab::RecordFunctions>().power_target =
+             [](const FixedHorizonSpace& space, const Power&) { return base_law(space); };
        }},
       {"both_directions", "a proposal of shorter records alone",
        [](FunctionsUnderTest& functions) {
-         functions.suffix_proposal = [](const RecordSpace& space, const Power& power) {
+         functions.of<lab::RecordFunctions>().suffix_proposal = [](const RecordSpace& space,
+                                                                   const Power& power) {
            const auto q = lab::suffix_law(space, power);
            return [q, &space](std::size_t r, std::size_t x, std::size_t y) -> Rational {
              return space[y].length() > space[x].length() ? Rational(0) : q(r, x, y);
@@ -124,69 +161,71 @@ std::vector<Planted> planted_in_scope() {
        }},
       {"last_continuation", "the mass of the token too",
        [](FunctionsUnderTest& functions) {
-         functions.continuation_mass = [](const auto& space, const auto& power, const auto& prefix,
-                                          Token token) {
-           return Rational(continuation_mass(space, power, prefix, token) / 2);
-         };
+         functions.of<lab::RecordFunctions>().continuation_mass =
+             [](const auto& space, const auto& power, const auto& prefix, Token token) {
+               return Rational(continuation_mass(space, power, prefix, token) / 2);
+             };
        }},
       {"power_one", "a power more",
        [](FunctionsUnderTest& functions) {
-         functions.power_target = [](const FixedHorizonSpace& space, const Power& power) {
+         functions.of<lab::RecordFunctions>().power_target = [](const FixedHorizonSpace& space,
+                                                                const Power& power) {
            return power_target(space, Power(power.value() + 1));
          };
        }},
       {"power_one", "a proposal of another power",
        [](FunctionsUnderTest& functions) {
-         functions.token_proposal = [](const TokenRow& row, const Power& power) {
+         functions.of<lab::RecordFunctions>().token_proposal = [](const TokenRow& row,
+                                                                  const Power& power) {
            return token_proposal(row, Power(power.value() + 1));
          };
        }},
       {"smaller_than_uniform", "the restarts alone",
        [](FunctionsUnderTest& functions) {
-         functions.full_restart_weight = [](const auto& space, const auto& ladder, const auto&) {
-           Rational weight = 1;
-           for (std::size_t k = 0; k < ladder.rungs(); ++k) weight /= Rational(space.horizon());
-           return weight;
-         };
+         functions.of<lab::BoundFunctions>().full_restart_weight =
+             [](const auto& space, const auto& ladder, const auto&) {
+               Rational weight = 1;
+               for (std::size_t k = 0; k < ladder.rungs(); ++k) weight /= Rational(space.horizon());
+               return weight;
+             };
        }},
       {"one_sweep_is_exact", "a sweep at rest",
        [](FunctionsUnderTest& functions) {
-         functions.local_sweep = [](const ParallelTempering& chain) {
+         functions.of<lab::KernelFunctions>().local_sweep = [](const ParallelTempering& chain) {
            return FactoredKernel(chain.shape());
          };
        }},
       {"divided_by_length", "a term of nothing",
        [](FunctionsUnderTest& functions) {
-         functions.negative_entropy = [](const TokenRow&, long bits) { return Interval(0, bits); };
+         functions.of<lab::ExperimentFunctions>().negative_entropy =
+             [](const TokenRow&, long bits) { return Interval(0, bits); };
        }},
       {"gamma_acceptances", "a function of the gap",
        [](FunctionsUnderTest& functions) {
-         functions.gamma_acceptance = [](unsigned shape, const Rational& lower,
-                                         const Rational& upper) {
-           return gamma_acceptance(shape, 1, Rational(1 + upper - lower));
-         };
+         functions.of<lab::LadderFunctions>().gamma_acceptance =
+             [](unsigned shape, const Rational& lower, const Rational& upper) {
+               return gamma_acceptance(shape, 1, Rational(1 + upper - lower));
+             };
        }},
       {"gamma_acceptances", "one acceptance for all",
        [](FunctionsUnderTest& functions) {
-         functions.gamma_acceptance = [](unsigned, const Rational&, const Rational&) {
-           return Rational(1, 2);
-         };
+         functions.of<lab::LadderFunctions>().gamma_acceptance =
+             [](unsigned, const Rational&, const Rational&) { return Rational(1, 2); };
        }},
       {"gamma_acceptances", "the mean for the variance",
        [](FunctionsUnderTest& functions) {
-         functions.gamma_variance = [](unsigned shape, const Rational& power) {
-           return Rational(shape / power);
-         };
+         functions.of<lab::LadderFunctions>().gamma_variance =
+             [](unsigned shape, const Rational& power) { return Rational(shape / power); };
        }},
       {"geometric_rejections", "a sweep that does not reject",
        [](FunctionsUnderTest& functions) {
-         functions.adj_chain = [](const EdgeAcceptances& a) {
+         functions.of<lab::LadderFunctions>().adj_chain = [](const EdgeAcceptances& a) {
            return adj_chain(EdgeAcceptances(a.size(), Rational(1)));
          };
        }},
       {"endpoint_stays", "two sweeps for one",
        [](FunctionsUnderTest& functions) {
-         functions.adj_chain = [](const EdgeAcceptances& a) {
+         functions.of<lab::LadderFunctions>().adj_chain = [](const EdgeAcceptances& a) {
            const Matrix once = adj_chain(a);
            Matrix twice(once.rows(), once.columns());
            for (std::size_t x = 0; x < once.rows(); ++x)
@@ -205,17 +244,18 @@ std::vector<Planted> planted_in_scope() {
        spoilt_refinement([](lab::RefinementCalls& calls) { calls.caches_are_own = false; })},
       {"cached_scores", "the last token left out",
        [](FunctionsUnderTest& functions) {
-         functions.cached_score = [](const FiniteModel& model, std::size_t horizon,
-                                     std::vector<Token> tokens) {
-           tokens.pop_back();
-           return lab::cached_score(model, horizon, tokens);
-         };
+         functions.of<lab::RecordFunctions>().cached_score =
+             [](const FiniteModel& model, std::size_t horizon, std::vector<Token> tokens) {
+               tokens.pop_back();
+               return lab::cached_score(model, horizon, tokens);
+             };
        }},
       {"joint_long_mass", "half the mass",
        spoilt_bias([](RungBias& bias) { bias.excluded_mass /= 2; })},
       {"flow_moves_target", "a kernel at rest, and a flow",
        [](FunctionsUnderTest& functions) {
-         functions.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                                     const Power&) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
@@ -227,30 +267,30 @@ std::vector<Planted> planted_in_scope() {
       {"earlier_blocks", "a kernel at rest", local_at_rest},
       {"tokens_grow", "tokens per rung",
        [](FunctionsUnderTest& functions) {
-         functions.progressive_run = [](const auto& model, auto horizon, auto block,
-                                        const auto& ladder, const auto& stages, auto schedule,
-                                        const auto& restart) {
-           ProgressiveRun run =
-               progressive_run(model, horizon, block, ladder, stages, schedule, restart);
-           run.decode_tokens /= Rational(ladder.rungs() * ladder.rungs());
-           return run;
-         };
+         functions.of<lab::KernelFunctions>().progressive_run =
+             [](const auto& model, auto horizon, auto block, const auto& ladder, const auto& stages,
+                auto schedule, const auto& restart) {
+               ProgressiveRun run =
+                   progressive_run(model, horizon, block, ladder, stages, schedule, restart);
+               run.decode_tokens /= Rational(ladder.rungs() * ladder.rungs());
+               return run;
+             };
        }},
       {"close_powers", "powers that are far apart",
        [](FunctionsUnderTest& functions) {
-         functions.equilibrium_acceptance =
+         functions.of<lab::LadderFunctions>().equilibrium_acceptance =
              [](const std::vector<Rational>& p0, const Rational& lower, const Rational& upper,
                 long bits) { return equilibrium_acceptance(p0, lower, Rational(upper + 4), bits); };
        }},
       {"single_chain_ahead", "a distance that swaps alone lower",
        [](FunctionsUnderTest& functions) {
-         functions.compare_exactly = [](const FiniteModel& model,
-                                        const lab::ExactComparisonSettings& settings) {
-           lab::ExactComparison comparison = lab::compare_exactly(model, settings);
-           for (lab::ExactRow& row : comparison.rows)
-             if (row.sampler == "ppt") row.tv = 0;
-           return comparison;
-         };
+         functions.of<lab::ProgramFunctions>().compare_exactly =
+             [](const FiniteModel& model, const lab::ExactComparisonSettings& settings) {
+               lab::ExactComparison comparison = lab::compare_exactly(model, settings);
+               for (lab::ExactRow& row : comparison.rows)
+                 if (row.sampler == "ppt") row.tv = 0;
+               return comparison;
+             };
        }},
   };
 }

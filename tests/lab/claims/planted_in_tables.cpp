@@ -1,3 +1,10 @@
+#include "gpu/session/presets.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
@@ -11,7 +18,7 @@ Planted misread(const std::string& check, const std::string& label, const std::s
                 const std::string& row, const std::string& column, const Rational& value) {
   return {check, label + ", " + group + ", " + row + ", " + column + " misread",
           [=](FunctionsUnderTest& functions) {
-            functions.paper_tables = [=](const std::string& tree) {
+            functions.of<lab::ExperimentFunctions>().paper_tables = [=](const std::string& tree) {
               lab::PaperTables tables = lab::read_paper_tables(tree);
               tables.at(label).entry(group, row, column) = value;
               return tables;
@@ -100,7 +107,9 @@ std::vector<Planted> planted_in_tables() {
               Rational(30, 10)),
       misread("printed_configuration", hyper, "Qwen3", "GSM8K", "N_MCMC", 11),
       {"printed_configuration", "a preset with another power",
-       [](FunctionsUnderTest& functions) { functions.presets.front().powers.back() = 3.0; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().presets.front().powers.back() = 3.0;
+       }},
   };
 }
 
