@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t batches[] = {1, 8, 64};
 
 /// The shape of SmolLM2-135M, as a Qwen3 model.
-gpu::Qwen3Config shape_of_135_million() {
-  gpu::Qwen3Config config;
+gpu::DecoderConfig shape_of_135_million() {
+  gpu::DecoderConfig config;
   config.vocab_size = 49152;
   config.hidden_size = 576;
   config.intermediate_size = 1536;
@@ -76,9 +76,9 @@ double product_rate(gpu::Arithmetic arithmetic, std::size_t rows) {
   const gpu::ProductInputs view = rounds_to_bfloat16(arithmetic)
                                       ? gpu::ProductInputs{nullptr, bfloat16.data()}
                                       : gpu::ProductInputs{float32.data(), nullptr};
-  const double seconds = best_seconds([&] {
-    gpu::default_kernels(arithmetic).multiply(matrix.view(), view, rows, size, outputs.data());
-  });
+  const auto kernels = gpu::make_default_kernels(arithmetic);
+  const double seconds =
+      best_seconds([&] { kernels->multiply(matrix.view(), view, rows, size, outputs.data()); });
   return static_cast<double>(rows * size * size) / seconds;
 }
 
@@ -122,7 +122,7 @@ void print(std::size_t batch, const Rates& rates) {
 }  // namespace
 
 int main() {
-  std::printf("kernels: %s\n", gpu::default_kernels(gpu::Arithmetic::bfloat16_pairs).name());
+  std::printf("kernels: %s\n", gpu::make_default_kernels(gpu::Arithmetic::bfloat16_pairs)->name());
   print_heading("a product 2048 x 2048, 10^9 multiplications a second");
   for (const std::size_t rows : batches) {
     Rates rates{};
@@ -133,8 +133,8 @@ int main() {
   print_heading("decoding with 135 million random parameters, tokens a second");
   std::array<Rates, std::size(batches)> rates{};
   for (std::size_t a = 0; a < gpu::arithmetics.size(); ++a) {
-    const auto model =
-        gpu::random_qwen3(shape_of_135_million(), 1, gpu::default_kernels(gpu::arithmetics[a]));
+    const auto model = gpu::random_qwen3(shape_of_135_million(), 1,
+                                         gpu::make_default_kernels(gpu::arithmetics[a]));
     for (std::size_t i = 0; i < rates.size(); ++i) rates[i][a] = decode_rate(*model, batches[i]);
   }
   for (std::size_t i = 0; i < rates.size(); ++i) print(batches[i], rates[i]);

@@ -15,6 +15,7 @@
 #include "reference/kernels/several_proposals_kernel.hpp"
 
 using namespace tempera;
+using lab::ComparedKernel;
 using lab::KernelFigures;
 using lab::LocalKernel;
 using reference::FixedHorizonSpace;
@@ -69,7 +70,7 @@ std::vector<ComparedKernel> kernels_for(const lab::KernelContest& contest) {
       several_proposals("2 proposals", 2),
       several_proposals("4 proposals", 4)};
   if (contest.ladder.rungs() > 1) {
-    kernels.push_back(lab::paper_kernel(reference::Schedule::even_odd));
+    kernels.push_back(lab::paper_kernel(reference::Schedule::deo));
     kernels.back().name = "schedule deo";
   }
   return kernels;

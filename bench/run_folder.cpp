@@ -13,7 +13,7 @@
 
 #include "bench/seconds_of.hpp"
 #include "gpu/jobs/ended_round.hpp"
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "gpu/models/opened_model.hpp"
 
 using namespace tempera;
@@ -71,7 +71,7 @@ double processor_seconds() {
 
 Cost run(const gpu::OpenedModel& model, const gpu::SamplingSettings& settings,
          gpu::RunFolder* folder) {
-  gpu::Sampling sampling(model.model(), settings, model.text(), folder);
+  gpu::Job sampling(model.model(), settings, model.text(), folder);
   const double before = processor_seconds();
   const double wall = seconds_of([&] { sampling.run(); });
   return {wall, processor_seconds() - before};
@@ -90,7 +90,7 @@ double microseconds_of_line(const std::filesystem::path& folder, std::size_t len
   round.progress.replicas.assign(rungs, std::vector<gpu::TokenId>(length, 12345));
   round.progress.log_p0.assign(rungs, 13885033331024138240U);
   round.events.assign(2 * rungs - 1, {.restart = 17, .tokens = 40, .log_ratio = -1.25});
-  gpu::Journal journal(folder, tempera::Seal(length), tempera::Disk::real());
+  gpu::Journal journal(folder, tempera::Checksum(length), tempera::Disk::real());
   const double seconds = seconds_of([&] {
     for (int i = 0; i < lines; ++i) journal.append(gpu::journal_line(round));
   });

@@ -8,7 +8,7 @@ target_compile_options(tempera_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
                             -ffp-contract=off>)
 # What is built runs on every machine of its kind: on x86-64 the baseline is x86-64-v2, and wider
-# instructions are chosen at run time (tempera_each_set_sources in cmake/instruction_sets.cmake).
+# instructions are chosen at run time (tempera_isa_sources in cmake/instruction_sets.cmake).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(TEMPERA_BASELINE -march=x86-64-v2)
   target_compile_options(tempera_options INTERFACE

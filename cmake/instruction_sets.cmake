@@ -1,4 +1,4 @@
-# The instruction sets that sources named *.each_set.cpp are compiled for, each into objects of its
+# The instruction sets that sources named *.isa.cpp are compiled for, each into objects of its
 # own; gpu/device/instruction_set.hpp chooses among them at run time.
 set(TEMPERA_INSTRUCTION_SETS plain)
 set(TEMPERA_OPTIONS_plain)
@@ -18,11 +18,11 @@ endif()
 # Adds the sources to the target once per instruction set; those that do not compute pairs of
 # bfloat16s have no form of their own for avx512_bf16. The objects of a set are also the object
 # library ${target}_${set}, whose symbols tests/gpu/device/instruction_set.cpp looks at.
-function(tempera_each_set_sources target)
+function(tempera_isa_sources target)
   foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
     set(sources ${ARGN})
     if(set STREQUAL avx512_bf16)
-      list(FILTER sources INCLUDE REGEX "pair[a-z0-9_]*[.]each_set[.]cpp$")
+      list(FILTER sources INCLUDE REGEX "pair[a-z0-9_]*[.]isa[.]cpp$")
     endif()
     if(NOT sources)
       continue()

@@ -66,14 +66,14 @@ class GraphsOfSteps {
   std::uint64_t replays() const {
     return kernels_ == nullptr ? 0 : kernels_->graph_replays() - replays_;
   }
-  /// @throw std::runtime_error where no step was taken, or one that was no graph
+  /// @throw Bug where no step was taken, or one that was no graph
   void require_all() const {
     if (kernels_ == nullptr) return;
     const std::uint64_t steps = kernels_->steps() - steps_;
     if (steps > 0 && replays() == steps) return;
-    throw std::runtime_error("of " + std::to_string(steps) + " steps " + std::to_string(replays()) +
-                             " were a graph: this is not the way that sample goes, and its speed "
-                             "is not measured");
+    throw Bug("of " + std::to_string(steps) + " steps " + std::to_string(replays()) +
+              " were a graph: this is not the way that sample goes, and its speed "
+              "is not measured");
   }
 
  private:
@@ -140,7 +140,7 @@ double seconds_of_sweep(LanguageModel& model, const Ladder& ladder, std::size_t 
   PhiloxLottery lottery;
   Engine engine(model, *rows, lottery);
   const Context context{{0}, {}};
-  Run run{engine, context, ladder, seed};
+  Chain run{engine, context, ladder, seed};
   std::vector<Record> replicas;
   for (Rung k = 0; k < ladder.rungs(); ++k) {
     replicas.emplace_back(context, model.empty_cache());
@@ -252,7 +252,7 @@ MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
   const double begin = seconds_now();
   TimedModel timed(model, most_seconds > 0.0 ? begin + most_seconds : HUGE_VAL);
   Engine engine(timed, *rows, lottery, batch_rows);
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   std::vector<Progress> progress(problems);
   for (std::uint32_t problem = 0; problem < problems; ++problem) {
     runs.push_back({engine, contexts[problem], ladder, settings.seed});
@@ -301,7 +301,7 @@ std::unique_ptr<Transformer> model_of_shape(const std::string& name, Arithmetic 
   // The host's memory is promised beyond what there is, so it is asked for beforehand.
   if (memory && memory->free < bytes) throw refuse(memory->free);
   try {
-    return filled_qwen3(shape->config, 1, default_kernels(arithmetic));
+    return filled_qwen3(shape->config, 1, make_default_kernels(arithmetic));
   } catch (const std::bad_alloc&) {
     throw refuse(memory ? memory->free : 0);
   }

@@ -78,7 +78,7 @@ std::size_t problems_that_fit(const Transformer& model, const PaperSettings& set
 /// Runs `problems` problems of a row side by side through one engine, to their ends or until
 /// `most_seconds` have gone (0: to their ends).
 /// @throw BadInput where the device's memory has no room for them
-/// @throw std::runtime_error where the kernels are CUDA's and a step was no graph
+/// @throw Bug where the kernels are CUDA's and a step was no graph
 MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
                                 const PaperSettings& settings, std::size_t problems,
                                 double most_seconds, bool early_rejection = false);

@@ -103,7 +103,7 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
     const bool asks_matrix = flags.gap || asked.range == reference::RestartRange::record;
     if (flags.no_matrix && (is_carried || !asks_matrix)) {
       const auto report = reference::report_carried(model, reference::Ladder({power}),
-                                                    reference::Schedule::ordered, asked);
+                                                    reference::Schedule::adj, asked);
       if (!flags.json) return print_exact(std::cout, heading, report);
       nlohmann::ordered_json json = exact_json(heading, report);
       if (!is_carried) json.erase("size");
@@ -133,8 +133,7 @@ void report_joint(const ExactFlags& flags, const reference::ExactQuestion& asked
   const std::string schedule = flags.schedule.empty() ? "adj" : flags.schedule;
   const auto model = reference::load_finite_model(flags.model);
   const JointHeading heading{model.name(), asked.horizon, ladder, schedule};
-  const auto sweep =
-      schedule == "adj" ? reference::Schedule::ordered : reference::Schedule::even_odd;
+  const auto sweep = schedule == "adj" ? reference::Schedule::adj : reference::Schedule::deo;
   std::optional<reference::RoundTripReport> round_trips;
   if (!flags.round_trips.empty())
     round_trips = reference::report_round_trips(

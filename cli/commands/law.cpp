@@ -22,6 +22,7 @@
 #include "lab/laws/one_step_law.hpp"
 #include "lab/laws/sampler_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/stationary_law.hpp"
 #include "lab/laws/shipped_programs.hpp"
 
 namespace tempera::cli {
@@ -174,7 +175,7 @@ void run_law(const LawOptions& options) {
                                [&](std::size_t done, std::size_t steps, const std::string& name) {
                                  line.show_step(done, steps, name);
                                });
-  } catch (const std::length_error& too_long) {
+  } catch (const lab::FractionsTooLong& too_long) {
     line.clear();
     return run_one_step(options, logits.enumerable(), question, too_long.what());
   }

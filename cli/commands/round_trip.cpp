@@ -27,10 +27,10 @@ void run_round_trip(const std::string& text, bool as_json) {
   using namespace reference;
   const EdgeAcceptances acceptances = parse_fractions(text, "--acceptance");
   check_acceptances(acceptances, "--acceptance");
-  const RoundTrip adj = ordered_round_trip(acceptances);
-  const RoundTrip deo = even_odd_round_trip(acceptances);
-  const RoundTrip adj_formula = ordered_round_trip_formula(acceptances);
-  const Rational deo_formula = even_odd_round_trip_formula(acceptances);
+  const RoundTrip adj = adj_round_trip(acceptances);
+  const RoundTrip deo = deo_round_trip(acceptances);
+  const RoundTrip adj_formula = adj_round_trip_formula(acceptances);
+  const Rational deo_formula = deo_round_trip_formula(acceptances);
   if (as_json) {
     nlohmann::ordered_json report;
     report["adj"] = to_string(adj.total());

@@ -23,7 +23,7 @@
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "gpu/models/named_model.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"
@@ -61,7 +61,7 @@ struct SampleOptions {
   SamplerFlags sampler;
   gpu::SamplerWish wish;  ///< what the options say, and nothing that they leave open
   gpu::SamplingSettings settings;
-  gpu::SamplingLayout layout;
+  gpu::JobLayout layout;
 };
 
 std::string without_last_newline(std::string text) {
@@ -223,7 +223,7 @@ bool draw(SampleOptions options, SampleShard* shard) {
     std::cerr << "tempera: " << device << " is lost (" << one_line(why)
               << "); the other devices go on with its work\n";
   };
-  gpu::Sampling sampling(
+  gpu::Job sampling(
       model.model(), options.settings, model.text(), folder,
       {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop,
        [&](const std::string& remark) {

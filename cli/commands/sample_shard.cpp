@@ -119,13 +119,12 @@ gpu::RunFolder& SampleShard::open(const nlohmann::ordered_json& config,
 gpu::Deal& SampleShard::deal(const gpu::SamplingSettings& settings,
                              const gpu::SessionOptions& session) {
   if (ranks_) {
-    const std::vector<double> costs = gpu::expected_tokens_of_places(settings);
+    const std::vector<double> costs = gpu::expected_tokens_of_runs(settings);
     const std::size_t replicas = settings.plan().replicas(gpu::Ladder(settings.powers));
-    deal_ = ranks_->deal(costs, gpu::places_ahead(costs.size(), ranks_->size(), replicas,
-                                                  session.largest_batch, session.in_flight));
+    deal_ = ranks_->deal(costs, gpu::runs_ahead(costs.size(), ranks_->size(), replicas,
+                                                session.largest_batch, session.in_flight));
   } else {
-    deal_ =
-        std::make_unique<gpu::ListedPlaces>(gpu::dealt_places(settings, shard_.number, shard_.of));
+    deal_ = std::make_unique<gpu::ListedRuns>(gpu::dealt_runs(settings, shard_.number, shard_.of));
   }
   return *deal_;
 }
@@ -137,12 +136,12 @@ void SampleShard::progress() {
 void SampleShard::take_no_part(const gpu::SamplingSettings& settings,
                                const gpu::SessionOptions& session) {
   if (!ranks_) return;
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> runs;
   opened_->for_each_part([&](const std::string& line, const std::string& where) {
     const std::size_t all = settings.prompts.size() * settings.samples;
-    places.push_back(gpu::part_of(line, all, where).place);
+    runs.push_back(gpu::part_of(line, all, where).run_index);
   });
-  deal(settings, session).begin(places, {}, opened_->path().string());
+  deal(settings, session).begin(runs, {}, opened_->path().string());
 }
 
 void SampleShard::end() {

@@ -18,7 +18,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "cli/terminal/version.hpp"
-#include "lab/claims/referee.hpp"
+#include "lab/claims/claim_runner.hpp"
 #include "lab/defects/gallery.hpp"
 #include "lab/report/mathematics.hpp"
 #include "lab/report/report.hpp"
@@ -35,7 +35,7 @@ struct VerifyOptions {
 };
 
 /// Whether nothing is left to say of the claim but that it holds.
-bool simply_holds(const lab::Decision& line) {
+bool simply_holds(const lab::ClaimResult& line) {
   return line.outcome != lab::ClaimOutcome::refuted &&
          (line.claim.verdict == lab::Verdict::holds || line.claim.verdict == lab::Verdict::seen);
 }
@@ -68,7 +68,7 @@ std::vector<lab::Claim> in_order(std::vector<lab::Claim> claims) {
 /// Verdict, outcome, kind, id and what was found; of a claim by proof its theorem. Below it the
 /// ground of a verdict other than that it holds, and what check and theorem do not cover, in one
 /// line each; in full the statement, where and in which words the paper has it, and all of these.
-void print(const lab::Decision& line, bool in_full) {
+void print(const lab::ClaimResult& line, bool in_full) {
   constexpr std::size_t detail_begins = 60;
   constexpr std::size_t below_begins = 8;
   const lab::Claim& claim = line.claim;
@@ -124,7 +124,7 @@ nlohmann::ordered_json to_json(const std::optional<std::string>& text) {
   return text ? nlohmann::ordered_json(*text) : nlohmann::ordered_json(nullptr);
 }
 
-nlohmann::ordered_json to_json(const lab::Decision& line) {
+nlohmann::ordered_json to_json(const lab::ClaimResult& line) {
   return {{"id", line.claim.id},
           {"label", line.claim.label},
           {"by", line.claim.is_papers() ? "paper" : "tempera"},
@@ -143,7 +143,7 @@ nlohmann::ordered_json to_json(const lab::Decision& line) {
           {"missing", to_json(line.claim.missing)}};
 }
 
-nlohmann::ordered_json counts_in_json(const std::vector<lab::Decision>& lines) {
+nlohmann::ordered_json counts_in_json(const std::vector<lab::ClaimResult>& lines) {
   return {{"claims", lines.size()},
           {"hold", lab::number_with(lines, lab::Verdict::holds)},
           {"seen", lab::number_with(lines, lab::Verdict::seen)},
@@ -156,10 +156,10 @@ nlohmann::ordered_json counts_in_json(const std::vector<lab::Decision>& lines) {
 }
 
 /// The decisions of the paper's claims, or of tempera's own.
-std::vector<lab::Decision> those_of(const std::vector<lab::Decision>& lines, bool paper) {
-  std::vector<lab::Decision> some;
+std::vector<lab::ClaimResult> those_of(const std::vector<lab::ClaimResult>& lines, bool paper) {
+  std::vector<lab::ClaimResult> some;
   std::copy_if(lines.begin(), lines.end(), std::back_inserter(some),
-               [&](const lab::Decision& line) { return line.claim.is_papers() == paper; });
+               [&](const lab::ClaimResult& line) { return line.claim.is_papers() == paper; });
   return some;
 }
 
@@ -202,9 +202,9 @@ std::string made_by() {
 
 /// Writes the page, whole or not at all. Returns how many defects of its gallery are missed.
 std::size_t write_report(const std::string& file, const std::string& tree,
-                         const std::vector<lab::Decision>& decisions) {
+                         const std::vector<lab::ClaimResult>& decisions) {
   lab::Report report{made_by(), decisions, {}, lab::read_shipped_uses(tree), {}};
-  for (const lab::Decision& decision : decisions)
+  for (const lab::ClaimResult& decision : decisions)
     if (decision.claim.theorem)
       report.theorems[*decision.claim.theorem] =
           lab::theorem_as_written(tree, *decision.claim.theorem);
@@ -227,7 +227,7 @@ void run_verify(const VerifyOptions& options) {
   const std::string tree = shipped_tree(options.tree);
   const std::string file = tree + "/proofs/claims.json";
   const auto claims = lab::read_claims(file);
-  const lab::Referee referee(tree);
+  const lab::ClaimRunner runner(tree);
   std::vector<lab::Claim> asked;
   for (const lab::Claim& claim : claims)
     if (options.only.empty() || claim.id == options.only || claim.check == options.only)
@@ -236,7 +236,7 @@ void run_verify(const VerifyOptions& options) {
   if (asked.empty())
     throw BadInput("--only", in_quotes(options.only) + " is the name of no claim and of no check",
                    "use an id of " + file);
-  for (const lab::Claim& claim : asked) referee.require_check(claim);
+  for (const lab::Claim& claim : asked) runner.require_check(claim);
   if (!options.json)
     std::printf("%s\n",
                 wrapped("the claims of " + one_line(file) +
@@ -246,13 +246,13 @@ void run_verify(const VerifyOptions& options) {
                             "tried of a statement of more",
                         table_columns, 2)
                     .c_str());
-  std::vector<lab::Decision> lines;
+  std::vector<lab::ClaimResult> lines;
   std::vector<lab::Exhibit> shown;
   {
     ProgressLine progress;
     for (const lab::Claim& claim : asked) {
       progress.show_step(lines.size(), asked.size(), claim.id);
-      lines.push_back(referee.decide(claim));
+      lines.push_back(runner.decide(claim));
       progress.clear();
       if (options.json) continue;
       if (options.only.empty() &&
@@ -269,7 +269,7 @@ void run_verify(const VerifyOptions& options) {
       options.report.empty() ? 0 : write_report(options.report, tree, lines);
   if (options.json) {
     nlohmann::ordered_json json{{"claims", nlohmann::ordered_json::array()}};
-    for (const lab::Decision& line : lines) json["claims"].push_back(to_json(line));
+    for (const lab::ClaimResult& line : lines) json["claims"].push_back(to_json(line));
     const nlohmann::ordered_json counts = counts_in_json(lines);
     for (const auto& [key, number] : counts.items())
       if (key != "claims") json[key] = number;

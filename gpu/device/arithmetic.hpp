@@ -9,7 +9,7 @@
 #define TEMPERA_HOST_DEVICE
 #endif
 
-// The instruction set that this source is being compiled for. Sources named *.each_set.cpp are
+// The instruction set that this source is being compiled for. Sources named *.isa.cpp are
 // compiled once per set, and whatever inline function they share with others lives in a namespace
 // of its set: were it one function, the linker would keep one of its copies, perhaps the one with
 // instructions that the machine lacks. Types and what is compiled once stay outside.

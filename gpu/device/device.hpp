@@ -12,7 +12,9 @@ namespace tempera::gpu {
 struct Device {
   enum class Kind : std::uint8_t { host, cuda };
   Kind kind = Kind::host;
-  std::size_t index = 0;  ///< among the GPUs of the machine; 0 for the host
+  /// Among the GPUs of the machine. The host computes alike under any index: as several devices in
+  /// one process, of which 0 is what users have.
+  std::size_t index = 0;
   friend bool operator==(const Device&, const Device&) = default;
 };
 

@@ -184,13 +184,19 @@ std::optional<DeviceMemorySize> device_memory_size() {
 
 std::optional<ComputeCapability> compute_capability() { return std::nullopt; }
 
-Device current_device() { return {}; }
+namespace {
+thread_local Device current;
+}  // namespace
+
+Device current_device() { return current; }
 
 CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
-  if (device != before_) throw Bug("a build for the host was given the device " + name_of(device));
+  if (device.kind != Device::Kind::host)
+    throw Bug("a build for the host was given the device " + name_of(device));
+  current = device;
 }
 
-CurrentDevice::~CurrentDevice() = default;
+CurrentDevice::~CurrentDevice() { current = before_; }
 
 Device require_device(const std::string& requested, const std::string& option) {
   const Device device = requested.empty() ? current_device() : asked_device(requested, option);

@@ -91,10 +91,10 @@ void Engine::take_back(Request* request) {
 std::vector<ScoredToken> Engine::drawn_tokens(std::span<Pass> passes,
                                               std::span<const RowDraw> draws, bool is_measured) {
   if (!passes.empty()) ++batches_;
-  // Entropies are taken of the logits, which a step that draws behind its head does not leave.
-  if (!draws.empty() && !is_measured && model_.draws_behind_head(rows_, lottery_)) {
+  // Entropies are taken of the logits, which a fused draw does not leave.
+  if (fused_ && !draws.empty() && !is_measured) {
     const Stopwatch watch = time(&EngineTimes::forward);
-    return model_.next_tokens(passes, draws, rows_, lottery_, logits_);
+    return fused_->next_tokens(passes, draws, logits_);
   }
   if (!passes.empty()) {
     const Stopwatch watch = time(&EngineTimes::forward);

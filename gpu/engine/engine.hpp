@@ -76,6 +76,7 @@ class Engine {
         rows_(rows),
         lottery_(lottery),
         largest_batch_(largest_batch),
+        fused_(model.fused_draw(rows, lottery)),
         order_(order) {}
 
   /// What waits for the engine: a sampler, and the pass that it needs.
@@ -227,6 +228,7 @@ class Engine {
   RowLottery& rows_;
   Lottery& lottery_;
   std::size_t largest_batch_;
+  std::unique_ptr<FusedDraw> fused_;  ///< the shorter way, if the model has one
   WorkOrder order_;
   std::vector<Request*> waiting_;
   std::vector<Request*> batch_;  ///< those that are being answered

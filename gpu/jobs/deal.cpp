@@ -12,22 +12,22 @@
 
 namespace tempera::gpu {
 
-void ListedPlaces::begin(std::span<const std::size_t> delivered,
-                         std::span<const std::size_t> under_way, const std::string& folder) {
-  const bool is_beginning = delivered.size() <= places_.size() &&
-                            std::equal(delivered.begin(), delivered.end(), places_.begin());
+void ListedRuns::begin(std::span<const std::size_t> delivered,
+                       std::span<const std::size_t> under_way, const std::string& folder) {
+  const bool is_beginning = delivered.size() <= runs_.size() &&
+                            std::equal(delivered.begin(), delivered.end(), runs_.begin());
   next_ = delivered.size();
   const bool are_to_come =
-      is_beginning && std::all_of(under_way.begin(), under_way.end(), [&](std::size_t place) {
-        return std::binary_search(places_.begin() + static_cast<std::ptrdiff_t>(next_),
-                                  places_.end(), place);
+      is_beginning && std::all_of(under_way.begin(), under_way.end(), [&](std::size_t run_index) {
+        return std::binary_search(runs_.begin() + static_cast<std::ptrdiff_t>(next_), runs_.end(),
+                                  run_index);
       });
   if (!are_to_come)
     throw BadInput(folder, "holds answers that this shard was not dealt", start_elsewhere);
 }
 
-std::optional<std::size_t> ListedPlaces::next() {
-  return next_ < places_.size() ? std::optional(places_[next_++]) : std::nullopt;
+std::optional<std::size_t> ListedRuns::next() {
+  return next_ < runs_.size() ? std::optional(runs_[next_++]) : std::nullopt;
 }
 
 double expected_tokens(const Plan& plan, std::size_t replicas, std::size_t prompt_tokens,
@@ -53,16 +53,16 @@ std::vector<std::size_t> deal_by_cost(std::span<const double> costs, std::size_t
   std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
   for (std::size_t shard = 0; shard < shards; ++shard) least.emplace(0.0, shard);
   std::vector<std::size_t> shard_of(costs.size());
-  for (const std::size_t place : order) {
+  for (const std::size_t run_index : order) {
     const auto [load, shard] = least.top();
     least.pop();
-    shard_of[place] = shard;
-    least.emplace(load + costs[place], shard);
+    shard_of[run_index] = shard;
+    least.emplace(load + costs[run_index], shard);
   }
   return shard_of;
 }
 
-std::vector<double> expected_tokens_of_places(const SamplingSettings& settings) {
+std::vector<double> expected_tokens_of_runs(const SamplingSettings& settings) {
   const DrawSettings draw = settings.draw_settings();
   const std::vector<Prompt> prompts = settings.numbered_prompts();
   const PromptPlans plans(draw.plan, prompts);
@@ -77,19 +77,18 @@ std::vector<double> expected_tokens_of_places(const SamplingSettings& settings) 
   return costs;
 }
 
-std::vector<std::size_t> dealt_places(const SamplingSettings& settings, std::size_t shard,
-                                      std::size_t shards) {
-  const std::vector<std::size_t> shard_of =
-      deal_by_cost(expected_tokens_of_places(settings), shards);
-  std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < shard_of.size(); ++place)
-    if (shard_of[place] + 1 == shard) places.push_back(place);
-  return places;
+std::vector<std::size_t> dealt_runs(const SamplingSettings& settings, std::size_t shard,
+                                    std::size_t shards) {
+  const std::vector<std::size_t> shard_of = deal_by_cost(expected_tokens_of_runs(settings), shards);
+  std::vector<std::size_t> runs;
+  for (std::size_t run_index = 0; run_index < shard_of.size(); ++run_index)
+    if (shard_of[run_index] + 1 == shard) runs.push_back(run_index);
+  return runs;
 }
 
-std::size_t places_ahead(std::size_t places, std::size_t ranks, std::size_t replicas,
-                         std::size_t largest_batch, std::size_t in_flight) {
-  const std::size_t share = (places + ranks - 1) / ranks;
+std::size_t runs_ahead(std::size_t runs, std::size_t ranks, std::size_t replicas,
+                       std::size_t largest_batch, std::size_t in_flight) {
+  const std::size_t share = (runs + ranks - 1) / ranks;
   const std::size_t batch = (largest_batch + replicas - 1) / replicas;
   const std::size_t wished = std::max({share / 4, batch, std::size_t{1}});
   return std::min({wished, std::max(share, std::size_t{1}), in_flight});

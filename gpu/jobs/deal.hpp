@@ -10,35 +10,35 @@
 
 namespace tempera::gpu {
 
-/// Gives one process the places of a run that it draws, one after the other. A run's place is
+/// Gives one process the runs that it draws, one after the other. A run's index is
 /// prompt · samples + sample.
 class Deal {
  public:
   virtual ~Deal() = default;
-  /// What earlier processes left in the folder: the places that have been delivered, in their
+  /// What earlier processes left in the folder: the runs that have been delivered, in their
   /// order, and those that are under way, in ascending order. Called once, before `next`.
   /// @throw BadInput naming `folder` if no such deal can have left them
   virtual void begin(std::span<const std::size_t> delivered, std::span<const std::size_t> under_way,
                      const std::string& folder) = 0;
-  /// The next place, those that are under way among them; nothing where none is left.
+  /// The next run, those that are under way among them; nothing where none is left.
   virtual std::optional<std::size_t> next() = 0;
-  /// How many places it gives, as far as that is known: for the share that is done.
-  virtual std::size_t places() const = 0;
-  /// The most places that are to be taken without having ended; 0: any number.
+  /// How many runs it gives, as far as that is known: for the share that is done.
+  virtual std::size_t runs() const = 0;
+  /// The most runs that are to be taken without having ended; 0: any number.
   virtual std::size_t ahead() const { return 0; }
 };
 
 /// The deal of a list that is known before.
-class ListedPlaces final : public Deal {
+class ListedRuns final : public Deal {
  public:
-  explicit ListedPlaces(std::vector<std::size_t> places) : places_(std::move(places)) {}
+  explicit ListedRuns(std::vector<std::size_t> runs) : runs_(std::move(runs)) {}
   void begin(std::span<const std::size_t> delivered, std::span<const std::size_t> under_way,
              const std::string& folder) override;
   std::optional<std::size_t> next() override;
-  std::size_t places() const override { return places_.size(); }
+  std::size_t runs() const override { return runs_.size(); }
 
  private:
-  std::vector<std::size_t> places_;
+  std::vector<std::size_t> runs_;
   std::size_t next_ = 0;
 };
 
@@ -48,22 +48,22 @@ class ListedPlaces final : public Deal {
 double expected_tokens(const Plan& plan, std::size_t replicas, std::size_t prompt_tokens,
                        std::size_t samples);
 
-/// The places of shard `shard` of `shards`, in ascending order. Longest first, each place goes to
+/// The runs of shard `shard` of `shards`, in ascending order. Longest first, each run goes to
 /// the shard that has the fewest expected tokens so far; of equal ones to the first. So the deal is
 /// a function of the settings and the number of shards: it knows no host, no clock and no order.
 /// @pre 1 <= shard <= shards
-std::vector<std::size_t> dealt_places(const SamplingSettings& settings, std::size_t shard,
-                                      std::size_t shards);
+std::vector<std::size_t> dealt_runs(const SamplingSettings& settings, std::size_t shard,
+                                    std::size_t shards);
 
-/// The same deal of any costs: which shard, from 0, each place goes to.
+/// The same deal of any costs: which shard, from 0, each run goes to.
 std::vector<std::size_t> deal_by_cost(std::span<const double> costs, std::size_t shards);
 
-/// How many places a rank should take without having ended them: a quarter of its share, so that
+/// How many runs a rank should take without having ended them: a quarter of its share, so that
 /// the last ones end together, but enough to fill a batch, and no more than its share.
-std::size_t places_ahead(std::size_t places, std::size_t ranks, std::size_t replicas,
-                         std::size_t largest_batch, std::size_t in_flight);
+std::size_t runs_ahead(std::size_t runs, std::size_t ranks, std::size_t replicas,
+                       std::size_t largest_batch, std::size_t in_flight);
 
-/// The expected tokens of each place.
-std::vector<double> expected_tokens_of_places(const SamplingSettings& settings);
+/// The expected tokens of each run.
+std::vector<double> expected_tokens_of_runs(const SamplingSettings& settings);
 
 }  // namespace tempera::gpu

@@ -62,9 +62,9 @@ bool is_possible(const Event& event, std::size_t replicas, std::size_t rungs) {
 
 }  // namespace
 
-EndedRound ended_round(std::size_t place, const Progress& progress, std::span<const Event> events,
-                       bool is_confidence_measured) {
-  EndedRound round{place, saved(progress, {}), {}, {events.begin(), events.end()}};
+EndedRound ended_round(std::size_t run_index, const Progress& progress,
+                       std::span<const Event> events, bool is_confidence_measured) {
+  EndedRound round{run_index, saved(progress, {}), {}, {events.begin(), events.end()}};
   if (is_confidence_measured)
     for (const Record& record : progress.replicas) round.confidence.push_back(record.confidence());
   return round;
@@ -75,7 +75,7 @@ std::string journal_line(const EndedRound& round) {
   JsonLine line;
   const auto number = [&](std::uint64_t value) { line << value; };
   const auto bits = [&](double value) { line << to_bits(value); };
-  line << "{\"place\":" << round.place << ",\"progress\":{\"stage\":" << progress.stage
+  line << "{\"place\":" << round.run_index << ",\"progress\":{\"stage\":" << progress.stage
        << ",\"extended\":" << (progress.extended ? "true" : "false")
        << ",\"round\":" << progress.round << ",\"local_moves\":" << progress.local_moves
        << ",\"sweeps\":" << progress.sweeps;
@@ -100,9 +100,9 @@ EndedRound ended_round_of(const nlohmann::json& json, const PossibleRuns& runs,
   const JsonObject object(json, where);
   object.check_keys({"place", "progress", "events"}, {"confidence"});
   EndedRound round;
-  round.place = object.whole_number("place", 0, runs.places() - 1);
+  round.run_index = object.whole_number("place", 0, runs.runs() - 1);
   round.progress = progress_of(object.at("progress"), where);
-  require_possible(round.place, round.progress, runs, where);
+  require_possible(round.run_index, round.progress, runs, where);
   const std::size_t replicas = round.progress.replicas.size();
   if (object.has("confidence") != settings.options.confidence) refuse_round(where);
   if (settings.options.confidence)
@@ -126,9 +126,9 @@ void require_possible(std::span<const TokenId> tokens, const PossibleRuns& runs,
     if (token >= runs.vocabulary) refuse_round(where);
 }
 
-void require_possible(std::size_t place, const SavedProgress& progress, const PossibleRuns& runs,
-                      const std::string& where) {
-  const Plan& plan = runs.plan_of(place);
+void require_possible(std::size_t run_index, const SavedProgress& progress,
+                      const PossibleRuns& runs, const std::string& where) {
+  const Plan& plan = runs.plan_of(run_index);
   const std::vector<Stage>& stages = plan.stages;
   const std::size_t replicas = plan.replicas(runs.settings.ladder);
   bool is_possible = progress.stage < stages.size() && progress.replicas.size() == replicas &&

@@ -13,14 +13,14 @@ namespace tempera::gpu {
 
 /// A round, or a block extension, that has ended: all that is needed to take its run up behind it.
 struct EndedRound {
-  std::size_t place = 0;  ///< of the run
+  std::size_t run_index = 0;  ///< of the run
   SavedProgress progress;
   std::vector<double> confidence;  ///< of each record, where it is measured
   std::vector<Event> events;
 };
 
-EndedRound ended_round(std::size_t place, const Progress& progress, std::span<const Event> events,
-                       bool is_confidence_measured);
+EndedRound ended_round(std::size_t run_index, const Progress& progress,
+                       std::span<const Event> events, bool is_confidence_measured);
 
 /// A line of a run folder's journal, without its end. It is written after every round, so it is
 /// short and takes a few microseconds.
@@ -33,9 +33,9 @@ struct PossibleRuns {
   std::span<const Prompt> prompts;
   std::size_t vocabulary = 0;
 
-  std::size_t places() const { return prompts.size() * settings.samples; }
-  const Plan& plan_of(std::size_t place) const {
-    return plans.of(prompts[place / settings.samples]);
+  std::size_t runs() const { return prompts.size() * settings.samples; }
+  const Plan& plan_of(std::size_t run_index) const {
+    return plans.of(prompts[run_index / settings.samples]);
   }
 };
 
@@ -44,8 +44,8 @@ struct PossibleRuns {
 EndedRound ended_round_of(const nlohmann::json& json, const PossibleRuns& runs,
                           const std::string& where);
 /// @throw BadInput, naming `where`, unless such a run can be there between two rounds
-void require_possible(std::size_t place, const SavedProgress& progress, const PossibleRuns& runs,
-                      const std::string& where);
+void require_possible(std::size_t run_index, const SavedProgress& progress,
+                      const PossibleRuns& runs, const std::string& where);
 /// @throw BadInput, naming `where`, unless all are of the vocabulary
 void require_possible(std::span<const TokenId> tokens, const PossibleRuns& runs,
                       const std::string& where);

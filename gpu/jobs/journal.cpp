@@ -10,13 +10,13 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::string_view prefix_of_journals = "journal-";
-/// What a line begins with: a seal of 16 digits and a space.
+/// What a line begins with: a checksum of 16 digits and a space.
 constexpr std::size_t size_of_line_seal = 17;
 
 }  // namespace
 
-Journal::Journal(std::filesystem::path folder, const Seal& checkpoint, Disk& disk)
-    : folder_(std::move(folder)), checkpoint_(checkpoint), disk_(&disk), seal_(checkpoint) {}
+Journal::Journal(std::filesystem::path folder, const Checksum& checkpoint, Disk& disk)
+    : folder_(std::move(folder)), checkpoint_(checkpoint), disk_(&disk), checksum_(checkpoint) {}
 
 bool Journal::is_name(const std::string& name) { return name.starts_with(prefix_of_journals); }
 
@@ -31,9 +31,9 @@ void Journal::read() {
   read_lines(path, size_of(path), [&](const std::string& line) {
     ++line_number;
     const std::size_t size = std::min(size_of_line_seal, line.size());
-    seal_.take(std::string_view(line).substr(size));
+    checksum_.update(std::string_view(line).substr(size));
     bytes_ += line.size() + 1;
-    if (line.substr(0, size) != hexadecimal(seal_) + ' ')
+    if (line.substr(0, size) != hexadecimal(checksum_) + ' ')
       throw BadInput(path.string() + ", line " + std::to_string(line_number),
                      "is not what the run wrote",
                      "remove this file: the run then goes on from its last checkpoint");
@@ -49,8 +49,8 @@ void Journal::cut() {
 void Journal::append(std::string_view line) {
   if (failure_) std::rethrow_exception(failure_);
   const std::filesystem::path path = file();
-  seal_.take(line);
-  std::string sealed = hexadecimal(seal_);
+  checksum_.update(line);
+  std::string sealed = hexadecimal(checksum_);
   sealed.append(1, ' ').append(line).append(1, '\n');
   try {
     if (!open_) open_ = disk_->open_to_append(path);

@@ -7,22 +7,23 @@
 #include <string>
 #include <string_view>
 
+#include "base/checksum.hpp"
 #include "base/disk.hpp"
-#include "base/seal.hpp"
 
 namespace tempera::gpu {
 
 /// The file journal-SEAL of a run folder: line by line what has happened since the checkpoint of
-/// that seal, or since the beginning, the seal then being that of config.json. Every line begins
-/// with the seal of the checkpoint and all lines up to itself, so that none can be edited unseen;
-/// but the file may end early, or in the middle of a line, which a killed process leaves.
+/// that checksum, or since the beginning, the checksum then being that of config.json. Every line
+/// begins with the checksum of the checkpoint and all lines up to itself, so that none can be
+/// edited unseen; but the file may end early, or in the middle of a line, which a killed process
+/// leaves.
 ///
 /// A line that is appended is given to the system, which keeps it whatever becomes of the process;
 /// what has been forced is kept when the power fails too.
 class Journal {
  public:
   /// That of a checkpoint; nothing is read or made. `disk` must outlive the object.
-  Journal(std::filesystem::path folder, const Seal& checkpoint, Disk& disk);
+  Journal(std::filesystem::path folder, const Checksum& checkpoint, Disk& disk);
 
   /// Whether a file of a run folder has the name of a journal, of this or another checkpoint.
   static bool is_name(const std::string& name);
@@ -40,7 +41,7 @@ class Journal {
   void force();
   /// Removes the file.
   void remove();
-  /// Hands over each line, without its seal and its end, and its place for messages.
+  /// Hands over each line, without its checksum and its end, and its place for messages.
   void for_each(
       const std::function<void(std::string_view line, const std::string& where)>& take) const;
 
@@ -48,10 +49,10 @@ class Journal {
   std::filesystem::path file() const { return folder_ / name(); }
 
   std::filesystem::path folder_;
-  Seal checkpoint_;
+  Checksum checkpoint_;
   Disk* disk_;
   OpenFile open_;
-  Seal seal_;  ///< of the checkpoint and all lines
+  Checksum checksum_;  ///< of the checkpoint and all lines
   std::uint64_t bytes_ = 0;
   bool is_forced_ = true;
   std::exception_ptr failure_;

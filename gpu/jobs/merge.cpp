@@ -31,7 +31,7 @@ struct Offsets {
   std::uint64_t sample = 0;
 };
 
-/// The finished folder of a shard, read answer by answer in the order of the places.
+/// The finished folder of a shard, read answer by answer in the order of the runs.
 class ShardReader {
  public:
   ShardReader(fs::path folder, std::size_t window)
@@ -40,14 +40,14 @@ class ShardReader {
         events_(folder_ / "events.jsonl", window),
         samples_(folder_ / "samples.jsonl", window) {}
 
-  /// Checks that the shard is whole and one of this run, and marks its places in `is_held`.
+  /// Checks that the shard is whole and one of this run, and marks its runs in `is_held`.
   void check(const nlohmann::json& config, const std::string& config_name,
              std::vector<bool>& is_held);
   const RunSpeed& speed() const { return speed_; }
   std::uint64_t bytes() const { return bytes_; }
 
-  /// The place of the next answer; nothing at the end.
-  std::optional<std::size_t> place();
+  /// The run of the next answer; nothing at the end.
+  std::optional<std::size_t> run_index();
   /// The next answer's part, statistics, events and line; goes on to the one behind it.
   Part take(TemperingStatistics& statistics, const std::function<void(std::string_view)>& events,
             std::string& sample);
@@ -60,11 +60,11 @@ class ShardReader {
   FileWindow parts_;
   FileWindow events_;
   FileWindow samples_;
-  std::size_t places_ = 0;   ///< of the whole run
+  std::size_t runs_ = 0;     ///< of the whole run
   std::size_t answers_ = 0;  ///< of the shard
   std::uint64_t bytes_ = 0;
   RunSpeed speed_;
-  /// In the order of the places, where that is not the order of the file.
+  /// In the order of the runs, where that is not the order of the file.
   std::vector<std::pair<std::size_t, Offsets>> sorted_;
   std::size_t taken_ = 0;
   Offsets at_;
@@ -76,22 +76,22 @@ void ShardReader::check(const nlohmann::json& config, const std::string& config_
   const std::string name = (folder_ / "config.json").string();
   require_same_run(folder.config(), name, config, config_name);
   speed_ = folder.speed();
-  places_ = is_held.size();
+  runs_ = is_held.size();
   bool is_ascending = true;
   std::optional<std::size_t> before;
   Offsets at;
   folder.for_each_part([&](const std::string& line, const std::string& where) {
-    const Part part = part_of(line, places_, where);
-    if (is_held[part.place])
+    const Part part = part_of(line, runs_, where);
+    if (is_held[part.run_index])
       throw BadInput(where,
                      "is an answer that another shard holds too (place " +
-                         std::to_string(part.place + 1) + ")",
+                         std::to_string(part.run_index + 1) + ")",
                      "remove the shard's folder and draw it again");
-    is_held[part.place] = true;
-    is_ascending = is_ascending && (!before || *before < part.place);
-    before = part.place;
+    is_held[part.run_index] = true;
+    is_ascending = is_ascending && (!before || *before < part.run_index);
+    before = part.run_index;
     // Kept from the first answer that comes out of order; those before it are read again below.
-    if (!is_ascending) sorted_.emplace_back(part.place, at);
+    if (!is_ascending) sorted_.emplace_back(part.run_index, at);
     at.part += line.size() + 1;
     at.events += part.events;
     at.sample += part.sample;
@@ -106,8 +106,8 @@ void ShardReader::check(const nlohmann::json& config, const std::string& config_
   sorted_.clear();
   at = {};
   folder.for_each_part([&](const std::string& line, const std::string& where) {
-    const Part part = part_of(line, places_, where);
-    sorted_.emplace_back(part.place, at);
+    const Part part = part_of(line, runs_, where);
+    sorted_.emplace_back(part.run_index, at);
     at.part += line.size() + 1;
     at.events += part.events;
     at.sample += part.sample;
@@ -116,16 +116,16 @@ void ShardReader::check(const nlohmann::json& config, const std::string& config_
             [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-std::optional<std::size_t> ShardReader::place() {
+std::optional<std::size_t> ShardReader::run_index() {
   if (taken_ == answers_) return std::nullopt;
   if (!sorted_.empty()) at_ = sorted_[taken_].second;
-  return part_of(parts_.line(at_.part), places_, where()).place;
+  return part_of(parts_.line(at_.part), runs_, where()).run_index;
 }
 
 Part ShardReader::take(TemperingStatistics& statistics,
                        const std::function<void(std::string_view)>& events, std::string& sample) {
   const std::string_view line = parts_.line(at_.part);
-  const Part part = part_of(line, places_, statistics, where());
+  const Part part = part_of(line, runs_, statistics, where());
   events_.read(at_.events, part.events, events);
   sample.clear();
   samples_.read(at_.sample, part.sample, [&](std::string_view piece) { sample += piece; });
@@ -231,13 +231,13 @@ nlohmann::ordered_json config_of(const fs::path& folder) {
   return nlohmann::ordered_json::parse(text);
 }
 
-std::string name_of_place(const SamplingSettings& settings, std::size_t place) {
-  const auto& id = settings.prompts[place / settings.samples].id;
-  return "sample " + std::to_string(place % settings.samples) +
+std::string name_of_run(const SamplingSettings& settings, std::size_t run_index) {
+  const auto& id = settings.prompts[run_index / settings.samples].id;
+  return "sample " + std::to_string(run_index % settings.samples) +
          (id ? " of prompt " + in_quotes(*id) : "");
 }
 
-/// Copies the answers in the order of the places.
+/// Copies the answers in the order of the runs.
 void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSettings& settings,
           const std::function<void(double)>& share_done) {
   const DrawSettings draw = settings.draw_settings();
@@ -247,32 +247,32 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
   using Next = std::pair<std::size_t, ShardReader*>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   const auto go_on = [&](ShardReader& reader) {
-    if (const auto place = reader.place()) next.emplace(*place, &reader);
+    if (const auto run_index = reader.run_index()) next.emplace(*run_index, &reader);
   };
   RunSpeed speed;
   for (ShardReader& reader : readers) {
     speed.add(reader.speed());
     go_on(reader);
   }
-  const std::size_t places = prompts.size() * settings.samples;
+  const std::size_t runs = prompts.size() * settings.samples;
   std::string line;
-  for (std::size_t place = 0; place < places; ++place) {
-    // Every place is held once: that was checked.
+  for (std::size_t run_index = 0; run_index < runs; ++run_index) {
+    // Every run is held once: that was checked.
     ShardReader& reader = *next.top().second;
     next.pop();
     TemperingStatistics statistics(draw.ladder, draw.plan);
     const Part part = reader.take(
         statistics, [&](std::string_view events) { into.append_events(events); }, line);
-    if (part.place != place)
-      throw Bug("a merge has taken place " + std::to_string(part.place) + " for " +
-                std::to_string(place));
-    const auto prompt_report = report.take(place, statistics, part.is_cut);
+    if (part.run_index != run_index)
+      throw Bug("a merge has taken run " + std::to_string(part.run_index) + " for " +
+                std::to_string(run_index));
+    const auto prompt_report = report.take(run_index, statistics, part.is_cut);
     line.pop_back();
     into.append_sample(line);
     if (prompt_report) into.append_prompt_report(*prompt_report);
     go_on(reader);
-    if (share_done && place % 256 == 0)
-      share_done(static_cast<double>(place) / static_cast<double>(places));
+    if (share_done && run_index % 256 == 0)
+      share_done(static_cast<double>(run_index) / static_cast<double>(runs));
   }
   nlohmann::json state{{"under_way", nlohmann::json::array()}};
   report.add_state(state);
@@ -321,10 +321,10 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged,
   }
   const auto none = std::find(is_held.begin(), is_held.end(), false);
   if (none != is_held.end())
-    throw BadInput(run.string(),
-                   "no shard holds " +
-                       name_of_place(settings, static_cast<std::size_t>(none - is_held.begin())),
-                   "run the command of all shards again: it draws what is missing");
+    throw BadInput(
+        run.string(),
+        "no shard holds " + name_of_run(settings, static_cast<std::size_t>(none - is_held.begin())),
+        "run the command of all shards again: it draws what is missing");
   remove_strays(merged, disk);
   const fs::path unfinished = unfinished_name(merged);
   try {

@@ -44,27 +44,27 @@ class CountedDeal final : public Deal {
     std::vector<std::int64_t> mine(delivered.begin(), delivered.end());
     mine.insert(mine.end(), under_way.begin(), under_way.end());
     std::vector<bool> is_held(costs_.size());
-    for (const std::int64_t place : all_of(mine)) {
-      const auto index = static_cast<std::size_t>(place);
+    for (const std::int64_t run_index : all_of(mine)) {
+      const auto index = static_cast<std::size_t>(run_index);
       if (index >= is_held.size() || is_held[index])
         throw BadInput(folder, "or another shard's folder holds an answer that is not its own",
                        start_elsewhere);
       is_held[index] = true;
     }
     own_.assign(under_way.begin(), under_way.end());
-    for (std::size_t place = 0; place < costs_.size(); ++place)
-      if (!is_held[place]) left_.push_back(place);
+    for (std::size_t run_index = 0; run_index < costs_.size(); ++run_index)
+      if (!is_held[run_index]) left_.push_back(run_index);
     std::stable_sort(left_.begin(), left_.end(),
                      [this](std::size_t a, std::size_t b) { return costs_[a] > costs_[b]; });
-    places_ = mine.size() + (left_.size() + static_cast<std::size_t>(size_) - 1) /
-                                static_cast<std::size_t>(size_);
+    runs_ = mine.size() +
+            (left_.size() + static_cast<std::size_t>(size_) - 1) / static_cast<std::size_t>(size_);
   }
 
   std::optional<std::size_t> next() override {
     if (!own_.empty()) {
-      const std::size_t place = own_.front();
+      const std::size_t run_index = own_.front();
       own_.pop_front();
-      return place;
+      return run_index;
     }
     const std::int64_t one = 1;
     std::int64_t number = 0;
@@ -74,7 +74,7 @@ class CountedDeal final : public Deal {
     return index < left_.size() ? std::optional(left_[index]) : std::nullopt;
   }
 
-  std::size_t places() const override { return places_; }
+  std::size_t runs() const override { return runs_; }
   std::size_t ahead() const override { return ahead_; }
 
  private:
@@ -98,7 +98,7 @@ class CountedDeal final : public Deal {
   MPI_Win window_ = MPI_WIN_NULL;
   std::deque<std::size_t> own_;    ///< under way in this rank's folder
   std::vector<std::size_t> left_;  ///< to be dealt, the same in all ranks
-  std::size_t places_ = 0;
+  std::size_t runs_ = 0;
 };
 
 class Joined final : public MpiRanks {

@@ -2,11 +2,11 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/run_folder.hpp"
+#include "gpu/statistics/foreign_state.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -28,14 +28,14 @@ std::uint64_t number_behind(std::string_view& line, std::string_view key,
 }
 
 /// Reads what stands before the statistics; `line` is left at these.
-Part take_part(std::string_view& line, std::size_t places, const std::string& where) {
+Part take_part(std::string_view& line, std::size_t runs, const std::string& where) {
   Part part;
-  part.place = number_behind(line, "{\"place\":", where);
+  part.run_index = number_behind(line, "{\"place\":", where);
   part.events = number_behind(line, ",\"events\":", where);
   part.sample = number_behind(line, ",\"sample\":", where);
   const std::uint64_t is_cut = number_behind(line, ",\"cut\":", where);
   constexpr std::string_view then = ",\"statistics\":";
-  if (part.place >= places || is_cut > 1 || !line.starts_with(then) || !line.ends_with('}'))
+  if (part.run_index >= runs || is_cut > 1 || !line.starts_with(then) || !line.ends_with('}'))
     refuse(where);
   part.is_cut = is_cut == 1;
   line.remove_prefix(then.size());
@@ -46,26 +46,27 @@ Part take_part(std::string_view& line, std::size_t places, const std::string& wh
 }  // namespace
 
 std::string part_line(const Part& part, const TemperingStatistics& statistics) {
-  return "{\"place\":" + std::to_string(part.place) + ",\"events\":" + std::to_string(part.events) +
+  return "{\"place\":" + std::to_string(part.run_index) +
+         ",\"events\":" + std::to_string(part.events) +
          ",\"sample\":" + std::to_string(part.sample) + ",\"cut\":" + (part.is_cut ? "1" : "0") +
          ",\"statistics\":" + statistics.state().dump() + "}";
 }
 
-Part part_of(std::string_view line, std::size_t places, TemperingStatistics& statistics,
+Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& statistics,
              const std::string& where) {
-  const Part part = take_part(line, places, where);
+  const Part part = take_part(line, runs, where);
   try {
     statistics.restore(parse_json(line, where));
   } catch (const nlohmann::json::exception&) {
     refuse(where);
-  } catch (const std::out_of_range&) {
+  } catch (const ForeignState&) {
     refuse(where);
   }
   return part;
 }
 
-Part part_of(std::string_view line, std::size_t places, const std::string& where) {
-  return take_part(line, places, where);
+Part part_of(std::string_view line, std::size_t runs, const std::string& where) {
+  return take_part(line, runs, where);
 }
 
 }  // namespace tempera::gpu

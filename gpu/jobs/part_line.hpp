@@ -11,22 +11,22 @@ namespace tempera::gpu {
 
 /// What a shard's merge needs to know of an answer, beside its line and events.
 struct Part {
-  std::size_t place = 0;     ///< in the whole run
-  std::uint64_t events = 0;  ///< bytes of its events in events.jsonl
-  std::uint64_t sample = 0;  ///< and of its line in samples.jsonl, the line's end included
-  bool is_cut = false;       ///< whether the horizon cut the answer
+  std::size_t run_index = 0;  ///< in the whole run
+  std::uint64_t events = 0;   ///< bytes of its events in events.jsonl
+  std::uint64_t sample = 0;   ///< and of its line in samples.jsonl, the line's end included
+  bool is_cut = false;        ///< whether the horizon cut the answer
 };
 
 /// A line of parts.jsonl, without its end: the part and the bits of the answer's own statistics.
 std::string part_line(const Part& part, const TemperingStatistics& statistics);
 
 /// The part that a line spells, and its statistics into `statistics`, which must be new.
-/// @throw BadInput naming `where` for anything but what part_line gives for one of `places` places
-Part part_of(std::string_view line, std::size_t places, TemperingStatistics& statistics,
+/// @throw BadInput naming `where` for anything but what part_line gives for one of `runs` runs
+Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& statistics,
              const std::string& where);
 
 /// The part that a line begins with, without reading its statistics.
 /// @throw BadInput as part_of
-Part part_of(std::string_view line, std::size_t places, const std::string& where);
+Part part_of(std::string_view line, std::size_t runs, const std::string& where);
 
 }  // namespace tempera::gpu

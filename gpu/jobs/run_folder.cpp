@@ -37,12 +37,13 @@ bool is_name_of_run(const std::string& name) {
          is_made_when_written(name) || Journal::is_name(name);
 }
 
-/// What a checkpoint's first line says: the seal of the run's config.json and of the text below.
-Seal seal_of(const std::string& config, std::string_view text) {
-  Seal seal;
-  seal.take(config);
-  seal.take(text);
-  return seal;
+/// What a checkpoint's first line says: the checksum of the run's config.json and of the text
+/// below.
+Checksum checksum_of(const std::string& config, std::string_view text) {
+  Checksum checksum;
+  checksum.update(config);
+  checksum.update(text);
+  return checksum;
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -76,7 +77,7 @@ bool is_unused(const fs::path& folder) {
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, Disk& disk)
-    : path_(std::move(path)), disk_(&disk), journal_(path_, Seal(), disk) {
+    : path_(std::move(path)), disk_(&disk), journal_(path_, Checksum(), disk) {
   files_["events.jsonl"];
   files_["samples.jsonl"];
 }
@@ -102,7 +103,7 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
     if (!is_unused(path)) refuse_to_overwrite(path);
     folder.config_ = config.dump(1) + "\n";
     disk.replace(path / "config.json", folder.config_);
-    folder.journal_ = Journal(path, seal_of(folder.config_, ""), disk);
+    folder.journal_ = Journal(path, checksum_of(folder.config_, ""), disk);
     folder.take_up();
   } catch (...) {
     folder.unmake(!there);
@@ -123,7 +124,7 @@ RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
   RunFolder folder(path, disk);
   folder.lock(!is_there(path / "checkpoint"));
   folder.config_ = read_whole(path / "config.json");
-  folder.journal_ = Journal(path, seal_of(folder.config_, ""), disk);
+  folder.journal_ = Journal(path, checksum_of(folder.config_, ""), disk);
   folder.read_checkpoint();
   folder.read_journal();
   const bool finished = folder.summary_ && is_there(path / "summary.json");
@@ -177,8 +178,8 @@ void RunFolder::read_checkpoint() {
   const std::string sealed = read_whole(file);
   const std::size_t line_end = std::min(sealed.find('\n'), sealed.size() - 1) + 1;
   const std::string_view text = std::string_view(sealed).substr(line_end);
-  const Seal seal = seal_of(config_, text);
-  if (sealed.substr(0, line_end) != hexadecimal(seal) + '\n')
+  const Checksum checksum = checksum_of(config_, text);
+  if (sealed.substr(0, line_end) != hexadecimal(checksum) + '\n')
     throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
                    start_elsewhere);
   const nlohmann::json json = parse_json(text, file.string());
@@ -191,13 +192,13 @@ void RunFolder::read_checkpoint() {
       throw BadInput(written.where(), "is no file of a run folder", start_elsewhere);
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     files_[name] = {written.whole_number("bytes", 0, most),
-                    Seal(written.whole_number("seal", 0, most)),
+                    Checksum(written.whole_number("seal", 0, most)),
                     true,
                     {}};
   }
   state_ = checkpoint.at("state");
   if (checkpoint.has("summary")) summary_ = checkpoint.text("summary");
-  journal_ = Journal(path_, seal, *disk_);
+  journal_ = Journal(path_, checksum, *disk_);
 }
 
 void RunFolder::read_journal() {
@@ -216,10 +217,10 @@ void RunFolder::verify() const {
     if (written.bytes == 0 && !is_there(file)) continue;
     if (!is_there(file))
       throw BadInput(file.string(), "is missing", "start the run again elsewhere");
-    Seal seal;
-    read_start(file, written.bytes, [&](std::string_view bytes) { seal.take(bytes); });
+    Checksum checksum;
+    read_start(file, written.bytes, [&](std::string_view bytes) { checksum.update(bytes); });
     const bool longer = summary_ && fs::file_size(file) > written.bytes;
-    if (!(seal == written.seal) || longer)
+    if (!(checksum == written.checksum) || longer)
       throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
   }
   const fs::path file = path_ / "summary.json";
@@ -287,15 +288,15 @@ void RunFolder::append(const std::string& name, std::string_view lines) {
   Written& written = files_[name];
   disk_->append(opened(name, written), lines, path_ / name);
   written.bytes += lines.size();
-  written.seal.take(lines);
+  written.checksum.update(lines);
   written.forced = false;
 }
 
-void RunFolder::keep_waiting(std::size_t sample, std::string_view events) {
+void RunFolder::buffer_events(std::size_t sample, std::string_view events) {
   append(waiting_name(sample), events);
 }
 
-std::uint64_t RunFolder::release(std::size_t sample, std::string_view events) {
+std::uint64_t RunFolder::flush_events(std::size_t sample, std::string_view events) {
   const std::uint64_t before = files_["events.jsonl"].bytes;
   const std::string name = waiting_name(sample);
   if (const auto waiting = files_.find(name); waiting != files_.end()) {
@@ -318,14 +319,14 @@ void RunFolder::write_checkpoint() {
   for (auto& [name, written] : files_) {
     if (!written.forced) disk_->force(opened(name, written), path_ / name);
     written.forced = true;
-    json["files"][name] = {{"bytes", written.bytes}, {"seal", written.seal.value()}};
+    json["files"][name] = {{"bytes", written.bytes}, {"seal", written.checksum.value()}};
   }
   if (summary_) json["summary"] = *summary_;
   const std::string text = json.dump();
-  const Seal seal = seal_of(config_, text);
-  disk_->replace(path_ / "checkpoint", hexadecimal(seal) + '\n' + text);
+  const Checksum checksum = checksum_of(config_, text);
+  disk_->replace(path_ / "checkpoint", hexadecimal(checksum) + '\n' + text);
   journal_.remove();
-  journal_ = Journal(path_, seal, *disk_);
+  journal_ = Journal(path_, checksum, *disk_);
   for (const std::string& name : released_) disk_->remove(path_ / name);
   released_.clear();
 }

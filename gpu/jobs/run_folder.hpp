@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/checksum.hpp"
 #include "base/disk.hpp"
-#include "base/seal.hpp"
 #include "gpu/jobs/journal.hpp"
 #include "gpu/jobs/run_speed.hpp"
 
@@ -80,10 +80,10 @@ class RunFolder {
   /// Appends whole lines to events.jsonl.
   void append_events(std::string_view lines) { append("events.jsonl", lines); }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
-  void keep_waiting(std::size_t sample, std::string_view events);
+  void buffer_events(std::size_t sample, std::string_view events);
   /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.
   /// Returns how many bytes these are.
-  std::uint64_t release(std::size_t sample, std::string_view events);
+  std::uint64_t flush_events(std::size_t sample, std::string_view events);
   /// What has happened since the last checkpoint.
   Journal& journal() { return journal_; }
   /// Makes `state` and what was appended so far the place where a killed run is taken up.
@@ -94,10 +94,10 @@ class RunFolder {
   void finish(const nlohmann::ordered_json& summary);
 
  private:
-  /// How much of a file is written, and the seal of it.
+  /// How much of a file is written, and the checksum of it.
   struct Written {
     std::uint64_t bytes = 0;
-    Seal seal;
+    Checksum checksum;
     bool forced = true;  ///< whether it is on the disk for certain
     OpenFile open = {};  ///< for appending, once something was appended
   };

@@ -148,24 +148,24 @@ Answer answer_of(const nlohmann::json& json, const std::string& where) {
 void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
                      const std::function<void(const SampledAnswer&)>& take) {
   const std::string file = (folder.path() / "samples.jsonl").string();
-  const std::size_t places = settings.prompts.size() * settings.samples;
+  const std::size_t runs = settings.prompts.size() * settings.samples;
   std::vector<std::size_t> of_shard;
   folder.for_each_part([&](const std::string& line, const std::string& where) {
-    of_shard.push_back(part_of(line, places, where).place);
+    of_shard.push_back(part_of(line, runs, where).run_index);
   });
   std::size_t number = 0;
   folder.for_each_sample([&](const std::string& line) {
     const std::string where = file + ", line " + std::to_string(number + 1);
-    const std::size_t place = number < of_shard.size() ? of_shard[number] : number;
+    const std::size_t run_index = number < of_shard.size() ? of_shard[number] : number;
     ++number;
     const nlohmann::json json = parse_json(line, where);
     const JsonObject object(json, where);
     object.only({"id", "sample", "tokens", "text", "answer", "log_p0", "terminated", "stopped"});
-    const std::size_t sample = place % settings.samples;
-    if (place / settings.samples >= settings.prompts.size() ||
+    const std::size_t sample = run_index % settings.samples;
+    if (run_index / settings.samples >= settings.prompts.size() ||
         object.whole_number("sample", 0, any_number) != sample)
       throw BadInput(where, "is not the answer whose turn it is", "start the run again elsewhere");
-    const SamplePrompt& prompt = settings.prompts[place / settings.samples];
+    const SamplePrompt& prompt = settings.prompts[run_index / settings.samples];
     Answer answer{tokens_of(object.at("tokens"), where), object.finite_number("log_p0"),
                   object.boolean("terminated"), object.has("stopped") && object.boolean("stopped")};
     take({prompt, sample, std::move(answer), object.text("text"), object.text("answer")});

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpu/jobs/ended_round.hpp"
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 
 namespace tempera::gpu {
 

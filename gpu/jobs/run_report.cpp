@@ -23,21 +23,21 @@ RunReport::RunReport(const SamplingSettings& settings, const DrawSettings& draw,
       total_(draw.ladder, draw.plan),
       prompt_(draw.ladder, draw.plan) {}
 
-std::optional<std::string> RunReport::take(std::size_t place, const TemperingStatistics& statistics,
-                                           bool is_cut) {
-  count_place(place);
+std::optional<std::string> RunReport::take(std::size_t run_index,
+                                           const TemperingStatistics& statistics, bool is_cut) {
+  count_run(run_index);
   total_.add(statistics);
   if (is_cut) ++at_horizon_;
   if (of_ == Of::part) return std::nullopt;
   prompt_.add(statistics);
   if (is_cut) ++prompt_at_horizon_;
-  const bool is_last = (place + 1) % settings_.samples == 0;
-  return is_last ? end_prompt(place / settings_.samples) : std::nullopt;
+  const bool is_last = (run_index + 1) % settings_.samples == 0;
+  return is_last ? end_prompt(run_index / settings_.samples) : std::nullopt;
 }
 
-void RunReport::count_place(std::size_t place) {
+void RunReport::count_run(std::size_t run_index) {
   ++answers_;
-  sweeps_ += sweeps_of(plan_of(place));
+  sweeps_ += sweeps_of(plan_of(run_index));
 }
 
 std::optional<std::string> RunReport::end_prompt(std::size_t prompt) {
@@ -88,14 +88,14 @@ void RunReport::add_state(nlohmann::json& state) const {
 }
 
 std::size_t RunReport::restore(const JsonObject& state) {
-  const std::size_t places = settings_.prompts.size() * settings_.samples;
-  const std::size_t front = state.whole_number("front", 0, places);
+  const std::size_t runs = settings_.prompts.size() * settings_.samples;
+  const std::size_t front = state.whole_number("front", 0, runs);
   total_.restore(state.at("total"));
   at_horizon_ = state.whole_number("at_horizon", 0, front);
   prompt_.restore(state.at("prompt"));
   prompt_at_horizon_ = state.whole_number("prompt_at_horizon", 0, at_horizon_);
   if (of_ == Of::whole_run)
-    for (std::size_t place = 0; place < front; ++place) count_place(place);
+    for (std::size_t run_index = 0; run_index < front; ++run_index) count_run(run_index);
   return front;
 }
 

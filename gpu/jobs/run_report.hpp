@@ -15,10 +15,10 @@ namespace tempera::gpu {
 
 /// What is counted of the answers that have left a run, in the order in which they leave: of all,
 /// and of each prompt that has an id. Sums of floating-point numbers depend on that order, so
-/// whoever merges shards hands over their answers in the order of the places.
+/// whoever merges shards hands over their answers in the order of the runs.
 class RunReport {
  public:
-  /// What a report is of: a whole run, whose answers leave in the order of their places, or a
+  /// What a report is of: a whole run, whose answers leave in the order of their runs, or a
   /// part of one, which has no reports of prompts.
   enum class Of { whole_run, part };
 
@@ -26,9 +26,9 @@ class RunReport {
   RunReport(const SamplingSettings& settings, const DrawSettings& draw,
             std::span<const Prompt> prompts, const PromptPlans& plans, Of of);
 
-  /// Counts the answer of a place. Returns the report of its prompt, a line of
+  /// Counts the answer of a run. Returns the report of its prompt, a line of
   /// prompt_reports.jsonl, if it is the prompt's last and the prompt has an id.
-  std::optional<std::string> take(std::size_t place, const TemperingStatistics& statistics,
+  std::optional<std::string> take(std::size_t run_index, const TemperingStatistics& statistics,
                                   bool is_cut);
   /// How many answers have been counted.
   std::size_t answers() const { return answers_; }
@@ -38,19 +38,19 @@ class RunReport {
 
   /// Adds what a checkpoint keeps, "front" among it: how many answers have left.
   void add_state(nlohmann::json& state) const;
-  /// Returns how many answers had left. Of a part, count_place is to follow for each of them.
+  /// Returns how many answers had left. Of a part, count_run is to follow for each of them.
   /// @throw BadInput, or what the reading of JSON throws, for anything that add_state did not add
   /// @pre before the first answer
   std::size_t restore(const JsonObject& state);
   /// Takes the report of a prompt that ended before, in its order.
   void take_prompt(nlohmann::ordered_json report) { prompt_reports_.push_back(std::move(report)); }
   const nlohmann::ordered_json& prompt_reports() const { return prompt_reports_; }
-  /// Counts that the answer of this place has left, and nothing else of it.
-  void count_place(std::size_t place);
+  /// Counts that the answer of this run has left, and nothing else of it.
+  void count_run(std::size_t run_index);
 
  private:
-  const Plan& plan_of(std::size_t place) const {
-    return plans_.of(prompts_[place / settings_.samples]);
+  const Plan& plan_of(std::size_t run_index) const {
+    return plans_.of(prompts_[run_index / settings_.samples]);
   }
   std::optional<std::string> end_prompt(std::size_t prompt);
   void complete(nlohmann::ordered_json& report, const TemperingStatistics& statistics,

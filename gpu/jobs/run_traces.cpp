@@ -4,7 +4,6 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "base/disk.hpp"
 #include "base/error.hpp"
@@ -31,6 +30,10 @@ std::string quoted(const std::string& text) {
 /// Numbers as JSON writes them: the shortest decimal that reads back as the same.
 std::string number_text(double value) { return nlohmann::json(value).dump(); }
 
+[[noreturn]] void refuse_other_run(const std::string& where) {
+  throw BadInput(where, "is of another run than config.json", write_again);
+}
+
 /// The prompts of a run by their ids.
 class Places {
  public:
@@ -38,9 +41,13 @@ class Places {
     for (std::size_t p = 0; p < settings.prompts.size(); ++p)
       if (settings.prompts[p].id) prompts_[*settings.prompts[p].id] = p;
   }
-  std::size_t prompt_of(const nlohmann::json& line) const {
+  /// @throw BadInput naming `where` for an id that the run does not have
+  std::size_t prompt_of(const nlohmann::json& line, const std::string& where) const {
     const auto id = line.find("id");
-    return id == line.end() ? 0 : prompts_.at(id->get<std::string>());
+    if (id == line.end()) return 0;
+    const auto found = prompts_.find(id->get<std::string>());
+    if (found == prompts_.end()) refuse_other_run(where);
+    return found->second;
   }
 
  private:
@@ -52,12 +59,21 @@ void count(AcceptanceCount& counted, bool accepted) {
   if (accepted) ++counted.accepted;
 }
 
-void take_line(const nlohmann::json& line, const Places& places, RunTraces& traces,
-               const std::function<void(const RoundTrace&)>& take) {
+/// The count of the rung that a line names, from 1.
+/// @throw BadInput naming `where` for a rung that the run does not have
+AcceptanceCount& count_of_rung(std::vector<AcceptanceCount>& counts, const nlohmann::json& line,
+                               const std::string& where) {
+  const auto rung = line.at("rung").get<std::size_t>();
+  if (rung == 0 || rung > counts.size()) refuse_other_run(where);
+  return counts[rung - 1];
+}
+
+void take_line(const nlohmann::json& line, const std::string& where, const Places& places,
+               RunTraces& traces, const std::function<void(const RoundTrace&)>& take) {
   const std::string kind = line.at("kind");
   if (kind == "round") {
     RoundTrace trace;
-    trace.prompt = places.prompt_of(line);
+    trace.prompt = places.prompt_of(line, where);
     line.at("sample").get_to(trace.sample);
     line.at("stage").get_to(trace.stage);
     line.at("round").get_to(trace.round);
@@ -69,14 +85,15 @@ void take_line(const nlohmann::json& line, const Places& places, RunTraces& trac
     if (trace.replicas.size() != rungs || trace.lengths.size() != rungs ||
         trace.log_p0.size() != rungs ||
         (!trace.confidence.empty() && trace.confidence.size() != rungs))
-      throw std::out_of_range("a round of another ladder");
+      refuse_other_run(where);
     for (const double value : trace.log_p0)
-      if (!(std::abs(value) < largest_log_p0)) throw std::domain_error("no log-likelihood");
+      if (!(std::abs(value) < largest_log_p0))
+        throw BadInput(where, "has a log p0 that no record has", write_again);
     take(trace);
   } else if (kind == "local_move" && line.at("proposed")) {
-    count(traces.moves.at(line.at("rung").get<std::size_t>() - 1), line.at("accepted"));
+    count(count_of_rung(traces.moves, line, where), line.at("accepted"));
   } else if (kind == "swap") {
-    count(traces.swaps.at(line.at("rung").get<std::size_t>() - 1), line.at("accepted"));
+    count(count_of_rung(traces.swaps, line, where), line.at("accepted"));
   }
 }
 
@@ -162,13 +179,9 @@ RunTraces read_traces(const std::filesystem::path& folder,
     const std::string where = file.string() + ", line " + std::to_string(++number);
     const nlohmann::json json = parse_json(line, where);
     try {
-      take_line(json, places, traces, take);
+      take_line(json, where, places, traces, take);
     } catch (const nlohmann::json::exception&) {
       throw BadInput(where, "is not as tempera writes it", write_again);
-    } catch (const std::domain_error&) {
-      throw BadInput(where, "has a log p0 that no record has", write_again);
-    } catch (const std::out_of_range&) {
-      throw BadInput(where, "is of another run than config.json", write_again);
     }
   }
   return traces;

@@ -33,7 +33,7 @@ std::optional<Shard> shard_of_folder(const std::string& name);
 /// The shards that have folders in a run's, in ascending order; none where there is no such folder.
 std::vector<Shard> shards_in(const std::filesystem::path& run);
 
-/// How places are dealt: by dealt_places before the run, or one after the other as shards ask.
+/// How runs are dealt: by dealt_runs before the run, or one after the other as shards ask.
 enum class Dealing { before, as_asked };
 
 /// Which part of which run a folder holds: "shard" of its config.json. Beside that key the file is

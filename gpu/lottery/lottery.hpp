@@ -10,6 +10,19 @@
 
 namespace tempera::gpu {
 
+class Lottery;
+
+/// Draws that wait for their words, in the memory of a host or a device. A lottery says where the
+/// words come from, by one call of Lottery::decide.
+class OpenDraws {
+ public:
+  virtual ~OpenDraws() = default;
+  /// The word of every draw is Philox's of its address and seed, so that a device computes it.
+  virtual void by_address() = 0;
+  /// `lottery` is shown the tickets of each draw, asked for its word, and told its winner.
+  virtual void by_word(Lottery& lottery) = 0;
+};
+
 /// The one door of chance: every random decision of tempera is the winner that a word of 128 bits
 /// selects among tickets. Lotteries differ in where the word comes from, and in nothing else:
 /// whatever the lottery, the code that turns a word into a winner is production's.
@@ -40,9 +53,9 @@ class Lottery {
   /// Is told the winner of each draw, in the order in which the words were asked for. A batch of
   /// rows asks for the words of all of them before it has the first winner.
   virtual void won(const Draw& /*draw*/, std::size_t /*winner*/) {}
-  /// Whether the word of every draw is Philox's of its address, so that it may be computed on the
-  /// device; false where word must be asked.
-  virtual bool draws_by_philox() const { return false; }
+  /// Says where the words of a batch of draws come from: OpenDraws::by_word, unless a lottery has
+  /// another way.
+  virtual void decide(OpenDraws& draws) { draws.by_word(*this); }
 };
 
 /// Σ tickets.
@@ -53,7 +66,7 @@ std::uint64_t total_of(std::span<const std::uint64_t> tickets);
 class PhiloxLottery final : public Lottery {
  public:
   Word word(std::span<const std::uint64_t> tickets, const Draw& draw) override;
-  bool draws_by_philox() const override { return true; }
+  void decide(OpenDraws& draws) override { draws.by_address(); }
 };
 
 /// A lottery that chooses the winner and answers with a word that selects it: in turn the least

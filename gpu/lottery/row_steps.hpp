@@ -29,7 +29,7 @@ class RowSteps {
   virtual void score_normalizers(const RowBatch& batch, std::uint64_t rungs) const = 0;
 };
 
-/// The form on the host's threads for one instruction set (row_steps.each_set.cpp).
+/// The form on the host's threads for one instruction set (row_steps.isa.cpp).
 template <InstructionSet>
 const RowSteps& host_row_steps_for();
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "gpu/model/language_model.hpp"
 
 namespace tempera::gpu {
@@ -23,22 +27,33 @@ class ForwardingModel : public LanguageModel {
     model_.next_logits(passes, rows);
     after(passes);
   }
-  bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override {
-    return model_.draws_behind_head(rows, lottery);
-  }
-  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
-                                       RowLottery& rows, Lottery& lottery,
-                                       DeviceMemory<float>& logits) override {
-    before(passes);
-    std::vector<ScoredToken> tokens = model_.next_tokens(passes, draws, rows, lottery, logits);
-    after(passes);
-    return tokens;
+  std::unique_ptr<FusedDraw> fused_draw(RowLottery& rows, Lottery& lottery) override {
+    auto fused = model_.fused_draw(rows, lottery);
+    return fused ? std::make_unique<Forwarded>(*this, std::move(fused)) : nullptr;
   }
 
  protected:
   LanguageModel& model() const { return model_; }
 
  private:
+  class Forwarded final : public FusedDraw {
+   public:
+    Forwarded(ForwardingModel& model, std::unique_ptr<FusedDraw> fused)
+        : model_(model), fused_(std::move(fused)) {}
+    std::vector<ScoredToken> next_tokens(std::span<const Pass> passes,
+                                         std::span<const RowDraw> draws,
+                                         DeviceMemory<float>& logits) override {
+      model_.before(passes);
+      std::vector<ScoredToken> tokens = fused_->next_tokens(passes, draws, logits);
+      model_.after(passes);
+      return tokens;
+    }
+
+   private:
+    ForwardingModel& model_;
+    std::unique_ptr<FusedDraw> fused_;
+  };
+
   /// Is called before a batch is computed, whichever of the two functions asks for it.
   virtual void before(std::span<const Pass> /*passes*/) {}
   /// And when it has been computed.

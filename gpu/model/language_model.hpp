@@ -21,6 +21,8 @@ class Cache {
   virtual ~Cache() = default;
   /// How many tokens (prompt included) it was computed from. It need not know which.
   virtual std::size_t length() const = 0;
+  /// What tells the caches of one model from those of all others: null if its model does not ask.
+  virtual const void* maker() const { return nullptr; }
   /// A cache of the first `length` tokens, sharing what it can; neither sees the other's later
   /// tokens. Range: length <= length().
   virtual std::unique_ptr<Cache> fork(std::size_t length) const = 0;
@@ -32,6 +34,17 @@ class Cache {
 struct Pass {
   Cache* cache;
   std::span<const TokenId> tokens;
+};
+
+/// Draws the tokens after passes in one step of the device, which leaves no logits to look at: what
+/// a model offers for certain rows and a certain lottery. Whoever draws often asks for it once.
+class FusedDraw {
+ public:
+  virtual ~FusedDraw() = default;
+  /// The bits of LanguageModel::next_tokens with these rows and this lottery.
+  virtual std::vector<ScoredToken> next_tokens(std::span<const Pass> passes,
+                                               std::span<const RowDraw> draws,
+                                               DeviceMemory<float>& logits) = 0;
 };
 
 /// A model p_LM(· | h) that answers batches of prefixes with rows of logits.
@@ -58,17 +71,20 @@ class LanguageModel {
   /// around it, on how the tokens were split over earlier passes, or on the number of threads.
   virtual void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) = 0;
 
-  /// Whether next_tokens knows a shorter way with these, which leaves no logits to look at.
-  virtual bool draws_behind_head(const RowLottery& /*rows*/, const Lottery& /*lottery*/) const {
-    return false;
+  /// The shorter way that the model has to draw by these rows and this lottery; null if it has
+  /// none. The model, the rows and the lottery must outlive it.
+  virtual std::unique_ptr<FusedDraw> fused_draw(RowLottery& /*rows*/, Lottery& /*lottery*/) {
+    return nullptr;
   }
   /// The passes computed, and a token drawn after each of the first draws.size() of them: the bits
-  /// of next_logits and then RowLottery::draw, which is what it does where the model knows no
-  /// shorter way. logits: memory that may be used for them.
+  /// of next_logits and then RowLottery::draw, by fused_draw if there is one. logits: memory that
+  /// may be used for them.
   /// @throw as these two do
-  virtual std::vector<ScoredToken> next_tokens(std::span<const Pass> passes,
-                                               std::span<const RowDraw> draws, RowLottery& rows,
-                                               Lottery& lottery, DeviceMemory<float>& logits) {
+  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
+                                       RowLottery& rows, Lottery& lottery,
+                                       DeviceMemory<float>& logits) {
+    if (const auto fused = fused_draw(rows, lottery))
+      return fused->next_tokens(passes, draws, logits);
     next_logits(passes, logits);
     return rows.draw(logits, vocabulary_size(), draws, lottery);
   }

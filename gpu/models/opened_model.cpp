@@ -92,10 +92,11 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
         "of cmake --preset release, which computes it on the host");
   const auto memory = device_memory_size();
   try {
-    const Kernels& kernels = default_kernels(arithmetic);
+    const std::shared_ptr<const Kernels> kernels = make_default_kernels(arithmetic);
     return std::make_unique<Transformer>(file == nullptr
-                                             ? load_architecture(path, kernels, rope_factors)
-                                             : load_architecture(*file, kernels, rope_factors));
+                                             ? load_architecture(path, *kernels, rope_factors)
+                                             : load_architecture(*file, *kernels, rope_factors),
+                                         kernels);
   } catch (const std::bad_alloc&) {
     throw BadInput(path,
                    "its weights do not fit the memory of the device" +

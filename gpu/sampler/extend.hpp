@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu/sampler/run.hpp"
+#include "gpu/sampler/chain.hpp"
 
 namespace tempera::gpu {
 

@@ -11,19 +11,19 @@ namespace tempera::gpu {
 template Task local_move<PaperRules>(Record& x, Turn turn, const RestartLaw& law);
 template Task local_move<RecordRestartRules>(Record& x, Turn turn, const RestartLaw& law);
 
-template Task refine<PaperRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+template Task refine<PaperRules>(Record& x, Chain& chain, Rung k, MoveNumbers numbers,
                                  const RestartLaw& law, MovesAhead& begun);
-template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+template Task refine<RecordRestartRules>(Record& x, Chain& chain, Rung k, MoveNumbers numbers,
                                          const RestartLaw& law, MovesAhead& begun);
 
 template void attempt_swap<PaperRules>(std::vector<Record>& replicas, Turn turn);
 
-template Task best_of_n<LikelihoodRules>(Run& run, const Plan& plan, Progress& progress,
+template Task best_of_n<LikelihoodRules>(Chain& chain, const Plan& plan, Progress& progress,
                                          Observer* observer);
 
-template Task uncoupled_ladder<ColdestRung>(Run& run, const Plan& plan, Progress& progress,
+template Task uncoupled_ladder<ColdestRung>(Chain& chain, const Plan& plan, Progress& progress,
                                             Observer* observer);
-template Task uncoupled_ladder<LikeliestRung>(Run& run, const Plan& plan, Progress& progress,
+template Task uncoupled_ladder<LikeliestRung>(Chain& chain, const Plan& plan, Progress& progress,
                                               Observer* observer);
 
 }  // namespace tempera::gpu

@@ -11,7 +11,7 @@ void resample_systematically(std::vector<Record>& particles, std::span<const std
   particles = std::move(offspring);
 }
 
-template Task power_smc<PowerSmcRules>(Run& run, const Plan& plan, Progress& progress,
+template Task power_smc<PowerSmcRules>(Chain& chain, const Plan& plan, Progress& progress,
                                        Observer* observer);
 
 }  // namespace tempera::gpu

@@ -42,15 +42,15 @@ void resample_systematically(std::vector<Record>& particles, std::span<const std
 /// final weights. The block width of the plan is the token interval between two looks at the
 /// weights; its rounds play no part. Range: a ladder of one power, plan.particles >= 1.
 template <class Rules = PowerSmcRules>
-Task power_smc(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
+Task power_smc(Chain& chain, const Plan& plan, Progress& progress, Observer* observer) {
   if (progress.replicas.empty())
-    co_await initialize_records(run, plan.particles, progress.replicas);
+    co_await initialize_records(chain, plan.particles, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {
     if (progress.extended) continue;  // a run that is taken up again has this stage behind itself
     const std::size_t horizon = plan.stages[progress.stage].horizon;
-    co_await extend_all(run, progress, horizon);
+    co_await extend_all(chain, progress, horizon);
     const std::vector<std::uint64_t> weights = weights_of<Rules>(progress);
-    Turn turn(run, 0, progress.stage, Purpose::extension_token);
+    Turn turn(chain, 0, progress.stage, Purpose::extension_token);
     Event event{.kind = Event::Kind::resampling};
     event.effective_sample_size = effective_sample_size(weights);
     event.accepted = Rules::resamples(weights);
@@ -60,14 +60,14 @@ Task power_smc(Run& run, const Plan& plan, Progress& progress, Observer* observe
     }
     turn.note(event);
     progress.extended = true;
-    report(run, progress, observer);
+    report(chain, progress, observer);
   }
-  progress.answer = Turn(run, 0, plan.stages.size(), Purpose::extension_token)
+  progress.answer = Turn(chain, 0, plan.stages.size(), Purpose::extension_token)
                         .choose(weights_of<Rules>(progress), Purpose::final_particle);
 }
 
 /// The paper's rules are compiled once, in power_smc.cpp: what lab/ enumerates is what runs.
-extern template Task power_smc<PowerSmcRules>(Run& run, const Plan& plan, Progress& progress,
+extern template Task power_smc<PowerSmcRules>(Chain& chain, const Plan& plan, Progress& progress,
                                               Observer* observer);
 
 }  // namespace tempera::gpu

@@ -11,19 +11,19 @@ const Record& answer_of(const Progress& progress, const Plan& plan) {
   return progress.replicas.at(progress.answer.value_or(plan.output));
 }
 
-Task extend_all(Run& run, Progress& progress, std::size_t horizon) {
+Task extend_all(Chain& chain, Progress& progress, std::size_t horizon) {
   std::vector<Task> extensions;
   for (std::size_t k = 0; k < progress.replicas.size(); ++k)
     extensions.push_back(extend(progress.replicas[k],
-                                Turn(run, k, progress.stage, Purpose::extension_token), horizon));
+                                Turn(chain, k, progress.stage, Purpose::extension_token), horizon));
   co_await all(std::move(extensions));
 }
 
-Task begin_stage(Run& run, Progress& progress, std::size_t horizon, Observer* observer) {
+Task begin_stage(Chain& chain, Progress& progress, std::size_t horizon, Observer* observer) {
   if (progress.extended) co_return;
-  co_await extend_all(run, progress, horizon);
+  co_await extend_all(chain, progress, horizon);
   progress.extended = true;
-  report(run, progress, observer);
+  report(chain, progress, observer);
 }
 
 void end_stage(Progress& progress) {
@@ -32,12 +32,12 @@ void end_stage(Progress& progress) {
   progress.round = 0;
 }
 
-void report(Run& run, const Progress& progress, Observer* observer) {
-  std::sort(run.events.begin(), run.events.end(), [](const Event& a, const Event& b) {
+void report(Chain& chain, const Progress& progress, Observer* observer) {
+  std::sort(chain.events.begin(), chain.events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.kind, a.turn, a.rung) < std::tie(b.kind, b.turn, b.rung);
   });
-  if (observer != nullptr) observer->advanced(progress, run.events);
-  run.events.clear();
+  if (observer != nullptr) observer->advanced(progress, chain.events);
+  chain.events.clear();
 }
 
 }  // namespace tempera::gpu

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/sampler/run.hpp"
+#include "gpu/sampler/chain.hpp"
 #include "gpu/sampler/stages.hpp"
 
 namespace tempera::gpu {
@@ -58,19 +58,19 @@ class Observer {
 };
 
 /// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).
-using SamplerFunction = Task (*)(Run&, const Plan&, Progress&, Observer*);
+using SamplerFunction = Task (*)(Chain&, const Plan&, Progress&, Observer*);
 
 /// The answer of a run that has ended: the replica that its sampler chose, else the record at rung
 /// k*, which Algorithm 1 returns.
 const Record& answer_of(const Progress& progress, const Plan& plan);
 
 /// Step 1 of Algorithm 1 for all replicas at once.
-Task extend_all(Run& run, Progress& progress, std::size_t horizon);
+Task extend_all(Chain& chain, Progress& progress, std::size_t horizon);
 /// extend_all, unless a resumed run has done it already; then tells the observer.
-Task begin_stage(Run& run, Progress& progress, std::size_t horizon, Observer* observer);
+Task begin_stage(Chain& chain, Progress& progress, std::size_t horizon, Observer* observer);
 /// Makes the next stage the one that comes.
 void end_stage(Progress& progress);
 /// Tells the observer, where there is one, of what has happened since it was last told.
-void report(Run& run, const Progress& progress, Observer* observer);
+void report(Chain& chain, const Progress& progress, Observer* observer);
 
 }  // namespace tempera::gpu

@@ -60,17 +60,17 @@ using MovesAhead = std::deque<SpeculativeMove>;
 /// begun: what earlier rounds of the stage have begun, all of it on x as it is now, and what this
 /// one leaves to those that come. x, run and law must stay where they are while it holds any.
 template <class Rules = PaperRules>
-Task refine(Record& x, Run& run, Rung k, MoveNumbers numbers, const RestartLaw& law,
+Task refine(Record& x, Chain& chain, Rung k, MoveNumbers numbers, const RestartLaw& law,
             MovesAhead& begun) {
   // At power 1 tickets accept but for their rounding: there is no reject path.
-  const std::size_t ahead = run.ladder.power(k) == 1.0 ? 0 : run.options.prefetch;
+  const std::size_t ahead = chain.ladder.power(k) == 1.0 ? 0 : chain.options.prefetch;
   std::size_t next = numbers.first;
   const auto begin_until = [&](std::size_t count) {
     while (begun.size() < count && next + begun.size() < numbers.stage_end) {
       const std::size_t number = next + begun.size();
       SpeculativeMove& move = begun.emplace_back();
       move.begin(
-          local_move<Rules>(x, Turn(run, k, number, Purpose::proposal_token, move.gate()), law));
+          local_move<Rules>(x, Turn(chain, k, number, Purpose::proposal_token, move.gate()), law));
     }
   };
   while (next < numbers.round_end) {
@@ -78,7 +78,7 @@ Task refine(Record& x, Run& run, Rung k, MoveNumbers numbers, const RestartLaw& 
     co_await begun.front();
     begun.pop_front();
     ++next;
-    if (Rules::outdates_those_ahead(run.events.back())) begun.clear();
+    if (Rules::outdates_those_ahead(chain.events.back())) begun.clear();
   }
   begin_until(ahead);  // while other rungs have moves of the round before them
 }
@@ -95,9 +95,10 @@ void end_outdated(std::vector<MovesAhead>& begun, const std::vector<Event>& even
 }
 
 /// Both are compiled once, in refine.cpp: what lab/ enumerates is what runs.
-extern template Task refine<PaperRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
+extern template Task refine<PaperRules>(Record& x, Chain& chain, Rung k, MoveNumbers numbers,
                                         const RestartLaw& law, MovesAhead& begun);
-extern template Task refine<RecordRestartRules>(Record& x, Run& run, Rung k, MoveNumbers numbers,
-                                                const RestartLaw& law, MovesAhead& begun);
+extern template Task refine<RecordRestartRules>(Record& x, Chain& chain, Rung k,
+                                                MoveNumbers numbers, const RestartLaw& law,
+                                                MovesAhead& begun);
 
 }  // namespace tempera::gpu

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "gpu/lottery/exponential.hpp"
-#include "gpu/sampler/run.hpp"
+#include "gpu/sampler/chain.hpp"
 
 namespace tempera::gpu {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "gpu/sampler/run.hpp"
+#include "gpu/sampler/chain.hpp"
 
 namespace tempera::gpu {
 
@@ -15,6 +15,6 @@ enum class Schedule {
 
 /// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `number` counts the
 /// run's sweeps from 0, through all stages.
-void sweep(std::vector<Record>& replicas, Run& run, Schedule schedule, std::size_t number);
+void sweep(std::vector<Record>& replicas, Chain& chain, Schedule schedule, std::size_t number);
 
 }  // namespace tempera::gpu

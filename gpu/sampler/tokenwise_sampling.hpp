@@ -9,7 +9,7 @@ namespace tempera::gpu {
 /// which is the power target π_α just where the normalisers z_α of the records' prefixes multiply
 /// to the same. The stages are where a run can be cut; their rounds play no part.
 /// Range: a ladder of one power.
-Task tokenwise_sampling(Run& run, const Plan& plan, Progress& progress,
+Task tokenwise_sampling(Chain& chain, const Plan& plan, Progress& progress,
                         Observer* observer = nullptr);
 
 }  // namespace tempera::gpu

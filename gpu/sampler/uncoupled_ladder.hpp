@@ -23,17 +23,17 @@ struct LikeliestRung {
 /// refinement schedule of Algorithm 1, and no swap is attempted, so that its chains are
 /// independent.
 template <class Readout>
-Task uncoupled_ladder(Run& run, const Plan& plan, Progress& progress, Observer* observer) {
+Task uncoupled_ladder(Chain& chain, const Plan& plan, Progress& progress, Observer* observer) {
   Plan uncoupled = plan;
   for (Stage& stage : uncoupled.stages) stage.sweeps = 0;
-  co_await parallel_power_tempering(run, uncoupled, progress, observer);
+  co_await parallel_power_tempering(chain, uncoupled, progress, observer);
   progress.answer = Readout::answer(progress, plan);
 }
 
 /// Both are compiled once, in uncoupled_ladder.cpp: what lab/ enumerates is what runs.
-extern template Task uncoupled_ladder<ColdestRung>(Run& run, const Plan& plan, Progress& progress,
-                                                   Observer* observer);
-extern template Task uncoupled_ladder<LikeliestRung>(Run& run, const Plan& plan, Progress& progress,
-                                                     Observer* observer);
+extern template Task uncoupled_ladder<ColdestRung>(Chain& chain, const Plan& plan,
+                                                   Progress& progress, Observer* observer);
+extern template Task uncoupled_ladder<LikeliestRung>(Chain& chain, const Plan& plan,
+                                                     Progress& progress, Observer* observer);
 
 }  // namespace tempera::gpu

@@ -43,7 +43,7 @@ class Runs {
         settings_(settings),
         plans_(settings.plan, prompts),
         observer_(observer),
-        places_(prompts.size() * settings.samples),
+        count_(prompts.size() * settings.samples),
         most_taken_(4 * devices * settings.in_flight),
         devices_left_(devices),
         totals_(devices) {}
@@ -51,15 +51,15 @@ class Runs {
   std::mutex mutex;
   std::condition_variable changed;  ///< what a device without a run waits for
 
-  /// The run of a place.
-  SampleRequest request_of(std::size_t place) const {
-    const Prompt& prompt = prompts_[place / settings_.samples];
+  /// The request of a run.
+  SampleRequest request_of(std::size_t run_index) const {
+    const Prompt& prompt = prompts_[run_index / settings_.samples];
     SampleRequest request = settings_;
     request.plan = plans_.of(prompt);
     request.prompt = prompt.tokens;
     request.number = prompt.number;
     request.sampler = sampler_;
-    request.first_sample = place % settings_.samples;
+    request.first_sample = run_index % settings_.samples;
     request.samples = 1;
     return request;
   }
@@ -72,18 +72,18 @@ class Runs {
   std::optional<std::size_t> take() {
     if (!left_.empty()) return left_.extract(left_.begin()).value();
     while (!has_taken_all_ && taken_.size() < most_taken_) {
-      const std::optional<std::size_t> place = next_place();
-      has_taken_all_ = !place;
-      if (!place) break;
-      taken_.push_back(*place);
-      std::optional<Answer> answer = observer_.ended_before(*place);
-      if (!answer) return place;
-      deliver(*place, std::move(*answer));
+      const std::optional<std::size_t> run_index = next_run();
+      has_taken_all_ = !run_index;
+      if (!run_index) break;
+      taken_.push_back(*run_index);
+      std::optional<Answer> answer = observer_.ended_before(*run_index);
+      if (!answer) return run_index;
+      deliver(*run_index, std::move(*answer));
     }
     return std::nullopt;
   }
-  void deliver(std::size_t place, Answer answer) {
-    waiting_.emplace(place, std::move(answer));
+  void deliver(std::size_t run_index, Answer answer) {
+    waiting_.emplace(run_index, std::move(answer));
     while (!taken_.empty() && waiting_.contains(taken_.front())) {
       const std::size_t first = taken_.front();
       taken_.pop_front();
@@ -123,10 +123,10 @@ class Runs {
   }
 
  private:
-  /// The next place to draw, or nothing if none is left.
-  std::optional<std::size_t> next_place() {
-    if (settings_.next_place) return settings_.next_place();
-    return next_ < places_ ? std::optional(next_++) : std::nullopt;
+  /// The next run to draw, or nothing if none is left.
+  std::optional<std::size_t> next_run() {
+    if (settings_.next_run) return settings_.next_run();
+    return next_ < count_ ? std::optional(next_++) : std::nullopt;
   }
 
   std::span<const Prompt> prompts_;
@@ -134,14 +134,14 @@ class Runs {
   const DrawSettings& settings_;
   PromptPlans plans_;
   DrawObserver& observer_;
-  std::size_t places_;
-  std::size_t next_ = 0;  ///< without settings.next_place, the next place to take
+  std::size_t count_;
+  std::size_t next_ = 0;  ///< without settings.next_run, the next run to take
   bool has_taken_all_ = false;
-  std::size_t most_taken_;  ///< places that may be taken and not delivered
+  std::size_t most_taken_;  ///< runs that may be taken and not delivered
   std::size_t devices_left_;
   std::vector<SessionTotals> totals_;      ///< of each device
   std::deque<std::size_t> taken_;          ///< in their order, those not yet delivered
-  std::set<std::size_t> left_;             ///< places that a lost device had under way
+  std::set<std::size_t> left_;             ///< runs that a lost device had under way
   std::map<std::size_t, Answer> waiting_;  ///< answers that others come before
   std::exception_ptr failure_;
 };
@@ -166,18 +166,18 @@ class Deliveries final : public Listener {
     }
   }
 
-  /// The places of what it has taken and not ended.
+  /// What it has taken and not ended.
   std::set<std::size_t> under_way() const {
-    std::set<std::size_t> places;
-    for (const auto& [id, place] : place_of_) places.insert(place);
-    return places;
+    std::set<std::size_t> runs;
+    for (const auto& [id, run_index] : run_index_of_) runs.insert(run_index);
+    return runs;
   }
 
  private:
   /// Takes what it may, and waits if that is nothing. Returns false at the end.
   bool begin_batch() {
     std::unique_lock lock(runs_.mutex);
-    for (submit_more(); place_of_.empty() && !runs_.is_over(); submit_more())
+    for (submit_more(); run_index_of_.empty() && !runs_.is_over(); submit_more())
       runs_.changed.wait(lock);
     const SessionTotals so_far = runs_.totals(number_, session_.totals());
     if (runs_.is_over()) return false;
@@ -186,34 +186,34 @@ class Deliveries final : public Listener {
   }
 
   void submit_more() {
-    while (place_of_.size() < most_) {
-      const std::optional<std::size_t> place = runs_.take();
-      if (!place) return;
-      std::optional<SavedProgress> saved = runs_.observer().begun_before(*place);
-      const RequestId id = saved
-                               ? session_.resume(runs_.request_of(*place), std::move(*saved), *this)
-                               : session_.submit(runs_.request_of(*place), *this);
-      place_of_.emplace(id, *place);
+    while (run_index_of_.size() < most_) {
+      const std::optional<std::size_t> run_index = runs_.take();
+      if (!run_index) return;
+      std::optional<SavedProgress> saved = runs_.observer().begun_before(*run_index);
+      const RequestId id =
+          saved ? session_.resume(runs_.request_of(*run_index), std::move(*saved), *this)
+                : session_.submit(runs_.request_of(*run_index), *this);
+      run_index_of_.emplace(id, *run_index);
     }
   }
 
   void round_ended(RequestId request, std::size_t /*sample*/, const Progress& progress,
                    std::span<const Event> events) override {
     const std::scoped_lock lock(runs_.mutex);
-    runs_.observer().advanced(place_of_.at(request), progress, events);
+    runs_.observer().advanced(run_index_of_.at(request), progress, events);
   }
   void sampler_ended(RequestId request, std::size_t /*sample*/, const Progress& progress) override {
     const std::scoped_lock lock(runs_.mutex);
-    runs_.observer().sampler_ended(place_of_.at(request), progress);
+    runs_.observer().sampler_ended(run_index_of_.at(request), progress);
   }
   void answered(RequestId request, std::size_t /*sample*/, const Answer& answer) override {
     const std::scoped_lock lock(runs_.mutex);
-    const std::size_t place = place_of_.at(request);
-    place_of_.erase(request);
-    runs_.observer().ended(place, answer);
-    runs_.deliver(place, answer);
+    const std::size_t run_index = run_index_of_.at(request);
+    run_index_of_.erase(request);
+    runs_.observer().ended(run_index, answer);
+    runs_.deliver(run_index, answer);
   }
-  /// Its place stays: if the device is lost, another goes on with it.
+  /// It stays taken: if the device is lost, another goes on with it.
   void failed(RequestId /*request*/, std::size_t /*sample*/,
               const std::exception_ptr& why) override {
     if (!failure_) failure_ = why;
@@ -223,7 +223,7 @@ class Deliveries final : public Listener {
   std::size_t number_;
   std::size_t most_;
   Session session_;
-  std::map<RequestId, std::size_t> place_of_;  ///< of the runs that were taken
+  std::map<RequestId, std::size_t> run_index_of_;  ///< of the runs that were taken
   std::exception_ptr failure_;
 };
 
@@ -280,8 +280,8 @@ void require_addressable(const DrawSettings& settings) {
 }
 
 /// How many runs each of the devices may have taken: none takes what others could begin.
-std::size_t share_of_one(std::size_t devices, std::size_t places, const DrawSettings& settings) {
-  const std::size_t all = settings.ahead > 0 ? std::min(settings.ahead, places) : places;
+std::size_t share_of_one(std::size_t devices, std::size_t runs, const DrawSettings& settings) {
+  const std::size_t all = settings.ahead > 0 ? std::min(settings.ahead, runs) : runs;
   return std::min(std::max<std::size_t>((all + devices - 1) / devices, 1), settings.in_flight);
 }
 

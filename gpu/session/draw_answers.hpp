@@ -19,10 +19,11 @@ namespace tempera::gpu {
 struct DrawSettings : SampleRequest, SessionOptions {
   DrawSettings(Ladder its_ladder, Plan its_plan, std::vector<TokenId> its_terminal)
       : SampleRequest{std::move(its_ladder), std::move(its_plan), std::move(its_terminal)} {}
-  /// Gives the places to draw, one after the other, until there is none; without it all are drawn.
-  std::function<std::optional<std::size_t>()> next_place = {};
-  /// The most places that are taken without having ended; 0: as many as memory's bound allows.
-  /// Whoever shares the places with other processes takes few ahead.
+  /// Gives the indices of the runs to draw, one after the other, until there is none; without it
+  /// all are drawn.
+  std::function<std::optional<std::size_t>()> next_run = {};
+  /// The most runs that are taken without having ended; 0: as many as memory's bound allows.
+  /// Whoever shares the runs with other processes takes few ahead.
   std::size_t ahead = 0;
 };
 
@@ -32,32 +33,34 @@ struct DrawDevice {
   LanguageModel* model;  ///< the same on all; no two share memory that they write to
 };
 
-/// Is told what becomes of the runs. A run's place is prompt · samples + sample. What it throws
+/// Is told what becomes of the runs. A run's index is prompt · samples + sample. What it throws
 /// ends all runs. Calls come one at a time; those of several devices come from the thread of each.
 class DrawObserver {
  public:
   virtual ~DrawObserver() = default;
   /// The answer of a run that ended in an earlier process, or nothing.
-  virtual std::optional<Answer> ended_before(std::size_t /*place*/) { return std::nullopt; }
+  virtual std::optional<Answer> ended_before(std::size_t /*run_index*/) { return std::nullopt; }
   /// Where an earlier process left the run, or nothing for a run that begins.
-  virtual std::optional<SavedProgress> begun_before(std::size_t /*place*/) { return std::nullopt; }
+  virtual std::optional<SavedProgress> begun_before(std::size_t /*run_index*/) {
+    return std::nullopt;
+  }
   /// Before each forward pass.
   virtual void before_batch(const SessionTotals& /*so_far*/) {}
   /// After every block extension and every round; runs take turns in any order.
-  virtual void advanced(std::size_t /*place*/, const Progress&, std::span<const Event>) {}
+  virtual void advanced(std::size_t /*run_index*/, const Progress&, std::span<const Event>) {}
   /// A sampler has come to its end, with all its records; in any order. `ended` follows.
-  virtual void sampler_ended(std::size_t /*place*/, const Progress&) {}
+  virtual void sampler_ended(std::size_t /*run_index*/, const Progress&) {}
   /// A run's answer is there; in any order.
-  virtual void ended(std::size_t /*place*/, const Answer&) {}
+  virtual void ended(std::size_t /*run_index*/, const Answer&) {}
   /// A device is lost, and others are left. They go on with its runs, from where begun_before says
   /// that each was.
   virtual void device_lost(const std::string& /*name*/, const std::string& /*why*/) {}
-  /// The answers, in the order in which their places were taken (without next_place that of the
-  /// places), each as soon as all before it are there.
-  virtual void drawn(std::size_t /*place*/, const Answer&) {}
+  /// The answers, in the order in which their runs were taken (without next_run that of the
+  /// indices), each as soon as all before it are there.
+  virtual void drawn(std::size_t /*run_index*/, const Answer&) {}
 };
 
-/// Draws `settings.samples` answers to each prompt through one session, or those that next_place
+/// Draws `settings.samples` answers to each prompt through one session, or those that next_run
 /// names, and delivers them in order.
 /// Every prompt is computed once, for all its samples and replicas. Memory is flat: at most
 /// `in_flight` runs are under way, and at most four times as many have begun without their answer

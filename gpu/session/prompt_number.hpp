@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/seal.hpp"
+#include "base/checksum.hpp"
 #include "gpu/lottery/philox.hpp"
 
 namespace tempera::gpu {
@@ -28,8 +28,8 @@ struct PromptNumber {
 /// It depends on the id alone, so a prompt's answers do not depend on which other prompts are drawn
 /// beside it. Two ids share a number with probability 2^-64; who takes a list of ids refuses that.
 inline PromptNumber prompt_number(std::string_view id) {
-  Seal hash;
-  hash.take(id);
+  Checksum hash;
+  hash.update(id);
   const Word word = philox({{static_cast<std::uint32_t>(hash.value()),
                              static_cast<std::uint32_t>(hash.value() >> 32), 0, 0}},
                            0);

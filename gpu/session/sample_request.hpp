@@ -32,8 +32,8 @@ struct SampleRequest {
   /// the sampler's target stays p0^α over whole records, and the answer that it has drawn is cut. A
   /// tokenwise sampler draws nothing after the token that completes one. @pre none is empty
   std::vector<std::string> stop = {};
-  RunOptions options = {};  ///< how the runs are drawn, which changes no answer
-  std::uint8_t pilot = 0;   ///< as Run::pilot
+  ChainOptions options = {};  ///< how the runs are drawn, which changes no answer
+  std::uint8_t pilot = 0;     ///< as Chain::pilot
 };
 
 /// How often something was proposed, and how often it was accepted.

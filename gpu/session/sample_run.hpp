@@ -63,7 +63,7 @@ class SampleRun final : public Observer {
   std::size_t sample_;
   CacheAdmission& memory_;
   std::size_t bytes_;
-  Run run_;
+  Chain run_;
   Progress progress_;
   const TokenText* language_;  // null: no answer has a text
   AnswerText text_;

@@ -28,7 +28,7 @@ struct SamplerSettings {
   std::size_t samples = 1;    ///< independent answers to each prompt
   std::uint64_t seed = 0;
   std::vector<std::string> stop;  ///< as SampleRequest::stop
-  RunOptions options;
+  ChainOptions options;
   std::string preset;  ///< whose values those are that were left open; may be empty
 
   /// The schedule of Algorithm 1 at the horizon T.

@@ -13,7 +13,7 @@ namespace {
 
 /// A saved record at the horizon of the saved stage, scored again.
 Record rescored(const SavedProgress& saved, std::size_t replica, std::size_t horizon,
-                const Run& run, RowLottery& rows) {
+                const Chain& run, RowLottery& rows) {
   std::optional<Record> record;
   try {
     record = score_record(run.engine.model(), rows, run.ladder, run.context, horizon,
@@ -40,7 +40,7 @@ SavedProgress saved(const Progress& progress, std::string where) {
   return kept;
 }
 
-void restore(const SavedProgress& saved, const Plan& plan, const Run& run, RowLottery& rows,
+void restore(const SavedProgress& saved, const Plan& plan, const Chain& run, RowLottery& rows,
              Progress& progress) {
   progress = Progress{position_of(saved)};
   for (std::size_t k = 0; k < saved.replicas.size(); ++k)

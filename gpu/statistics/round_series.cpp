@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/statistics/foreign_state.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -134,9 +134,11 @@ nlohmann::json RoundSeries::state() const {
 
 void RoundSeries::restore(const nlohmann::json& state) {
   state.at("confidence").get_to(is_confidence_measured_);
+  if (state.at("steps").size() > steps_.size())
+    throw ForeignState("there are more steps than the plan has");
   for (std::size_t i = 0; i < state.at("steps").size(); ++i) {
     const auto& from = state.at("steps").at(i);
-    Step& step = steps_.at(i);
+    Step& step = steps_[i];
     from.at(0).get_to(step.stage);
     from.at(1).get_to(step.round);
     from.at(2).get_to(step.records);
@@ -146,7 +148,7 @@ void RoundSeries::restore(const nlohmann::json& state) {
     if (step.log_p0.size() != rungs_ ||
         step.confidence.size() != (is_confidence_measured_ ? rungs_ : 0) ||
         (!step.replicas.empty() && step.replicas.size() != rungs_))
-      throw std::out_of_range("figures of a step are not one for each rung");
+      throw ForeignState("figures of a step are not one for each rung");
   }
   for (std::size_t i = 0; i < replica_rounds_.size(); ++i)
     state.at("replica_rounds").at(i).get_to(replica_rounds_[i]);

@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <stdexcept>
 
 #include "gpu/lottery/exponential.hpp"
+#include "gpu/statistics/foreign_state.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -233,7 +233,7 @@ void TemperingStatistics::restore(const nlohmann::json& state) {
   }
   for (std::size_t k = 0; k < rungs_.size(); ++k) {
     replica_at_[k] = whole(state.at("replica_at").at(k));
-    if (replica_at_[k] >= rungs_.size()) throw std::out_of_range("a replica that is not there");
+    if (replica_at_[k] >= rungs_.size()) throw ForeignState("a replica is not there");
   }
   for (std::size_t k = 0; k < rungs_.size(); ++k)
     direction_[k] = static_cast<unsigned>(whole(state.at("direction").at(k)));

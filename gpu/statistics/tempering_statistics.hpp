@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "gpu/sampler/chain.hpp"
 #include "gpu/sampler/ladder.hpp"
-#include "gpu/sampler/run.hpp"
 #include "gpu/sampler/sweep.hpp"
 #include "gpu/statistics/round_series.hpp"
 
@@ -92,8 +92,8 @@ class TemperingStatistics {
   nlohmann::ordered_json report() const;
   /// For a checkpoint, and back: the same bits.
   nlohmann::json state() const;
-  /// @throw nlohmann::json::exception if it is no such state, std::out_of_range if its index
-  /// process names no replica
+  /// @throw nlohmann::json::exception if it is no such state
+  /// @throw ForeignState if it is that of another ladder or plan
   void restore(const nlohmann::json& state);
 
  private:

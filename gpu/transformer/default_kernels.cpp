@@ -1,11 +1,6 @@
 #include "gpu/transformer/default_kernels.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
-#include <map>
-#include <memory>
-#include <mutex>
-
-#include "gpu/device/device.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 #else
@@ -13,19 +8,21 @@
 #endif
 
 namespace tempera::gpu {
+namespace {
 
-const Kernels& default_kernels(Arithmetic arithmetic) {
+/// Kernels without a state, which live as long as the program.
+std::shared_ptr<const Kernels> shared(const Kernels& kernels) {
+  return {std::shared_ptr<const void>(), &kernels};
+}
+
+}  // namespace
+
+std::shared_ptr<const Kernels> make_default_kernels(Arithmetic arithmetic) {
 #if defined(TEMPERA_DEVICE_CUDA)
-  if (arithmetic == Arithmetic::float32) return thrust_kernels();
-  // Kernels have a stream and memory of their device: one object for each device that is used.
-  static std::mutex mutex;
-  static std::map<std::size_t, std::unique_ptr<const CudaKernels>> kernels;
-  const std::scoped_lock lock(mutex);
-  std::unique_ptr<const CudaKernels>& here = kernels[current_device().index];
-  if (!here) here = std::make_unique<const CudaKernels>();
-  return *here;
+  if (arithmetic == Arithmetic::float32) return shared(thrust_kernels());
+  return std::make_shared<const CudaKernels>();
 #else
-  return host_kernels(chosen_instruction_set(), arithmetic);
+  return shared(host_kernels(chosen_instruction_set(), arithmetic));
 #endif
 }
 

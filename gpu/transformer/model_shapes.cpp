@@ -9,9 +9,9 @@ namespace tempera::gpu {
 
 namespace {
 
-Qwen3Config sizes(std::size_t vocabulary, std::size_t hidden, std::size_t inner,
-                  std::size_t layers) {
-  Qwen3Config config;
+DecoderConfig sizes(std::size_t vocabulary, std::size_t hidden, std::size_t inner,
+                    std::size_t layers) {
+  DecoderConfig config;
   config.vocab_size = vocabulary;
   config.hidden_size = hidden;
   config.intermediate_size = inner;
@@ -21,8 +21,8 @@ Qwen3Config sizes(std::size_t vocabulary, std::size_t hidden, std::size_t inner,
   return config;
 }
 
-Qwen3Config with_heads(Qwen3Config config, std::size_t heads, std::size_t key_value_heads,
-                       std::size_t head_dim, bool tied) {
+DecoderConfig with_heads(DecoderConfig config, std::size_t heads, std::size_t key_value_heads,
+                         std::size_t head_dim, bool tied) {
   config.num_attention_heads = heads;
   config.num_key_value_heads = key_value_heads;
   config.head_dim = head_dim;
@@ -69,10 +69,16 @@ const ModelShape* find_model_shape(std::string_view name) {
   return found == shapes.end() ? nullptr : &*found;
 }
 
-std::unique_ptr<Transformer> filled_qwen3(const Qwen3Config& config, std::uint64_t seed,
+std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
                                           const Kernels& kernels) {
   FilledTensors tensors(seed);
   return std::make_unique<Transformer>(std::make_unique<Qwen3>(config, tensors, kernels));
+}
+
+std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
+                                          const std::shared_ptr<const Kernels>& kernels) {
+  FilledTensors tensors(seed);
+  return std::make_unique<Transformer>(std::make_unique<Qwen3>(config, tensors, *kernels), kernels);
 }
 
 }  // namespace tempera::gpu

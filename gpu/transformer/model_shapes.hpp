@@ -14,7 +14,7 @@ namespace tempera::gpu {
 struct ModelShape {
   std::string_view name;
   std::string_view whose;  ///< the model that has these sizes
-  Qwen3Config config;
+  DecoderConfig config;
 
   /// Weights that a step reads: all but the embedding, of which it reads a row, unless the head is
   /// tied to it.
@@ -32,7 +32,10 @@ const ModelShape* find_model_shape(std::string_view name);
 
 /// A Qwen3 model with the weights of FilledTensors(seed).
 /// @throw std::bad_alloc where the device's memory has no room for them
-std::unique_ptr<Transformer> filled_qwen3(const Qwen3Config& config, std::uint64_t seed,
+std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
                                           const Kernels& kernels);
+/// The same with kernels that live as long as the model.
+std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
+                                          const std::shared_ptr<const Kernels>& kernels);
 
 }  // namespace tempera::gpu

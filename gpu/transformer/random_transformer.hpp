@@ -9,7 +9,11 @@
 namespace tempera::gpu {
 
 /// A Qwen3 model with the weights of RandomTensors(seed), the same bits everywhere.
-std::unique_ptr<Transformer> random_qwen3(const Qwen3Config& config, std::uint64_t seed,
-                                          const Kernels& kernels = default_kernels());
+std::unique_ptr<Transformer> random_qwen3(const DecoderConfig& config, std::uint64_t seed,
+                                          const Kernels& kernels);
+/// The same with kernels that live as long as the model.
+std::unique_ptr<Transformer> random_qwen3(
+    const DecoderConfig& config, std::uint64_t seed,
+    const std::shared_ptr<const Kernels>& kernels = make_default_kernels());
 
 }  // namespace tempera::gpu

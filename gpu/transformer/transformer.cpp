@@ -72,13 +72,21 @@ struct LaunchRows {
 
 }  // namespace
 
-Transformer::Transformer(std::unique_ptr<Architecture> architecture)
-    : architecture_(std::move(architecture)),
+Transformer::Transformer(std::unique_ptr<Architecture> architecture,
+                         std::shared_ptr<const Kernels> kernels)
+    : kernels_(std::move(kernels)),
+      architecture_(std::move(architecture)),
       pool_(std::make_shared<PagePool>(architecture_->page_bytes())),
       states_(architecture_->state_bytes() == 0
                   ? nullptr
                   : std::make_shared<PagePool>(architecture_->state_bytes(), fewest_states)),
       step_(architecture_->kernels().make_token_step()) {}
+
+std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
+                                               const std::shared_ptr<const Kernels>& kernels,
+                                               std::optional<RopeFactors> rope_factors) {
+  return std::make_unique<Transformer>(load_architecture(folder, *kernels, rope_factors), kernels);
+}
 
 std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
                                                const Kernels& kernels,
@@ -118,12 +126,12 @@ void Transformer::require_valid(std::span<const TokenId> tokens, std::size_t cac
 }
 
 Transformer::Extension Transformer::extension_of(const Pass& pass) const {
-  auto* cache = dynamic_cast<PagedCache*>(pass.cache);
-  if (cache == nullptr || cache->pool() != pool_) {
+  if (pass.cache == nullptr || pass.cache->maker() != pool_.get()) {
     throw Bug("a pass has no cache, or that of another model");
   }
-  require_valid(pass.tokens, cache->length());
-  return {cache, pass.tokens};
+  require_valid(pass.tokens, pass.cache->length());
+  // It is this model's own, by its maker.
+  return {static_cast<PagedCache*>(pass.cache), pass.tokens};
 }
 
 std::vector<Transformer::Extension> Transformer::extensions_of(std::span<const Pass> passes) const {
@@ -154,17 +162,35 @@ void Transformer::next_logits(std::span<const Pass> passes, DeviceMemory<float>&
   run_head(cached, rows);
 }
 
-bool Transformer::draws_behind_head(const RowLottery& rows, const Lottery& lottery) const {
-  return step_ != nullptr && rows.is_cuda() && lottery.draws_by_philox();
+class Transformer::DrawInStep final : public FusedDraw {
+ public:
+  DrawInStep(Transformer& model, RowLottery& rows, Lottery& lottery)
+      : model_(model), rows_(rows), lottery_(lottery) {}
+  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
+                                       DeviceMemory<float>& logits) override {
+    if (!draws.empty() && draws.size() <= TokenStep::largest_rows)
+      return model_.draw_in_step(passes, draws);
+    model_.next_logits(passes, logits);
+    return rows_.draw(logits, model_.vocabulary_size(), draws, lottery_);
+  }
+
+ private:
+  Transformer& model_;
+  RowLottery& rows_;
+  Lottery& lottery_;
+};
+
+std::unique_ptr<FusedDraw> Transformer::fused_draw(RowLottery& rows, Lottery& lottery) {
+  std::unique_ptr<FusedDraw> fused;
+  if (step_ != nullptr) {
+    rows.fuse_if_queued(lottery,
+                        [&] { fused = std::make_unique<DrawInStep>(*this, rows, lottery); });
+  }
+  return fused;
 }
 
-std::vector<ScoredToken> Transformer::next_tokens(std::span<const Pass> passes,
-                                                  std::span<const RowDraw> draws, RowLottery& rows,
-                                                  Lottery& lottery, DeviceMemory<float>& logits) {
-  if (!draws_behind_head(rows, lottery) || draws.empty() ||
-      draws.size() > TokenStep::largest_rows) {
-    return LanguageModel::next_tokens(passes, draws, rows, lottery, logits);
-  }
+std::vector<ScoredToken> Transformer::draw_in_step(std::span<const Pass> passes,
+                                                   std::span<const RowDraw> draws) {
   const CurrentDevice here(device_);
   const std::vector<Extension> extensions = extensions_of(passes);
   std::vector<Extension> before;  // what is computed before the step

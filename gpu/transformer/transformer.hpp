@@ -28,10 +28,17 @@ class Transformer : public LanguageModel {
   /// generation_config.json where it is there, and model.safetensors or
   /// model.safetensors.index.json with its files.
   /// @throw BadInput naming file, place and remedy, as load_architecture
+  static std::unique_ptr<Transformer> load(
+      const std::filesystem::path& folder,
+      const std::shared_ptr<const Kernels>& kernels = make_default_kernels(),
+      std::optional<RopeFactors> rope_factors = std::nullopt);
+  /// The same with kernels that outlive it.
   static std::unique_ptr<Transformer> load(const std::filesystem::path& folder,
-                                           const Kernels& kernels = default_kernels(),
+                                           const Kernels& kernels,
                                            std::optional<RopeFactors> rope_factors = std::nullopt);
-  explicit Transformer(std::unique_ptr<Architecture> architecture);
+  /// kernels: those of the architecture, if they are to live as long as the model.
+  explicit Transformer(std::unique_ptr<Architecture> architecture,
+                       std::shared_ptr<const Kernels> kernels = nullptr);
 
   /// The form of the kernels that it computes with.
   const Kernels& kernels() const { return architecture_->kernels(); }
@@ -62,14 +69,10 @@ class Transformer : public LanguageModel {
   /// @throw Bug for a cache of another model, or one that occurs in two passes
   void next_logits(std::span<const Pass> passes, DeviceMemory<float>& rows) override;
 
-  bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override;
-  /// A token after each drawn pass. If the kernels have a TokenStep, the rows are CUDA's and the
-  /// lottery is Philox's, the last token of each drawn pass and the draw are one step of the
-  /// device; tokens before it, and passes without a draw, are computed first.
-  /// @throw as next_logits and RowLottery::draw do
-  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
-                                       RowLottery& rows, Lottery& lottery,
-                                       DeviceMemory<float>& logits) override;
+  /// If the kernels have a TokenStep, the rows are CUDA's and the lottery's words are those of
+  /// addresses: the last token of each drawn pass and the draw are then one step of the device;
+  /// tokens before it, and passes without a draw, are computed first.
+  std::unique_ptr<FusedDraw> fused_draw(RowLottery& rows, Lottery& lottery) override;
 
   /// rows[position * vocabulary_size + token] = the logit of `token` after tokens[0 .. position],
   /// for every position: the bits that next_logits gives. rows grows where needed.
@@ -88,6 +91,11 @@ class Transformer : public LanguageModel {
   void reserve_pages(std::size_t pages) { pool_->make_room(pages); }
 
  private:
+  /// Draws in steps of the device.
+  class DrawInStep;
+  std::vector<ScoredToken> draw_in_step(std::span<const Pass> passes,
+                                        std::span<const RowDraw> draws);
+
   /// A cache and the tokens that a call adds to it.
   struct Extension {
     PagedCache* cache;
@@ -114,6 +122,7 @@ class Transformer : public LanguageModel {
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
   const Device device_ = current_device();
+  std::shared_ptr<const Kernels> kernels_;  // first, for all else computes with them
   std::unique_ptr<Architecture> architecture_;
   std::shared_ptr<PagePool> pool_;
   std::shared_ptr<PagePool> states_;  // null where the architecture has none

@@ -49,9 +49,9 @@ class Measurement final : public DrawObserver {
     pilot_.changes.resize(parts);
   }
 
-  void advanced(std::size_t place, const Progress& progress,
+  void advanced(std::size_t run_index, const Progress& progress,
                 std::span<const Event> events) override {
-    const std::size_t p = place / samples_;
+    const std::size_t p = run_index / samples_;
     const std::vector<Stage>& stages = plans_.of(prompts_[p]).stages;
     if (progress.stage + 1 != stages.size()) return;
     if (2 * progress.round <= stages.back().rounds) return;
@@ -63,10 +63,10 @@ class Measurement final : public DrawObserver {
       }
       if (event.kind != Event::Kind::swap) continue;
       ++pilot_.attempts[event.rung];
-      ++pilot_.runs[place].attempts[event.rung];
+      ++pilot_.runs[run_index].attempts[event.rung];
       if (!event.accepted) continue;
       ++pilot_.accepted[event.rung];
-      ++pilot_.runs[place].accepted[event.rung];
+      ++pilot_.runs[run_index].accepted[event.rung];
     }
     for (Rung k = 0; k < progress.replicas.size(); ++k)
       moments_[p][k].take(progress.replicas[k].log_p0());

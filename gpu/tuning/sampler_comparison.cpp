@@ -55,17 +55,17 @@ class Marker final : public DrawObserver {
         statistics_(problems.size(), TemperingStatistics(settings.ladder)),
         shares_(problems.size(), 0.0) {}
 
-  void advanced(std::size_t place, const Progress& progress,
+  void advanced(std::size_t run_index, const Progress& progress,
                 std::span<const Event> events) override {
-    statistics_[place].count(events);
-    shares_[place] = share_done(settings_.plan, progress);
+    statistics_[run_index].count(events);
+    shares_[run_index] = share_done(settings_.plan, progress);
     report();
   }
   // The truncating sampler may end before its last stage.
-  void ended(std::size_t place, const Answer&) override { shares_[place] = 1.0; }
-  void drawn(std::size_t place, const Answer& answer) override {
+  void ended(std::size_t run_index, const Answer&) override { shares_[run_index] = 1.0; }
+  void drawn(std::size_t run_index, const Answer& answer) override {
     if (!answer.terminated) ++unfinished;
-    if (is_solved(model_, answer.tokens, answer.terminated, problems_[place].answer)) ++solved;
+    if (is_solved(model_, answer.tokens, answer.terminated, problems_[run_index].answer)) ++solved;
   }
 
   std::size_t solved = 0;

@@ -14,9 +14,9 @@ class SwapCounts final : public DrawObserver {
         plans_(settings.plan, prompts),
         samples_(settings.samples),
         edges_(settings.ladder.rungs() - 1) {}
-  void advanced(std::size_t place, const Progress& progress,
+  void advanced(std::size_t run_index, const Progress& progress,
                 std::span<const Event> events) override {
-    if (progress.stage + 1 != plans_.of(prompts_[place / samples_]).stages.size()) return;
+    if (progress.stage + 1 != plans_.of(prompts_[run_index / samples_]).stages.size()) return;
     for (const Event& event : events) {
       if (event.kind != Event::Kind::swap) continue;
       ++edges_[event.rung].attempts;

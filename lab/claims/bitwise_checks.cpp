@@ -4,11 +4,32 @@
 #include <map>
 #include <numbers>
 
+#include "gpu/device/device_memory.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/engine/engine.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/model/language_model.hpp"
+#include "gpu/sampler/chain.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
+#include "gpu/sampler/progress.hpp"
+#include "gpu/sampler/record.hpp"
 #include "gpu/sampler/score_record.hpp"
+#include "gpu/sampler/stages.hpp"
+#include "gpu/sampler/sweep.hpp"
 #include "gpu/session/draw_answers.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
 #include "lab/enumerate/small_transformer.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -182,31 +203,34 @@ std::vector<std::uint64_t> bits_of_run(std::size_t batch, gpu::WorkOrder order,
 
 namespace {
 
-Finding same_bits(const Evidence& evidence) {
-  const auto once = evidence.judged.bits_of_run(64, gpu::WorkOrder::first_come, 1);
+CheckResult same_bits(const CheckContext& context) {
+  const auto once =
+      context.functions.of<ProgramFunctions>().bits_of_run(64, gpu::WorkOrder::first_come, 1);
   Count count;
   count.expect(!once.empty(), "the run leaves nothing");
   for (const std::size_t batch : {std::size_t{1}, std::size_t{2}, std::size_t{7}})
     for (const gpu::WorkOrder order : {gpu::WorkOrder::first_come, gpu::WorkOrder::last_come})
       for (const std::size_t threads : {std::size_t{1}, std::size_t{2}})
-        count.expect(evidence.judged.bits_of_run(batch, order, threads) == once,
-                     "batch " + std::to_string(batch));
-  Finding finding = count.finding("layouts of the work");
+        count.expect(
+            context.functions.of<ProgramFunctions>().bits_of_run(batch, order, threads) == once,
+            "batch " + std::to_string(batch));
+  CheckResult finding = count.finding("layouts of the work");
   finding.detail += ", " + std::to_string(once.size()) + " words each";
   return finding;
 }
 
 /// sec:repps-llm, (3): production asks the model for as many passes with swaps as without; local
 /// moves ask for more.
-Finding swaps_call_no_model(const Evidence& evidence) {
-  const std::size_t extension = evidence.judged.passes_of_run(0, 0);
+CheckResult swaps_call_no_model(const CheckContext& context) {
+  const std::size_t extension = context.functions.of<ProgramFunctions>().passes_of_run(0, 0);
   Count count;
   count.expect(extension > 0, "extension asks for no pass");
   for (const std::size_t sweeps : {1U, 3U, 8U})
-    count.expect(evidence.judged.passes_of_run(0, sweeps) == extension,
+    count.expect(context.functions.of<ProgramFunctions>().passes_of_run(0, sweeps) == extension,
                  std::to_string(sweeps) + " sweeps ask for passes");
-  count.expect(evidence.judged.passes_of_run(2, 0) > extension, "local moves ask for no pass");
-  Finding finding = count.finding("runs");
+  count.expect(context.functions.of<ProgramFunctions>().passes_of_run(2, 0) > extension,
+               "local moves ask for no pass");
+  CheckResult finding = count.finding("runs");
   finding.detail += ", " + std::to_string(extension) + " passes without local moves";
   return finding;
 }
@@ -214,12 +238,13 @@ Finding swaps_call_no_model(const Evidence& evidence) {
 /// sec:repps-llm, (1): the prompt takes one pass, and each token of a record one more. Were a
 /// record that has ended asked for another token, in its own block or in a later one, there would
 /// be more.
-Finding only_open_records_call(const Evidence& evidence) {
+CheckResult only_open_records_call(const CheckContext& context) {
   Count count;
   std::size_t early = 0, passes = 0;
   for (const std::size_t block : {4U, 7U, 20U})
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      const ExtensionCalls calls = evidence.judged.calls_of_extension(block, seed);
+      const ExtensionCalls calls =
+          context.functions.of<ProgramFunctions>().calls_of_extension(block, seed);
       std::size_t tokens = 0;
       for (const std::size_t length : calls.lengths) {
         tokens += length;
@@ -232,7 +257,7 @@ Finding only_open_records_call(const Evidence& evidence) {
                                                    std::to_string(tokens) + " tokens");
     }
   count.expect(early > 0, "no record ends a block before the horizon");
-  Finding finding = count.finding("runs");
+  CheckResult finding = count.finding("runs");
   if (finding.sound())
     finding.detail += ", " + std::to_string(passes) + " passes, " + std::to_string(early) +
                       " records that end a block early or more";
@@ -242,11 +267,12 @@ Finding only_open_records_call(const Evidence& evidence) {
 /// subsec:implementation-local: a restart past the terminal token issues no model call: of all
 /// passes there are as many as the prompt, the extensions' tokens and those of the other moves
 /// take.
-Finding self_transition_calls(const Evidence& evidence) {
+CheckResult self_transition_calls(const CheckContext& context) {
   Count count;
   std::size_t unmoved = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const RefinementCalls calls = evidence.judged.calls_of_refinement(seed);
+    const RefinementCalls calls =
+        context.functions.of<ProgramFunctions>().calls_of_refinement(seed);
     count.expect(calls.tokens_of_those == 0, "seed " + std::to_string(seed) + ": tokens are drawn");
     count.expect(calls.passes == 1 + calls.extension_tokens + calls.move_tokens,
                  "seed " + std::to_string(seed) + ": " + std::to_string(calls.passes) +
@@ -261,11 +287,12 @@ Finding self_transition_calls(const Evidence& evidence) {
 /// subsec:implementation-local: an accepted proposal replaces the suffix and all aligned caches, a
 /// rejected one leaves them: in the end every record has the ℓ and ζ of its own tokens, bit for
 /// bit.
-Finding caches_follow_records(const Evidence& evidence) {
+CheckResult caches_follow_records(const CheckContext& context) {
   Count count;
   std::size_t accepted = 0, rejected = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const RefinementCalls calls = evidence.judged.calls_of_refinement(seed);
+    const RefinementCalls calls =
+        context.functions.of<ProgramFunctions>().calls_of_refinement(seed);
     count.expect(calls.caches_are_own, "seed " + std::to_string(seed) + ": a stale cache");
     accepted += calls.accepted;
     rejected += calls.rejected;
@@ -277,12 +304,13 @@ Finding caches_follow_records(const Evidence& evidence) {
 
 /// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. Where every token
 /// has probability 1/2 each ℓ_t is log 1/2 to within 2^-44 and the double's last place.
-Finding cached_scores(const Evidence& evidence) {
+CheckResult cached_scores(const CheckContext& context) {
   Count count;
   const reference::FixedHorizonSpace space(
       reference::parse_finite_model(reference::four_state_model, "four-state"), 7);
   for (std::size_t x = 0; x < space.size(); ++x) {
-    const double score = evidence.judged.cached_score(space.model(), 7, space[x].tokens);
+    const double score =
+        context.functions.of<RecordFunctions>().cached_score(space.model(), 7, space[x].tokens);
     const double exact = -std::numbers::ln2 * static_cast<double>(space[x].length());
     count.expect(std::abs(score - exact) < 7 * 0x1p-43, space.name(x));
   }

@@ -1,24 +1,46 @@
 #include "lab/claims/checks.hpp"
 
+#include "lab/claims/program_functions.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/shipped_models.hpp"
+
 namespace tempera::lab {
 
-Evidence::Evidence(std::string folder, std::vector<ShippedUse> models, Judged subject)
-    : tree(std::move(folder)), uses(std::move(models)), judged(std::move(subject)) {}
+CheckContext::CheckContext(std::string folder, std::vector<ShippedUse> models,
+                           FunctionsUnderTest subject)
+    : tree(std::move(folder)), uses(std::move(models)), functions(std::move(subject)) {}
 
-const std::vector<ShippedLaw>& Evidence::laws() const {
-  if (!laws_) laws_ = judged.shipped_laws(uses);
+const std::vector<ShippedLaw>& CheckContext::laws() const {
+  if (!laws_) laws_ = functions.of<ProgramFunctions>().shipped_laws(uses);
   return *laws_;
 }
 
 std::map<std::string, Check> all_checks() {
   std::map<std::string, Check> checks;
-  for (auto&& part :
-       {record_checks(),       kernel_checks(),     convergence_checks(), restart_checks(),
-        bias_checks(),         round_trip_checks(), ladder_checks(),      four_state_checks(),
-        compiled_checks(),     bitwise_checks(),    join_checks(),        method_checks(),
-        theory_checks(),       drift_checks(),      design_checks(),      schedule_checks(),
-        construction_checks(), table_checks(),      accuracy_checks(),    diagnostic_checks(),
-        sampler_checks(),      text_checks(),       scope_checks(),       contest_checks()})
+  for (auto&& part : {notation_record_checks(),
+                      exactness_invariance_checks(),
+                      exactness_convergence_checks(),
+                      implementation_restart_checks(),
+                      bias_truncation_checks(),
+                      communication_round_trip_checks(),
+                      ladder_maximin_checks(),
+                      illustration_four_state_checks(),
+                      compiled_checks(),
+                      bitwise_checks(),
+                      join_checks(),
+                      methodology_checks(),
+                      exactness_sweep_checks(),
+                      bias_drift_checks(),
+                      ladder_design_checks(),
+                      communication_schedule_checks(),
+                      implementation_checks(),
+                      experiments_table_checks(),
+                      experiments_accuracy_checks(),
+                      experiments_metrics_checks(),
+                      sampler_checks(),
+                      experiments_text_checks(),
+                      exactness_scope_checks(),
+                      experiments_controls_checks()})
     checks.insert(part.begin(), part.end());
   return checks;
 }

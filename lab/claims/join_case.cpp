@@ -4,9 +4,21 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/restart_law.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
 #include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/restart_law.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 

@@ -3,6 +3,9 @@
 
 #include "lab/claims/checks.hpp"
 #include "lab/claims/join_case.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -18,17 +21,18 @@ std::vector<std::string> words_of(const std::string& line) {
 /// must hold every entry of every matrix in its place and nothing else; the entries of the matrices
 /// that `concerned` picks by their names are compared.
 template <class Concerned>
-Finding compare_matrices(const Evidence& evidence, Concerned&& concerned) {
-  const std::string cases = evidence.tree + "/proofs/join.json";
+CheckResult compare_matrices(const CheckContext& context, Concerned&& concerned) {
+  const std::string cases = context.tree + "/proofs/join.json";
   if (!std::ifstream(cases)) return {std::nullopt, "decides nothing: there is no proofs/join.json"};
-  std::ifstream file(evidence.tree + "/proofs/matrices.txt");
+  std::ifstream file(context.tree + "/proofs/matrices.txt");
   Count count;
   std::string line;
   for (const JoinCase& join : read_join_cases(cases)) {
     if (!std::getline(file, line) || line != "case " + join.name)
       return {Verdict::fails,
               "fails: the case " + join.name + " is not in its place in matrices.txt"};
-    for (const auto& [name, matrix] : evidence.judged.reference_matrices(join)) {
+    for (const auto& [name, matrix] :
+         context.functions.of<ProgramFunctions>().reference_matrices(join)) {
       const std::string where = join.name + ", " + name;
       if (!std::getline(file, line) || line != "matrix " + name + " " +
                                                    std::to_string(matrix.rows()) + " " +
@@ -55,18 +59,18 @@ Finding compare_matrices(const Evidence& evidence, Concerned&& concerned) {
 bool is_truncating(const std::string& name) { return name.rfind("truncating-", 0) == 0; }
 bool is_progressive(const std::string& name) { return name == "progressive-law"; }
 
-Finding proved_matrices(const Evidence& evidence) {
-  return compare_matrices(evidence, [](const std::string& name) {
+CheckResult proved_matrices(const CheckContext& context) {
+  return compare_matrices(context, [](const std::string& name) {
     return !is_truncating(name) && !is_progressive(name);
   });
 }
 
-Finding proved_truncating(const Evidence& evidence) {
-  return compare_matrices(evidence, is_truncating);
+CheckResult proved_truncating(const CheckContext& context) {
+  return compare_matrices(context, is_truncating);
 }
 
-Finding proved_progressive(const Evidence& evidence) {
-  return compare_matrices(evidence, is_progressive);
+CheckResult proved_progressive(const CheckContext& context) {
+  return compare_matrices(context, is_progressive);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/text_file.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {
@@ -35,12 +37,19 @@ PaperTable::Row row_of(const nlohmann::json& entries, std::size_t columns,
 
 const reference::Rational& PaperTable::entry(const std::string& group, const std::string& row,
                                              const std::string& column) const {
-  const auto found = std::find(columns.begin(), columns.end(), column);
-  if (found == columns.end()) throw std::out_of_range("the table has no column " + column);
-  const auto& value =
-      groups.at(group).at(row).at(static_cast<std::size_t>(found - columns.begin()));
-  if (!value) throw std::out_of_range("a dash stands there");
-  return *value;
+  const auto column_found = std::find(columns.begin(), columns.end(), column);
+  const auto group_found = groups.find(group);
+  if (column_found != columns.end() && group_found != groups.end()) {
+    const auto row_found = group_found->second.find(row);
+    const auto number = static_cast<std::size_t>(column_found - columns.begin());
+    if (row_found != group_found->second.end() && number < row_found->second.size() &&
+        row_found->second[number])
+      return *row_found->second[number];
+  }
+  throw BadInput("proofs/paper_tables.json",
+                 "has no entry of group " + in_quotes(group) + ", row " + in_quotes(row) +
+                     ", column " + in_quotes(column),
+                 "take the file as tempera has it");
 }
 
 reference::Rational& PaperTable::entry(const std::string& group, const std::string& row,

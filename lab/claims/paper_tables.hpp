@@ -15,7 +15,7 @@ struct PaperTable {
   std::vector<std::string> columns;
   std::map<std::string, std::map<std::string, Row>> groups;
 
-  /// @throw std::out_of_range if it has no such entry
+  /// @throw BadInput naming the group, row and column if it has no such entry
   reference::Rational& entry(const std::string& group, const std::string& row,
                              const std::string& column);
   const reference::Rational& entry(const std::string& group, const std::string& row,

@@ -1,31 +1,35 @@
 // Whether the samplers that the paper compares are, as compiled, what they are defined to be.
 #include <algorithm>
 
+#include "gpu/sampler/progress.hpp"
 #include "lab/claims/checks.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/laws/named_sampler_law.hpp"
 
 namespace tempera::lab {
 namespace {
 
 /// Walks these samplers on the uses' models; each must have its definition's law and decode tokens.
-Finding walked(const Evidence& evidence, const std::vector<std::string>& samplers) {
+CheckResult walked(const CheckContext& context, const std::vector<std::string>& samplers) {
   Count count;
   Real worst = 0;
-  for (const ShippedSampler& one :
-       shipped_samplers(evidence.uses, samplers, evidence.judged.sampler_program)) {
+  for (const ShippedSampler& one : shipped_samplers(
+           context.uses, samplers, context.functions.of<ProgramFunctions>().sampler_program)) {
     count.expect(one.holds(), one.run.sampler + " on " + one.model + ": TV " +
                                   to_scientific(one.report.tv_own) + " from its definition");
     // A law of one record alone would say little.
     count.expect(one.report.outcomes > 1, one.run.sampler + " on " + one.model + ": one answer");
     worst = std::max(worst, one.report.tv_own);
   }
-  Finding finding = count.finding("laws and answers");
+  CheckResult finding = count.finding("laws and answers");
   if (finding.sound()) finding.detail += ", largest TV " + to_scientific(worst);
   return finding;
 }
 
 Check check_of(std::vector<std::string> samplers) {
-  return [samplers = std::move(samplers)](const Evidence& evidence) {
-    return walked(evidence, samplers);
+  return [samplers = std::move(samplers)](const CheckContext& context) {
+    return walked(context, samplers);
   };
 }
 

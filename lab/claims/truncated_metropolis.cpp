@@ -1,9 +1,18 @@
 #include "lab/claims/truncated_metropolis.hpp"
 
+#include "gpu/sampler/record.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/kernels/ladder.hpp"
 #include "reference/kernels/metropolis_hastings.hpp"
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/record_agreement.hpp"
 #include "reference/kernels/suffix_proposal.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
 namespace {

@@ -107,7 +107,7 @@ class Bench {
     for (const std::size_t factor : {1U, 2U, 4U, 8U}) {
       const std::size_t rounds = factor * settings_.rounds;
       rows.push_back(
-          named(contest_.tempering(settings_.ladder, rounds, settings_.sweeps, Schedule::ordered),
+          named(contest_.tempering(settings_.ladder, rounds, settings_.sweeps, Schedule::adj),
                 "ppt", rounds_text(rounds)));
     }
     return rows;
@@ -145,7 +145,7 @@ class Bench {
 
  private:
   ExactRow tempering(const Ladder& ladder, const std::string& name) const {
-    return named(contest_.tempering(ladder, settings_.rounds, settings_.sweeps, Schedule::ordered),
+    return named(contest_.tempering(ladder, settings_.rounds, settings_.sweeps, Schedule::adj),
                  name, "powers " + powers_text(ladder));
   }
 

@@ -62,7 +62,7 @@ ExactRow Contest::truncating(std::size_t rounds) const {
 }
 
 ExactRow Contest::single_chain(std::size_t rounds) const {
-  const auto run = this->run(reference::Ladder({power_}), rounds, 0, reference::Schedule::ordered);
+  const auto run = this->run(reference::Ladder({power_}), rounds, 0, reference::Schedule::adj);
   return row(run.law, run.decode_tokens);
 }
 
@@ -82,7 +82,7 @@ ExactRow Contest::uncoupled(const reference::Ladder& ladder, std::size_t rounds,
   std::vector<Law> laws;
   Rational tokens = 0;
   for (std::size_t k = 0; k < ladder.rungs(); ++k) {
-    const auto chain = run(reference::Ladder({ladder[k]}), rounds, 0, reference::Schedule::ordered);
+    const auto chain = run(reference::Ladder({ladder[k]}), rounds, 0, reference::Schedule::adj);
     laws.push_back(chain.law);
     tokens += chain.decode_tokens;
   }

@@ -97,8 +97,8 @@ std::vector<Contender> contenders(const Contest& contest, const ExactComparisonS
            Chooses::effort, most_effort},
           {"uncoupled-ladder", uncoupled(false), rounds_text, Chooses::schedule},
           {"uncoupled-ladder-by-likelihood", uncoupled(true), rounds_text, Chooses::schedule},
-          {"ppt", tempering(Schedule::ordered), rounds_text, Chooses::schedule},
-          {"ppt, schedule deo", tempering(Schedule::even_odd), rounds_text, Chooses::schedule}};
+          {"ppt", tempering(Schedule::adj), rounds_text, Chooses::schedule},
+          {"ppt, schedule deo", tempering(Schedule::deo), rounds_text, Chooses::schedule}};
 }
 
 bool chooses_effort(const Contender& contender) {

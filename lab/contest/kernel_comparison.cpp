@@ -45,7 +45,7 @@ class Runner {
       matrices.push_back(std::move(local.matrix));
     }
     local_sweep_.then_move(matrices);
-    const bool layered = kernel.schedule == Schedule::even_odd;
+    const bool layered = kernel.schedule == Schedule::deo;
     for (std::size_t number = 0; number < (layered ? 2 : 1); ++number) {
       FactoredKernel& step = steps_.emplace_back(local_sweep_);
       for (std::size_t k = layered ? number : 0; k + 1 < shape_.size(); k += layered ? 2 : 1)

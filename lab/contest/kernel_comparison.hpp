@@ -30,7 +30,7 @@ struct KernelContest {
 struct ComparedKernel {
   std::string name;
   std::function<LocalKernel(const reference::FixedHorizonSpace&, const reference::Power&)> local;
-  reference::Schedule schedule = reference::Schedule::ordered;
+  reference::Schedule schedule = reference::Schedule::adj;
 };
 
 /// One of them, from its definition alone.
@@ -63,7 +63,7 @@ KernelComparison compare_kernels(const KernelContest& contest,
                                  const std::vector<ComparedKernel>& kernels);
 
 /// The paper's kernel, r uniform on 1..T, which the others are held against.
-ComparedKernel paper_kernel(reference::Schedule schedule = reference::Schedule::ordered);
+ComparedKernel paper_kernel(reference::Schedule schedule = reference::Schedule::adj);
 /// Any restart law, made from the horizon, over either range.
 ComparedKernel restart_kernel(const std::string& name,
                               const std::function<reference::RestartLaw(std::size_t)>& law,

@@ -67,11 +67,11 @@ class CompiledKernel {
     enumerate(
         [&](gpu::Lottery& tree) {
           x = canonical(s);
-          run(tree, [&](gpu::Run& run) {
+          run(tree, [&](gpu::Chain& chain) {
             std::vector<gpu::Task> tasks;
             tasks.push_back(gpu::local_move<Rules>(
-                *x, gpu::Turn(run, k, 0, gpu::Purpose::proposal_token), restart_law_));
-            run.engine.run(tasks);
+                *x, gpu::Turn(chain, k, 0, gpu::Purpose::proposal_token), restart_law_));
+            chain.engine.run(tasks);
           });
         },
         [&](const Rational& probability) {
@@ -94,9 +94,9 @@ class CompiledKernel {
               replicas.clear();
               for (gpu::Rung j = 0; j < ladder_.rungs(); ++j)
                 replicas.push_back(canonical(j == k + 1 ? t : s));
-              run(tree, [&](gpu::Run& run) {
-                gpu::attempt_swap<Rules>(replicas, gpu::Turn(run, k, 0, gpu::Purpose::swap));
-                exchanged = run.events.back().accepted;
+              run(tree, [&](gpu::Chain& chain) {
+                gpu::attempt_swap<Rules>(replicas, gpu::Turn(chain, k, 0, gpu::Purpose::swap));
+                exchanged = chain.events.back().accepted;
               });
             },
             [&](const Rational& probability) {
@@ -122,7 +122,7 @@ class CompiledKernel {
         [&](gpu::Lottery& tree) {
           replicas.clear();
           for (const std::size_t s : from) replicas.push_back(canonical(s));
-          run(tree, [&](gpu::Run& run) { program(run, replicas); });
+          run(tree, [&](gpu::Chain& chain) { program(chain, replicas); });
         },
         [&](const Rational& probability) {
           std::size_t joint = 0;
@@ -143,9 +143,9 @@ class CompiledKernel {
   void run(gpu::Lottery& tree, Step&& step) {
     Interceptor lottery(tree);
     gpu::Engine engine(space_.model().model, canonical_.rows(), lottery);
-    gpu::Run run{engine, space_.model().context, ladder_};
-    run.options.early_rejection = early_rejection_;
-    step(run);
+    gpu::Chain chain{engine, space_.model().context, ladder_};
+    chain.options.early_rejection = early_rejection_;
+    step(chain);
   }
 
   gpu::Record canonical(std::size_t s) {

@@ -21,10 +21,10 @@ reference::Matrix compiled_truncating_kernel(const EnumerableModel& model,
         [&](gpu::Lottery& tree) {
           x = canonical.copy(space[s].tokens, space.horizon());
           gpu::Engine engine(model.model, canonical.rows(), tree);
-          gpu::Run run{engine, model.context, ladder};
+          gpu::Chain chain{engine, model.context, ladder};
           std::vector<gpu::Task> tasks;
           tasks.push_back(
-              gpu::truncating_move(*x, gpu::Turn(run, 0, 0, gpu::Purpose::proposal_token)));
+              gpu::truncating_move(*x, gpu::Turn(chain, 0, 0, gpu::Purpose::proposal_token)));
           engine.run(tasks);
         },
         [&](const Rational& probability) {

@@ -165,9 +165,9 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     // that more paths meet. No bit depends on it.
     gpu::Engine engine(model_.model, canonical_.rows(), *this, largest_batch_,
                        gpu::WorkOrder::last_come);
-    gpu::Run run{engine, model_.context, ladder_};
+    gpu::Chain chain{engine, model_.context, ladder_};
     std::vector<gpu::Task> tasks;
-    tasks.push_back(program_(run, plan_, progress_, this));
+    tasks.push_back(program_(chain, plan_, progress_, this));
     try {
       engine.run(tasks);
     } catch (const Stop&) {
@@ -381,10 +381,10 @@ WalkedProgram walk_every_path(Program program, const EnumerableModel& model,
   walked.runs = enumerate(
       [&](gpu::Lottery& tree) {
         gpu::Engine engine(model.model, canonical.rows(), tree);
-        gpu::Run run{engine, model.context, ladder};
+        gpu::Chain chain{engine, model.context, ladder};
         progress = {};
         std::vector<gpu::Task> tasks;
-        tasks.push_back(program(run, plan, progress, nullptr));
+        tasks.push_back(program(chain, plan, progress, nullptr));
         engine.run(tasks);
         tokens = engine.decode_tokens();
       },

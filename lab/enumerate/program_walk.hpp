@@ -14,7 +14,7 @@ namespace tempera::lab {
 using reference::Rational;
 
 /// A sampler of production, from empty records to its answer: any of gpu/sampler/.
-using Program = gpu::Task (*)(gpu::Run&, const gpu::Plan&, gpu::Progress&, gpu::Observer*);
+using Program = gpu::Task (*)(gpu::Chain&, const gpu::Plan&, gpu::Progress&, gpu::Observer*);
 
 /// What a program leaves: the tokens of the record at every rung or of every particle, and those of
 /// its answer.

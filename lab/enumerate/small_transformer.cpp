@@ -4,7 +4,7 @@ namespace tempera::lab {
 
 std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std::uint64_t seed,
                                                     gpu::Arithmetic arithmetic) {
-  gpu::Qwen3Config config;
+  gpu::DecoderConfig config;
   config.vocab_size = vocabulary;
   config.hidden_size = 16;
   config.intermediate_size = 32;
@@ -13,7 +13,7 @@ std::unique_ptr<gpu::Transformer> small_transformer(std::size_t vocabulary, std:
   config.num_key_value_heads = 2;
   config.head_dim = 8;
   config.max_position_embeddings = 64;
-  return gpu::random_qwen3(config, seed, gpu::default_kernels(arithmetic));
+  return gpu::random_qwen3(config, seed, gpu::make_default_kernels(arithmetic));
 }
 
 }  // namespace tempera::lab

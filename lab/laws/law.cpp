@@ -60,7 +60,7 @@ std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& mode
                                                ? reference::RestartRange::record
                                                : reference::RestartRange::horizon);
   return question.schedule == gpu::Schedule::adj ? chain.transition(1, 1).matrix()
-                                                 : chain.even_odd_transition().matrix();
+                                                 : chain.deo_transition().matrix();
 } catch (const BadInput&) {
   return std::nullopt;  // a probability has no such root
 }

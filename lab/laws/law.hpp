@@ -38,7 +38,7 @@ using LawProgress = std::function<void(std::size_t, std::size_t, const std::stri
 /// length, one that leaves the chain without a unique stationary law, or over the record's own
 /// positions one without ω(1)
 /// @throw BadInput for a ladder that does not increase
-/// @throw std::length_error as exact_stationary_law
+/// @throw FractionsTooLong as exact_stationary_law
 /// `begins` is told of each step of the work before it: how many are done, how many there are, and
 /// its name.
 LawReport compiled_law(const EnumerableModel& model, const reference::FiniteModel* rational,

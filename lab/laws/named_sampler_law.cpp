@@ -46,10 +46,9 @@ DefinedSampler particles(const NamedRun& run, const FixedHorizonSpace& space) {
 DefinedSampler tempering(const NamedRun& run, const FixedHorizonSpace& space) {
   std::vector<Power> powers;
   for (std::size_t k = 0; k < run.powers.size(); ++k) powers.push_back(power_at(run, k));
-  const auto exact =
-      progressive_run(space.model(), run.horizon, run.block, reference::Ladder(powers), {run.stage},
-                      run.schedule == gpu::Schedule::adj ? reference::Schedule::ordered
-                                                         : reference::Schedule::even_odd);
+  const auto exact = progressive_run(
+      space.model(), run.horizon, run.block, reference::Ladder(powers), {run.stage},
+      run.schedule == gpu::Schedule::adj ? reference::Schedule::adj : reference::Schedule::deo);
   return {reference::marginal(exact.law, reference::Shape(powers.size(), space.size()), run.output),
           exact.decode_tokens};
 }

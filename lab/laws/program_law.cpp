@@ -92,8 +92,8 @@ OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
 
 ProgramReport tempering_program(const reference::FiniteModel& model,
                                 const ProgramQuestion& question, Cuts cuts) {
-  const auto schedule = question.schedule == gpu::Schedule::adj ? reference::Schedule::ordered
-                                                                : reference::Schedule::even_odd;
+  const auto schedule =
+      question.schedule == gpu::Schedule::adj ? reference::Schedule::adj : reference::Schedule::deo;
   reference::StageRestart restart;
   if (!question.restart_weights.empty())
     restart.weights = {question.restart_weights.begin(), question.restart_weights.end()};

@@ -45,8 +45,8 @@ reference::Law exact_stationary_law(const reference::Matrix& p, double limit) {
     bits += static_cast<double>(msb(scale[x]));
   }
   if (bits * static_cast<double>(n * n) > limit)
-    throw std::length_error("the fractions of the stationary law would have up to " +
-                            std::to_string(static_cast<std::size_t>(bits)) + " bits");
+    throw FractionsTooLong("the fractions of the stationary law would have up to " +
+                           std::to_string(static_cast<std::size_t>(bits)) + " bits");
   reference::IntegerMatrix balance(n, std::vector<Integer>(n));
   std::vector<Integer> inflow(n);
   for (std::size_t x = 0; x <= n; ++x) {

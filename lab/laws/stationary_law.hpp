@@ -11,6 +11,12 @@ class ReducibleChain : public Error {
   using Error::Error;
 };
 
+/// A stationary law whose fractions would take too long to find.
+class FractionsTooLong : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The most n² Σ_x (bits of row x's common denominator) whose stationary law is solved for: some
 /// minutes on 2 cores.
 inline constexpr double stationary_law_limit = 2e12;
@@ -23,7 +29,7 @@ inline constexpr double stationary_law_limit = 2e12;
 /// have hundreds of bits.
 ///
 /// P: [n, n], rows summing to 1, n > 0.
-/// @throw std::length_error above `limit`
+/// @throw FractionsTooLong above `limit`
 /// @throw ReducibleChain if some state does not reach the last one
 reference::Law exact_stationary_law(const reference::Matrix& p,
                                     double limit = stationary_law_limit);

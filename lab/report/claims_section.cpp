@@ -23,7 +23,7 @@ constexpr std::array<Group, 6> groups{
       "Statements of more than was tried: on all of it they hold, and no theorem covers the rest."},
      {"holds", "hold", "Exactly, as they are stated."}}};
 
-std::size_t group_of(const Decision& decision) {
+std::size_t group_of(const ClaimResult& decision) {
   if (decision.outcome == ClaimOutcome::refuted) return 0;
   switch (decision.claim.verdict) {
     case Verdict::fails:
@@ -46,7 +46,7 @@ std::string seconds_text(double seconds) {
 }
 
 /// "check tv_at_two: 4 values at N = 2; theorem four_state_tv.tv_two"
-std::string what_ran(const Decision& decision) {
+std::string what_ran(const ClaimResult& decision) {
   const Claim& claim = decision.claim;
   std::string html;
   if (claim.check)
@@ -61,7 +61,7 @@ std::string what_ran(const Decision& decision) {
   return html.empty() ? "nothing ran" : html;
 }
 
-std::string card_of(const Decision& decision, const Group& group) {
+std::string card_of(const ClaimResult& decision, const Group& group) {
   const Claim& claim = decision.claim;
   std::string html = "<article class=\"claim " + std::string(group.id) + "\" id=\"claim-" +
                      gpu::escaped(claim.id) + "\"><div><p class=\"statement\">" +
@@ -85,10 +85,10 @@ std::string card_of(const Decision& decision, const Group& group) {
   return html;
 }
 
-std::string cards_of(const std::vector<Decision>& decisions, bool paper) {
-  std::array<std::vector<const Decision*>, groups.size()> grouped;
+std::string cards_of(const std::vector<ClaimResult>& decisions, bool paper) {
+  std::array<std::vector<const ClaimResult*>, groups.size()> grouped;
   std::size_t number = 0;
-  for (const Decision& decision : decisions) {
+  for (const ClaimResult& decision : decisions) {
     if (decision.claim.is_papers() != paper) continue;
     grouped.at(group_of(decision)).push_back(&decision);
     ++number;
@@ -104,7 +104,7 @@ std::string cards_of(const std::vector<Decision>& decisions, bool paper) {
     body += "<section id=\"" + whose + "-" + group.id + "\"><h3>" +
             std::to_string(grouped.at(g).size()) + " " + group.title + "</h3>" +
             element("p", "quiet", group.about) + "\n";
-    for (const Decision* decision : grouped.at(g)) body += card_of(*decision, group);
+    for (const ClaimResult* decision : grouped.at(g)) body += card_of(*decision, group);
     body += "</section>\n";
   }
   return body;
@@ -112,7 +112,7 @@ std::string cards_of(const std::vector<Decision>& decisions, bool paper) {
 
 }  // namespace
 
-Section claims_section(const std::vector<Decision>& decisions) {
+Section claims_section(const std::vector<ClaimResult>& decisions) {
   return {
       "claims", "The claims",
       "<p>A verdict is confirmed if the claim's own check, which computes both sides from their "

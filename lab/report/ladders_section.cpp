@@ -22,8 +22,8 @@ std::string ladder_card(const std::string& title, const ShippedUse& use) {
             reference::to_decimal(100 * accepted, 2) + "%\"></span></span><b>" +
             four_decimals(accepted) + "</b>" + element("code", "", readable(accepted)) + "</div>\n";
   }
-  const Rational sweeps = reference::ordered_round_trip_formula(diagnosis.acceptances).total();
-  const Rational layers = reference::even_odd_round_trip_formula(diagnosis.acceptances);
+  const Rational sweeps = reference::adj_round_trip_formula(diagnosis.acceptances).total();
+  const Rational layers = reference::deo_round_trip_formula(diagnosis.acceptances);
   return card + "<p class=\"quiet\">R = " + four_decimals(diagnosis.rejection) +
          ": a round trip takes " + four_decimals(sweeps) + " ordered sweeps, or " +
          four_decimals(layers) + " even-odd layers</p></article>\n";

@@ -110,9 +110,9 @@ std::string report_page(const Report& report) {
   const auto caught = static_cast<std::size_t>(
       std::count_if(report.defects.begin(), report.defects.end(),
                     [](const DefectFound& found) { return found.caught; }));
-  std::vector<Decision> papers;
+  std::vector<ClaimResult> papers;
   std::size_t own = 0;
-  for (const Decision& decision : decisions) {
+  for (const ClaimResult& decision : decisions) {
     if (decision.claim.is_papers())
       papers.push_back(decision);
     else if (decision.claim.verdict == Verdict::holds || decision.claim.verdict == Verdict::seen)

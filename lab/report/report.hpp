@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/claims/referee.hpp"
+#include "lab/claims/claim_runner.hpp"
 #include "lab/defects/kernel_gallery.hpp"
 #include "lab/laws/shipped_models.hpp"
 
@@ -12,10 +12,10 @@ namespace tempera::lab {
 
 /// What a report tells of.
 struct Report {
-  std::string made_by;               ///< the program, in a line
-  std::vector<Decision> decisions;   ///< of every claim, in the order of claims.json
-  std::vector<DefectFound> defects;  ///< of the gallery
-  std::vector<ShippedUse> uses;      ///< whose ladders are shown
+  std::string made_by;                 ///< the program, in a line
+  std::vector<ClaimResult> decisions;  ///< of every claim, in the order of claims.json
+  std::vector<DefectFound> defects;    ///< of the gallery
+  std::vector<ShippedUse> uses;        ///< whose ladders are shown
   /// What the theorems say that decisions name, as their files have it.
   std::map<std::string, std::string> theorems = {};
 };

@@ -53,7 +53,7 @@ Section ablations_section(const std::vector<ModelAblations>& all);
 /// Every claim with the paper's words and their place, nature, kind, verdict, the verdict's ground
 /// and what ran: the paper's, then tempera's own; of each those that were refuted first, then by
 /// verdict.
-Section claims_section(const std::vector<Decision>& decisions);
+Section claims_section(const std::vector<ClaimResult>& decisions);
 
 /// What the theorems say that claims name, as their files have it: where claims_section links to.
 Section theorems_section(const std::map<std::string, std::string>& theorems);

@@ -18,7 +18,7 @@ void check_acceptances(const EdgeAcceptances& acceptances, const std::string& wh
   }
 }
 
-Matrix ordered_sweep_chain(const EdgeAcceptances& acceptances) {
+Matrix adj_chain(const EdgeAcceptances& acceptances) {
   const std::size_t rungs = acceptances.size() + 1;
   Matrix chain(rungs, rungs);
   for (std::size_t start = 0; start < rungs; ++start) {
@@ -33,7 +33,7 @@ Matrix ordered_sweep_chain(const EdgeAcceptances& acceptances) {
   return chain;
 }
 
-Matrix even_odd_chain(const EdgeAcceptances& acceptances) {
+Matrix deo_chain(const EdgeAcceptances& acceptances) {
   const std::size_t rungs = acceptances.size() + 1;
   Matrix chain(2 * rungs, 2 * rungs);
   const auto down = [](std::size_t rung) { return 2 * rung; };
@@ -74,20 +74,20 @@ std::vector<Rational> expected_hitting_times(const Matrix& chain, std::size_t st
   return *times;
 }
 
-RoundTrip ordered_round_trip(const EdgeAcceptances& acceptances) {
-  const Matrix chain = ordered_sweep_chain(acceptances);
+RoundTrip adj_round_trip(const EdgeAcceptances& acceptances) {
+  const Matrix chain = adj_chain(acceptances);
   const std::size_t bottom = 0, top = acceptances.size();
   return {expected_hitting_times(chain, top)[bottom], expected_hitting_times(chain, bottom)[top]};
 }
 
-RoundTrip even_odd_round_trip(const EdgeAcceptances& acceptances) {
-  const Matrix chain = even_odd_chain(acceptances);
+RoundTrip deo_round_trip(const EdgeAcceptances& acceptances) {
+  const Matrix chain = deo_chain(acceptances);
   const std::size_t arrived_at_bottom = 0, arrived_at_top = 2 * acceptances.size() + 1;
   return {expected_hitting_times(chain, arrived_at_top)[arrived_at_bottom],
           expected_hitting_times(chain, arrived_at_bottom)[arrived_at_top]};
 }
 
-RoundTrip ordered_round_trip_formula(const EdgeAcceptances& acceptances) {
+RoundTrip adj_round_trip_formula(const EdgeAcceptances& acceptances) {
   const std::size_t rungs = acceptances.size() + 1;
   RoundTrip trip{1, rungs - 1};
   for (std::size_t k = 1; k < rungs; ++k) {
@@ -98,7 +98,7 @@ RoundTrip ordered_round_trip_formula(const EdgeAcceptances& acceptances) {
   return trip;
 }
 
-Rational even_odd_round_trip_formula(const EdgeAcceptances& acceptances) {
+Rational deo_round_trip_formula(const EdgeAcceptances& acceptances) {
   Rational rejection = 0;
   for (const Rational& a : acceptances) rejection += (1 - a) / a;
   return 2 * Rational(acceptances.size() + 1) * (1 + rejection);

@@ -16,12 +16,12 @@ inline constexpr std::size_t round_trip_rung_limit = 64;
 void check_acceptances(const EdgeAcceptances& acceptances, const std::string& where);
 
 /// Rung of a tagged replica at complete-sweep boundaries of the ordered schedule, K x K.
-Matrix ordered_sweep_chain(const EdgeAcceptances& acceptances);
+Matrix adj_chain(const EdgeAcceptances& acceptances);
 
 /// The tagged replica's lifted state (k, ε) under the even-odd schedule, 2K x 2K: states
 /// (1,-), (1,+), (2,-), (2,+), ... An accepted exchange keeps the direction, a rejected one
 /// reverses it, and an outward direction at an endpoint reverses in one idle layer.
-Matrix even_odd_chain(const EdgeAcceptances& acceptances);
+Matrix deo_chain(const EdgeAcceptances& acceptances);
 
 /// Expected steps of a chain from each state until it first is in `state`, 0 there, by exact
 /// elimination.
@@ -35,16 +35,16 @@ struct RoundTrip {
   Rational total() const { return up + down; }
 };
 
-/// From ordered_sweep_chain, in sweeps.
-RoundTrip ordered_round_trip(const EdgeAcceptances& acceptances);
-/// From even_odd_chain, in parity layers, from arrival at an endpoint to arrival at the other, both
+/// From adj_chain, in sweeps.
+RoundTrip adj_round_trip(const EdgeAcceptances& acceptances);
+/// From deo_chain, in parity layers, from arrival at an endpoint to arrival at the other, both
 /// turnaround layers included.
-RoundTrip even_odd_round_trip(const EdgeAcceptances& acceptances);
+RoundTrip deo_round_trip(const EdgeAcceptances& acceptances);
 
 /// The formulas, with ρ_k = (1 - a_k)/a_k and R = Σ ρ_k: up 1 + Σ k ρ_k (eq:ord-up), down
 /// K - 1 + Σ (K - k) ρ_k (eq:ord-down), together K (1 + R).
-RoundTrip ordered_round_trip_formula(const EdgeAcceptances& acceptances);
+RoundTrip adj_round_trip_formula(const EdgeAcceptances& acceptances);
 /// 2 K (1 + R).
-Rational even_odd_round_trip_formula(const EdgeAcceptances& acceptances);
+Rational deo_round_trip_formula(const EdgeAcceptances& acceptances);
 
 }  // namespace tempera::reference

@@ -77,7 +77,7 @@ CarriedChain CarriedTempering::transition(std::size_t n_local, std::size_t n_swe
   return chain;
 }
 
-CarriedChain CarriedTempering::even_odd_transition() const {
+CarriedChain CarriedTempering::deo_transition() const {
   CarriedChain chain = local_sweep();
   chain.then(odd_layer());
   chain.then(local_sweep());

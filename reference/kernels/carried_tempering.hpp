@@ -44,7 +44,7 @@ class CarriedTempering {
   /// P = R^{n_local} C^{n_sweep}.
   CarriedChain transition(std::size_t n_local, std::size_t n_sweep) const;
   /// R O R E.
-  CarriedChain even_odd_transition() const;
+  CarriedChain deo_transition() const;
 
   /// Π(state), and a multiple of every Π(state)'s denominator.
   Rational target(std::size_t state) const;

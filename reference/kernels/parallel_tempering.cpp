@@ -33,7 +33,7 @@ FactoredKernel ParallelTempering::layer(std::size_t first_edge) const {
 }
 
 FactoredKernel ParallelTempering::sweep(Schedule schedule, std::size_t number) const {
-  if (schedule == Schedule::ordered) return ordered_sweep();
+  if (schedule == Schedule::adj) return ordered_sweep();
   return number % 2 == 0 ? odd_layer() : even_layer();
 }
 
@@ -43,7 +43,7 @@ FactoredKernel ParallelTempering::transition(std::size_t n_local, std::size_t n_
   return round;
 }
 
-FactoredKernel ParallelTempering::even_odd_transition() const {
+FactoredKernel ParallelTempering::deo_transition() const {
   FactoredKernel steps = local_sweep();
   steps.then(odd_layer());
   steps.then(local_sweep());

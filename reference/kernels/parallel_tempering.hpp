@@ -8,7 +8,7 @@
 namespace tempera::reference {
 
 /// What one swap sweep is: C = W_1 ... W_{K-1}, or one parity layer, odd edges first.
-enum class Schedule { ordered, even_odd };
+enum class Schedule { adj, deo };
 
 /// The kernels of Parallel Power Tempering on S_T^K, one horizon held fixed. Each preserves Π
 /// (prop:fixed-stage-invariance). Joint states are
@@ -45,7 +45,7 @@ class ParallelTempering {
   /// P = R^{n_local} C^{n_sweep}.
   FactoredKernel transition(std::size_t n_local, std::size_t n_sweep) const;
   /// R O R E: local sweep, odd layer, local sweep, even layer.
-  FactoredKernel even_odd_transition() const;
+  FactoredKernel deo_transition() const;
 
  private:
   FactoredKernel layer(std::size_t first_edge) const;

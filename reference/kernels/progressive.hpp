@@ -47,7 +47,7 @@ struct StageRestart {
 /// @throw BadInput if it has another number, or a stage is too large
 Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t block,
                     const Ladder& ladder, const std::vector<StageSchedule>& stages,
-                    Schedule schedule = Schedule::ordered);
+                    Schedule schedule = Schedule::adj);
 
 /// progressive_law, with other restart positions where they are asked for, and the expected decode
 /// tokens of all rungs: those of the block extensions, and of every local move the regenerated
@@ -55,8 +55,7 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
 /// @throw BadInput as progressive_law
 ProgressiveRun progressive_run(const FiniteModel& model, std::size_t horizon, std::size_t block,
                                const Ladder& ladder, const std::vector<StageSchedule>& stages,
-                               Schedule schedule = Schedule::ordered,
-                               const StageRestart& restart = {});
+                               Schedule schedule = Schedule::adj, const StageRestart& restart = {});
 
 /// Law, on the comparison space of `horizon`, of the record that the truncating sampler holds when
 /// it ends (sec:truncation-lower-bound): from the empty record, at each stage an open record is

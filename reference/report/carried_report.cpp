@@ -78,7 +78,7 @@ CarriedReport report_carried(const FiniteModel& model, const Ladder& ladder, Sch
   std::optional<std::size_t> start;
   if (asked.start) start = start_state(tree, ladder.rungs(), *asked.start);
   const CarriedChain chain =
-      schedule == Schedule::ordered ? kernels.transition(1, 1) : kernels.even_odd_transition();
+      schedule == Schedule::adj ? kernels.transition(1, 1) : kernels.deo_transition();
 
   CarriedReport report;
   report.records = tree.size();
@@ -96,7 +96,7 @@ CarriedReport report_carried(const FiniteModel& model, const Ladder& ladder, Sch
   report.swap_acceptance = kernels.swap_acceptances();
   if (!start) return report;
   std::vector<CarriedChain> steps{chain};
-  if (schedule == Schedule::even_odd) {
+  if (schedule == Schedule::deo) {
     steps = {kernels.local_sweep(), kernels.local_sweep()};
     steps[0].then(kernels.odd_layer());
     steps[1].then(kernels.even_layer());

@@ -57,7 +57,7 @@ JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedul
   const ParallelTempering kernels(space, ladder, restart_law(asked), asked.range);
   const Law target = kernels.target();
   const FactoredKernel chain =
-      schedule == Schedule::ordered ? kernels.transition(1, 1) : kernels.even_odd_transition();
+      schedule == Schedule::adj ? kernels.transition(1, 1) : kernels.deo_transition();
 
   JointReport report{space.names(), {}, {}, {}};
   report.verdict = judge(
@@ -65,7 +65,7 @@ JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedul
   if (ladder.rungs() > 1) report.swap_acceptance = diagnose_ladder(space, ladder).acceptances;
   if (!start) return report;
   std::vector<FactoredKernel> steps{chain};
-  if (schedule == Schedule::even_odd) {
+  if (schedule == Schedule::deo) {
     steps = {kernels.local_sweep(), kernels.local_sweep()};
     steps[0].then(kernels.odd_layer());
     steps[1].then(kernels.even_layer());

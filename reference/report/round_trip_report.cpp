@@ -14,13 +14,13 @@ RoundTripReport report_round_trips(const FiniteModel& model, const Ladder& ladde
   const RestartLaw restart = asked.restart ? *asked.restart : RestartLaw::uniform(asked.horizon);
   const CarriedTempering kernels(model, asked.horizon, ladder, restart);
   const EdgeAcceptances acceptances = kernels.swap_acceptances();
-  if (schedule == Schedule::ordered)
+  if (schedule == Schedule::adj)
     return {round_trip_curve(kernels, {kernels.transition(1, 1)}, rounds),
-            ordered_round_trip_formula(acceptances).total()};
+            adj_round_trip_formula(acceptances).total()};
   std::vector<CarriedChain> layers{kernels.local_sweep(), kernels.local_sweep()};
   layers[0].then(kernels.odd_layer());
   layers[1].then(kernels.even_layer());
-  return {round_trip_curve(kernels, layers, rounds), even_odd_round_trip_formula(acceptances)};
+  return {round_trip_curve(kernels, layers, rounds), deo_round_trip_formula(acceptances)};
 }
 
 }  // namespace tempera::reference

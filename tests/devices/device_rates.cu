@@ -5,11 +5,11 @@
 #include "gpu/lottery/cuda/queue_draw.cuh"
 #include "gpu/lottery/draw_address.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/device_rates.hpp"
 #include "tests/devices/some_inputs.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

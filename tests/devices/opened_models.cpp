@@ -6,12 +6,12 @@
 #include "gpu/transformer/architectures/phi3.hpp"
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/thrust/thrust_kernels.hpp"
 #include "tests/devices/tempered_bits.hpp"
 #include "tests/gpu/transformer/architectures/model_answers.hpp"
 #include "tests/gpu/transformer/architectures/model_files.hpp"
 #include "tests/gpu/transformer/architectures/plain_recurrent.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/temporary_file.hpp"
 
 using namespace tempera;

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "gpu/model/forwarding_model.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
@@ -30,13 +30,8 @@ class CutModel final : public ForwardingModel {
       : ForwardingModel(model),
         rows_(form.steps != nullptr ? form.make_rows() : nullptr),
         left_(passes) {}
-  bool draws_behind_head(const RowLottery& rows, const Lottery& lottery) const override {
-    return ForwardingModel::draws_behind_head(rows_ ? *rows_ : rows, lottery);
-  }
-  std::vector<ScoredToken> next_tokens(std::span<const Pass> passes, std::span<const RowDraw> draws,
-                                       RowLottery& rows, Lottery& lottery,
-                                       DeviceMemory<float>& logits) override {
-    return ForwardingModel::next_tokens(passes, draws, rows_ ? *rows_ : rows, lottery, logits);
+  std::unique_ptr<FusedDraw> fused_draw(RowLottery& rows, Lottery& lottery) override {
+    return ForwardingModel::fused_draw(rows_ ? *rows_ : rows, lottery);
   }
 
  private:
@@ -92,7 +87,7 @@ SamplingSettings settings_of_short_recurrent_runs() {
 }
 
 std::unique_ptr<Transformer> model_of(const Kernels& kernels) {
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 11;
   config.hidden_size = 40;
   config.intermediate_size = 56;
@@ -114,7 +109,7 @@ void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settin
     }
   };
   const Numbers numbers;
-  Sampling(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
+  Job(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 
 /// Of every file in the folder but that of times, its name and its bytes.

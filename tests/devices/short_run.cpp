@@ -5,6 +5,7 @@
 #include "tests/devices/logits.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/tensor_core_operands.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -33,7 +34,7 @@ Finding short_run() {
   std::vector<std::uint32_t> steps(std::size_t{4} * 128);
   take_tensor_core_steps(4, steps.data());
 
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 50;
   config.hidden_size = 64;
   config.intermediate_size = 96;

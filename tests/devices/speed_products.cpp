@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -64,7 +64,7 @@ std::vector<PackedMatrix> copies_of(const Product& product, Arithmetic arithmeti
 
 void measure_products(SpeedRun& run, const ModelShape& shape,
                       std::span<const std::size_t> batches) {
-  const Qwen3Config& config = shape.config;
+  const DecoderConfig& config = shape.config;
   const std::size_t query = config.num_attention_heads * config.head_dim;
   const std::size_t key_value = config.num_key_value_heads * config.head_dim;
   const Product products[] = {
@@ -111,7 +111,7 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
 
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context) {
-  const Qwen3Config& config = shape.config;
+  const DecoderConfig& config = shape.config;
   const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
   // One layer's pages: larger than every cache.
   const PageShape pages{1, config.num_key_value_heads, config.head_dim, 0, kernels.arithmetic()};

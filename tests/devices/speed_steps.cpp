@@ -6,17 +6,17 @@
 #include "gpu/sampler/extend.hpp"
 #include "gpu/sampler/local_move.hpp"
 #include "gpu/sampler/sweep.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 
 namespace {
 
-std::unique_ptr<Transformer> measured_model(const Qwen3Config& config) {
+std::unique_ptr<Transformer> measured_model(const DecoderConfig& config) {
   FilledTensors tensors(3);
   return std::make_unique<Transformer>(
       std::make_unique<Qwen3>(config, tensors, default_kernels(Arithmetic::tensor_core)));
@@ -117,7 +117,7 @@ struct RoundTimes {
   double swaps = 0.0;  ///< seconds of them in sweeps
 };
 
-Task extend_all(Run& run, std::vector<Record>& replicas, std::size_t horizon) {
+Task extend_all(Chain& run, std::vector<Record>& replicas, std::size_t horizon) {
   co_await initialize_replicas(run, replicas);
   std::vector<Task> extensions;
   for (Rung k = 0; k < replicas.size(); ++k)
@@ -125,7 +125,7 @@ Task extend_all(Run& run, std::vector<Record>& replicas, std::size_t horizon) {
   co_await all(std::move(extensions));
 }
 
-Task one_round(Run& run, std::vector<Record>& replicas, std::size_t round, const RestartLaw& law,
+Task one_round(Chain& run, std::vector<Record>& replicas, std::size_t round, const RestartLaw& law,
                double& swap_seconds) {
   std::vector<Task> moves;
   for (Rung k = 0; k < replicas.size(); ++k)
@@ -149,7 +149,7 @@ RoundTimes round_times(LanguageModel& model, std::size_t runs, std::size_t rungs
   const auto rows = make_device_row_lottery();
   PhiloxLottery lottery;
   Engine engine(model, *rows, lottery, 64);
-  std::vector<Run> all_runs;
+  std::vector<Chain> all_runs;
   for (std::uint32_t sample = 0; sample < runs; ++sample) {
     all_runs.push_back({engine, context, ladder, 3});
     all_runs.back().sample_index = sample;
@@ -224,7 +224,7 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
       transformer.next_logits({&pass, 1}, logits);
     });
     const auto tokens = static_cast<double>(what.prefill);
-    const Qwen3Config& config = shape.config;
+    const DecoderConfig& config = shape.config;
     const double operations = 2.0 * static_cast<double>(shape.layer_weights()) * tokens +
                               2.0 * tokens * tokens *
                                   static_cast<double>(config.num_hidden_layers *

@@ -95,7 +95,7 @@ Detectable smallest_detectable(const std::vector<double>& law, std::size_t n, do
   return reach;
 }
 
-Task one_round(Run& run, std::vector<Record>& replicas, const RestartLaw& law) {
+Task one_round(Chain& run, std::vector<Record>& replicas, const RestartLaw& law) {
   for (Rung k = 0; k < replicas.size(); ++k)
     co_await local_move(replicas[k], Turn(run, k, 0, Purpose::proposal_token), law);
   sweep(replicas, run, Schedule::adj, 0);
@@ -136,10 +136,10 @@ Finding law_of_ten_thousand_states() {
   std::size_t accepted = 0;
   for (std::size_t done = 0; done < n; done += at_once) {
     Engine engine(model, *rows, lottery, 256);
-    std::vector<Run> runs;
+    std::vector<Chain> runs;
     std::vector<std::vector<Record>> chains;
     for (std::size_t i = 0; i < at_once; ++i) {
-      Run run{engine, context, ladder, 17};
+      Chain run{engine, context, ladder, 17};
       run.sample_index = static_cast<std::uint32_t>(done + i);
       runs.push_back(run);
       std::vector<Record> replicas;

@@ -49,7 +49,7 @@ Finding tapes_against_host() {
   const lab::Matrix whole = lab::joint_step(moves, swaps);
   const std::size_t states = space.size();
   const std::vector<std::size_t> from{0, states - 1, 1};
-  const auto row = device.joint_row(from, [](Run& run, std::vector<Record>& replicas) {
+  const auto row = device.joint_row(from, [](Chain& run, std::vector<Record>& replicas) {
     const Plan plan{{{2, 1, 1, 1}}, Schedule::adj, 0};
     Progress progress{{}, std::move(replicas)};
     std::vector<Task> tasks;

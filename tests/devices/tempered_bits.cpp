@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "gpu/device/device_system.hpp"
-#include "gpu/transformer/default_kernels.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -13,7 +13,7 @@ std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
   const Ladder ladder(runs.powers);
   PhiloxLottery lottery;
   Engine engine(model, rows, lottery, largest_batch, order);
-  std::vector<Run> all;
+  std::vector<Chain> all;
   for (std::uint32_t prompt = 0; prompt < runs.contexts.size(); ++prompt) {
     const std::shared_ptr<Cache> cache = model.empty_cache();
     for (std::uint32_t sample = 0; sample < runs.samples; ++sample) {

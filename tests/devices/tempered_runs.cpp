@@ -20,7 +20,7 @@ std::vector<Record> tempered_run(RowLottery& rows, const Ladder& ladder, const C
   });
   PhiloxLottery lottery;
   Engine engine(model, rows, lottery);
-  Run run{engine, context, ladder, seed};
+  Chain run{engine, context, ladder, seed};
   const Plan plan{make_stages(16, 4, {8}, {2}, {1}), Schedule::adj, ladder.rungs() - 1};
   Progress progress;
   std::vector<Task> tasks;
@@ -52,7 +52,7 @@ TEST_CASE("whole runs of PPT on a finite model have the host's bits") {
 }
 
 TEST_CASE("whole runs of PPT on a random transformer do not depend on the batch or its order") {
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 11;
   config.hidden_size = 48;
   config.intermediate_size = 80;
@@ -68,7 +68,7 @@ TEST_CASE("whole runs of PPT on a random transformer do not depend on the batch 
   PhiloxLottery lottery;
   const auto runs_with = [&](std::size_t largest_batch, WorkOrder order) {
     Engine engine(*model, *rows, lottery, largest_batch, order);
-    std::vector<Run> runs;
+    std::vector<Chain> runs;
     std::vector<Progress> progress(6);
     const Plan plan{make_stages(12, 4, {3}, {2}, {1}), Schedule::deo, ladder.rungs() - 1};
     for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {

@@ -80,7 +80,7 @@ TEST_CASE("whole runs of PPT on worked_sum under tensor-core have the recorded b
 
 TEST_CASE("whole runs of PPT on random models under tensor-core have the recorded bits") {
   for (const Shape& shape : shapes) {
-    Qwen3Config config;
+    DecoderConfig config;
     config.vocab_size = 11;
     config.hidden_size = shape.hidden;
     config.intermediate_size = shape.inner;

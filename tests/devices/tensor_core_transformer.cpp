@@ -20,8 +20,8 @@ namespace {
 
 using Text = std::vector<TokenId>;
 
-Qwen3Config small_config() {
-  Qwen3Config config;
+DecoderConfig small_config() {
+  DecoderConfig config;
   config.vocab_size = 11;
   config.hidden_size = 40;
   config.intermediate_size = 56;
@@ -36,7 +36,7 @@ Qwen3Config small_config() {
 /// One model, computed by the CUDA kernels and by the contract on the host.
 struct BothModels {
   explicit BothModels(std::optional<std::size_t> shared_bytes = std::nullopt,
-                      const Qwen3Config& shape = small_config(), StepForm steps = StepForm::graph)
+                      const DecoderConfig& shape = small_config(), StepForm steps = StepForm::graph)
       : config(shape),
         kernels(5, shared_bytes, steps),
         on_device(std::make_unique<Qwen3>(config, tensors, kernels)),
@@ -48,7 +48,7 @@ struct BothModels {
     return row;
   }
 
-  Qwen3Config config;
+  DecoderConfig config;
   tests::RememberedTensors tensors{23};
   CudaKernels kernels;
   Transformer on_device;
@@ -167,7 +167,7 @@ TEST_CASE("whole steps of other shapes under tensor-core have the contract's bit
   const bool on_fibers = device_system() != "CUDA";
   const auto shaped = [](std::size_t inner, std::size_t heads, std::size_t key_value_heads,
                          std::size_t head_dim) {
-    Qwen3Config config = small_config();
+    DecoderConfig config = small_config();
     config.intermediate_size = inner;
     config.num_attention_heads = heads;
     config.num_key_value_heads = key_value_heads;
@@ -175,7 +175,7 @@ TEST_CASE("whole steps of other shapes under tensor-core have the contract's bit
     return config;
   };
   // Ungrouped heads; four queries to a key head and several segments; the largest heads.
-  for (const Qwen3Config& config :
+  for (const DecoderConfig& config :
        {shaped(56, 2, 2, 64), shaped(1100, 8, 2, 128), shaped(48, 2, 1, 256)}) {
     BothModels models(std::nullopt, config);
     std::mt19937 random(33);

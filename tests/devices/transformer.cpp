@@ -7,7 +7,7 @@ using namespace tempera::gpu;
 
 TEST_CASE("the transformer's logits have the host's bits") {
   // The model, the text and the hash of tests/gpu/transformer/transformer.cpp.
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 5;
   config.hidden_size = 21;
   config.intermediate_size = 35;

@@ -7,9 +7,9 @@
 #include "gpu/transformer/architectures/phi3.hpp"
 #include "gpu/transformer/architectures/qwen2.hpp"
 #include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/fuzz.hpp"
 #include "tests/gpu/transformer/architectures/qwen3_5_gguf.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 namespace {

@@ -69,21 +69,22 @@ class RowLotteryOn final : public RowLottery {
       : own_steps_(std::move(steps)), steps_(*own_steps_) {}
 
   const char* form() const override { return steps_.name(); }
-  bool is_cuda() const override { return own_steps_ != nullptr; }
+  void fuse_if_queued(Lottery& lottery, const std::function<void()>& fuse) override {
+    struct ByAddress final : OpenDraws {
+      explicit ByAddress(const std::function<void()>& fuse_draw) : fuse(fuse_draw) {}
+      void by_address() override { fuse(); }
+      void by_word(Lottery& /*lottery*/) override {}
+      const std::function<void()>& fuse;
+    } draws(fuse);
+    if (own_steps_) lottery.decide(draws);
+  }
 
   std::vector<ScoredToken> draw(const DeviceMemory<float>& logits, std::size_t vocabulary,
                                 std::span<const RowDraw> draws, Lottery& lottery) override {
     const CurrentDevice here(device_);
-    const bool by_address = lottery.draws_by_philox();
-    RowRequests rows = requests_of(draws);
-    const RowBatch batch = prepare(logits, vocabulary, rows);
-    if (by_address) return finish(batch, rows);
-    ask(lottery, batch, draws, rows.requests);
-    thrust::copy(rows.requests.begin(), rows.requests.end(), requests_.begin());
-    std::vector<ScoredToken> drawn = finish(batch, rows);
-    for (std::size_t row = 0; row < drawn.size(); ++row)
-      lottery.won(draws[row].draw, drawn[row].id);
-    return drawn;
+    Drawn drawn(*this, logits, vocabulary, draws);
+    lottery.decide(drawn);
+    return std::move(drawn.tokens);
   }
 
   std::vector<ScoredToken> score(const DeviceMemory<float>& logits, std::size_t vocabulary,
@@ -116,6 +117,32 @@ class RowLotteryOn final : public RowLottery {
   }
 
  private:
+  /// A batch that is drawn as its lottery decides.
+  class Drawn final : public OpenDraws {
+   public:
+    Drawn(RowLotteryOn& lottery_of_rows, const DeviceMemory<float>& logits, std::size_t vocabulary,
+          std::span<const RowDraw> row_draws)
+        : on_(lottery_of_rows),
+          draws_(row_draws),
+          rows_(requests_of(row_draws)),
+          batch_(on_.prepare(logits, vocabulary, rows_)) {}
+    void by_address() override { tokens = on_.finish(batch_, rows_); }
+    void by_word(Lottery& lottery) override {
+      on_.ask(lottery, batch_, draws_, rows_.requests);
+      thrust::copy(rows_.requests.begin(), rows_.requests.end(), on_.requests_.begin());
+      tokens = on_.finish(batch_, rows_);
+      for (std::size_t row = 0; row < tokens.size(); ++row)
+        lottery.won(draws_[row].draw, tokens[row].id);
+    }
+    std::vector<ScoredToken> tokens;
+
+   private:
+    RowLotteryOn& on_;
+    std::span<const RowDraw> draws_;
+    RowRequests rows_;
+    RowBatch batch_;
+  };
+
   template <class T>
   static T* grow(Vector<T>& memory, std::uint64_t size) {
     // Scratch: nothing in it is worth carrying over, and growing from empty would copy from

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,9 +24,10 @@ class RowLottery {
   virtual ~RowLottery() = default;
   /// Which form of the steps it runs, as RowSteps::name says.
   virtual const char* form() const = 0;
-  /// Whether these are the CUDA kernels, which a model whose head leaves its logits on the same
-  /// device can queue behind it (LanguageModel::next_tokens).
-  virtual bool is_cuda() const { return false; }
+  /// Calls `fuse` if a step of the same device may queue this draw right after its head: if the
+  /// rows are drawn by CUDA kernels and the words of `lottery` are those of addresses. Then no
+  /// logits need to be looked at (LanguageModel::fused_draw).
+  virtual void fuse_if_queued(Lottery& /*lottery*/, const std::function<void()>& /*fuse*/) {}
 
   /// Draws one token from each row.
   ///

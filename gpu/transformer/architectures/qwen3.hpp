@@ -7,8 +7,6 @@
 
 namespace tempera::gpu {
 
-using Qwen3Config = DecoderConfig;
-
 /// Qwen3 (Qwen Team 2025): the dense decoder with RMSNorm on every head's query and key.
 class Qwen3 final : public DenseDecoder {
  public:

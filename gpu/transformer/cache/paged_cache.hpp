@@ -29,6 +29,8 @@ class PagedCache : public Cache {
   ~PagedCache() override;
 
   std::size_t length() const override { return length_; }
+  /// The pool of its model's pages.
+  const void* maker() const override { return pool_.get(); }
   /// @throw Bug if length > length().
   std::unique_ptr<Cache> fork(std::size_t length) const override;
 

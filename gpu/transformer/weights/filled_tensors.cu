@@ -40,7 +40,7 @@ PackedMatrix FilledTensors::pack(const std::vector<Part>& parts, std::size_t in,
   FillPair fill{nullptr, key_ = scramble(key_), exponent_for(in)};
   // Fragments and pairs hold as many weights as rows do, in another order.
   if (arithmetic == Arithmetic::bfloat16_pairs && in % 32 != 0) {
-    throw std::invalid_argument("filled pairs of weights need whole segments");
+    throw Bug("filled pairs of weights need whole segments");
   }
   matrix.arithmetic = arithmetic;
   if (rounds_to_bfloat16(arithmetic)) {

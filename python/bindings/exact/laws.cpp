@@ -48,14 +48,14 @@ reference::Ladder ladder_of(const Texts& powers) {
   return reference::Ladder(std::move(list), "powers");
 }
 
-bool is_even_odd(const std::string& schedule) {
+bool is_deo(const std::string& schedule) {
   if (schedule != "adj" && schedule != "deo")
     throw BadInput("schedule", "\"" + schedule + "\" is no schedule", "give \"adj\" or \"deo\"");
   return schedule == "deo";
 }
 
 reference::Schedule schedule_of(const std::string& schedule) {
-  return is_even_odd(schedule) ? reference::Schedule::even_odd : reference::Schedule::ordered;
+  return is_deo(schedule) ? reference::Schedule::deo : reference::Schedule::adj;
 }
 
 /// What breaks a claim, in words; "" where nothing does.
@@ -145,7 +145,7 @@ nb::dict compiled(const exact::FiniteModel& model, std::size_t horizon,
   const auto asked = question_of(horizon, restart, restart_range, std::nullopt, 0);
   lab::LawQuestion question{horizon, powers, {}, gpu::Schedule::adj};
   if (restart) question.restart = rationals(*restart);
-  if (is_even_odd(schedule)) question.schedule = gpu::Schedule::deo;
+  if (is_deo(schedule)) question.schedule = gpu::Schedule::deo;
   if (asked.range == reference::RestartRange::record)
     question.restart_range = gpu::RestartRange::record;
   lab::LawReport report;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,24 @@ from typing import Any
 from tempera.errors import BadInput
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, unpacked if its name ends in .gz."""
+_SPECIAL = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file. A pipe, a socket or a device is refused at once: reading it may never end."""
     try:
-        content = path.read_bytes()
+        mode = path.stat().st_mode
+        for is_so, name in _SPECIAL:
+            if is_so(mode):
+                raise BadInput(str(path), f"is {name}, and no file", "give the name of a file")
+        return path.read_bytes()
     except OSError as error:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, unpacked if its name ends in .gz."""
+    content = read_file(path)
     if path.suffix == ".gz":
         try:
             content = gzip.decompress(content)
@@ -31,10 +44,7 @@ def read_text(path: Path) -> str:
 
 def digest(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+    return hashlib.sha256(read_file(path)).hexdigest()
 
 
 def parse_json(text: str, place: str) -> Any:

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "gpu/transformer/architectures/qwen3.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::test {
 

@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::check_test {
+
 using nlohmann::json;
 using tempera::test::bytes_of;
 using tempera::test::check_refusal;
@@ -449,3 +451,5 @@ TEST_CASE("the table of check fits 100 columns and shows the smallest model") {
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) CHECK(tempera::cli::columns_of(line) <= 100);
 }
+
+}  // namespace tempera::check_test

@@ -2,10 +2,12 @@
 #include <sstream>
 
 #include "gpu/transformer/architectures/phi3.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
+
+namespace tempera::compare_test {
 
 using nlohmann::json;
 using namespace tempera::test;
@@ -127,3 +129,5 @@ TEST_CASE("what cannot be compared ends in one line and exit code 2") {
       check_refusal("compare " + refusal.arguments + form, refusal.message);
   }
 }
+
+}  // namespace tempera::compare_test

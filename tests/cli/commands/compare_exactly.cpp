@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::compare_exactly_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 
@@ -138,3 +140,5 @@ TEST_CASE("the exact table fits a terminal, and what is no comparison is refused
   };
   for (const auto& [arguments, message] : refusals) check_refusal("compare " + arguments, message);
 }
+
+}  // namespace tempera::compare_exactly_test

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::exact_test {
+
 using nlohmann::json;
 using tempera::reference::parse_rational;
 using tempera::reference::Rational;
@@ -289,3 +291,5 @@ TEST_CASE("bad input ends in one line and exit code 2") {
       check_refusal("exact " + refusal.arguments + form, refusal.message);
   }
 }
+
+}  // namespace tempera::exact_test

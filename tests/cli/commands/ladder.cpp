@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::ladder_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 
@@ -167,3 +169,5 @@ TEST_CASE("ladder refuses what makes no ladder, in one line") {
   check_refusal("ladder " + model + "--from 1 --to 2 --replicas 3", "--prompts: is missing");
   check_refusal("ladder " + prompts.option() + "--from 1 --to 2 --replicas 3", "--model");
 }
+
+}  // namespace tempera::ladder_test

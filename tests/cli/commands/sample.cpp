@@ -14,6 +14,8 @@
 #include "tests/cli/run_command.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
+namespace tempera::sample_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 using tempera::gpu::ModelFolder;
@@ -657,3 +659,5 @@ TEST_CASE("an option about the run folder is refused where there is none") {
   check_refusal(rest + "--confidence",
                 "--confidence: has no effect without --out, --summary or --json");
 }
+
+}  // namespace tempera::sample_test

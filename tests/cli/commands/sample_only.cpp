@@ -5,6 +5,8 @@
 
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::sample_only_test {
+
 namespace {
 
 using tempera::test::CommandResult;
@@ -80,3 +82,5 @@ TEST_CASE("tempera-sample-only refuses a finite model, and knows no command of t
   CHECK_THAT(finite.err, Catch::Contains("four_state.json") && Catch::Contains("use tempera"));
   CHECK(tempera::test::is_refusal(sample_only("verify")));
 }
+
+}  // namespace tempera::sample_only_test

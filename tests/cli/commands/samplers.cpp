@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::samplers_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 
@@ -143,3 +145,5 @@ TEST_CASE("a run of particles keeps its resamplings, and has no rungs to plot") 
   CHECK(looks == 4 * 2);
   check_refusal("plot " + run, "is a run of particles");
 }
+
+}  // namespace tempera::samplers_test

@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::score_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 
@@ -136,3 +138,5 @@ TEST_CASE("what cannot be scored ends in one line and exit code 2") {
       check_refusal("score " + refusal.arguments + form, refusal.message);
   }
 }
+
+}  // namespace tempera::score_test

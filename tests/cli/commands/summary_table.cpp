@@ -8,6 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::summary_table_test {
+
 using namespace tempera::test;
 
 namespace {
@@ -173,3 +175,5 @@ TEST_CASE("a ladder without sweeps has no swaps, and one rung no edge") {
   CHECK(single.exit_code == 0);
   CHECK_THAT(single.out, Catch::Contains("\n     1       4"));
 }
+
+}  // namespace tempera::summary_table_test

@@ -5,6 +5,8 @@
 #include "tests/cli/run_command.hpp"
 #include "tests/gpu/transformer/weights/gguf_bytes.hpp"
 
+namespace tempera::tokens_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 using tempera::gpu::GgufBytes;
@@ -156,3 +158,5 @@ TEST_CASE("sample takes a prompt as a turn of a conversation, where the model ha
   check_refusal("sample a " + finite + "--thinking on", "--chat: is missing");
   check_refusal("sample 4+7? " + worked_sum + "--chat", "tokenizer_config.json");
 }
+
+}  // namespace tempera::tokens_test

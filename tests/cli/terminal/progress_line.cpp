@@ -6,6 +6,8 @@
 #include "tests/cli/pseudo_terminal.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::progress_line_test {
+
 using namespace tempera::test;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("the terminal sees plain ASCII and no escape code") {
     }
   }
 }
+
+}  // namespace tempera::progress_line_test

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::standard_streams_test {
+
 using namespace tempera::test;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("a closed standard input gives no prompt") {
   CHECK(WEXITSTATUS(std::system(line.c_str())) == 2);
   CHECK(bytes_of(out.path()).empty());
 }
+
+}  // namespace tempera::standard_streams_test

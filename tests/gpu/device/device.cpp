@@ -25,7 +25,10 @@ TEST_CASE("in a build for the host every thread works on the host, and no other 
   {
     const CurrentDevice here{Device{}};
     CHECK(current_device() == Device{});
+    const CurrentDevice other{Device{Device::Kind::host, 3}};
+    CHECK(current_device().index == 3);
   }
+  CHECK(current_device() == Device{});
   CHECK_THROWS_AS(CurrentDevice(Device{Device::Kind::cuda, 1}), Bug);
   require_bad_input([] { require_device("cuda:1"); }, {"--device cuda:1", "no CUDA"});
   require_bad_input([] { require_device("gpu"); }, {"--device", "\"gpu\" is unknown", "cuda:1"});

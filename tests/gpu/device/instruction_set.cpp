@@ -57,18 +57,18 @@ TEST_CASE("TEMPERA_ISA names the form that runs, and what cannot run is refused"
     const WithEnvironment environment(name.c_str());
     if (const auto why = why_missing(set); !why.empty()) {
       std::cout << "SKIPPED: TEMPERA_ISA=" << name << ": " << why << '\n';
-      require_bad_input([] { default_kernels(); }, {"TEMPERA_ISA", name, why, "plain"});
+      require_bad_input([] { make_default_kernels(); }, {"TEMPERA_ISA", name, why, "plain"});
       CHECK_THROWS_AS(host_kernels(set), Bug);
       continue;
     }
     CHECK(chosen_instruction_set() == set);
-    CHECK(default_kernels(Arithmetic::bfloat16_pairs).name() == "host, " + name);
-    CHECK(default_kernels().name() == form_of_floats(set));
+    CHECK(make_default_kernels(Arithmetic::bfloat16_pairs)->name() == "host, " + name);
+    CHECK(make_default_kernels()->name() == form_of_floats(set));
   }
   for (const char* wrong : {"AVX2", "avx", "native", " plain", "avx2,plain", "\n"}) {
     CAPTURE(wrong);
     const WithEnvironment environment(wrong);
-    require_bad_input([] { default_kernels(); }, {"TEMPERA_ISA", "one of: plain"});
+    require_bad_input([] { make_default_kernels(); }, {"TEMPERA_ISA", "one of: plain"});
   }
 }
 
@@ -79,14 +79,14 @@ TEST_CASE("without TEMPERA_ISA the widest form that the processor has runs", "[d
     for (const auto set : instruction_sets) {
       CHECK((set <= chosen || !why_missing(set).empty()));
     }
-    CHECK(default_kernels().name() == form_of_floats(chosen));
+    CHECK(make_default_kernels()->name() == form_of_floats(chosen));
   }
 }
 
 TEST_CASE("no object with wide instructions defines what others define too", "[device][long]") {
   // Were an inline function emitted from it under a shared name, the linker might keep that copy
   // for the whole program, and a machine without the instructions would stop there.
-  const std::string objects = TEMPERA_EACH_SET_OBJECTS;  // set:file, separated by |
+  const std::string objects = TEMPERA_ISA_OBJECTS;  // set:file, separated by |
   std::istringstream entries(objects);
   std::size_t looked_at = 0;
   for (std::string entry; std::getline(entries, entry, '|');) {

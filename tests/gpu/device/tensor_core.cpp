@@ -11,7 +11,7 @@
 
 #include "tests/catch.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::tensor_core_test {
 
 namespace {
 
@@ -213,4 +213,4 @@ TEST_CASE("rounding to bfloat16 is to nearest, ties to even, and keeps NaN", "[t
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::tensor_core_test

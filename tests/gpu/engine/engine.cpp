@@ -7,11 +7,11 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::engine_test {
 namespace {
 
 const Context context{{2}, {0}};
@@ -107,7 +107,7 @@ TEST_CASE("a prompt is computed once for all samples and replicas that begin wit
     const auto rows = make_device_row_lottery();
     Engine engine(*model, *rows, lottery, largest);
     const Ladder ladder({1.0, 2.0, 3.0});
-    std::vector<Run> runs;
+    std::vector<Chain> runs;
     for (std::uint32_t prompt = 0; prompt < contexts.size(); ++prompt) {
       const std::shared_ptr<Cache> cache = model->empty_cache();
       for (std::uint32_t sample = 0; sample < 5; ++sample)
@@ -142,7 +142,7 @@ TEST_CASE("a prompt computed in pieces of any length gives the same records, and
     Engine engine(*model, *rows, lottery, 4);
     engine.compute_prefixes_by(tokens);
     const std::shared_ptr<Cache> shared = model->empty_cache();
-    std::vector<Run> runs;
+    std::vector<Chain> runs;
     for (const std::uint32_t sample : {0U, 1U})
       runs.push_back({engine, longer, ladder, 5, 0, sample, shared});
     runs.push_back({engine, shorter, ladder, 5, 1, 0});
@@ -180,7 +180,7 @@ TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and 
     PhiloxLottery lottery;
     const auto rows = make_device_row_lottery();
     Engine engine(*model, *rows, lottery);
-    std::vector<Run> runs;
+    std::vector<Chain> runs;
     runs.reserve(company.size());
     std::vector<Progress> progress(company.size());
     std::vector<Task> tasks;
@@ -247,7 +247,7 @@ struct Comings {
         [this, sample](const std::exception_ptr& why) { ended.emplace_back(sample, why); });
   }
   struct Member {
-    Run run;
+    Chain run;
     Record record;
   };
   const Context context{{2}, {}};
@@ -306,7 +306,7 @@ TEST_CASE("a sampler that removes itself and others goes on only to its next req
   Comings all(model);
   std::vector<Engine::TaskId> ids;
   bool has_ended = false;
-  const auto removing = [&](Record& record, Run& run) -> Task {
+  const auto removing = [&](Record& record, Chain& run) -> Task {
     co_await extend(record, Turn(run, 0, 0, Purpose::extension_token), 2);
     for (const Engine::TaskId id : ids) all.engine.remove(id);
     record.raise_horizon(9);
@@ -314,7 +314,7 @@ TEST_CASE("a sampler that removes itself and others goes on only to its next req
     has_ended = true;
   };
   const Context context{{2}, {}};
-  Run run{all.engine, context, all.ladder};
+  Chain run{all.engine, context, all.ladder};
   Record record(context, model.empty_cache());
   ids.push_back(all.engine.add(removing(record, run)));
   ids.push_back(all.add(1, 50));
@@ -359,4 +359,4 @@ TEST_CASE("a row that cannot be drawn from fails one sampler, which is told") {
   CHECK(all.members[1]->record.token_ids() == broken_text);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::engine_test

@@ -223,11 +223,11 @@ TEST_CASE("a checkpoint that holds them, as older versions wrote it, is taken up
     checkpoint["state"] = state;
     checkpoint["files"].erase("prompt_reports.jsonl");
     const std::string text = checkpoint.dump();
-    Seal seal;
-    seal.take(config);
-    seal.take(text);
+    Checksum checksum;
+    checksum.update(config);
+    checksum.update(text);
     std::ostringstream line;
-    line << std::hex << std::setfill('0') << std::setw(16) << seal.value() << '\n';
+    line << std::hex << std::setfill('0') << std::setw(16) << checksum.value() << '\n';
     std::ofstream(path / "checkpoint", std::ios::binary) << line.str() << text;
   }
   resume_run(model, path);

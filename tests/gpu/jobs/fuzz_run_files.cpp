@@ -24,20 +24,20 @@ using Files = std::map<std::string, std::string>;
 /// What lies behind the seals of a checkpoint or of the lines of a journal: the bytes that are
 /// parsed. A mutant is sealed again, so that it is not its seal which is refused.
 std::string sealed_checkpoint(const std::string& config, const std::string& text) {
-  Seal seal;
-  seal.take(config);
-  seal.take(text);
-  return hexadecimal(seal) + '\n' + text;
+  Checksum checksum;
+  checksum.update(config);
+  checksum.update(text);
+  return hexadecimal(checksum) + '\n' + text;
 }
 std::string without_seal(const std::string& checkpoint) { return checkpoint.substr(17); }
 
 std::string sealed_journal(const std::string& checkpoint, const std::string& text) {
-  Seal seal(std::stoull(checkpoint.substr(0, 16), nullptr, 16));
+  Checksum checksum(std::stoull(checkpoint.substr(0, 16), nullptr, 16));
   std::istringstream lines(text);
   std::string sealed;
   for (std::string line; std::getline(lines, line);) {
-    seal.take(line);
-    sealed += hexadecimal(seal) + ' ' + line + '\n';
+    checksum.update(line);
+    sealed += hexadecimal(checksum) + ' ' + line + '\n';
   }
   return sealed;
 }
@@ -52,9 +52,9 @@ std::string without_seals(const std::string& journal) {
 Files with_sealed(Files files, const std::string& name, const std::string& bytes) {
   files[name] = bytes;
   auto checkpoint = nlohmann::json::parse(without_seal(files["checkpoint"]));
-  Seal seal;
-  seal.take(bytes);
-  checkpoint["files"][name] = {{"bytes", bytes.size()}, {"seal", seal.value()}};
+  Checksum checksum;
+  checksum.update(bytes);
+  checkpoint["files"][name] = {{"bytes", bytes.size()}, {"seal", checksum.value()}};
   files["checkpoint"] = sealed_checkpoint(files["config.json"], checkpoint.dump());
   return files;
 }

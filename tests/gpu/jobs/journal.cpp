@@ -23,13 +23,13 @@ SamplingSettings runs_at_once() {
 
 /// Counts the tokens of the rounds that have ended, and of which runs they were.
 struct EndedTokens final : DrawObserver {
-  void advanced(std::size_t place, const Progress&, std::span<const Event> events) override {
+  void advanced(std::size_t run_index, const Progress&, std::span<const Event> events) override {
     for (const Event& event : events) tokens += event.tokens;
-    places.resize(std::max(places.size(), place + 1));
-    places[place] = true;
+    runs.resize(std::max(runs.size(), run_index + 1));
+    runs[run_index] = true;
   }
   std::uint64_t tokens = 0;
-  std::vector<bool> places;
+  std::vector<bool> runs;
 };
 
 /// Nothing where the run has ended before that pass.
@@ -51,7 +51,7 @@ std::uint64_t tokens_of_resumed(LanguageModel& model, const std::filesystem::pat
   RunFolder folder = RunFolder::open(path);
   const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
   const std::uint64_t earlier = folder.speed().totals.decode_tokens;
-  Sampling sampling(model, settings, numbers_of, &folder);
+  Job sampling(model, settings, numbers_of, &folder);
   sampling.run();
   return sampling.speed().at("decode_tokens").get<std::uint64_t>() - earlier;
 }
@@ -96,8 +96,8 @@ TEST_CASE("no round that had ended is computed again, at any pace of checkpoints
   begin_run(*model, settings, work / "whole");
   const Left whole(work / "whole");
   const std::uint64_t all = nlohmann::json::parse(whole.summary)["decode_tokens"];
-  const double default_pace = SamplingLayout().checkpoint_seconds;
-  std::size_t most_places = 0;
+  const double default_pace = JobLayout().checkpoint_seconds;
+  std::size_t most_runs = 0;
   for (const double pace : {0.0, default_pace, 1e9}) {
     for (std::size_t pass = 2;; pass += 4) {
       CAPTURE(pace, pass);
@@ -110,12 +110,12 @@ TEST_CASE("no round that had ended is computed again, at any pace of checkpoints
       CHECK(tokens_of_resumed(*model, path) == all - ended->tokens);
       REQUIRE(Left(path) == whole);
       CHECK(journal_in(path).empty());
-      const auto places = std::count(ended->places.begin(), ended->places.end(), true);
-      most_places = std::max(most_places, static_cast<std::size_t>(places));
+      const auto runs = std::count(ended->runs.begin(), ended->runs.end(), true);
+      most_runs = std::max(most_runs, static_cast<std::size_t>(runs));
       std::filesystem::remove_all(path);
     }
   }
-  CHECK(most_places > 3);
+  CHECK(most_runs > 3);
 }
 
 TEST_CASE("a journal that ends anywhere is taken up as far as its whole lines go") {

@@ -3,8 +3,8 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "gpu/models/opened_model.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 namespace {

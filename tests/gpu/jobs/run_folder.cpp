@@ -120,18 +120,18 @@ TEST_CASE("events wait in the file of their sample until its turn comes") {
   const auto waiting = work / "run" / "waiting-1.jsonl";
   {
     RunFolder folder = RunFolder::create(work / "run", {});
-    folder.keep_waiting(1, "one a\n");
+    folder.buffer_events(1, "one a\n");
     folder.save_checkpoint(json{{"at", 1}});
-    folder.keep_waiting(1, "cut\n");
-    folder.keep_waiting(2, "stray\n");
-    folder.release(0, "zero\n");
+    folder.buffer_events(1, "cut\n");
+    folder.buffer_events(2, "stray\n");
+    folder.flush_events(0, "zero\n");
   }
   RunFolder folder = RunFolder::open(work / "run");
   CHECK(read_bytes(waiting) == "one a\n");
   CHECK_FALSE(std::filesystem::exists(work / "run" / "waiting-2.jsonl"));
-  folder.keep_waiting(1, "one b\n");
-  folder.release(0, "zero\n");
-  folder.release(1, "one c\n");
+  folder.buffer_events(1, "one b\n");
+  folder.flush_events(0, "zero\n");
+  folder.flush_events(1, "one c\n");
   CHECK(read_bytes(work / "run" / "events.jsonl") == "zero\none a\none b\none c\n");
   // A process killed here still needs it.
   CHECK(std::filesystem::exists(waiting));
@@ -148,10 +148,10 @@ TEST_CASE("what has been written cannot be edited unseen") {
     folder.append_event("one");
     folder.append_sample("first");
     folder.append_prompt_report("report");
-    folder.keep_waiting(4, "four");
+    folder.buffer_events(4, "four");
     folder.save_checkpoint(json{{"at", 1}});
     if (finished) {
-      folder.release(4, "");
+      folder.flush_events(4, "");
       folder.finish(ordered_json{{"n", 1}});
     }
   }

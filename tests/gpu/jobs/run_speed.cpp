@@ -84,8 +84,8 @@ TEST_CASE("speed.json of a run that was taken up tells of all processes") {
     // Asked to stop at its 12th pass: it leaves what is in flight.
     RunFolder folder = RunFolder::open(path);
     std::size_t left = 12;
-    Sampling stopped(*model, settings, numbers_of, &folder, {{}, {}, [&] { return left-- == 0; }},
-                     {1e9});
+    Job stopped(*model, settings, numbers_of, &folder, {{}, {}, [&] { return left-- == 0; }},
+                {1e9});
     CHECK_THROWS_AS(stopped.run(), RunStopped);
   }
   const json second = speed_of(path);

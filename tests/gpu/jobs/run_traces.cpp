@@ -6,7 +6,7 @@
 
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::run_traces_test {
 namespace {
 
 using nlohmann::json;
@@ -184,4 +184,4 @@ TEST_CASE("a folder that is none, and events that are none, are refused by file 
   CHECK(rounds == 40);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::run_traces_test

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "gpu/model/forwarding_model.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
@@ -65,13 +65,12 @@ class KilledModel final : public ForwardingModel {
 inline std::vector<Answer> draw(LanguageModel& model, const SamplingSettings& settings,
                                 RunFolder* folder = nullptr, double checkpoint_seconds = 0.0) {
   std::vector<Answer> answers;
-  const SamplingWatcher watcher{
+  const JobWatcher watcher{
       [&](const SampledAnswer& sampled) { answers.push_back(sampled.answer); }, {}, {}};
   if (folder != nullptr && folder->finished())
     for_each_answer(*folder, settings, watcher.answer);
   else
-    Sampling(model, settings, numbers_of, folder, watcher,
-             {.checkpoint_seconds = checkpoint_seconds})
+    Job(model, settings, numbers_of, folder, watcher, {.checkpoint_seconds = checkpoint_seconds})
         .run();
   return answers;
 }

@@ -60,16 +60,16 @@ struct FiberDevices {
 
   std::vector<std::vector<TokenId>> run(const SamplingSettings& settings, RunFolder* folder) {
     std::vector<std::vector<TokenId>> answers;
-    SamplingWatcher watcher{
+    JobWatcher watcher{
         [&](const SampledAnswer& sampled) { answers.push_back(sampled.answer.tokens); }, {}, {}};
     watcher.device_lost = [&](const std::string& device, const std::string& why) {
       lost.push_back(device);
       whys.push_back(why);
     };
-    SamplingLayout layout{.checkpoint_seconds = 0.0};
+    JobLayout layout{.checkpoint_seconds = 0.0};
     layout.session.in_flight = 2;
     layout.devices = devices;
-    Sampling(all[0]->model, settings, numbers_of, folder, watcher, layout).run();
+    Job(all[0]->model, settings, numbers_of, folder, watcher, layout).run();
     return answers;
   }
 };
@@ -138,13 +138,13 @@ TEST_CASE("when every device is lost the run ends with the last one's loss, and 
 
 TEST_CASE("what is no loss of a device ends the run on all devices") {
   FiberDevices devices({never, never});
-  SamplingLayout layout;
+  JobLayout layout;
   layout.session.in_flight = 2;
   layout.devices = devices.devices;
   const SamplingSettings settings = settings_of_many();
   std::size_t asked = 0;
-  Sampling sampling(devices.all[0]->model, settings, numbers_of, nullptr,
-                    {{}, {}, [&] { return ++asked > 5; }}, layout);
+  Job sampling(devices.all[0]->model, settings, numbers_of, nullptr,
+               {{}, {}, [&] { return ++asked > 5; }}, layout);
   CHECK_THROWS_AS(sampling.run(), RunStopped);
 }
 

@@ -40,12 +40,12 @@ inline void draw_shard(LanguageModel& model, const SamplingSettings& settings,
   ShardFolder folder(run, shard);
   RunFolder& opened = folder.open(config);
   if (opened.finished()) return;
-  Sampling(model, settings, numbers_of, &opened, {}, {.checkpoint_seconds = 0.0}, &deal).run();
+  Job(model, settings, numbers_of, &opened, {}, {.checkpoint_seconds = 0.0}, &deal).run();
 }
 
 inline void draw_shard(LanguageModel& model, const SamplingSettings& settings,
                        const std::filesystem::path& run, const Shard& shard) {
-  ListedPlaces deal(dealt_places(settings, shard.number, shard.of));
+  ListedRuns deal(dealt_runs(settings, shard.number, shard.of));
   draw_shard(model, settings, run, shard, deal, config_of_shard(settings, shard));
 }
 

@@ -10,21 +10,21 @@ namespace {
 /// Deals places in an order of its own, as ranks that ask do.
 class AnyOrder final : public Deal {
  public:
-  explicit AnyOrder(std::vector<std::size_t> places) : places_(std::move(places)) {}
+  explicit AnyOrder(std::vector<std::size_t> runs) : runs_(std::move(runs)) {}
   void begin(std::span<const std::size_t> delivered, std::span<const std::size_t> under_way,
              const std::string& /*folder*/) override {
-    for (const std::size_t place : delivered) std::erase(places_, place);
-    for (const std::size_t place : under_way) std::erase(places_, place);
-    places_.insert(places_.begin(), under_way.begin(), under_way.end());
+    for (const std::size_t run_index : delivered) std::erase(runs_, run_index);
+    for (const std::size_t run_index : under_way) std::erase(runs_, run_index);
+    runs_.insert(runs_.begin(), under_way.begin(), under_way.end());
   }
   std::optional<std::size_t> next() override {
-    return next_ < places_.size() ? std::optional(places_[next_++]) : std::nullopt;
+    return next_ < runs_.size() ? std::optional(runs_[next_++]) : std::nullopt;
   }
-  std::size_t places() const override { return places_.size(); }
+  std::size_t runs() const override { return runs_.size(); }
   std::size_t ahead() const override { return 2; }
 
  private:
-  std::vector<std::size_t> places_;
+  std::vector<std::size_t> runs_;
   std::size_t next_ = 0;
 };
 
@@ -113,11 +113,11 @@ TEST_CASE("shards that are killed anywhere merge to the same bytes") {
   const Shard first{1, 2};
   const bool is_as_asked = GENERATE(false, true);
   const auto draw_part = [&](LanguageModel& with, const Shard& shard) {
-    const auto places = dealt_places(settings, shard.number, shard.of);
-    const std::vector<std::size_t> backwards(places.rbegin(), places.rend());
+    const auto runs = dealt_runs(settings, shard.number, shard.of);
+    const std::vector<std::size_t> backwards(runs.rbegin(), runs.rend());
     const auto config = config_of_shard(settings, shard, "1", "digest",
                                         is_as_asked ? Dealing::as_asked : Dealing::before);
-    ListedPlaces listed(places);
+    ListedRuns listed(runs);
     AnyOrder any(backwards);
     draw_shard(with, settings, run, shard, is_as_asked ? static_cast<Deal&>(any) : listed, config);
   };
@@ -137,8 +137,8 @@ TEST_CASE("the deal gives every place to one shard, and hangs on costs and their
     const std::vector<std::size_t> shard_of = deal_by_cost(costs, shards);
     RC_ASSERT(shard_of.size() == costs.size());
     std::vector<double> loads(shards);
-    for (std::size_t place = 0; place < costs.size(); ++place)
-      loads.at(shard_of[place]) += costs[place];
+    for (std::size_t run_index = 0; run_index < costs.size(); ++run_index)
+      loads.at(shard_of[run_index]) += costs[run_index];
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
     const double dearest = costs.empty() ? 0.0 : *std::max_element(costs.begin(), costs.end());
     RC_ASSERT(*most - *least <= dearest);
@@ -162,7 +162,7 @@ TEST_CASE("expected tokens are those that a run draws which never ends early") {
   const test::TemporaryFolder work;
   std::uint64_t tokens = 0;
   {
-    Sampling sampling(model, endless, numbers_of);
+    Job sampling(model, endless, numbers_of);
     sampling.run();
     tokens = sampling.summary()["decode_tokens"];
   }
@@ -179,12 +179,12 @@ TEST_CASE("a deal that depends on more than costs and number is caught by the me
   const auto run = work / "run";
   draw_shard(model, settings, run, {1, 2});
   // Planted: the second host counts itself first.
-  ListedPlaces wrong(dealt_places(settings, 1, 2));
+  ListedRuns wrong(dealt_runs(settings, 1, 2));
   draw_shard(model, settings, run, {2, 2}, wrong, config_of_shard(settings, {2, 2}));
   require_bad_input([&] { merge_shards(run, run / "merged"); },
                     {"parts.jsonl, line 1", "another shard holds too", "draw it again"});
   std::filesystem::remove_all(run / "shard-2-of-2");
-  ListedPlaces none(std::vector<std::size_t>{});
+  ListedRuns none(std::vector<std::size_t>{});
   draw_shard(model, settings, run, {2, 2}, none, config_of_shard(settings, {2, 2}));
   require_bad_input([&] { merge_shards(run, run / "merged"); }, {"no shard holds sample"});
   CHECK_FALSE(std::filesystem::exists(run / "merged"));
@@ -200,9 +200,9 @@ TEST_CASE("a shard that forgot an event, or was edited, is not merged") {
   SECTION("an event that no part counts") {
     {
       RunFolder folder = RunFolder::create(second, config_of_shard(settings, {2, 2}));
-      ListedPlaces deal(dealt_places(settings, 2, 2));
+      ListedRuns deal(dealt_runs(settings, 2, 2));
       folder.append_event("{}");
-      Sampling(model, settings, numbers_of, &folder, {}, {}, &deal).run();
+      Job(model, settings, numbers_of, &folder, {}, {}, &deal).run();
     }
     require_bad_input([&] { merge_shards(run, run / "merged"); }, {"does not count the bytes"});
   }
@@ -249,7 +249,7 @@ TEST_CASE("what does not belong together is refused, and what is missing is name
       },
       {"key \"seed\" is 32, but 31 in", "shard-1-of-3/config.json"});
   const auto refuses = [&](const nlohmann::ordered_json& config, const std::string& what) {
-    ListedPlaces deal(dealt_places(settings, 2, 3));
+    ListedRuns deal(dealt_runs(settings, 2, 3));
     require_bad_input([&] { draw_shard(model, settings, run, {2, 3}, deal, config); }, {what});
   };
   refuses(config_of_shard(settings, {2, 3}, "2"), "key \"version\" is 2, but 1");

@@ -8,7 +8,7 @@
 
 #include "tests/catch.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::forwarding_model_test {
 namespace {
 
 std::string text_of(const std::string& file) {
@@ -59,15 +59,18 @@ class Unusual final : public LanguageModel {
   void next_logits(std::span<const Pass> /*passes*/, DeviceMemory<float>& /*rows*/) override {
     ++logits_asked;
   }
-  bool draws_behind_head(const RowLottery& /*rows*/, const Lottery& /*lottery*/) const override {
-    return true;
-  }
-  std::vector<ScoredToken> next_tokens(std::span<const Pass> /*passes*/,
-                                       std::span<const RowDraw> /*draws*/, RowLottery& /*rows*/,
-                                       Lottery& /*lottery*/,
-                                       DeviceMemory<float>& /*logits*/) override {
-    ++tokens_asked;
-    return std::vector<ScoredToken>(2);
+  std::unique_ptr<FusedDraw> fused_draw(RowLottery& /*rows*/, Lottery& /*lottery*/) override {
+    struct Fused final : FusedDraw {
+      explicit Fused(int& asked) : tokens_asked(asked) {}
+      std::vector<ScoredToken> next_tokens(std::span<const Pass> /*passes*/,
+                                           std::span<const RowDraw> /*draws*/,
+                                           DeviceMemory<float>& /*logits*/) override {
+        ++tokens_asked;
+        return std::vector<ScoredToken>(2);
+      }
+      int& tokens_asked;
+    };
+    return std::make_unique<Fused>(tokens_asked);
   }
   int logits_asked = 0;
   int tokens_asked = 0;
@@ -84,7 +87,6 @@ TEST_CASE("a forwarding model passes on every function, and sees both ways of co
   CHECK(model.most_cache_bytes() == 11);
   const auto rows = make_host_row_lottery();
   PhiloxLottery lottery;
-  CHECK(model.draws_behind_head(*rows, lottery));
   const std::vector<Pass> passes(3, Pass{nullptr, {}});
   DeviceMemory<float> memory;
   model.next_logits(passes, memory);
@@ -100,9 +102,9 @@ TEST_CASE("a function that LanguageModel gains and ForwardingModel does not pass
   CHECK(lost_in(forwarding).empty());
   // Planted: one of them is not passed on.
   std::string without = forwarding;
-  const std::string name = "draws_behind_head";
+  const std::string name = "fused_draw";
   without.replace(without.find(name), name.size(), "draws");
   CHECK(lost_in(without) == std::set<std::string>{name});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::forwarding_model_test

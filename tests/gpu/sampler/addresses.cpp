@@ -10,7 +10,7 @@
 #include "tests/gpu/lottery/recording_lottery.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::addresses_test {
 namespace {
 
 constexpr std::size_t vocabulary = 7;
@@ -62,7 +62,7 @@ Recording record(Sampler sampler, RecordingLottery::Defect defect = {}, std::uin
   const Ladder ladder = sampler == Sampler::truncating ? Ladder({2.0}) : Ladder({1.0, 1.5, 2.5});
   const Plan plan = plan_of(sampler == Sampler::deo ? Schedule::deo : Schedule::adj);
   const std::size_t count = contexts.size() * samples;
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(count);
   std::vector<Progress> progress(count);
   std::vector<Witness> witnesses(count);
@@ -285,4 +285,4 @@ TEST_CASE("a draw at an address of its own that is not the algorithm's is found"
   CHECK(fault_of(recording, Sampler::truncating) == "a draw is not where the algorithm puts it");
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::addresses_test

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::parallel_power_tempering_test {
 namespace {
 
 const Context context{{7, 8, 9, 10}, {0, 1}};
@@ -146,4 +146,4 @@ TEST_CASE("a run that was cut between rounds goes on to the same records") {
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::parallel_power_tempering_test

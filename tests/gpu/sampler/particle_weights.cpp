@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::particle_weights_test {
 namespace {
 
 using Weights = std::vector<std::uint64_t>;
@@ -99,4 +99,4 @@ TEST_CASE("the lottery of systematic resampling is the law of its one uniform") 
         (std::uint64_t{1} << 45) + 2);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::particle_weights_test

@@ -11,10 +11,10 @@
 #include "tests/gpu/lottery/recording_lottery.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::particles_test {
 namespace {
 
-using Program = Task (*)(Run&, const Plan&, Progress&, Observer*);
+using Program = Task (*)(Chain&, const Plan&, Progress&, Observer*);
 
 const Context particle_context{{3, 4}, {0, 1}};
 
@@ -171,4 +171,4 @@ TEST_CASE("tokenwise sampling draws what the extension of one replica draws") {
   CHECK(&answer_of(tokenwise, plan) == &tokenwise.replicas.front());
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::particles_test

@@ -7,7 +7,7 @@
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::sampler_prefetch_test {
 namespace {
 
 struct PrefetchLayout {
@@ -66,7 +66,7 @@ Prefetched tempered(LanguageModel& model, const PrefetchedPlan& planned,
   const std::size_t count = prefetch_contexts.size();
   left.progress.resize(count);
   left.kept.resize(count);
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(count);
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < count; ++i) {
@@ -111,7 +111,7 @@ std::uint64_t tokens_of_events(const Prefetched& left) {
 }  // namespace
 
 TEST_CASE("prefetching leaves every record and event of a run as it is, bit for bit") {
-  Qwen3Config config = small_config();
+  DecoderConfig config = small_config();
   config.max_position_embeddings = 100;
   const std::unique_ptr<Transformer> attending = random_qwen3(config, 5);
   const std::unique_ptr<Transformer> hybrid = recurrent::model();
@@ -294,4 +294,4 @@ TEST_CASE("what is asked ahead of time gets only the rows that are left") {
   CHECK(small.engine.decode_tokens() == 4);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::sampler_prefetch_test

@@ -6,7 +6,7 @@
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::record_test {
 namespace {
 
 const Context context{{3, 4}, {0, 1}};
@@ -118,4 +118,4 @@ TEST_CASE("a record's sums split at any position") {
   });
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::record_test

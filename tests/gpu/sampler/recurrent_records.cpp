@@ -3,13 +3,13 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::recurrent_records_test {
 
 namespace {
 
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> words_of(Transformer& model, const RecurrentRun& layo
     if (length == 3) terminal = {0, 1};
     contexts.push_back({recurrent::text_of(length), terminal});
   }
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(contexts.size());
   std::vector<Progress> progress(contexts.size());
   std::vector<Task> tasks;
@@ -114,4 +114,4 @@ TEST_CASE("the records of a recurrent model do not depend on how the work is lai
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::recurrent_records_test

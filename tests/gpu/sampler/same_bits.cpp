@@ -4,11 +4,11 @@
 
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::same_bits_test {
 namespace {
 
 struct Layout {
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> digests(Transformer& model, const Layout& layout) {
   const Plan plan{make_stages(13, 5, {2}, {2}, {1}), Schedule::adj, 2};
   std::vector<Context> contexts;
   for (const auto& prompt : prompts) contexts.push_back({prompt, {0, 1}});
-  std::vector<Run> runs;
+  std::vector<Chain> runs;
   runs.reserve(prompts.size());
   std::vector<Progress> progress(prompts.size());
   std::vector<Task> tasks;
@@ -128,4 +128,4 @@ TEST_CASE("a seed, a prompt and a model of one's own make records of one's own")
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::same_bits_test

@@ -17,8 +17,8 @@
 namespace tempera::gpu {
 
 /// Tokens 0 and 1 are its terminal ones.
-inline Qwen3Config small_config(std::size_t vocabulary = 23) {
-  Qwen3Config config;
+inline DecoderConfig small_config(std::size_t vocabulary = 23) {
+  DecoderConfig config;
   config.vocab_size = vocabulary;
   config.hidden_size = 16;
   config.intermediate_size = 24;
@@ -76,7 +76,7 @@ struct SmallRun {
   Ladder ladder;
   std::unique_ptr<RowLottery> rows;
   Engine engine;
-  Run run;
+  Chain run;
 };
 
 /// Whether two records agree in tokens and in every bit of their scores.

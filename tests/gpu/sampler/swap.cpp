@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/sampler/small_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::swap_test {
 namespace {
 
 const Context context{{3, 4}, {0, 1}};
@@ -133,4 +133,4 @@ TEST_CASE("an ordered sweep attempts every edge in turn, parity layers alternate
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::swap_test

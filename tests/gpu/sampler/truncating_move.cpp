@@ -3,7 +3,7 @@
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::truncating_move_test {
 namespace {
 
 const Context context{{3, 4}, {0, 1}};
@@ -63,4 +63,4 @@ TEST_CASE("the truncating sampler stops with the first stage that ends in a term
   CHECK(ran_through > 0);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::truncating_move_test

@@ -158,9 +158,9 @@ TEST_CASE("a run that is held back by memory says so once, in one line") {
   settings.terminal = {0};
   constexpr std::size_t token = 100'000;
   std::vector<std::string> remarks;
-  SamplingWatcher watcher{[](const SampledAnswer&) {}, {}, {}};
+  JobWatcher watcher{[](const SampledAnswer&) {}, {}, {}};
   watcher.remark = [&](const std::string& line) { remarks.push_back(line); };
-  const auto run = [&](const SamplingLayout& layout) {
+  const auto run = [&](const JobLayout& layout) {
     CountedModel model(token);
     Sampling(model, settings, numbers_of, nullptr, watcher, layout).run();
   };
@@ -172,7 +172,7 @@ TEST_CASE("a run that is held back by memory says so once, in one line") {
   CHECK_THAT(remarks.front(), Catch::Contains("of 64 samples are under way at once"));
   CHECK_THAT(remarks.front(), Catch::Contains("5.72 MiB, half of the memory that was free"));
   // Who gives a budget knows of it.
-  SamplingLayout given;
+  JobLayout given;
   given.session.cache_memory = 60 * token;
   run(given);
   CHECK(remarks.size() == 1);

@@ -10,7 +10,7 @@
 #include "tests/gpu/sampler/small_run.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::draw_answers_test {
 namespace {
 
 DrawSettings few_settings(std::size_t samples) {
@@ -27,13 +27,13 @@ const std::vector<Prompt> three_prompts{
 /// Collects the answers, and looks at how many runs have begun whose answer has not left.
 class Collector : public DrawObserver {
  public:
-  void advanced(std::size_t place, const Progress&, std::span<const Event>) override {
-    begun.insert(place);
+  void advanced(std::size_t run_index, const Progress&, std::span<const Event>) override {
+    begun.insert(run_index);
     most_under_way = std::max(most_under_way, begun.size() - answers.size());
   }
-  void ended(std::size_t place, const Answer&) override { ends.push_back(place); }
-  void drawn(std::size_t place, const Answer& answer) override {
-    CHECK(place == answers.size());
+  void ended(std::size_t run_index, const Answer&) override { ends.push_back(run_index); }
+  void drawn(std::size_t run_index, const Answer& answer) override {
+    CHECK(run_index == answers.size());
     answers.push_back(answer.tokens);
   }
 
@@ -136,9 +136,9 @@ TEST_CASE("few runs are under way at a time, however many there are") {
 TEST_CASE("what an observer throws ends all runs at once") {
   TableModel model = scattered_table(6, 3);
   struct Refusing final : DrawObserver {
-    void advanced(std::size_t place, const Progress&, std::span<const Event>) override {
+    void advanced(std::size_t run_index, const Progress&, std::span<const Event>) override {
       ++told;
-      if (place == 2) throw BadInput("disk", "is full", "make room");
+      if (run_index == 2) throw BadInput("disk", "is full", "make room");
     }
     std::size_t told = 0;
   } observer;
@@ -175,4 +175,4 @@ TEST_CASE("more samples than an address tells apart are refused") {
       {"samples: is 1000000000000", "1048576"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::draw_answers_test

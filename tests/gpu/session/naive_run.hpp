@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "gpu/lottery/exponential.hpp"
-#include "gpu/sampler/run.hpp"
+#include "gpu/sampler/chain.hpp"
 
 namespace tempera::naive {
 
@@ -172,9 +172,9 @@ struct Moment {
   std::size_t round = 0;  ///< rounds done in it; 0: the extension
 };
 
-class Run {
+class Chain {
  public:
-  explicit Run(Question question) : asked(std::move(question)) {
+  explicit Chain(Question question) : asked(std::move(question)) {
     if (asked.truncating)
       run_truncating();
     else
@@ -363,7 +363,7 @@ struct Totals {
         log_p0(powers.size()),
         confidence(powers.size()) {}
 
-  void add(const Run& run) {
+  void add(const Chain& run) {
     // The rungs that each replica holds in turn, B for the first and T for the last.
     std::vector<std::size_t> replica_at(powers.size());
     std::vector<std::string> visits(powers.size());

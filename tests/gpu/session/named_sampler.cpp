@@ -5,7 +5,7 @@
 
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::named_sampler_test {
 namespace {
 
 SamplingSettings settings_of(const NamedSampler& named) {
@@ -197,4 +197,4 @@ TEST_CASE(
                     {"config.json, key \"sampler\"", "\"nothing\""});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::named_sampler_test

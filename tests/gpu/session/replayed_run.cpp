@@ -8,7 +8,7 @@
 #include "tests/gpu/jobs/sampling_runs.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::replayed_run_test {
 namespace {
 
 using nlohmann::json;
@@ -40,13 +40,13 @@ constexpr std::uint64_t long_seed = 0x9E3779B97F4A7C15U;
 /// Compares what an observer is told, as it is told, with the replay of its run.
 class Compared final : public DrawObserver {
  public:
-  Compared(std::vector<naive::Run> runs, Rung output) : runs_(std::move(runs)), output_(output) {}
+  Compared(std::vector<naive::Chain> runs, Rung output) : runs_(std::move(runs)), output_(output) {}
 
-  void advanced(std::size_t place, const Progress& progress,
+  void advanced(std::size_t run_index, const Progress& progress,
                 std::span<const Event> events) override {
-    const naive::Run& run = runs_.at(place);
-    const std::size_t number = told_[place]++;
-    CAPTURE(place, number);
+    const naive::Chain& run = runs_.at(run_index);
+    const std::size_t number = told_[run_index]++;
+    CAPTURE(run_index, number);
     REQUIRE(number < run.moments.size());
     const naive::Moment& moment = run.moments[number];
     REQUIRE(progress.stage == moment.stage);
@@ -57,10 +57,10 @@ class Compared final : public DrawObserver {
     for (std::size_t k = 0; k < moment.log_p0.size(); ++k)
       REQUIRE(to_bits(progress.replicas[k].log_p0()) == to_bits(moment.log_p0[k]));
   }
-  void sampler_ended(std::size_t place, const Progress& progress) override {
-    CAPTURE(place);
-    const naive::Run& run = runs_.at(place);
-    REQUIRE(told_[place] == run.moments.size());
+  void sampler_ended(std::size_t run_index, const Progress& progress) override {
+    CAPTURE(run_index);
+    const naive::Chain& run = runs_.at(run_index);
+    REQUIRE(told_[run_index] == run.moments.size());
     for (std::size_t k = 0; k < run.replicas.size(); ++k) {
       const naive::Record& record = run.replicas[k];
       REQUIRE(progress.replicas[k].token_ids() == naive::ids_of(record));
@@ -72,16 +72,16 @@ class Compared final : public DrawObserver {
       }
     }
   }
-  void drawn(std::size_t place, const Answer& answer) override {
-    CAPTURE(place);
-    const naive::Record& record = runs_.at(place).replicas[output_];
-    REQUIRE(place == answers++);
+  void drawn(std::size_t run_index, const Answer& answer) override {
+    CAPTURE(run_index);
+    const naive::Record& record = runs_.at(run_index).replicas[output_];
+    REQUIRE(run_index == answers++);
     REQUIRE(answer.tokens == naive::ids_of(record));
     REQUIRE(to_bits(answer.log_p0) == to_bits(naive::log_p0(record)));
-    REQUIRE(answer.terminated == runs_.at(place).ended(record));
+    REQUIRE(answer.terminated == runs_.at(run_index).ended(record));
   }
   std::size_t answers = 0;
-  const std::vector<naive::Run>& runs() const { return runs_; }
+  const std::vector<naive::Chain>& runs() const { return runs_; }
 
  private:
   static void same_event(const Event& found, const Event& replayed) {
@@ -104,17 +104,17 @@ class Compared final : public DrawObserver {
     REQUIRE(found.accepted == replayed.accepted);
   }
 
-  std::vector<naive::Run> runs_;
+  std::vector<naive::Chain> runs_;
   Rung output_;
   std::map<std::size_t, std::size_t> told_;
 };
 
 /// Draws the answers of a question under two prompts, and holds everything against the replay.
 /// `numbers`: of the prompts.
-std::vector<naive::Run> replay(const naive::Question& asked, Rung output, std::size_t samples) {
+std::vector<naive::Chain> replay(const naive::Question& asked, Rung output, std::size_t samples) {
   const std::vector<std::pair<std::vector<TokenId>, PromptNumber>> prompts{{{2, 4}, {7, 0}},
                                                                            {{5}, {1, 0xABCD1234}}};
-  std::vector<naive::Run> runs;
+  std::vector<naive::Chain> runs;
   std::vector<Prompt> asked_of;
   for (const auto& [tokens, number] : prompts) {
     asked_of.push_back({tokens, number});
@@ -142,15 +142,15 @@ std::vector<naive::Run> replay(const naive::Question& asked, Rung output, std::s
       settings, observer);
   CHECK(observer.answers == prompts.size() * samples);
   naive::Totals sum(asked.powers);
-  for (const naive::Run& run : observer.runs()) sum.add(run);
+  for (const naive::Chain& run : observer.runs()) sum.add(run);
   CHECK(totals.decode_tokens == sum.decode_tokens);
   return observer.runs();
 }
 
-std::size_t count(const std::vector<naive::Run>& runs,
+std::size_t count(const std::vector<naive::Chain>& runs,
                   const std::function<bool(const Event&)>& counted) {
   std::size_t found = 0;
-  for (const naive::Run& run : runs)
+  for (const naive::Chain& run : runs)
     for (const naive::Moment& moment : run.moments)
       found += static_cast<std::size_t>(
           std::count_if(moment.events.begin(), moment.events.end(), counted));
@@ -244,7 +244,7 @@ TEST_CASE("the address of a token behind the 256th is its own") {
   asked.sweeps = {2, 1};
   asked.seed = long_seed + 1;
   const auto runs = replay(asked, 2, 1);
-  for (const naive::Run& run : runs) CHECK(run.replicas[2].size() == 300);
+  for (const naive::Chain& run : runs) CHECK(run.replicas[2].size() == 300);
 }
 
 TEST_CASE("the address of a turn behind the 4096th is its own") {
@@ -274,7 +274,7 @@ TEST_CASE("every draw, ratio and answer of the truncating sampler is the replay'
   const auto runs = replay(asked, 0, 12);
   // Runs that stop after each stage, and records that a move has shortened.
   std::map<std::size_t, std::size_t> stages;
-  for (const naive::Run& run : runs) {
+  for (const naive::Chain& run : runs) {
     CHECK(run.moments.back().round == asked.rounds[run.moments.back().stage]);
     ++stages[run.moments.back().stage];
   }
@@ -314,8 +314,8 @@ SamplingSettings settings_of_cut_prompts() {
   return settings;
 }
 
-std::vector<naive::Run> replays_of(const SamplingSettings& settings, const naive::Row& row) {
-  std::vector<naive::Run> runs;
+std::vector<naive::Chain> replays_of(const SamplingSettings& settings, const naive::Row& row) {
+  std::vector<naive::Chain> runs;
   for (const SamplePrompt& prompt : settings.prompts)
     for (std::size_t sample = 0; sample < settings.samples; ++sample) {
       const auto number = naive::number_of(*prompt.id);
@@ -351,17 +351,18 @@ std::vector<json> json_lines(const std::string& text) {
 }
 
 /// events.jsonl as the replay gives it.
-std::vector<json> events_of(const SamplingSettings& settings, const std::vector<naive::Run>& runs) {
+std::vector<json> events_of(const SamplingSettings& settings,
+                            const std::vector<naive::Chain>& runs) {
   std::vector<json> lines;
-  for (std::size_t place = 0; place < runs.size(); ++place) {
+  for (std::size_t run_index = 0; run_index < runs.size(); ++run_index) {
     std::vector<std::size_t> replica_at;
     for (std::size_t k = 1; k <= settings.powers.size(); ++k) replica_at.push_back(k);
-    for (const naive::Moment& moment : runs[place].moments) {
+    for (const naive::Moment& moment : runs[run_index].moments) {
       for (const Event& event : moment.events) {
         if (event.kind == Event::Kind::swap && event.accepted)
           std::swap(replica_at[event.rung], replica_at[event.rung + 1]);
-        json line{{"id", *settings.prompts[place / settings.samples].id},
-                  {"sample", place % settings.samples},
+        json line{{"id", *settings.prompts[run_index / settings.samples].id},
+                  {"sample", run_index % settings.samples},
                   {"turn", event.turn},
                   {"rung", event.rung + 1}};
         if (event.kind == Event::Kind::extension) {
@@ -380,8 +381,8 @@ std::vector<json> events_of(const SamplingSettings& settings, const std::vector<
         }
         lines.push_back(line);
       }
-      lines.push_back({{"id", *settings.prompts[place / settings.samples].id},
-                       {"sample", place % settings.samples},
+      lines.push_back({{"id", *settings.prompts[run_index / settings.samples].id},
+                       {"sample", run_index % settings.samples},
                        {"kind", "round"},
                        {"stage", moment.stage + 1},
                        {"round", moment.round},
@@ -394,9 +395,9 @@ std::vector<json> events_of(const SamplingSettings& settings, const std::vector<
 }
 
 void check_report(const json& summary, const SamplingSettings& settings,
-                  std::span<const naive::Run> runs) {
+                  std::span<const naive::Chain> runs) {
   naive::Totals totals(settings.powers);
-  for (const naive::Run& run : runs) totals.add(run);
+  for (const naive::Chain& run : runs) totals.add(run);
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
@@ -404,7 +405,7 @@ void check_report(const json& summary, const SamplingSettings& settings,
   CHECK(summary["samples"] == runs.size());
   CHECK(summary["round_trips"] == totals.round_trips);
   std::size_t sweeps = 0, at_horizon = 0;
-  for (const naive::Run& run : runs) {
+  for (const naive::Chain& run : runs) {
     for (std::size_t m = 0; m < run.asked.rounds.size(); ++m)
       sweeps += run.asked.rounds[m] * run.asked.sweeps[m];
     if (!run.ended(run.replicas[settings.output - 1])) ++at_horizon;
@@ -471,7 +472,7 @@ void check_report(const json& summary, const SamplingSettings& settings,
 
 /// The whole run's, and each prompt's.
 void check_summary(const json& summary, const SamplingSettings& settings,
-                   const std::vector<naive::Run>& runs) {
+                   const std::vector<naive::Chain>& runs) {
   CHECK(summary.size() == 13);  // with the series, which round_series.cpp checks
   check_report(summary, settings, runs);
   REQUIRE(summary["prompts"].size() == settings.prompts.size());
@@ -503,13 +504,13 @@ TEST_CASE("events.jsonl, samples.jsonl and summary.json are the replay's, ADJ an
     const auto runs = replays_of(settings, row);
     CHECK(json_lines(left.events) == events_of(settings, runs));
     std::vector<json> answers;
-    for (std::size_t place = 0; place < runs.size(); ++place) {
-      const naive::Record& record = runs[place].replicas[settings.output - 1];
+    for (std::size_t run_index = 0; run_index < runs.size(); ++run_index) {
+      const naive::Record& record = runs[run_index].replicas[settings.output - 1];
       const std::vector<TokenId> tokens = naive::ids_of(record);
-      const bool ended = runs[place].ended(record);
+      const bool ended = runs[run_index].ended(record);
       answers.push_back(
-          {{"id", *settings.prompts[place / 2].id},
-           {"sample", place % 2},
+          {{"id", *settings.prompts[run_index / 2].id},
+           {"sample", run_index % 2},
            {"tokens", tokens},
            {"text", numbers_of.decode(tokens)},
            {"answer", numbers_of.decode(std::span(tokens).first(tokens.size() - ended))},
@@ -532,7 +533,7 @@ TEST_CASE("the confidence of every record after every round is the replay's, aft
   CHECK_THROWS_AS(begin_run(killed, settings, work / "run"), Killed);
   resume_run(model, work / "run");
   std::vector<const naive::Moment*> moments;
-  for (const naive::Run& run : runs)
+  for (const naive::Chain& run : runs)
     for (const naive::Moment& moment : run.moments) moments.push_back(&moment);
   std::size_t told = 0;
   for (const json& line : json_lines(Left(work / "run").events)) {
@@ -557,7 +558,7 @@ TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's event
   CAPTURE(settings.prompts.size());
   const auto runs = replays_of(settings, row);
   naive::Totals totals(settings.powers);
-  for (const naive::Run& run : runs) totals.add(run);
+  for (const naive::Chain& run : runs) totals.add(run);
   // Replicas are on their way up and down when the run is cut.
   REQUIRE(totals.round_trips > 3);
   const auto events = events_of(settings, runs);
@@ -583,4 +584,4 @@ TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's event
   CHECK(cuts > 30);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::replayed_run_test

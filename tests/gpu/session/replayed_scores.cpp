@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::replayed_scores_test {
 namespace {
 
 constexpr std::size_t vocabulary = 2500;
@@ -59,4 +59,4 @@ TEST_CASE("every position is scored after all tokens before it, at every power")
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::replayed_scores_test

@@ -6,10 +6,10 @@
 
 #include "base/error.hpp"
 #include "gpu/sampler/tokenwise_sampling.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/session/heard.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/law.hpp"
 
 namespace tempera::gpu {

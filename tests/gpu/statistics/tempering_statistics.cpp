@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "gpu/jobs/sampling.hpp"
+#include "gpu/jobs/job.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 #include "tests/gpu/sampler/small_run.hpp"

@@ -6,7 +6,7 @@
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/weights/gguf_bytes.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::chat_format_test {
 
 namespace {
 
@@ -212,4 +212,4 @@ TEST_CASE("the format of a GGUF file is in its metadata", "[chat_format]") {
   require_bad_input([&] { load(file); }, {"bos_token_id", "from 0 to 2"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::chat_format_test

@@ -8,7 +8,7 @@
 #include "gpu/transformer/weights/gguf.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::real_tokenizers_test {
 
 namespace {
 
@@ -156,4 +156,4 @@ TEST_CASE("the corpus sees another family's words", "[real_tokenizers]") {
   CHECK_FALSE(mistakes(Tokenizer::parse(document.dump(), "tokenizer.json"), "smollm2").empty());
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::real_tokenizers_test

@@ -2,7 +2,7 @@
 #include "gpu/text/byte_pair_encoding.hpp"
 #include "tests/catch.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::stale_candidates_test {
 namespace {
 
 enum : std::uint32_t { a, b, c, d, e, first_merged };
@@ -49,4 +49,4 @@ TEST_CASE("of equal pairs the leftmost merges first") {
   CHECK(encode("aaaaa", {{a, a}, {M, a}}) == Tokens{M, N});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::stale_candidates_test

@@ -6,7 +6,7 @@
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::tokenizer_test {
 
 namespace {
 
@@ -304,4 +304,4 @@ TEST_CASE("removing and inverting splits drop the right pieces", "[tokenizer]") 
   CHECK(words(true, true) == "++");
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::tokenizer_test

@@ -8,6 +8,7 @@
 #include "gpu/transformer/architectures/qwen3_5.hpp"
 #include "gpu/transformer/transformer.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu::recurrent {
 

@@ -2,13 +2,13 @@
 // caches that never shared anything, and what is computed once more is counted apart.
 #include <map>
 
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::recurrent_restart_test {
 
 namespace {
 
@@ -219,4 +219,4 @@ TEST_CASE("states count as cache, and are shared", "[transformer][recurrent]") {
   CHECK(model->most_cache_bytes() == 10 * page + 4 * state);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::recurrent_restart_test

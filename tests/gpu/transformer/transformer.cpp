@@ -10,10 +10,11 @@
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::transformer_test {
 
 namespace {
 
@@ -21,8 +22,8 @@ using Text = std::vector<TokenId>;
 using Row = std::vector<std::uint32_t>;  // the bits of the logits, so that == is bitwise
 
 /// No size is a multiple of the lanes, so that every edge of a tile occurs.
-Qwen3Config odd_config() {
-  Qwen3Config config;
+DecoderConfig odd_config() {
+  DecoderConfig config;
   config.vocab_size = 5;
   config.hidden_size = 21;
   config.intermediate_size = 35;
@@ -273,4 +274,4 @@ TEST_CASE("a text that the model cannot take is refused before anything is compu
   CHECK(next(*transformer, {}).empty());
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::transformer_test

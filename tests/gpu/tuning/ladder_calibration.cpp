@@ -8,7 +8,7 @@
 #include "tests/gpu/session/naive_run.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::ladder_calibration_test {
 namespace {
 
 /// Two tokens, one far likelier than the other, at every position of a record that never ends: log
@@ -36,9 +36,9 @@ const std::vector<Prompt> cut_prompts{
     {{1, 0, 1}, {5, 0}, 11}, {{0}, {6, 0x1234}}, {{0, 1}, {7, 0}, 5}};
 
 /// The replay of one pilot's runs.
-std::vector<naive::Run> replays_of(const CalibrationSettings& settings, const Pilot& pilot,
-                                   std::size_t number, const std::vector<Prompt>& of) {
-  std::vector<naive::Run> runs;
+std::vector<naive::Chain> replays_of(const CalibrationSettings& settings, const Pilot& pilot,
+                                     std::size_t number, const std::vector<Prompt>& of) {
+  std::vector<naive::Chain> runs;
   for (const Prompt& prompt : of)
     for (std::size_t sample = 0; sample < settings.samples; ++sample) {
       naive::Question asked;
@@ -127,8 +127,8 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
       const std::size_t horizon = of[p].horizon.value_or(12);
       for (std::size_t sample = 0; sample < settings.samples; ++sample) {
         RunSwaps swaps{std::vector<std::uint64_t>(3), std::vector<std::uint64_t>(3)};
-        const std::size_t place = p * settings.samples + sample;
-        for (const naive::Moment& moment : runs[place].moments) {
+        const std::size_t run_index = p * settings.samples + sample;
+        for (const naive::Moment& moment : runs[run_index].moments) {
           // The second half of the 30 rounds of the second stage, or of the 8 of the first.
           if (moment.stage != (horizon > 7 ? 1 : 0) || moment.round <= (horizon > 7 ? 15 : 4))
             continue;
@@ -145,8 +145,8 @@ TEST_CASE("pilots measure what a replay gives, with words of their own, and even
               changes[part] += event.changed ? 1 : 0;
             }
         }
-        CHECK(pilot.runs[place].attempts == swaps.attempts);
-        CHECK(pilot.runs[place].accepted == swaps.accepted);
+        CHECK(pilot.runs[run_index].attempts == swaps.attempts);
+        CHECK(pilot.runs[run_index].accepted == swaps.accepted);
         for (std::size_t k = 0; k < 3; ++k) {
           attempts[k] += swaps.attempts[k];
           accepted[k] += swaps.accepted[k];
@@ -306,4 +306,4 @@ TEST_CASE("a pilot's draws are no run's, whatever its number") {
   require_bad_input([&] { calibrate_ladder(model, prompts, settings); }, {"rounds"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::ladder_calibration_test

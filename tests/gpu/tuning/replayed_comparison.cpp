@@ -8,7 +8,7 @@
 #include "tests/gpu/session/naive_run.hpp"
 #include "tests/temporary_file.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::replayed_comparison_test {
 namespace {
 
 const std::string characters = "$12%=3";
@@ -67,7 +67,7 @@ NaiveRow row_of(const std::vector<Problem>& problems, std::vector<double> powers
     asked.truncating = truncating;
     asked.seed = seed;
     asked.prompt_number = p;
-    const naive::Run run(asked);
+    const naive::Chain run(asked);
     for (const naive::Moment& moment : run.moments)
       for (const Event& event : moment.events) row.decode_tokens += event.tokens;
     const naive::Record& answer = run.replicas.back();
@@ -151,4 +151,4 @@ TEST_CASE("each row of a comparison runs its own sampler, ladder, rounds, moves 
   CHECK(solved.size() > 1);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::replayed_comparison_test

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/session/naive_run.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::swap_schedule_test {
 namespace {
 
 EdgeCounts edge(std::uint64_t attempts, std::uint64_t accepted) {
@@ -76,7 +76,7 @@ TEST_CASE("the pilots of both schedules draw at addresses of their own") {
       asked.sample = sample;
       asked.pilot = schedule == Schedule::adj ? 8 : 9;
       asked.deo = schedule == Schedule::deo;
-      const naive::Run run(asked);
+      const naive::Chain run(asked);
       for (const naive::Moment& moment : run.moments)
         for (const Event& event : moment.events) {
           if (event.kind != Event::Kind::swap) continue;
@@ -93,4 +93,4 @@ TEST_CASE("the pilots of both schedules draw at addresses of their own") {
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::swap_schedule_test

@@ -4,9 +4,12 @@
 #include <set>
 
 #include "lab/claims/claim.hpp"
-#include "lab/claims/referee.hpp"
+#include "lab/claims/claim_runner.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/claims/planted.hpp"
+
+namespace tempera::checks_test {
 
 using namespace tempera;
 
@@ -36,7 +39,7 @@ TEST_CASE("every claim's check exists, every check is named, every theorem is st
 // What is planted here is the emptiest defect: nothing to check. A check that holds then would hold
 // for the wrong reason.
 TEST_CASE("a check without evidence does not hold") {
-  const lab::Evidence nothing{tree + "/no-such-folder", {}};
+  const lab::CheckContext nothing{tree + "/no-such-folder", {}};
   for (const auto& [name, check] : lab::all_checks()) {
     const std::set<std::string> without_models{"adj_up",
                                                "adj_down",
@@ -152,7 +155,7 @@ lab::Claim turned(lab::Claim claim, lab::Verdict verdict) {
 }
 
 /// Whether the claim is refuted although its words were sealed as they are.
-bool refuted_sealed(const lab::Claim& claim, const std::optional<lab::Finding>& finding,
+bool refuted_sealed(const lab::Claim& claim, const std::optional<lab::CheckResult>& finding,
                     lab::Bindings bindings) {
   bindings.words[claim.id] = lab::words_digest(claim);
   return lab::conclude(claim, finding, bindings).outcome == lab::ClaimOutcome::refuted;
@@ -171,17 +174,18 @@ TEST_CASE(
   const auto all = lab::read_shipped_uses(tree);
   const auto claims = claims_by_check();
   const lab::Bindings bindings = lab::read_bindings(tree);
-  std::map<std::string, lab::Finding> sound;
+  std::map<std::string, lab::CheckResult> sound;
   for (const test::Planted& planted : all_planted()) {
     INFO(planted.check + ": " + planted.defect);
     const lab::Check& check = checks.at(planted.check);
     // The three models with named answers are none of the quick ones.
     const auto& uses = planted.check == "single_chain_ahead" ? all : quick;
     if (!sound.contains(planted.check)) {
-      const lab::Finding& finding = sound.emplace(planted.check, check({tree, uses})).first->second;
+      const lab::CheckResult& finding =
+          sound.emplace(planted.check, check({tree, uses})).first->second;
       INFO(finding.detail);
       const lab::Claim& claim = claims.at(planted.check);
-      const lab::Decision decision = lab::conclude(claim, finding, bindings);
+      const lab::ClaimResult decision = lab::conclude(claim, finding, bindings);
       INFO(decision.detail);
       CHECK(decision.outcome == lab::ClaimOutcome::confirmed);
       for (const lab::Verdict other : all_verdicts) {
@@ -190,9 +194,9 @@ TEST_CASE(
         CHECK(refuted_sealed(turned(claim, other), finding, bindings));
       }
     }
-    lab::Judged judged;
-    planted.plant(judged);
-    const lab::Finding finding = check({tree, uses, judged});
+    lab::FunctionsUnderTest functions;
+    planted.plant(functions);
+    const lab::CheckResult finding = check({tree, uses, functions});
     INFO(finding.detail);
     CHECK(lab::conclude(claims.at(planted.check), finding, bindings).outcome ==
           lab::ClaimOutcome::refuted);
@@ -223,8 +227,8 @@ TEST_CASE("a theorem in the place of another, and one that says something else, 
     if (!claim.theorem) continue;
     INFO(claim.id);
     ++theorems;
-    const std::optional<lab::Finding> finding =
-        claim.check ? std::optional(lab::Finding{claim.verdict, ""}) : std::nullopt;
+    const std::optional<lab::CheckResult> finding =
+        claim.check ? std::optional(lab::CheckResult{claim.verdict, ""}) : std::nullopt;
     CHECK_FALSE(refuted_sealed(claim, finding, bindings));
     // Every other true theorem, the pin left as it is.
     for (const auto& [name, type] : bindings.theorems) {
@@ -248,8 +252,8 @@ TEST_CASE("no word of a claim can be changed without its seal") {
   const lab::Bindings bindings = lab::read_bindings(tree);
   for (const lab::Claim& claim : lab::read_claims(tree + "/proofs/claims.json")) {
     INFO(claim.id);
-    const std::optional<lab::Finding> finding =
-        claim.check ? std::optional(lab::Finding{claim.verdict, ""}) : std::nullopt;
+    const std::optional<lab::CheckResult> finding =
+        claim.check ? std::optional(lab::CheckResult{claim.verdict, ""}) : std::nullopt;
     const auto refuted = [&](auto&& change) {
       lab::Claim changed = claim;
       change(changed);
@@ -286,7 +290,7 @@ TEST_CASE("a verdict that a theorem covers needs it, and a witness is the one th
                    .pinned = "1",
                    .missing = {}};
   const lab::Bindings bindings{{{"f.t", "1"}}, {}};
-  const lab::Finding seen{lab::Verdict::seen, "3 cases"};
+  const lab::CheckResult seen{lab::Verdict::seen, "3 cases"};
   CHECK_FALSE(refuted_sealed(claim, seen, bindings));
   claim.theorem.reset();
   claim.pinned.reset();
@@ -295,7 +299,11 @@ TEST_CASE("a verdict that a theorem covers needs it, and a witness is the one th
   claim = turned(claim, lab::Verdict::fails);
   claim.ground = "1 is not 2, as everyone knows";
   CHECK_FALSE(
-      refuted_sealed(claim, lab::Finding{lab::Verdict::fails, "fails: 1 is not 2"}, bindings));
-  CHECK(refuted_sealed(claim, lab::Finding{lab::Verdict::fails, "fails: 2 is not 3"}, bindings));
-  CHECK(refuted_sealed(claim, lab::Finding{std::nullopt, "decides nothing: 0 cases"}, bindings));
+      refuted_sealed(claim, lab::CheckResult{lab::Verdict::fails, "fails: 1 is not 2"}, bindings));
+  CHECK(
+      refuted_sealed(claim, lab::CheckResult{lab::Verdict::fails, "fails: 2 is not 3"}, bindings));
+  CHECK(
+      refuted_sealed(claim, lab::CheckResult{std::nullopt, "decides nothing: 0 cases"}, bindings));
 }
+
+}  // namespace tempera::checks_test

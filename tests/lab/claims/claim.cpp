@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/temporary_file.hpp"
 
+namespace tempera::claim_test {
+
 using namespace tempera;
 
 namespace {
@@ -138,3 +140,5 @@ TEST_CASE("a tree's bindings are its pinned types and its seals, and its theorem
   CHECK(nothing.theorems.empty());
   CHECK(nothing.words.empty());
 }
+
+}  // namespace tempera::claim_test

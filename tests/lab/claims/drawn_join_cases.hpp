@@ -5,8 +5,19 @@
 #include <functional>
 #include <sstream>
 
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/restart_law.hpp"
 #include "lab/claims/join_case.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
 #include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/reference/random_model.hpp"
 
 namespace tempera::test {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "lab/claims/checks.hpp"
+#include "lab/claims/join_case.hpp"
 #include "tests/catch.hpp"
 #include "tests/lab/claims/drawn_join_cases.hpp"
 #include "tests/temporary_file.hpp"
@@ -21,13 +22,14 @@ std::string contents(const std::string& file) {
 }
 
 /// What the check says where proofs/matrices.txt holds `matrices` and all else is as it is.
-lab::Finding finding_on(const std::string& matrices, const std::string& check = "proved_matrices") {
+lab::CheckResult finding_on(const std::string& matrices,
+                            const std::string& check = "proved_matrices") {
   const test::TemporaryFolder folder;
   const std::filesystem::path tree = folder / "tree";
   std::filesystem::create_directories(tree / "proofs");
   std::filesystem::copy_file(proofs + "join.json", tree / "proofs/join.json");
   std::ofstream(tree / "proofs/matrices.txt") << matrices;
-  return lab::all_checks().at(check)(lab::Evidence{tree.string(), {}});
+  return lab::all_checks().at(check)(lab::CheckContext{tree.string(), {}});
 }
 
 /// `text` with the first `from` after `place` made `to`.
@@ -72,13 +74,13 @@ TEST_CASE("write the cases of the join anew", "[.][write-join-cases]") {
 
 TEST_CASE("every matrix computed in Coq is the reference's, and each planted fault is found") {
   const std::string sound = contents(proofs + "matrices.txt");
-  const lab::Finding finding = finding_on(sound);
+  const lab::CheckResult finding = finding_on(sound);
   INFO(finding.detail);
   CHECK(finding.sound());
 
   const auto refused = [](const std::string& matrices, const std::string& detail,
                           const std::string& check = "proved_matrices") {
-    const lab::Finding planted = finding_on(matrices, check);
+    const lab::CheckResult planted = finding_on(matrices, check);
     CHECK_FALSE(planted.sound());
     CHECK_THAT(planted.detail, Catch::Contains(detail));
   };

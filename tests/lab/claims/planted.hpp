@@ -12,7 +12,7 @@ namespace tempera::test {
 struct Planted {
   std::string check;
   std::string defect;
-  std::function<void(lab::Judged&)> plant;
+  std::function<void(lab::FunctionsUnderTest&)> plant;
 };
 
 std::vector<Planted> planted_in_records();

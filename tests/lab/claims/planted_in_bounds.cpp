@@ -1,12 +1,38 @@
 #include <algorithm>
 
+#include "gpu/sampler/restart_law.hpp"
+#include "lab/claims/bound_functions.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/claims/truncated_metropolis.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/law.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/four_state.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/analysis/total_variation.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/swap.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
 namespace {
 
 using namespace reference;
-using lab::Judged;
+using lab::FunctionsUnderTest;
 
 /// The truncating kernel, half of the time at rest.
 Matrix lazy(const ComparisonSpace& space, const Power& power) {
@@ -39,10 +65,11 @@ Matrix at_rest(const ComparisonSpace& space, const Power&) {
 
 /// rung_bias with one of its numbers spoilt.
 template <class Spoil>
-std::function<void(Judged&)> spoilt_bias(Spoil spoil) {
-  return [spoil](Judged& judged) {
-    judged.rung_bias = [spoil](const ComparisonSpace& space, const Matrix& kernel,
-                               const Law& target, std::size_t h) {
+std::function<void(FunctionsUnderTest&)> spoilt_bias(Spoil spoil) {
+  return [spoil](FunctionsUnderTest& functions) {
+    functions.of<lab::BoundFunctions>().rung_bias = [spoil](const ComparisonSpace& space,
+                                                            const Matrix& kernel, const Law& target,
+                                                            std::size_t h) {
       RungBias bias = rung_bias(space, kernel, target, h);
       spoil(bias);
       return bias;
@@ -50,9 +77,9 @@ std::function<void(Judged&)> spoilt_bias(Spoil spoil) {
   };
 }
 
-std::function<void(Judged&)> scaled_variation(const Rational& factor) {
-  return [factor](Judged& judged) {
-    judged.total_variation = [factor](const Law& mu, const Law& nu) {
+std::function<void(FunctionsUnderTest&)> scaled_variation(const Rational& factor) {
+  return [factor](FunctionsUnderTest& functions) {
+    functions.of<lab::BoundFunctions>().total_variation = [factor](const Law& mu, const Law& nu) {
       return Rational(factor * total_variation(mu, nu));
     };
   };
@@ -62,17 +89,20 @@ std::function<void(Judged&)> scaled_variation(const Rational& factor) {
 std::vector<Planted> in_bias_bounds(const std::string& check) {
   return {
       {check, "a joint bound without its K",
-       [](Judged& judged) {
-         judged.joint_bias_bound = [](const std::vector<RungBias>& rungs, unsigned n) {
-           const Rational bound =
-               joint_bias_floor(rungs) - integer_power(1 - uniform_entry(rungs), n);
-           return bound > 0 ? bound : Rational(0);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().joint_bias_bound =
+             [](const std::vector<RungBias>& rungs, unsigned n) {
+               const Rational bound =
+                   joint_bias_floor(rungs) - integer_power(1 - uniform_entry(rungs), n);
+               return bound > 0 ? bound : Rational(0);
+             };
        }},
       {check, "a rung's bound one round late",
-       [](Judged& judged) {
-         judged.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
-                                       unsigned n) { return output_bias_bound(rungs, k, n - 1); };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().output_bias_bound =
+             [](const std::vector<RungBias>& rungs, std::size_t k, unsigned n) {
+               return output_bias_bound(rungs, k, n - 1);
+             };
        }},
       {check, "a delta that is too large",
        spoilt_bias([](RungBias& bias) { bias.entry = (bias.entry + 1) / 2; })},
@@ -88,32 +118,34 @@ std::vector<Planted> in_bias_bounds(const std::string& check) {
 std::vector<Planted> planted_in_bounds() {
   std::vector<Planted> all{
       {"minorization", "twice the epsilon",
-       [](Judged& judged) {
-         judged.full_restart_weight = [](const auto& space, const auto& ladder, const auto& law) {
-           return Rational(2 * full_restart_weight(space, ladder, law));
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().full_restart_weight =
+             [](const auto& space, const auto& ladder, const auto& law) {
+               return Rational(2 * full_restart_weight(space, ladder, law));
+             };
        }},
       {"minorization", "an epsilon of nothing",
-       [](Judged& judged) {
-         judged.full_restart_weight = [](const auto&, const auto&, const auto&) {
-           return Rational(0);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().full_restart_weight =
+             [](const auto&, const auto&, const auto&) { return Rational(0); };
        }},
       {"minorization", "a sweep at rest",
-       [](Judged& judged) {
-         judged.local_sweep = [](const ParallelTempering& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().local_sweep = [](const ParallelTempering& chain) {
            return FactoredKernel(chain.shape());
          };
        }},
       {"convergence", "a round at rest",
-       [](Judged& judged) {
-         judged.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().transition = [](const ParallelTempering& chain,
+                                                              std::size_t, std::size_t) {
            return FactoredKernel(chain.shape());
          };
        }},
       {"convergence", "a round that no longer moves one rung",
-       [](Judged& judged) {
-         judged.transition = [](const ParallelTempering& chain, std::size_t, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().transition = [](const ParallelTempering& chain,
+                                                              std::size_t, std::size_t) {
            std::vector<Matrix> kernels;
            for (std::size_t k = 0; k < chain.shape().size(); ++k)
              kernels.push_back(chain.local_kernel(k));
@@ -126,35 +158,51 @@ std::vector<Planted> planted_in_bounds() {
          };
        }},
       {"convergence", "a bound that forgets the initial distance",
-       [](Judged& judged) {
-         judged.convergence_bound = [](const Rational& epsilon, unsigned n, const Rational&) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().convergence_bound = [](const Rational& epsilon,
+                                                                    unsigned n, const Rational&) {
            return convergence_bound(epsilon, n, 1);
          };
        }},
       {"structural_bias", "a variation of nine tenths", scaled_variation(Rational(9, 10))},
       {"truncating_bias", "a kernel at rest",
-       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"truncating_bias", "a kernel that lengthens",
-       [](Judged& judged) { judged.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"crossing", "a kernel that lengthens",
-       [](Judged& judged) { judged.truncating_kernel = lengthening; }},
-      {"crossing", "a kernel at rest", [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
+      {"crossing", "a kernel at rest",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"crossing", "a flow that counts double",
        spoilt_bias([](RungBias& bias) { bias.flow *= 2; })},
       {"shortening_flow", "the sum of the flows, not their mean",
-       [](Judged& judged) {
-         judged.flow_bound = [](const std::vector<RungBias>& rungs) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().flow_bound = [](const std::vector<RungBias>& rungs) {
            return Rational(Rational(rungs.size()) * flow_bound(rungs));
          };
        }},
       {"shortening_flow", "a flow of nothing", spoilt_bias([](RungBias& bias) { bias.flow = 0; })},
       {"shortening_flow", "a variation of nothing", scaled_variation(0)},
       {"truncating_one_way", "a kernel that lengthens",
-       [](Judged& judged) { judged.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"four_state_confinement", "a lazy kernel",
-       [](Judged& judged) { judged.truncating_kernel = lazy; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lazy;
+       }},
       {"four_state_confinement", "a kernel that lengthens",
-       [](Judged& judged) { judged.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
   };
   for (const char* check : {"structural_bias", "truncating_bias"})
     for (Planted& planted : in_bias_bounds(check)) all.push_back(std::move(planted));
@@ -162,39 +210,49 @@ std::vector<Planted> planted_in_bounds() {
 }
 
 std::vector<Planted> planted_in_drift() {
-  const auto without_factor = [](Judged& judged) {
-    judged.restart_through_tau = [](const auto& space, const auto& power, std::size_t) {
+  const auto without_factor = [](FunctionsUnderTest& functions) {
+    functions.of<lab::KernelFunctions>().restart_through_tau = [](const auto& space,
+                                                                  const auto& power, std::size_t) {
       return lab::restart_within_record(space, power, false);
     };
   };
   return {
       {"swaps_preserve_count", "swaps at rest",
-       [](Judged& judged) {
-         judged.truncating_swap_acceptance = [](const auto& space, const auto&, const auto&) {
-           return Matrix(space.size(), space.size());
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_swap_acceptance =
+             [](const auto& space, const auto&, const auto&) {
+               return Matrix(space.size(), space.size());
+             };
        }},
       {"swapped_keep_budget", "a kernel that lengthens",
-       [](Judged& judged) { judged.truncating_kernel = lengthening; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = lengthening;
+       }},
       {"swapped_keep_budget", "swaps at rest",
-       [](Judged& judged) {
-         judged.truncating_swap_acceptance = [](const auto& space, const auto&, const auto&) {
-           return Matrix(space.size(), space.size());
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_swap_acceptance =
+             [](const auto& space, const auto&, const auto&) {
+               return Matrix(space.size(), space.size());
+             };
        }},
       {"mean_count_drop", "a flow that counts double",
        spoilt_bias([](RungBias& bias) { bias.flow *= 2; })},
       {"mean_count_drop", "an excluded mass that is too small",
        spoilt_bias([](RungBias& bias) { bias.excluded_mass /= 2; })},
       {"mean_count_drop", "a kernel at rest",
-       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"count_contracts", "a delta that is too large",
        spoilt_bias([](RungBias& bias) { bias.entry = (bias.entry + 1) / 2; })},
       {"count_contracts", "a kernel at rest",
-       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"long_mass_harmless", "a kernel that censors",
-       [](Judged& judged) {
-         judged.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                                     const Power&) {
            Matrix kernel(space.size(), space.size());
            for (std::size_t x = 0; x < space.size(); ++x) kernel(x, 0) = 1;
            return kernel;
@@ -205,44 +263,51 @@ std::vector<Planted> planted_in_drift() {
       {"transient_crossings", "a flow of nothing",
        spoilt_bias([](RungBias& bias) { bias.flow = 0; })},
       {"bias_bound_reached", "a rung's bound one round late",
-       [](Judged& judged) {
-         judged.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
-                                       unsigned n) { return output_bias_bound(rungs, k, n - 1); };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().output_bias_bound =
+             [](const std::vector<RungBias>& rungs, std::size_t k, unsigned n) {
+               return output_bias_bound(rungs, k, n - 1);
+             };
        }},
       {"bias_bound_reached", "a variation of nine tenths", scaled_variation(Rational(9, 10))},
       {"tau_of_censored", "the factor left out", without_factor},
       {"tau_of_censored", "the length for tau, whatever a censored record counts as",
-       [](Judged& judged) {
-         judged.restart_through_tau = [](const auto& space, const auto& power, std::size_t) {
-           return lab::restart_through_tau(space, power, space.horizon());
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().restart_through_tau =
+             [](const auto& space, const auto& power, std::size_t) {
+               return lab::restart_through_tau(space, power, space.horizon());
+             };
        }},
   };
 }
 
 std::vector<Planted> planted_in_four_states() {
-  const auto lazy_kernel = [](Judged& judged) { judged.truncating_kernel = lazy; };
-  const auto another_power = [](Judged& judged) {
-    judged.power_target = [](const FixedHorizonSpace& space, const Power&) {
+  const auto lazy_kernel = [](FunctionsUnderTest& functions) {
+    functions.of<lab::KernelFunctions>().truncating_kernel = lazy;
+  };
+  const auto another_power = [](FunctionsUnderTest& functions) {
+    functions.of<lab::RecordFunctions>().power_target = [](const FixedHorizonSpace& space,
+                                                           const Power&) {
       return power_target(space, Power(Rational(3)));
     };
   };
-  const auto another_restart = [](Judged& judged) {
-    judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+  const auto another_restart = [](FunctionsUnderTest& functions) {
+    functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,
+                                                                   const auto& power, const auto&) {
       return fixed_horizon_kernel(space, power, RestartLaw({Rational(1, 3), Rational(2, 3)}));
     };
   };
-  const auto without_half = [](Judged& judged) {
-    judged.total_variation_curve = [](const auto& schedule, auto start, const auto& target,
-                                      auto steps) {
+  const auto without_half = [](FunctionsUnderTest& functions) {
+    functions.of<lab::BoundFunctions>().total_variation_curve = [](const auto& schedule, auto start,
+                                                                   const auto& target, auto steps) {
       auto curve = total_variation_curve(schedule, start, target, steps);
       for (Rational& value : curve) value *= 2;
       return curve;
     };
   };
-  const auto one_step_ahead = [](Judged& judged) {
-    judged.total_variation_curve = [](const auto& schedule, auto start, const auto& target,
-                                      auto steps) {
+  const auto one_step_ahead = [](FunctionsUnderTest& functions) {
+    functions.of<lab::BoundFunctions>().total_variation_curve = [](const auto& schedule, auto start,
+                                                                   const auto& target, auto steps) {
       auto curve = total_variation_curve(schedule, start, target, steps + 1);
       curve.erase(curve.begin());
       return curve;
@@ -251,8 +316,8 @@ std::vector<Planted> planted_in_four_states() {
   return {
       {"printed_decimals", "a lazy kernel", lazy_kernel},
       {"printed_decimals", "another last digit",
-       [](Judged& judged) {
-         judged.paper_tables = [](const std::string& tree) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ExperimentFunctions>().paper_tables = [](const std::string& tree) {
            lab::PaperTables tables = lab::read_paper_tables(tree);
            tables.at("fig:condensed-tv-summary").entry("four-state", "N = 5", "Fixed horizon") +=
                Rational(1, 100000);
@@ -261,23 +326,28 @@ std::vector<Planted> planted_in_four_states() {
        }},
       {"back_with_an_eighth", "another restart law", another_restart},
       {"length_only_bound", "a bound one round ahead",
-       [](Judged& judged) {
-         judged.output_bias_bound = [](const std::vector<RungBias>& rungs, std::size_t k,
-                                       unsigned n) { return output_bias_bound(rungs, k, n + 1); };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().output_bias_bound =
+             [](const std::vector<RungBias>& rungs, std::size_t k, unsigned n) {
+               return output_bias_bound(rungs, k, n + 1);
+             };
        }},
       {"valid_masses", "a lazy kernel", lazy_kernel},
       {"falls_then_rises", "a curve one step ahead", one_step_ahead},
       {"censored_unreachable", "a truncating kernel at rest",
-       [](Judged& judged) { judged.truncating_kernel = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = at_rest;
+       }},
       {"full_restart_example", "the restart at 2",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel_at = [](const auto& space, const auto& power, std::size_t) {
-           return fixed_horizon_kernel_at(space, power, 2);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel_at =
+             [](const auto& space, const auto& power, std::size_t) {
+               return fixed_horizon_kernel_at(space, power, 2);
+             };
        }},
       {"full_restart_example", "another power's target for the base law",
-       [](Judged& judged) {
-         judged.base_law = [](const FixedHorizonSpace& space) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().base_law = [](const FixedHorizonSpace& space) {
            return power_target(space, Power(Rational(2)));
          };
        }},
@@ -285,16 +355,18 @@ std::vector<Planted> planted_in_four_states() {
       {"four_state_target", "another power", another_power},
       {"four_state_fixed", "another restart law", another_restart},
       {"four_state_fixed", "another power",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto& restart) {
-           return fixed_horizon_kernel(space, Power(Rational(3)), restart);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel =
+             [](const auto& space, const auto&, const auto& restart) {
+               return fixed_horizon_kernel(space, Power(Rational(3)), restart);
+             };
        }},
       {"four_state_truncating", "a lazy kernel", lazy_kernel},
       {"four_state_invariance", "another power's target", another_power},
       {"four_state_invariance", "a kernel at rest",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,
+                                                                        const auto&, const auto&) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
@@ -305,16 +377,16 @@ std::vector<Planted> planted_in_four_states() {
       {"tv_law_fixed", "another restart law", another_restart},
       {"tv_law_fixed", "a variation without its half", without_half},
       {"tv_law_fixed", "a function with another rate",
-       [](Judged& judged) {
-         judged.four_state_fixed_tv = [](unsigned n) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().four_state_fixed_tv = [](unsigned n) {
            return Rational(Rational(2, 3) * integer_power(Rational(3, 4), n));
          };
        }},
       {"tv_law_truncating", "a lazy kernel", lazy_kernel},
       {"tv_law_truncating", "a variation without its half", without_half},
       {"tv_law_truncating", "a function one step ahead",
-       [](Judged& judged) {
-         judged.four_state_truncating_tv = [](unsigned n) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().four_state_truncating_tv = [](unsigned n) {
            return four_state_truncating_tv(n + 1);
          };
        }},
@@ -325,8 +397,8 @@ std::vector<Planted> planted_in_four_states() {
       {"tv_at_minimum", "a variation without its half", without_half},
       {"censored_mass", "a lazy kernel", lazy_kernel},
       {"censored_mass", "a function one step ahead",
-       [](Judged& judged) {
-         judged.four_state_censored_mass = [](unsigned n) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().four_state_censored_mass = [](unsigned n) {
            return four_state_censored_mass(n + 1);
          };
        }},

@@ -2,12 +2,25 @@
 #include <map>
 #include <optional>
 
+#include "gpu/engine/engine.hpp"
+#include "gpu/lottery/philox.hpp"
+#include "gpu/lottery/winner.hpp"
+#include "gpu/sampler/progress.hpp"
+#include "lab/claims/join_case.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/defects/gallery.hpp"
+#include "lab/enumerate/compiled_space.hpp"
+#include "lab/enumerate/real.hpp"
+#include "lab/laws/law.hpp"
+#include "lab/laws/law_question.hpp"
+#include "lab/laws/shipped_laws.hpp"
+#include "lab/laws/shipped_models.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
 namespace {
 
-using lab::Judged;
+using lab::FunctionsUnderTest;
 using lab::Real;
 using lab::ShippedLaw;
 
@@ -46,25 +59,26 @@ const std::vector<lab::NamedMatrix>& sound_matrices(const lab::JoinCase& join) {
 
 /// The shipped laws with one number of the last that `concerned` picks spoilt.
 template <class Concerned, class Spoil>
-std::function<void(Judged&)> spoilt_law(Concerned concerned, Spoil spoil) {
-  return [=](Judged& judged) {
-    judged.shipped_laws = [=](const std::vector<lab::ShippedUse>& uses) {
-      auto laws = sound_laws(uses);
-      for (std::size_t i = laws.size(); i-- > 0;)
-        if (concerned(laws[i])) {
-          spoil(laws[i]);
-          break;
-        }
-      return laws;
-    };
+std::function<void(FunctionsUnderTest&)> spoilt_law(Concerned concerned, Spoil spoil) {
+  return [=](FunctionsUnderTest& functions) {
+    functions.of<lab::ProgramFunctions>().shipped_laws =
+        [=](const std::vector<lab::ShippedUse>& uses) {
+          auto laws = sound_laws(uses);
+          for (std::size_t i = laws.size(); i-- > 0;)
+            if (concerned(laws[i])) {
+              spoil(laws[i]);
+              break;
+            }
+          return laws;
+        };
   };
 }
 
 template <class Spoil>
-std::function<void(Judged&)> spoilt_report(Spoil spoil) {
-  return [spoil](Judged& judged) {
-    judged.compiled_law = [spoil](const lab::EnumerableModel& model,
-                                  const lab::LawQuestion& question) {
+std::function<void(FunctionsUnderTest&)> spoilt_report(Spoil spoil) {
+  return [spoil](FunctionsUnderTest& functions) {
+    functions.of<lab::ProgramFunctions>().compiled_law = [spoil](const lab::EnumerableModel& model,
+                                                                 const lab::LawQuestion& question) {
       lab::LawReport report = sound_report(model, question);
       if (question.powers.size() == 2) spoil(report);
       return report;
@@ -73,21 +87,21 @@ std::function<void(Judged&)> spoilt_report(Spoil spoil) {
 }
 
 template <class Spoil>
-std::function<void(Judged&)> spoilt_gallery(Spoil spoil) {
-  return [spoil](Judged& judged) {
-    judged.defect_gallery = [spoil](const auto& model, const auto& name, auto horizon,
-                                    const auto& powers) {
-      auto gallery = sound_gallery(model, name, horizon, powers);
-      spoil(gallery);
-      return gallery;
-    };
+std::function<void(FunctionsUnderTest&)> spoilt_gallery(Spoil spoil) {
+  return [spoil](FunctionsUnderTest& functions) {
+    functions.of<lab::ProgramFunctions>().defect_gallery =
+        [spoil](const auto& model, const auto& name, auto horizon, const auto& powers) {
+          auto gallery = sound_gallery(model, name, horizon, powers);
+          spoil(gallery);
+          return gallery;
+        };
   };
 }
 
 /// The first entry of the matrices of this name, made one more.
-std::function<void(Judged&)> spoilt_matrix(const std::string& spoilt) {
-  return [spoilt](Judged& judged) {
-    judged.reference_matrices = [spoilt](const lab::JoinCase& join) {
+std::function<void(FunctionsUnderTest&)> spoilt_matrix(const std::string& spoilt) {
+  return [spoilt](FunctionsUnderTest& functions) {
+    functions.of<lab::ProgramFunctions>().reference_matrices = [spoilt](const lab::JoinCase& join) {
       auto matrices = sound_matrices(join);
       for (auto& [name, matrix] : matrices)
         if (name == spoilt) matrix(0, 0) += 1;
@@ -103,27 +117,27 @@ std::vector<Planted> planted_in_compiled() {
   const auto joint = [](const ShippedLaw& law) { return law.powers.size() > 1; };
   std::vector<Planted> all{
       {"lottery_winner", "a winner one ticket early",
-       [](Judged& judged) {
-         judged.winner_of = [](const std::uint64_t* tickets, std::uint64_t count,
-                               std::uint64_t threshold) {
-           std::uint64_t sum = 0;
-           for (std::uint64_t i = 0; i < count; ++i)
-             if ((sum += tickets[i]) >= threshold) return i;
-           return count;
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().winner_of =
+             [](const std::uint64_t* tickets, std::uint64_t count, std::uint64_t threshold) {
+               std::uint64_t sum = 0;
+               for (std::uint64_t i = 0; i < count; ++i)
+                 if ((sum += tickets[i]) >= threshold) return i;
+               return count;
+             };
        }},
       {"lottery_winner", "the lower half of the word left out",
-       [](Judged& judged) {
-         judged.threshold_of = [](const gpu::Word& word, std::uint64_t total) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().threshold_of = [](const gpu::Word& word,
+                                                                 std::uint64_t total) {
            const std::uint64_t high = (std::uint64_t{word.limb[3]} << 32) | word.limb[2];
            return gpu::multiply_high(high, total);
          };
        }},
       {"lottery_winner", "the last winner for every threshold",
-       [](Judged& judged) {
-         judged.winner_of = [](const std::uint64_t*, std::uint64_t count, std::uint64_t) {
-           return count - 1;
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().winner_of =
+             [](const std::uint64_t*, std::uint64_t count, std::uint64_t) { return count - 1; };
        }},
       {"lottery_invariant", "a target that one move leaves by more than the bound",
        spoilt_law(local, [](ShippedLaw& law) { law.tv_one_step = 1e-10; })},
@@ -160,46 +174,49 @@ std::vector<Planted> planted_in_compiled() {
          if (gallery[0].caught) gallery[0].caught->compiled = gallery[0].caught->exact;
        })},
       {"planted_defects", "sound kernels that fail",
-       [](Judged& judged) {
-         judged.check_kernels = [](const auto&, auto, const auto&) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().check_kernels = [](const auto&, auto, const auto&) {
            return std::optional(lab::Counterexample{"local move", "a", "e", "1", "0"});
          };
        }},
       {"swaps_call_no_model", "a pass for every sweep",
-       [](Judged& judged) {
-         judged.passes_of_run = [](std::size_t local_moves, std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().passes_of_run = [](std::size_t local_moves,
+                                                                  std::size_t sweeps) {
            return lab::passes_of_run(local_moves, sweeps) + sweeps;
          };
        }},
       {"swaps_call_no_model", "no pass for local moves",
-       [](Judged& judged) {
-         judged.passes_of_run = [](std::size_t, std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().passes_of_run = [](std::size_t, std::size_t sweeps) {
            return lab::passes_of_run(0, sweeps);
          };
        }},
       {"same_bits", "bits that depend on the batch",
-       [](Judged& judged) {
-         judged.bits_of_run = [](std::size_t batch, gpu::WorkOrder, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().bits_of_run = [](std::size_t batch, gpu::WorkOrder,
+                                                                std::size_t) {
            return std::vector<std::uint64_t>{batch};
          };
        }},
       {"same_bits", "bits that depend on the order of work",
-       [](Judged& judged) {
-         judged.bits_of_run = [](std::size_t, gpu::WorkOrder order, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().bits_of_run = [](std::size_t, gpu::WorkOrder order,
+                                                                std::size_t) {
            return std::vector<std::uint64_t>{static_cast<std::uint64_t>(order)};
          };
        }},
       {"same_bits", "bits that depend on the threads",
-       [](Judged& judged) {
-         judged.bits_of_run = [](std::size_t, gpu::WorkOrder, std::size_t threads) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().bits_of_run = [](std::size_t, gpu::WorkOrder,
+                                                                std::size_t threads) {
            return std::vector<std::uint64_t>{threads};
          };
        }},
       {"same_bits", "a run that leaves nothing",
-       [](Judged& judged) {
-         judged.bits_of_run = [](std::size_t, gpu::WorkOrder, std::size_t) {
-           return std::vector<std::uint64_t>{};
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().bits_of_run =
+             [](std::size_t, gpu::WorkOrder, std::size_t) { return std::vector<std::uint64_t>{}; };
        }},
   };
   for (const char* name : {"local-1", "swap-1", "ordered-sweep", "odd-layer", "transition"})

@@ -1,12 +1,32 @@
+#include "gpu/sampler/chain.hpp"
+#include "gpu/sampler/ladder.hpp"
+#include "gpu/sampler/restart_law.hpp"
+#include "gpu/sampler/sweep.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
 #include "reference/kernels/joint_states.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/restart_law.hpp"
+#include "reference/kernels/suffix_proposal.hpp"
+#include "reference/kernels/swap.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 #include "tests/reference/planted.hpp"
 
 namespace tempera::test {
+namespace in_kernels {
 namespace {
 
 using namespace reference;
-using lab::Judged;
+using lab::FunctionsUnderTest;
 using Chain = ParallelTempering;
 
 /// Every proposal of q_r accepted.
@@ -45,65 +65,80 @@ FactoredKernel unscored_sweep(const Chain& chain) {
 
 }  // namespace
 
-std::vector<Planted> planted_in_kernels() {
+std::vector<Planted> planted() {
   using planted::Defect;
   std::vector<Planted> all{
       {"local_reversible", "every proposal accepted",
-       [](Judged& judged) { judged.fixed_horizon_kernel_at = always_accepted; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel_at = always_accepted;
+       }},
       {"local_mixture", "the uniform law whatever the restart law",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
-           return fixed_horizon_kernel(space, power, RestartLaw::uniform(space.horizon()));
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel =
+             [](const auto& space, const auto& power, const auto&) {
+               return fixed_horizon_kernel(space, power, RestartLaw::uniform(space.horizon()));
+             };
        }},
       {"local_mixture", "an acceptance without the proposal's score",
-       [](Judged& judged) {
-         judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
-           return planted::local_kernel(space, power, Defect::unscored_proposal);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().fixed_horizon_kernel =
+             [](const auto& space, const auto& power, const auto&) {
+               return planted::local_kernel(space, power, Defect::unscored_proposal);
+             };
        }},
       {"sweep_invariant", "local moves without acceptance",
-       [](Judged& judged) { judged.local_sweep = unscored_sweep; }},
-      {"sweep_invariant", "a sweep at rest", [](Judged& judged) { judged.local_sweep = at_rest; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().local_sweep = unscored_sweep;
+       }},
+      {"sweep_invariant", "a sweep at rest",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().local_sweep = at_rest;
+       }},
       {"swap_invariant", "transposed powers",
-       [](Judged& judged) {
-         judged.swap = [](const Chain& chain, std::size_t) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().swap = [](const Chain& chain, std::size_t) {
            return and_transposed(at_rest(chain), chain);
          };
        }},
       {"swap_invariant", "swaps at rest",
-       [](Judged& judged) {
-         judged.swap = [](const Chain& chain, std::size_t) { return at_rest(chain); };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().swap = [](const Chain& chain, std::size_t) {
+           return at_rest(chain);
+         };
        }},
       {"adj_invariant", "transposed powers at the last edge",
-       [](Judged& judged) {
-         judged.ordered_sweep = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().ordered_sweep = [](const Chain& chain) {
            return and_transposed(chain.ordered_sweep(), chain);
          };
        }},
-      {"adj_invariant", "a sweep at rest", [](Judged& judged) { judged.ordered_sweep = at_rest; }},
+      {"adj_invariant", "a sweep at rest",
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().ordered_sweep = at_rest;
+       }},
       {"deo_invariant", "transposed powers in the even layer",
-       [](Judged& judged) {
-         judged.even_layer = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().even_layer = [](const Chain& chain) {
            return and_transposed(at_rest(chain), chain);
          };
        }},
       {"deo_invariant", "transposed powers in the odd layer",
-       [](Judged& judged) {
-         judged.odd_layer = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().odd_layer = [](const Chain& chain) {
            return and_transposed(at_rest(chain), chain);
          };
        }},
       {"transition_invariant", "transposed powers where there are three sweeps",
-       [](Judged& judged) {
-         judged.transition = [](const Chain& chain, std::size_t local, std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().transition = [](const Chain& chain, std::size_t local,
+                                                              std::size_t sweeps) {
            const FactoredKernel round = chain.transition(local, sweeps);
            return sweeps == 3 ? and_transposed(round, chain) : round;
          };
        }},
       {"transition_invariant", "a product target with its rungs reversed",
-       [](Judged& judged) {
-         judged.product_target = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().product_target = [](const Chain& chain) {
            std::vector<Law> laws;
            for (std::size_t k = chain.shape().size(); k-- > 0;)
              laws.push_back(chain.rung_target(k));
@@ -111,14 +146,14 @@ std::vector<Planted> planted_in_kernels() {
          };
        }},
       {"transition_invariant_deo", "transposed powers",
-       [](Judged& judged) {
-         judged.even_odd_transition = [](const Chain& chain) {
-           return and_transposed(chain.even_odd_transition(), chain);
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().deo_transition = [](const Chain& chain) {
+           return and_transposed(chain.deo_transition(), chain);
          };
        }},
       {"output_marginal", "the product in reversed order of the rungs",
-       [](Judged& judged) {
-         judged.product_target = [](const Chain& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().product_target = [](const Chain& chain) {
            std::vector<Law> laws;
            for (std::size_t k = chain.shape().size(); k-- > 0;)
              laws.push_back(chain.rung_target(k));
@@ -126,61 +161,69 @@ std::vector<Planted> planted_in_kernels() {
          };
        }},
       {"swap_ratio", "transposed powers",
-       [](Judged& judged) {
-         judged.swap_acceptance = [](const Law& lower, const Law& upper) {
-           return swap_acceptance(upper, lower);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().swap_acceptance =
+             [](const Law& lower, const Law& upper) { return swap_acceptance(upper, lower); };
        }},
       {"swap_ratio", "every swap accepted",
-       [](Judged& judged) {
-         judged.swap_acceptance = [](const Law& lower, const Law&) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().swap_acceptance = [](const Law& lower, const Law&) {
            return swap_acceptance(lower, lower);
          };
        }},
       {"restart_factor", "the factor left out",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto& power, bool) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().restart_within_record = [](const auto& space,
+                                                                         const auto& power, bool) {
            return lab::restart_within_record(space, power, false);
          };
        }},
       {"restart_factor", "a kernel at rest",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto&, bool) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().restart_within_record = [](const auto& space,
+                                                                         const auto&, bool) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
          };
        }},
       {"restart_without_factor", "the factor where there should be none",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto& power, bool) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().restart_within_record = [](const auto& space,
+                                                                         const auto& power, bool) {
            return lab::restart_within_record(space, power, true);
          };
        }},
       {"restart_without_factor", "another power",
-       [](Judged& judged) {
-         judged.restart_within_record = [](const auto& space, const auto&, bool factor) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().restart_within_record = [](const auto& space,
+                                                                         const auto&, bool factor) {
            return lab::restart_within_record(space, Power(Rational(3)), factor);
          };
        }},
       {"stage_targets", "another ladder's target",
-       [](Judged& judged) {
-         judged.stage_target = [](const auto& model, auto horizon, auto block, const auto& ladder,
-                                  auto m) {
-           std::vector<Power> powers;
-           for (std::size_t k = 0; k < ladder.rungs(); ++k)
-             powers.emplace_back(ladder[k].value() + 1);
-           return stage_target(model, horizon, block, Ladder(powers), m);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().stage_target =
+             [](const auto& model, auto horizon, auto block, const auto& ladder, auto m) {
+               std::vector<Power> powers;
+               for (std::size_t k = 0; k < ladder.rungs(); ++k)
+                 powers.emplace_back(ladder[k].value() + 1);
+               return stage_target(model, horizon, block, Ladder(powers), m);
+             };
        }},
       {"stage_targets", "transposed powers in the refinement",
-       [](Judged& judged) {
-         judged.transition = [](const Chain& chain, std::size_t local, std::size_t sweeps) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().transition = [](const Chain& chain, std::size_t local,
+                                                              std::size_t sweeps) {
            return and_transposed(chain.transition(local, sweeps), chain);
          };
        }},
   };
   return all;
 }
+
+}  // namespace in_kernels
+
+std::vector<Planted> planted_in_kernels() { return in_kernels::planted(); }
 
 }  // namespace tempera::test

@@ -1,16 +1,26 @@
 #include "gpu/sampler/best_of_n.hpp"
+#include "gpu/sampler/chain.hpp"
+#include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/sampler/power_smc.hpp"
+#include "gpu/sampler/progress.hpp"
+#include "gpu/sampler/record.hpp"
+#include "gpu/sampler/stages.hpp"
 #include "gpu/sampler/tokenwise_sampling.hpp"
 #include "gpu/sampler/uncoupled_ladder.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "lab/laws/named_sampler_law.hpp"
+#include "reference/model/record.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
 namespace {
 
 /// Another program under a sampler's name.
-std::function<void(lab::Judged&)> in_place_of(const std::string& sampler, lab::Program program) {
-  return [=](lab::Judged& judged) {
-    judged.sampler_program = [=](const std::string& name) {
+std::function<void(lab::FunctionsUnderTest&)> in_place_of(const std::string& sampler,
+                                                          lab::Program program) {
+  return [=](lab::FunctionsUnderTest& functions) {
+    functions.of<lab::ProgramFunctions>().sampler_program = [=](const std::string& name) {
       return name == sampler ? program : lab::program_named(name);
     };
   };
@@ -36,12 +46,12 @@ gpu::Plan with_sweeps(const gpu::Plan& plan, std::size_t sweeps) {
   for (gpu::Stage& stage : other.stages) stage.sweeps = sweeps;
   return other;
 }
-gpu::Task one_sweep_less(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task one_sweep_less(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                          gpu::Observer* observer) {
   const gpu::Plan other = with_sweeps(plan, plan.stages.front().sweeps - 1);
   co_await gpu::parallel_power_tempering(run, other, progress, observer);
 }
-gpu::Task one_move_more(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task one_move_more(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                         gpu::Observer* observer) {
   gpu::Plan other = plan;
   for (gpu::Stage& stage : other.stages) ++stage.local_moves;

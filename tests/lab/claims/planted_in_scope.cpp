@@ -1,22 +1,52 @@
 #include <algorithm>
 
+#include "lab/claims/bound_functions.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/kernel_functions.hpp"
+#include "lab/claims/ladder_functions.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/contest/contest.hpp"
+#include "lab/contest/exact_comparison.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/analysis/convergence_bound.hpp"
+#include "reference/analysis/diagnostics.hpp"
+#include "reference/analysis/gamma_family.hpp"
+#include "reference/analysis/power_family.hpp"
+#include "reference/analysis/round_trip.hpp"
+#include "reference/analysis/structural_bias.hpp"
+#include "reference/kernels/continuation_mass.hpp"
+#include "reference/kernels/factored_kernel.hpp"
+#include "reference/kernels/fixed_horizon_kernel.hpp"
+#include "reference/kernels/ladder.hpp"
+#include "reference/kernels/parallel_tempering.hpp"
+#include "reference/kernels/power_target.hpp"
+#include "reference/kernels/progressive.hpp"
+#include "reference/kernels/token_proposal.hpp"
+#include "reference/kernels/truncating_kernel.hpp"
+#include "reference/model/finite_model.hpp"
+#include "reference/model/record.hpp"
+#include "reference/model/record_space.hpp"
+#include "reference/numbers/interval.hpp"
+#include "reference/numbers/matrix.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
 namespace {
 
 using namespace reference;
-using lab::Judged;
+using lab::FunctionsUnderTest;
 
-void swaps_at_rest(Judged& judged) {
-  judged.swap = [](const ParallelTempering& chain, std::size_t) {
+void swaps_at_rest(FunctionsUnderTest& functions) {
+  functions.of<lab::KernelFunctions>().swap = [](const ParallelTempering& chain, std::size_t) {
     return FactoredKernel(chain.shape());
   };
 }
 
 /// Swaps that always happen.
-void swaps_of_all(Judged& judged) {
-  judged.swap = [](const ParallelTempering& chain, std::size_t k) {
+void swaps_of_all(FunctionsUnderTest& functions) {
+  functions.of<lab::KernelFunctions>().swap = [](const ParallelTempering& chain, std::size_t k) {
     FactoredKernel kernel(chain.shape());
     const std::size_t size = chain.shape()[k - 1];
     Matrix accepted(size, size);
@@ -27,8 +57,9 @@ void swaps_of_all(Judged& judged) {
   };
 }
 
-void local_at_rest(Judged& judged) {
-  judged.fixed_horizon_kernel = [](const auto& space, const auto&, const auto&) {
+void local_at_rest(FunctionsUnderTest& functions) {
+  functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space, const auto&,
+                                                                 const auto&) {
     Matrix kernel(space.size(), space.size());
     complete_rows_on_diagonal(kernel);
     return kernel;
@@ -36,15 +67,16 @@ void local_at_rest(Judged& judged) {
 }
 
 /// Always from the first position, whatever the restart law.
-void full_restarts(Judged& judged) {
-  judged.fixed_horizon_kernel = [](const auto& space, const auto& power, const auto&) {
+void full_restarts(FunctionsUnderTest& functions) {
+  functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,
+                                                                 const auto& power, const auto&) {
     return fixed_horizon_kernel_at(space, power, 1);
   };
 }
 
-std::function<void(Judged&)> spoilt_refinement(void (*spoil)(lab::RefinementCalls&)) {
-  return [spoil](Judged& judged) {
-    judged.calls_of_refinement = [spoil](std::uint64_t seed) {
+std::function<void(FunctionsUnderTest&)> spoilt_refinement(void (*spoil)(lab::RefinementCalls&)) {
+  return [spoil](FunctionsUnderTest& functions) {
+    functions.of<lab::ProgramFunctions>().calls_of_refinement = [spoil](std::uint64_t seed) {
       lab::RefinementCalls calls = lab::calls_of_refinement(seed);
       spoil(calls);
       return calls;
@@ -52,10 +84,10 @@ std::function<void(Judged&)> spoilt_refinement(void (*spoil)(lab::RefinementCall
   };
 }
 
-std::function<void(Judged&)> spoilt_bias(void (*spoil)(RungBias&)) {
-  return [spoil](Judged& judged) {
-    judged.rung_bias = [spoil](const auto& space, const auto& kernel, const auto& target,
-                               std::size_t h) {
+std::function<void(FunctionsUnderTest&)> spoilt_bias(void (*spoil)(RungBias&)) {
+  return [spoil](FunctionsUnderTest& functions) {
+    functions.of<lab::BoundFunctions>().rung_bias = [spoil](const auto& space, const auto& kernel,
+                                                            const auto& target, std::size_t h) {
       RungBias bias = rung_bias(space, kernel, target, h);
       spoil(bias);
       return bias;
@@ -64,8 +96,9 @@ std::function<void(Judged&)> spoilt_bias(void (*spoil)(RungBias&)) {
 }
 
 /// Every record goes to the first one, which is the shortest open or ended.
-void truncating_that_gathers(Judged& judged) {
-  judged.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+void truncating_that_gathers(FunctionsUnderTest& functions) {
+  functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                              const Power&) {
     std::size_t open = 0;
     for (std::size_t x = 0; x < space.size(); ++x)
       if (!space[x].terminated && space[x].length() == 1) open = x;
@@ -80,23 +113,27 @@ void truncating_that_gathers(Judged& judged) {
 std::vector<Planted> planted_in_scope() {
   return {
       {"growth_at_constant", "a sweep for a layer",
-       [](Judged& judged) {
-         judged.even_odd_round_trip_formula = [](const EdgeAcceptances& a) {
-           return Rational(ordered_round_trip_formula(a).total() * Rational(a.size()));
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().deo_round_trip_formula =
+             [](const EdgeAcceptances& a) {
+               return Rational(adj_round_trip_formula(a).total() * Rational(a.size()));
+             };
        }},
       {"growth_at_constant", "rejections left out",
-       [](Judged& judged) {
-         judged.ordered_round_trip_formula = [](const EdgeAcceptances& a) {
-           return ordered_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
-         };
-         judged.even_odd_round_trip_formula = [](const EdgeAcceptances& a) {
-           return even_odd_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().adj_round_trip_formula =
+             [](const EdgeAcceptances& a) {
+               return adj_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
+             };
+         functions.of<lab::LadderFunctions>().deo_round_trip_formula =
+             [](const EdgeAcceptances& a) {
+               return deo_round_trip_formula(EdgeAcceptances(a.size(), Rational(1)));
+             };
        }},
       {"padding_in_vocabulary", "another row",
-       [](Judged& judged) {
-         judged.token_row = [](const FiniteModel& model, std::span<const Token>) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().token_row = [](const FiniteModel& model,
+                                                             std::span<const Token>) {
            TokenRow row(model.vocabulary_size());
            row.back() = 1;
            return row;
@@ -108,14 +145,14 @@ std::vector<Planted> planted_in_scope() {
       {"full_restart_sufficient", "a kernel at rest", local_at_rest},
       {"full_restart_sufficient", "a full restart whatever the law", full_restarts},
       {"inconsistent_stages", "the base law",
-       [](Judged& judged) {
-         judged.power_target = [](const FixedHorizonSpace& space, const Power&) {
-           return base_law(space);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().power_target =
+             [](const FixedHorizonSpace& space, const Power&) { return base_law(space); };
        }},
       {"both_directions", "a proposal of shorter records alone",
-       [](Judged& judged) {
-         judged.suffix_proposal = [](const RecordSpace& space, const Power& power) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().suffix_proposal = [](const RecordSpace& space,
+                                                                   const Power& power) {
            const auto q = lab::suffix_law(space, power);
            return [q, &space](std::size_t r, std::size_t x, std::size_t y) -> Rational {
              return space[y].length() > space[x].length() ? Rational(0) : q(r, x, y);
@@ -123,71 +160,73 @@ std::vector<Planted> planted_in_scope() {
          };
        }},
       {"last_continuation", "the mass of the token too",
-       [](Judged& judged) {
-         judged.continuation_mass = [](const auto& space, const auto& power, const auto& prefix,
-                                       Token token) {
-           return Rational(continuation_mass(space, power, prefix, token) / 2);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().continuation_mass =
+             [](const auto& space, const auto& power, const auto& prefix, Token token) {
+               return Rational(continuation_mass(space, power, prefix, token) / 2);
+             };
        }},
       {"power_one", "a power more",
-       [](Judged& judged) {
-         judged.power_target = [](const FixedHorizonSpace& space, const Power& power) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().power_target = [](const FixedHorizonSpace& space,
+                                                                const Power& power) {
            return power_target(space, Power(power.value() + 1));
          };
        }},
       {"power_one", "a proposal of another power",
-       [](Judged& judged) {
-         judged.token_proposal = [](const TokenRow& row, const Power& power) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().token_proposal = [](const TokenRow& row,
+                                                                  const Power& power) {
            return token_proposal(row, Power(power.value() + 1));
          };
        }},
       {"smaller_than_uniform", "the restarts alone",
-       [](Judged& judged) {
-         judged.full_restart_weight = [](const auto& space, const auto& ladder, const auto&) {
-           Rational weight = 1;
-           for (std::size_t k = 0; k < ladder.rungs(); ++k) weight /= Rational(space.horizon());
-           return weight;
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::BoundFunctions>().full_restart_weight =
+             [](const auto& space, const auto& ladder, const auto&) {
+               Rational weight = 1;
+               for (std::size_t k = 0; k < ladder.rungs(); ++k) weight /= Rational(space.horizon());
+               return weight;
+             };
        }},
       {"one_sweep_is_exact", "a sweep at rest",
-       [](Judged& judged) {
-         judged.local_sweep = [](const ParallelTempering& chain) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().local_sweep = [](const ParallelTempering& chain) {
            return FactoredKernel(chain.shape());
          };
        }},
       {"divided_by_length", "a term of nothing",
-       [](Judged& judged) {
-         judged.negative_entropy = [](const TokenRow&, long bits) { return Interval(0, bits); };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ExperimentFunctions>().negative_entropy =
+             [](const TokenRow&, long bits) { return Interval(0, bits); };
        }},
       {"gamma_acceptances", "a function of the gap",
-       [](Judged& judged) {
-         judged.gamma_acceptance = [](unsigned shape, const Rational& lower,
-                                      const Rational& upper) {
-           return gamma_acceptance(shape, 1, Rational(1 + upper - lower));
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().gamma_acceptance =
+             [](unsigned shape, const Rational& lower, const Rational& upper) {
+               return gamma_acceptance(shape, 1, Rational(1 + upper - lower));
+             };
        }},
       {"gamma_acceptances", "one acceptance for all",
-       [](Judged& judged) {
-         judged.gamma_acceptance = [](unsigned, const Rational&, const Rational&) {
-           return Rational(1, 2);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().gamma_acceptance =
+             [](unsigned, const Rational&, const Rational&) { return Rational(1, 2); };
        }},
       {"gamma_acceptances", "the mean for the variance",
-       [](Judged& judged) {
-         judged.gamma_variance = [](unsigned shape, const Rational& power) {
-           return Rational(shape / power);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().gamma_variance =
+             [](unsigned shape, const Rational& power) { return Rational(shape / power); };
        }},
       {"geometric_rejections", "a sweep that does not reject",
-       [](Judged& judged) {
-         judged.ordered_sweep_chain = [](const EdgeAcceptances& a) {
-           return ordered_sweep_chain(EdgeAcceptances(a.size(), Rational(1)));
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().adj_chain = [](const EdgeAcceptances& a) {
+           return adj_chain(EdgeAcceptances(a.size(), Rational(1)));
          };
        }},
       {"endpoint_stays", "two sweeps for one",
-       [](Judged& judged) {
-         judged.ordered_sweep_chain = [](const EdgeAcceptances& a) {
-           const Matrix once = ordered_sweep_chain(a);
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().adj_chain = [](const EdgeAcceptances& a) {
+           const Matrix once = adj_chain(a);
            Matrix twice(once.rows(), once.columns());
            for (std::size_t x = 0; x < once.rows(); ++x)
              for (std::size_t y = 0; y < once.rows(); ++y)
@@ -204,54 +243,54 @@ std::vector<Planted> planted_in_scope() {
       {"caches_follow_records", "a stale cache",
        spoilt_refinement([](lab::RefinementCalls& calls) { calls.caches_are_own = false; })},
       {"cached_scores", "the last token left out",
-       [](Judged& judged) {
-         judged.cached_score = [](const FiniteModel& model, std::size_t horizon,
-                                  std::vector<Token> tokens) {
-           tokens.pop_back();
-           return lab::cached_score(model, horizon, tokens);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::RecordFunctions>().cached_score =
+             [](const FiniteModel& model, std::size_t horizon, std::vector<Token> tokens) {
+               tokens.pop_back();
+               return lab::cached_score(model, horizon, tokens);
+             };
        }},
       {"joint_long_mass", "half the mass",
        spoilt_bias([](RungBias& bias) { bias.excluded_mass /= 2; })},
       {"flow_moves_target", "a kernel at rest, and a flow",
-       [](Judged& judged) {
-         judged.truncating_kernel = [](const ComparisonSpace& space, const Power&) {
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
+                                                                     const Power&) {
            Matrix kernel(space.size(), space.size());
            complete_rows_on_diagonal(kernel);
            return kernel;
          };
-         spoilt_bias([](RungBias& bias) { bias.flow = 1; })(judged);
+         spoilt_bias([](RungBias& bias) { bias.flow = 1; })(functions);
        }},
       {"shortened_by_terminal", "open records cut short", truncating_that_gathers},
       {"censored_terminates", "a kernel at rest", local_at_rest},
       {"earlier_blocks", "a kernel at rest", local_at_rest},
       {"tokens_grow", "tokens per rung",
-       [](Judged& judged) {
-         judged.progressive_run = [](const auto& model, auto horizon, auto block,
-                                     const auto& ladder, const auto& stages, auto schedule,
-                                     const auto& restart) {
-           ProgressiveRun run =
-               progressive_run(model, horizon, block, ladder, stages, schedule, restart);
-           run.decode_tokens /= Rational(ladder.rungs() * ladder.rungs());
-           return run;
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::KernelFunctions>().progressive_run =
+             [](const auto& model, auto horizon, auto block, const auto& ladder, const auto& stages,
+                auto schedule, const auto& restart) {
+               ProgressiveRun run =
+                   progressive_run(model, horizon, block, ladder, stages, schedule, restart);
+               run.decode_tokens /= Rational(ladder.rungs() * ladder.rungs());
+               return run;
+             };
        }},
       {"close_powers", "powers that are far apart",
-       [](Judged& judged) {
-         judged.equilibrium_acceptance = [](const std::vector<Rational>& p0, const Rational& lower,
-                                            const Rational& upper, long bits) {
-           return equilibrium_acceptance(p0, lower, Rational(upper + 4), bits);
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::LadderFunctions>().equilibrium_acceptance =
+             [](const std::vector<Rational>& p0, const Rational& lower, const Rational& upper,
+                long bits) { return equilibrium_acceptance(p0, lower, Rational(upper + 4), bits); };
        }},
       {"single_chain_ahead", "a distance that swaps alone lower",
-       [](Judged& judged) {
-         judged.compare_exactly = [](const FiniteModel& model,
-                                     const lab::ExactComparisonSettings& settings) {
-           lab::ExactComparison comparison = lab::compare_exactly(model, settings);
-           for (lab::ExactRow& row : comparison.rows)
-             if (row.sampler == "ppt") row.tv = 0;
-           return comparison;
-         };
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().compare_exactly =
+             [](const FiniteModel& model, const lab::ExactComparisonSettings& settings) {
+               lab::ExactComparison comparison = lab::compare_exactly(model, settings);
+               for (lab::ExactRow& row : comparison.rows)
+                 if (row.sampler == "ppt") row.tv = 0;
+               return comparison;
+             };
        }},
   };
 }

@@ -1,17 +1,24 @@
+#include "gpu/session/presets.hpp"
+#include "lab/claims/experiment_functions.hpp"
+#include "lab/claims/paper_tables.hpp"
+#include "lab/claims/program_functions.hpp"
+#include "lab/claims/record_functions.hpp"
+#include "lab/enumerate/program_walk.hpp"
+#include "reference/numbers/rational.hpp"
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
 namespace {
 
 using namespace reference;
-using lab::Judged;
+using lab::FunctionsUnderTest;
 
 /// Another value in one place of one table.
 Planted misread(const std::string& check, const std::string& label, const std::string& group,
                 const std::string& row, const std::string& column, const Rational& value) {
   return {check, label + ", " + group + ", " + row + ", " + column + " misread",
-          [=](Judged& judged) {
-            judged.paper_tables = [=](const std::string& tree) {
+          [=](FunctionsUnderTest& functions) {
+            functions.of<lab::ExperimentFunctions>().paper_tables = [=](const std::string& tree) {
               lab::PaperTables tables = lab::read_paper_tables(tree);
               tables.at(label).entry(group, row, column) = value;
               return tables;
@@ -100,7 +107,9 @@ std::vector<Planted> planted_in_tables() {
               Rational(30, 10)),
       misread("printed_configuration", hyper, "Qwen3", "GSM8K", "N_MCMC", 11),
       {"printed_configuration", "a preset with another power",
-       [](Judged& judged) { judged.presets.front().powers.back() = 3.0; }},
+       [](FunctionsUnderTest& functions) {
+         functions.of<lab::ProgramFunctions>().presets.front().powers.back() = 3.0;
+       }},
   };
 }
 

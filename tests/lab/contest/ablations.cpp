@@ -37,7 +37,7 @@ TEST_CASE("each ablation varies one thing about ppt and leaves the rest") {
   const lab::Contest contest(model, 2, 1, reference::parse_power("9", "power"), 1);
   const auto tempering = [&](const std::string& powers, std::size_t rounds) {
     return contest.tempering(reference::parse_ladder(powers, "powers"), rounds, 1,
-                             reference::Schedule::ordered);
+                             reference::Schedule::adj);
   };
   const lab::ExactRow ppt = tempering("1,3,9", 1);
   for (const char* name : {"single chain", "uncoupled ladder", "schedule", "truncation"}) {

@@ -15,7 +15,7 @@ TEST_CASE("the paper's kernel spends and leaves what Algorithm 1 does") {
   const auto model = shipped("unequal_lengths");
   const reference::FixedHorizonSpace space(model, 4);
   const auto ladder = reference::parse_ladder("1,2,4", "test");
-  for (const auto schedule : {reference::Schedule::ordered, reference::Schedule::even_odd}) {
+  for (const auto schedule : {reference::Schedule::adj, reference::Schedule::deo}) {
     const auto run = [&](std::size_t rounds) {
       return progressive_run(model, 4, 4, ladder, {{rounds, 1, 1}}, schedule);
     };

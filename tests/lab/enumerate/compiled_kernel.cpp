@@ -14,7 +14,7 @@ using lab::Rational;
 namespace {
 
 /// One round of Algorithm 1 as production runs it: coroutines, engine, batches, swaps.
-void one_round(gpu::Run& run, std::vector<gpu::Record>& replicas, std::size_t horizon) {
+void one_round(gpu::Chain& run, std::vector<gpu::Record>& replicas, std::size_t horizon) {
   const gpu::Plan plan{{{horizon, 1, 1, 1}}, gpu::Schedule::adj, 0};
   gpu::Progress progress{{}, std::move(replicas)};
   std::vector<gpu::Task> tasks;
@@ -38,7 +38,7 @@ TEST_CASE("the complete round enumerated whole is the product of its enumerated 
   for (std::size_t x = 0; x < space.size(); ++x) {
     for (std::size_t y = 0; y < space.size(); ++y) {
       const auto row = kernel.joint_row(
-          {x, y}, [h = horizon](gpu::Run& run, std::vector<gpu::Record>& replicas) {
+          {x, y}, [h = horizon](gpu::Chain& run, std::vector<gpu::Record>& replicas) {
             one_round(run, replicas, h);
           });
       for (std::size_t next = 0; next < row.size(); ++next)
@@ -59,7 +59,7 @@ TEST_CASE("the whole of Algorithm 1 has the law that the reference computes") {
   const gpu::Plan plan{gpu::make_stages(horizon, 1, {1}, {1}, {1}), gpu::Schedule::adj, 0};
   const std::vector<Rational> compiled =
       kernel.joint_row(std::vector<std::size_t>(powers.size(), 0),
-                       [&](gpu::Run& run, std::vector<gpu::Record>& replicas) {
+                       [&](gpu::Chain& run, std::vector<gpu::Record>& replicas) {
                          gpu::Progress progress;
                          std::vector<gpu::Task> tasks;
                          tasks.push_back(gpu::parallel_power_tempering(run, plan, progress));

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::draw_kernels_test {
+
 using namespace tempera;
 
 namespace {
@@ -14,7 +16,7 @@ std::unique_ptr<gpu::RowLottery> by_kernels(std::uint64_t order) {
 }
 
 /// One round of Algorithm 1 with swaps.
-void one_round(gpu::Run& run, std::vector<gpu::Record>& replicas, std::size_t horizon) {
+void one_round(gpu::Chain& run, std::vector<gpu::Record>& replicas, std::size_t horizon) {
   const gpu::Plan plan{{{horizon, 1, 1, 1}}, gpu::Schedule::adj, 0};
   gpu::Progress progress{{}, std::move(replicas)};
   std::vector<gpu::Task> tasks;
@@ -67,10 +69,12 @@ TEST_CASE("three rungs with swaps through the CUDA draw have the host's rational
 
   // And a round enumerated as one program, its rows drawn in batches of three.
   const std::vector<std::size_t> from{0, space.size() - 1, 1};
-  const auto row = kernels.joint_row(from, [](gpu::Run& run, std::vector<gpu::Record>& replicas) {
+  const auto row = kernels.joint_row(from, [](gpu::Chain& run, std::vector<gpu::Record>& replicas) {
     one_round(run, replicas, horizon);
   });
   const std::size_t joint = (from[0] * space.size() + from[1]) * space.size() + from[2];
   for (std::size_t next = 0; next < row.size(); ++next) REQUIRE(row[next] == whole(joint, next));
   CHECK(kernels.stale().empty());
 }
+
+}  // namespace tempera::draw_kernels_test

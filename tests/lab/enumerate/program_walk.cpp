@@ -31,7 +31,7 @@ Rational total(const lab::OutcomeLaw& law) {
 }
 
 /// Algorithm 1, whose last two records then exchange what they hold but for their tokens.
-gpu::Task leaving_caches(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task leaving_caches(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                          gpu::Observer* observer) {
   co_await gpu::parallel_power_tempering(run, plan, progress, observer);
   progress.replicas[0].exchange_cache(progress.replicas[1]);
@@ -39,7 +39,7 @@ gpu::Task leaving_caches(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& pr
 
 /// Remembers its first decision where the walk does not see it: its third draw has as many
 /// outcomes.
-gpu::Task forgetful(gpu::Run& run, const gpu::Plan&, gpu::Progress& progress, gpu::Observer*) {
+gpu::Task forgetful(gpu::Chain& run, const gpu::Plan&, gpu::Progress& progress, gpu::Observer*) {
   co_await gpu::initialize_replicas(run, progress.replicas);
   gpu::Turn turn(run, 0, 0, gpu::Purpose::proposal_token);
   const std::size_t hidden = turn.restart(std::vector<std::uint64_t>(3, 1));

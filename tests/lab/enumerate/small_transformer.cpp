@@ -24,13 +24,13 @@ struct TinyTransformer {
 };
 
 /// Runs one task of one program.
-void finish(gpu::Run& run, gpu::Task task) {
+void finish(gpu::Chain& run, gpu::Task task) {
   std::vector<gpu::Task> tasks;
   tasks.push_back(std::move(task));
   run.engine.run(tasks);
 }
 
-void move_once(gpu::Run& run, gpu::Record& x, gpu::Rung k, std::uint32_t round) {
+void move_once(gpu::Chain& run, gpu::Record& x, gpu::Rung k, std::uint32_t round) {
   finish(run, gpu::local_move(x, gpu::Turn(run, k, round, gpu::Purpose::proposal_token),
                               gpu::RestartLaw::uniform(horizon)));
 }
@@ -102,7 +102,7 @@ TEST_CASE("two moves as one program are the product of one move with itself") {
   lab::CompiledKernel<> kernel(space, gpu::Ladder({2.0}), gpu::RestartLaw::uniform(horizon));
   const lab::Matrix move = kernel.local_move(0);
   for (std::size_t s = 0; s < space.size(); ++s) {
-    const auto row = kernel.joint_row({s}, [](gpu::Run& run, std::vector<gpu::Record>& replicas) {
+    const auto row = kernel.joint_row({s}, [](gpu::Chain& run, std::vector<gpu::Record>& replicas) {
       move_once(run, replicas[0], 0, 0);
       move_once(run, replicas[0], 0, 1);
     });
@@ -126,11 +126,12 @@ TEST_CASE("a move, a swap and a move as one program are the product of the three
   const lab::Matrix accept = kernel.swap(0);
   const std::size_t x = space.find({1, 2});
   const std::size_t y = space.find({0});
-  const auto row = kernel.joint_row({x, y}, [](gpu::Run& run, std::vector<gpu::Record>& replicas) {
-    move_once(run, replicas[0], 0, 0);
-    gpu::sweep(replicas, run, gpu::Schedule::adj, 0);
-    move_once(run, replicas[1], 1, 1);
-  });
+  const auto row =
+      kernel.joint_row({x, y}, [](gpu::Chain& run, std::vector<gpu::Record>& replicas) {
+        move_once(run, replicas[0], 0, 0);
+        gpu::sweep(replicas, run, gpu::Schedule::adj, 0);
+        move_once(run, replicas[1], 1, 1);
+      });
   std::vector<Rational> product(states * states);
   const auto reach = [&](std::size_t at_0, std::size_t at_1, const Rational& probability) {
     for (std::size_t next = 0; next < states; ++next)

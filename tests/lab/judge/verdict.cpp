@@ -7,6 +7,8 @@
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+namespace tempera::verdict_test {
+
 using namespace tempera;
 using namespace tempera::lab;
 using reference::Power;
@@ -155,3 +157,5 @@ TEST_CASE("a case that cannot be judged is refused") {
   const JudgedCase own(reference::four_state(), 2, target);
   CHECK(own.law() == reference::Law{q("1/4"), q("0"), q("3/4")});
 }
+
+}  // namespace tempera::verdict_test

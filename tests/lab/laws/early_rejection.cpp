@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::early_rejection_test {
+
 using namespace tempera;
 using lab::Rational;
 
@@ -109,7 +111,7 @@ TEST_CASE("a bound of the wrong sign, and one of the wrong record, are caught") 
 
 namespace {
 
-gpu::Task tempering_early(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task tempering_early(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                           gpu::Observer* observer) {
   run.options.early_rejection = true;
   return gpu::parallel_power_tempering(run, plan, progress, observer);
@@ -131,3 +133,5 @@ TEST_CASE("early rejection leaves the law of the whole of Algorithm 1 as it is")
   // Proposals do end early where a short record is followed by a long one.
   if (horizon > 2) CHECK(early.runs != whole.runs);
 }
+
+}  // namespace tempera::early_rejection_test

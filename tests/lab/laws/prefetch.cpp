@@ -11,6 +11,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::laws_prefetch_test {
+
 using namespace tempera;
 using lab::Rational;
 
@@ -38,7 +40,7 @@ struct TakesRejectionForAcceptance : gpu::PaperRules {
 /// Step 2 and step 3 of some rounds, one rung after the other, so that a walk merges what a rung
 /// leaves before the next begins.
 template <class Rules>
-gpu::Task refinement_rounds(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task refinement_rounds(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                             gpu::Observer* observer) {
   const gpu::Stage& stage = plan.stages[progress.stage];
   const auto law = gpu::RestartLaw::in_parts(plan.restart_weights, stage.horizon);
@@ -81,7 +83,7 @@ Refinement refinement(const lab::CompiledSpace& space, const gpu::Ladder& ladder
         for (const std::size_t s : from)
           progress.replicas.push_back(canonical.copy(space.tokens(s), space.horizon()));
         gpu::Engine engine(space.model().model, canonical.rows(), tree);
-        gpu::Run run{engine, space.model().context, ladder};
+        gpu::Chain run{engine, space.model().context, ladder};
         run.options.prefetch = ahead.prefetch;
         run.options.early_rejection = ahead.early;
         std::vector<gpu::Task> tasks;
@@ -101,7 +103,7 @@ Refinement refinement(const lab::CompiledSpace& space, const gpu::Ladder& ladder
 
 /// Algorithm 1, one rung after the other. Its batches have room for what is ahead.
 template <class Rules, std::size_t prefetch>
-gpu::Task rung_by_rung(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task rung_by_rung(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                        gpu::Observer* observer) {
   run.options.prefetch = prefetch;
   if (progress.replicas.empty()) co_await gpu::initialize_replicas(run, progress.replicas);
@@ -111,13 +113,13 @@ gpu::Task rung_by_rung(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& prog
   }
 }
 
-gpu::Task prefetching(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task prefetching(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                       gpu::Observer* observer) {
   run.options.prefetch = 2;
   return gpu::parallel_power_tempering(run, plan, progress, observer);
 }
 
-gpu::Task prefetching_early(gpu::Run& run, const gpu::Plan& plan, gpu::Progress& progress,
+gpu::Task prefetching_early(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& progress,
                             gpu::Observer* observer) {
   run.options.early_rejection = true;
   return prefetching(run, plan, progress, observer);
@@ -261,3 +263,5 @@ TEST_CASE("prefetching among rungs side by side leaves every path's law as it is
   CHECK(ahead.stale_records + early.stale_records == 0);
   CHECK(ahead.decode_tokens > whole.decode_tokens);
 }
+
+}  // namespace tempera::laws_prefetch_test

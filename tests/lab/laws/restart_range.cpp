@@ -11,6 +11,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::restart_range_test {
+
 using namespace tempera;
 using lab::Rational;
 using lab::Real;
@@ -166,3 +168,5 @@ TEST_CASE("whole programs with restart weights and either range have the referen
   CHECK_FALSE(weighted == law_of(gpu::RestartRange::record, {5, 1}));
   CHECK_FALSE(weighted == law_of(gpu::RestartRange::horizon, {}));
 }
+
+}  // namespace tempera::restart_range_test

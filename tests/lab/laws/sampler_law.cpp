@@ -13,6 +13,8 @@
 #include "tests/catch.hpp"
 #include "tests/lab/laws/shipped.hpp"
 
+namespace tempera::sampler_law_test {
+
 using namespace tempera;
 
 namespace {
@@ -194,7 +196,7 @@ TEST_CASE(
   const auto algorithm_1 = [&](const FixedHorizonSpace& space) {
     const auto run = reference::progressive_run(space.model(), 3, 2,
                                                 reference::Ladder({power_of(1), power_of(3)}),
-                                                stages, reference::Schedule::even_odd);
+                                                stages, reference::Schedule::deo);
     return DefinedSampler{reference::marginal(run.law, reference::Shape(2, space.size()), 1),
                           run.decode_tokens};
   };
@@ -321,3 +323,5 @@ TEST_CASE("merged by states, PowerSMC and Best-of-N have the law of every path")
     CHECK(paths.decode_tokens > 0);
   }
 }
+
+}  // namespace tempera::sampler_law_test

@@ -9,6 +9,8 @@
 #include "reference/kernels/power_target.hpp"
 #include "tests/catch.hpp"
 
+namespace tempera::report_test {
+
 using namespace tempera;
 using Catch::Contains;
 
@@ -16,8 +18,8 @@ namespace {
 
 const std::string tree = TEMPERA_SOURCE_DIR;
 
-lab::Decision decision(const std::string& id, lab::Verdict verdict, lab::ClaimOutcome outcome,
-                       const std::string& ground = "") {
+lab::ClaimResult decision(const std::string& id, lab::Verdict verdict, lab::ClaimOutcome outcome,
+                          const std::string& ground = "") {
   lab::Claim claim;
   claim.id = id;
   claim.label = "eq:" + id;
@@ -125,7 +127,7 @@ TEST_CASE("the page is whole in itself, its tags are closed and its text is esca
 TEST_CASE("every claim is told once with its place, ground and what ran, the refuted first") {
   const lab::Report report = small_report();
   const std::string page = lab::claims_section(report.decisions).body;
-  for (const lab::Decision& one : report.decisions) {
+  for (const lab::ClaimResult& one : report.decisions) {
     const lab::Claim& claim = one.claim;
     INFO(claim.id);
     CHECK(times(page, claim.statement) == 1);
@@ -268,3 +270,5 @@ TEST_CASE("the gallery's section shows what was caught and names what was missed
              Contains("the example of seen") && Contains("{&quot;name&quot;: &quot;m&quot;}"));
   CHECK(times(body, "<b>MISSED</b>") == 1);
 }
+
+}  // namespace tempera::report_test

@@ -6,6 +6,7 @@ import base64
 import csv
 import gzip
 import json
+import os
 import pickle
 import zlib
 from collections import Counter
@@ -16,6 +17,7 @@ import pytest
 from conftest import write_records
 
 from tempera.errors import BadInput
+from tempera.eval.input_files import digest
 from tempera.eval.tasks import read_task
 from tempera.eval.tasks.gpqa import shuffled_positions
 
@@ -164,6 +166,17 @@ def test_each_wrong_file_is_refused_with_its_place(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=said) as error:
             read_task(task, paths, subset)
         assert "\n" not in str(error.value)
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    with pytest.raises(BadInput, match=r"pipe.jsonl: is a pipe, and no file; give the name of a file"):
+        read_task("own", [pipe])
+    with pytest.raises(BadInput, match=r"pipe.jsonl: is a pipe"):
+        digest(pipe)
+    with pytest.raises(BadInput, match=r"/dev/zero: is a device, and no file"):
+        read_task("gsm8k", [Path("/dev/zero")])
 
 
 def test_a_name_is_refused_with_the_nearest() -> None:

@@ -37,8 +37,7 @@ TEST_CASE("laws of carried chains") {
     RC_ASSERT(both.carried.odd_layer().apply(law) == both.dense.odd_layer().apply(law));
     RC_ASSERT(both.carried.even_layer().apply(law) == both.dense.even_layer().apply(law));
     RC_ASSERT(both.carried.transition(2, 1).apply(law) == both.dense.transition(2, 1).apply(law));
-    RC_ASSERT(both.carried.even_odd_transition().apply(law) ==
-              both.dense.even_odd_transition().apply(law));
+    RC_ASSERT(both.carried.deo_transition().apply(law) == both.dense.deo_transition().apply(law));
   });
 
   law("targets, acceptances and curves are those of the matrices", [] {
@@ -73,8 +72,8 @@ TEST_CASE("laws of carried chains") {
   law("a palindrome of reversible factors is reversible", [] {
     const BothForms both{3};
     const auto tokens = token_counts(both.space, both.ladder.rungs());
-    if (both.carried.even_odd_transition().is_palindrome())
-      RC_ASSERT(!first_violation_of_detailed_balance(both.dense.even_odd_transition(),
+    if (both.carried.deo_transition().is_palindrome())
+      RC_ASSERT(!first_violation_of_detailed_balance(both.dense.deo_transition(),
                                                      both.dense.target(), tokens));
     if (both.carried.transition(1, 1).is_palindrome())
       RC_ASSERT(!first_violation_of_detailed_balance(both.dense.transition(1, 1),
@@ -82,7 +81,7 @@ TEST_CASE("laws of carried chains") {
     // One rung, and two under DEO, are palindromes; an ordered sweep of two is none.
     RC_ASSERT(both.carried.transition(1, 1).is_palindrome().has_value() ==
               (both.ladder.rungs() == 1));
-    RC_ASSERT(both.carried.even_odd_transition().is_palindrome().has_value() ==
+    RC_ASSERT(both.carried.deo_transition().is_palindrome().has_value() ==
               (both.ladder.rungs() < 3));
   });
 }

@@ -147,10 +147,10 @@ TEST_CASE("the even-odd transition of three rungs is R, the lower edge, R, the u
   const ParallelTempering chain = kernels();
   CHECK(differences(chain.odd_layer(), swap_step(0)) == 0);
   CHECK(differences(chain.even_layer(), swap_step(1)) == 0);
-  CHECK(differences(chain.even_odd_transition(),
-                    then(then(r, swap_step(0)), then(r, swap_step(1)))) == 0);
-  CHECK(differences(chain.even_odd_transition(),
-                    then(then(r, swap_step(1)), then(r, swap_step(0)))) > 100);
+  CHECK(differences(chain.deo_transition(), then(then(r, swap_step(0)), then(r, swap_step(1)))) ==
+        0);
+  CHECK(differences(chain.deo_transition(), then(then(r, swap_step(1)), then(r, swap_step(0)))) >
+        100);
 }
 
 TEST_CASE("the curves of both schedules are half the sums of absolute differences") {

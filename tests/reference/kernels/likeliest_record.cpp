@@ -6,6 +6,8 @@
 #include "reference/kernels/tokenwise_law.hpp"
 #include "tests/reference/random_model.hpp"
 
+namespace tempera::likeliest_record_test {
+
 using namespace tempera::reference;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("the best of many is nearly certain to be the likeliest, and one is th
   CHECK(likeliest_record_law(space, std::vector<Law>(10, base))[1] ==
         integer_power(Rational(1, 4), 10));
 }
+
+}  // namespace tempera::likeliest_record_test

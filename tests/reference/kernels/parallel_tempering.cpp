@@ -130,8 +130,7 @@ TEST_CASE("four rungs have a layer of two edges and a layer of one") {
   CHECK(product(dense.swap(3), dense.swap(1)) == odd);
   CHECK(kernels.even_layer().matrix() == dense.swap(2));
   const Matrix r = dense.local_sweep();
-  CHECK(kernels.even_odd_transition().matrix() ==
-        product(product(r, odd), product(r, dense.swap(2))));
+  CHECK(kernels.deo_transition().matrix() == product(product(r, odd), product(r, dense.swap(2))));
   const Matrix ordered = product(product(dense.swap(1), dense.swap(2)), dense.swap(3));
   CHECK(kernels.ordered_sweep().matrix() == ordered);
   CHECK(product(product(dense.swap(3), dense.swap(2)), dense.swap(1)) != ordered);
@@ -207,7 +206,7 @@ TEST_CASE("laws of Parallel Power Tempering") {
     RC_ASSERT(leaves(kernels.ordered_sweep()));
     RC_ASSERT(leaves(kernels.odd_layer()));
     RC_ASSERT(leaves(kernels.even_layer()));
-    RC_ASSERT(leaves(kernels.even_odd_transition()));
+    RC_ASSERT(leaves(kernels.deo_transition()));
     RC_ASSERT(leaves(kernels.transition(2, 2)));
     RC_ASSERT(!first_violation_of_detailed_balance(kernels.local_sweep(), target, tokens));
   });
@@ -216,6 +215,6 @@ TEST_CASE("laws of Parallel Power Tempering") {
     const FixedHorizonSpace space(random::model(), random::horizon(2));
     const ParallelTempering kernels(space, random::ladder(2), RestartLaw::uniform(space.horizon()));
     RC_ASSERT(is_irreducible(kernels.transition(1, 1)));
-    RC_ASSERT(is_irreducible(kernels.even_odd_transition()));
+    RC_ASSERT(is_irreducible(kernels.deo_transition()));
   });
 }

@@ -10,6 +10,8 @@
 #include "reference/kernels/tokenwise_law.hpp"
 #include "tests/reference/random_model.hpp"
 
+namespace tempera::power_smc_test {
+
 using namespace tempera;
 using namespace tempera::reference;
 
@@ -96,3 +98,5 @@ TEST_CASE("what is no run of particles is refused in words") {
   CHECK_THROWS_AS(power_smc_law(space, 1, Power(2), 0), BadInput);
   CHECK_THROWS_AS(power_smc_law(space, 1, Power(2), 7), BadInput);
 }
+
+}  // namespace tempera::power_smc_test

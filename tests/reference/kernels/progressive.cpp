@@ -11,6 +11,8 @@
 #include "tests/reference/four_state.hpp"
 #include "tests/reference/random_model.hpp"
 
+namespace tempera::progressive_test {
+
 using namespace tempera;
 using namespace tempera::reference;
 
@@ -116,7 +118,7 @@ class ByHand {
             masses = move(masses, k, m + 1, false);
         for (std::size_t b = 0; b < stages[m].sweeps; ++b, ++sweeps)
           for (std::size_t k = 0; k + 1 < powers_.size(); ++k)
-            if (schedule == Schedule::ordered || k % 2 == sweeps % 2) masses = swap(masses, k);
+            if (schedule == Schedule::adj || k % 2 == sweeps % 2) masses = swap(masses, k);
       }
     }
     return masses;
@@ -199,7 +201,7 @@ FiniteModel biased() {
 // in a stage, so that the parity of a layer is carried from one into the next.
 TEST_CASE("Algorithm 1 by hand, three rungs, two stages with counts of their own") {
   const std::vector<StageSchedule> stages{{1, 2, 3}, {2, 1, 1}};
-  for (const Schedule schedule : {Schedule::ordered, Schedule::even_odd}) {
+  for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     const FiniteModel model = biased();
     const Law law = progressive_law(model, 2, 1, parse_ladder("1,2,4", "test"), stages, schedule);
     check_same(FixedHorizonSpace(model, 2), 3, law,
@@ -209,7 +211,7 @@ TEST_CASE("Algorithm 1 by hand, three rungs, two stages with counts of their own
 
 TEST_CASE("Algorithm 1 by hand, four rungs, whose odd layer has two edges") {
   const std::vector<StageSchedule> stages{{1, 1, 1}, {1, 1, 2}};
-  for (const Schedule schedule : {Schedule::ordered, Schedule::even_odd}) {
+  for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     const FiniteModel model = biased();
     const Law law = progressive_law(model, 2, 1, parse_ladder("1,2,4,5", "test"), stages, schedule);
     check_same(FixedHorizonSpace(model, 2), 4, law,
@@ -222,7 +224,7 @@ TEST_CASE("Algorithm 1 by hand on records of three tokens") {
   const FiniteModel model = uneven();
   const Law law = progressive_law(model, 2, 1, parse_ladder("1,3", "test"), stages);
   check_same(FixedHorizonSpace(model, 2), 2, law,
-             ByHand(model, {1, 3}).tempered(stages, Schedule::ordered));
+             ByHand(model, {1, 3}).tempered(stages, Schedule::adj));
 }
 
 TEST_CASE("the truncating sampler by hand, which may leave open records shorter than its stage") {
@@ -335,3 +337,5 @@ TEST_CASE("laws of Algorithm 1") {
     RC_ASSERT(total_variation(marginal(output, kernels.shape(), 1), kernels.rung_target(1)) <= tv);
   });
 }
+
+}  // namespace tempera::progressive_test

@@ -16,7 +16,7 @@ TEST_CASE("laws of carried reports") {
     asked.start = Start{space.name(random::between<std::size_t>(0, space.size() - 1))};
     asked.steps = 3;
     const RungReport dense = report_fixed_horizon(model, power, asked);
-    const CarriedReport carried = report_carried(model, Ladder({power}), Schedule::ordered, asked);
+    const CarriedReport carried = report_carried(model, Ladder({power}), Schedule::adj, asked);
     RC_ASSERT(carried.states == dense.states);
     RC_ASSERT(carried.base == dense.base);
     RC_ASSERT(carried.target == dense.target);
@@ -28,7 +28,7 @@ TEST_CASE("laws of carried reports") {
 }
 
 TEST_CASE("the report of a joint chain says what the one with matrices says") {
-  const Schedule schedule = GENERATE(Schedule::ordered, Schedule::even_odd);
+  const Schedule schedule = GENERATE(Schedule::adj, Schedule::deo);
   ExactQuestion asked;
   asked.horizon = 3;
   asked.start = Start{"a a e|e|a a a"};

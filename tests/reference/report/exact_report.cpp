@@ -70,8 +70,8 @@ TEST_CASE("without a start there is no curve, with one it has N + 1 points") {
   CHECK(report_fixed_horizon(four_state(), two, asked(2, "e", 0)).total_variation ==
         std::vector<Rational>{q("1/3")});
   const Ladder ladder = parse_ladder("1,2", "test");
-  CHECK(report_joint(four_state(), ladder, Schedule::ordered, asked(2)).total_variation.empty());
-  CHECK(report_joint(four_state(), ladder, Schedule::even_odd, asked(2, "e|e", 5))
+  CHECK(report_joint(four_state(), ladder, Schedule::adj, asked(2)).total_variation.empty());
+  CHECK(report_joint(four_state(), ladder, Schedule::deo, asked(2, "e|e", 5))
             .total_variation.size() == 6);
 }
 
@@ -80,13 +80,13 @@ TEST_CASE("a start that is no record is refused by the name it was given") {
                     Catch::StartsWith("--start: "));
   CHECK_THROWS_AS(report_truncating(four_state(), two, asked(2, "e a")), BadInput);
   CHECK_THROWS_WITH(
-      report_joint(four_state(), parse_ladder("1,2", "test"), Schedule::ordered, asked(2, "e")),
+      report_joint(four_state(), parse_ladder("1,2", "test"), Schedule::adj, asked(2, "e")),
       Catch::Contains("one for each of the 2 rungs"));
 }
 
 TEST_CASE("a ladder of one rung has no swap and moves as its rung does") {
   const RungReport rung = report_fixed_horizon(four_state(), two, asked(2, "a a", 4));
-  for (const Schedule schedule : {Schedule::ordered, Schedule::even_odd}) {
+  for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     const JointReport joint =
         report_joint(four_state(), parse_ladder("2", "test"), schedule, asked(2, "a a", 4));
     CHECK(joint.swap_acceptance.empty());
@@ -111,8 +111,8 @@ TEST_CASE("laws of the joint report") {
     Law ordered =
         point_mass(target.size(), parse_joint_state(space, ladder.rungs(), start, "start"));
     Law even_odd = ordered;
-    const auto by_order = report_joint(model, ladder, Schedule::ordered, question);
-    const auto by_parity = report_joint(model, ladder, Schedule::even_odd, question);
+    const auto by_order = report_joint(model, ladder, Schedule::adj, question);
+    const auto by_parity = report_joint(model, ladder, Schedule::deo, question);
     for (std::size_t n = 0; n <= 3; ++n) {
       RC_ASSERT(by_order.total_variation[n] == total_variation(ordered, target));
       RC_ASSERT(by_parity.total_variation[n] == total_variation(even_odd, target));

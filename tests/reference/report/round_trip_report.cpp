@@ -39,8 +39,8 @@ std::vector<Rational> followed(const ParallelTempering& chain, Schedule schedule
       for (std::size_t to = 0; to < target.size(); ++to)
         next[{coordinates(shape, to), place.rung, place.was_at_bottom}] +=
             mass * local(joint_state(shape, place.records), to);
-    for (std::size_t k = schedule == Schedule::ordered ? 0 : n % 2; k + 1 < rung_count;
-         k += schedule == Schedule::ordered ? 1 : 2) {
+    for (std::size_t k = schedule == Schedule::adj ? 0 : n % 2; k + 1 < rung_count;
+         k += schedule == Schedule::adj ? 1 : 2) {
       const Matrix acceptance = swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1));
       law = std::move(next);
       next.clear();
@@ -79,7 +79,7 @@ TEST_CASE("round trips are those of every path of records and tag") {
     const Ladder ladder = random::ladder(static_cast<int>(rungs));
     const ParallelTempering dense(FixedHorizonSpace(model, horizon), ladder,
                                   RestartLaw::uniform(horizon));
-    const Schedule schedule = random::between(0, 1) == 0 ? Schedule::ordered : Schedule::even_odd;
+    const Schedule schedule = random::between(0, 1) == 0 ? Schedule::adj : Schedule::deo;
     const auto report = report_round_trips(model, ladder, schedule, {horizon, {}, {}, {}}, 4);
     RC_ASSERT(report.expected == followed(dense, schedule, 4));
   });
@@ -87,14 +87,13 @@ TEST_CASE("round trips are those of every path of records and tag") {
   const auto model = parse_finite_model(four_state_model, "model");
   const Ladder ladder = parse_ladder("1,2,4", "ladder");
   const ParallelTempering dense(FixedHorizonSpace(model, 2), ladder, RestartLaw::uniform(2));
-  for (const Schedule schedule : {Schedule::ordered, Schedule::even_odd}) {
+  for (const Schedule schedule : {Schedule::adj, Schedule::deo}) {
     const auto report = report_round_trips(model, ladder, schedule, {2, {}, {}, {}}, 7);
     CHECK(report.expected == followed(dense, schedule, 7));
     CHECK(report.expected.back() > 0);
     const auto acceptances = diagnose_ladder(FixedHorizonSpace(model, 2), ladder).acceptances;
-    CHECK(report.formula == (schedule == Schedule::ordered
-                                 ? ordered_round_trip(acceptances).total()
-                                 : even_odd_round_trip(acceptances).total()));
+    CHECK(report.formula == (schedule == Schedule::adj ? adj_round_trip(acceptances).total()
+                                                       : deo_round_trip(acceptances).total()));
   }
 }
 
@@ -104,11 +103,11 @@ TEST_CASE("where every swap is accepted, one round trip of three rungs takes thr
           "default": {"a": "1/2", "b": "1/2"}})",
       "fair");
   const Ladder ladder = parse_ladder("1,2,4", "ladder");
-  const auto sweeps = report_round_trips(fair, ladder, Schedule::ordered, {3, {}, {}, {}}, 7);
+  const auto sweeps = report_round_trips(fair, ladder, Schedule::adj, {3, {}, {}, {}}, 7);
   CHECK(sweeps.expected == std::vector<Rational>{0, 0, 0, 1, 1, 1, 2, 2});
   CHECK(sweeps.formula == 3);
-  CHECK(report_round_trips(fair, ladder, Schedule::even_odd, {3, {}, {}, {}}, 1).formula == 6);
+  CHECK(report_round_trips(fair, ladder, Schedule::deo, {3, {}, {}, {}}, 1).formula == 6);
   CHECK_THROWS_AS(
-      report_round_trips(fair, parse_ladder("2", "ladder"), Schedule::ordered, {3, {}, {}, {}}, 1),
+      report_round_trips(fair, parse_ladder("2", "ladder"), Schedule::adj, {3, {}, {}, {}}, 1),
       BadInput);
 }

@@ -7,6 +7,8 @@
 #include "gpu/device/planted_fault.hpp"
 #include "tests/catch.hpp"
 
+namespace tempera::step_graph_test {
+
 using namespace tempera::gpu;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("staged bytes reach the device and come back, by one wait") {
   const WithPlantedFault small({{}, 64});
   CHECK_THROWS_AS(bytes.resize(65), std::bad_alloc);
 }
+
+}  // namespace tempera::step_graph_test

@@ -28,7 +28,7 @@ class RememberedTensors final : public gpu::TensorSource {
 class ContractModel {
  public:
   /// The tensors: those that a Qwen3 of this configuration has been made of.
-  ContractModel(gpu::Qwen3Config config, const RememberedTensors& tensors)
+  ContractModel(gpu::DecoderConfig config, const RememberedTensors& tensors)
       : config_(std::move(config)), tensors_(tensors) {}
 
   /// The logits after the text.
@@ -41,7 +41,7 @@ class ContractModel {
   Bfloat16s norm(const std::string& name, const Floats& state) const;
   Floats vector(const std::string& name) const;
 
-  gpu::Qwen3Config config_;
+  gpu::DecoderConfig config_;
   const RememberedTensors& tensors_;
 };
 

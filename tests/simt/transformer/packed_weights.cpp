@@ -4,11 +4,11 @@
 #include <limits>
 #include <planted/packed_defects.hpp>
 
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 using namespace tempera;

@@ -11,6 +11,7 @@
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
 namespace tempera::gpu {

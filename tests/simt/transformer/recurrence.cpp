@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/recurrence_problem.hpp"
 
+namespace tempera::recurrence_test {
+
 using namespace tempera;
 using namespace tempera::tests;
 
@@ -79,3 +81,5 @@ TEST_CASE("planted: a checkpoint that is stale, or that of another record, shows
     CHECK(stale.by_kernels(stream, gpu::launch_recurrence) != expected);
   }
 }
+
+}  // namespace tempera::recurrence_test

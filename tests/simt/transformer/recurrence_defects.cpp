@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/recurrence_problem.hpp"
 
+namespace tempera::recurrence_defects_test {
+
 using namespace tempera;
 using namespace tempera::tests;
 
@@ -22,3 +24,5 @@ TEST_CASE("every defect planted in a recurrent layer is caught, and the copy wit
   }
   CHECK(planted == 15);
 }
+
+}  // namespace tempera::recurrence_defects_test

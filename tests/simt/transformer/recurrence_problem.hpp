@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "gpu/device/simt/simt.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/recurrent_kernels.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {

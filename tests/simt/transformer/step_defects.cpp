@@ -9,6 +9,8 @@
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 #include "tests/simt/transformer/step_history.hpp"
 
+namespace tempera::step_defects_test {
+
 using namespace tempera;
 using namespace tempera::tests;
 
@@ -60,3 +62,5 @@ TEST_CASE("every defect planted in the step is caught, and the copy without one 
   }
   CHECK(planted == 13);
 }
+
+}  // namespace tempera::step_defects_test

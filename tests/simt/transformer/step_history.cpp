@@ -7,6 +7,7 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::tests {
 
@@ -20,8 +21,8 @@ const std::vector<std::vector<double>> ladders = {
 
 }  // namespace
 
-gpu::Qwen3Config step_config() {
-  gpu::Qwen3Config config;
+gpu::DecoderConfig step_config() {
+  gpu::DecoderConfig config;
   config.vocab_size = vocabulary;
   config.hidden_size = 24;
   config.intermediate_size = 40;

@@ -62,7 +62,7 @@ class StepHistory {
 };
 
 /// The models of these tests.
-gpu::Qwen3Config step_config();
+gpu::DecoderConfig step_config();
 std::unique_ptr<gpu::Transformer> step_model(const gpu::Kernels& kernels, StepLayers layers);
 
 }  // namespace tempera::tests

@@ -7,8 +7,11 @@
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
 #include "tests/simt/transformer/step_history.hpp"
+
+namespace tempera::token_step_test {
 
 using namespace tempera;
 using namespace tempera::tests;
@@ -119,7 +122,7 @@ std::vector<std::uint64_t> tempered_bits(gpu::LanguageModel& model, gpu::RowLott
   const gpu::Plan plan{gpu::make_stages(9, 5, {2}, {1}, {1}), gpu::Schedule::deo,
                        ladder.rungs() - 1};
   std::vector<gpu::Progress> progress(2);
-  std::vector<gpu::Run> runs;
+  std::vector<gpu::Chain> runs;
   for (std::uint32_t sample = 0; sample < progress.size(); ++sample) {
     runs.push_back({engine, context, ladder, 6});
     runs.back().sample_index = sample;
@@ -180,3 +183,5 @@ TEST_CASE("what no step can do goes row by row, and after an error the next step
   gpu::TapeLottery tape({expected.front().id});
   REQUIRE(drawn(*cuda_rows, tape, 1) == expected);
 }
+
+}  // namespace tempera::token_step_test

@@ -12,8 +12,11 @@
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/simt/transformer/contract_model.hpp"
 #include "tests/simt/transformer/forwarding_kernels.hpp"
+
+namespace tempera::whole_step_test {
 
 using namespace tempera;
 using namespace tempera::tests;
@@ -22,9 +25,9 @@ namespace {
 
 using Text = std::vector<gpu::TokenId>;
 
-gpu::Qwen3Config config_of(std::size_t hidden, std::size_t heads, std::size_t key_heads,
-                           std::size_t head_dim, std::size_t inner, bool tied) {
-  gpu::Qwen3Config config;
+gpu::DecoderConfig config_of(std::size_t hidden, std::size_t heads, std::size_t key_heads,
+                             std::size_t head_dim, std::size_t inner, bool tied) {
+  gpu::DecoderConfig config;
   config.vocab_size = 37;
   config.hidden_size = hidden;
   config.intermediate_size = inner;
@@ -265,3 +268,5 @@ TEST_CASE("planted: a ninth kernel a layer, and a seventh a step, are recorded")
   const auto lines = launches_of_a_step(1, "multiply_head");
   CHECK(lines.size() - layer_launches(lines) == 7);
 }
+
+}  // namespace tempera::whole_step_test

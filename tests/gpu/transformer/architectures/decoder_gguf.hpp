@@ -5,8 +5,8 @@
 #include <string>
 
 #include "gpu/transformer/architectures/decoder_config.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 

@@ -10,9 +10,10 @@
 #include "tests/gpu/transformer/architectures/decoder_gguf.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::formats_test {
 
 namespace {
 
@@ -312,4 +313,4 @@ TEST_CASE("a part of a GGUF file that is not computed is refused by its name",
                     {"model.gguf", "blk.1.ffn_up.weight", "missing"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::formats_test

@@ -11,7 +11,7 @@
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::model_config_test {
 
 namespace {
 
@@ -236,4 +236,4 @@ TEST_CASE("the older spelling of scaled rotary positions means the same", "[conf
   CHECK(read.remark.find("short factors") != std::string::npos);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::model_config_test

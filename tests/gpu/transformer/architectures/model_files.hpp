@@ -11,10 +11,10 @@
 
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/architectures/llama.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/architectures/decoder_gguf.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/qwen3_5_gguf.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
 namespace tempera::gpu {

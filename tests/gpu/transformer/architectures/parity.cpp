@@ -11,8 +11,9 @@
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/formula_tensors.hpp"
 #include "tests/gpu/transformer/architectures/parity_table.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::parity_test {
 
 namespace {
 
@@ -255,4 +256,4 @@ TEST_CASE("in bfloat16 every architecture has those logits to bfloat16 rounding"
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::parity_test

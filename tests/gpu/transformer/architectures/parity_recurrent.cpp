@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "gpu/transformer/architectures/qwen3_5.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
 #include "tests/gpu/transformer/architectures/parity_table.hpp"
 #include "tests/gpu/transformer/architectures/plain_recurrent.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::parity_recurrent_test {
 
 namespace {
 
@@ -105,4 +105,4 @@ TEST_CASE("under tensor-core Qwen3.5 has those logits to bfloat16 rounding",
   write_parity(table, expected);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::parity_recurrent_test

@@ -26,7 +26,7 @@ enum class PairDefect {
 
 class PlainPairs final : public PlainTensorCore {
  public:
-  PlainPairs(const Qwen3Config& config, const KeptTensors& tensors,
+  PlainPairs(const DecoderConfig& config, const KeptTensors& tensors,
              PairDefect defect = PairDefect::none)
       : PlainTensorCore(config, tensors), pair_defect_(defect) {}
 

@@ -10,7 +10,7 @@
 #include "tests/gpu/transformer/architectures/plain_forward.hpp"
 #include "tests/gpu/transformer/architectures/qwen3_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::plain_comparison_test {
 namespace {
 
 using Edit = std::function<void(nlohmann::json&)>;
@@ -85,4 +85,4 @@ TEST_CASE("the head is a matrix of its own where the configuration is silent") {
   CHECK(distance(silent, 24, tied) > 100.0);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::plain_comparison_test

@@ -35,7 +35,7 @@ class PlainForward {
  public:
   using Vector = std::vector<double>;
 
-  PlainForward(const Qwen3Config& config, const TensorFiles& files, Defect defect)
+  PlainForward(const DecoderConfig& config, const TensorFiles& files, Defect defect)
       : config_(config), files_(files), defect_(defect) {}
 
   /// [position][token] logits.
@@ -190,7 +190,7 @@ class PlainForward {
     for (std::size_t i = 0; i < x.size(); ++i) to[i] += x[i];
   }
 
-  Qwen3Config config_;
+  DecoderConfig config_;
   const TensorFiles& files_;
   Defect defect_;
 };

@@ -66,7 +66,7 @@ class PlainTensorCore {
  public:
   using Vector = std::vector<float>;
 
-  PlainTensorCore(const Qwen3Config& config, const KeptTensors& tensors,
+  PlainTensorCore(const DecoderConfig& config, const KeptTensors& tensors,
                   TensorCoreDefect defect = TensorCoreDefect::none)
       : config_(config), tensors_(tensors), defect_(defect) {}
   virtual ~PlainTensorCore() = default;
@@ -306,7 +306,7 @@ class PlainTensorCore {
     }
   }
 
-  Qwen3Config config_;
+  DecoderConfig config_;
   const KeptTensors& tensors_;
   TensorCoreDefect defect_;
 };

@@ -2,10 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::qwen3_5_config_test {
 
 namespace {
 
@@ -111,4 +112,4 @@ TEST_CASE("a folder of the text model and one that sees images have the same log
                     {"config.json", "tie_word_embeddings", "given twice"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::qwen3_5_config_test

@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/gpu/transformer/architectures/expected_logits.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
-namespace tempera::gpu::qwen35 {
+namespace tempera::gpu::qwen35::qwen3_5_gguf_test {
 
 namespace {
 
@@ -326,4 +327,4 @@ TEST_CASE("a part of a Qwen3.5 file that is not computed here is refused by its 
                     {"model.gguf", "qwen35moe", "\"qwen3\", \"qwen35\""});
 }
 
-}  // namespace tempera::gpu::qwen35
+}  // namespace tempera::gpu::qwen35::qwen3_5_gguf_test

@@ -3,6 +3,7 @@
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/plain_bfloat16_pairs.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
 namespace tempera::gpu {
@@ -19,8 +20,8 @@ struct PairCase {
   std::size_t layers;
   std::size_t tokens;
 
-  Qwen3Config config() const {
-    Qwen3Config result;
+  DecoderConfig config() const {
+    DecoderConfig result;
     result.vocab_size = 23;
     result.hidden_size = hidden;
     result.intermediate_size = inner;

@@ -6,7 +6,7 @@ namespace tempera::gpu {
 
 namespace {
 
-Qwen3Config read_with(const std::function<void(nlohmann::json&)>& edit) {
+DecoderConfig read_with(const std::function<void(nlohmann::json&)>& edit) {
   const ModelFolder folder("untied_float32");
   folder.edit_json("config.json", edit);
   return read_qwen3_config(folder.path());

@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-inline Qwen3Config read_qwen3_config(const std::filesystem::path& folder) {
+inline DecoderConfig read_qwen3_config(const std::filesystem::path& folder) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
   return Qwen3::configuration(JsonObject(document, file.string()));

@@ -7,8 +7,9 @@
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/architectures/plain_forward.hpp"
 #include "tests/gpu/transformer/architectures/qwen3_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::qwen3_golden_test {
 
 namespace {
 
@@ -47,7 +48,7 @@ struct Golden {
   /// which the next RMSNorm brings back to norm 1, so to first order the relative error grows by at
   /// most 4·64·u per block and by 64·u in the head; each of the two evaluations makes it once, and
   /// a logit's scale is that of the largest.
-  double tolerance(const Qwen3Config& config) const {
+  double tolerance(const DecoderConfig& config) const {
     const double steps = 4.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
     double scale = 0.0;
     for (const float logit : logits) scale = std::max(scale, std::abs(double{logit}));
@@ -63,7 +64,7 @@ struct Golden {
   /// There are as many such steps in a chain as in tolerance(), each followed by a norm that keeps
   /// relative errors, and their errors are independent too, so that squares add. What is cut off in
   /// the tensor core, 2^-24 at most a step, is nothing beside it.
-  double bfloat16_tolerance(const Qwen3Config& config) const {
+  double bfloat16_tolerance(const DecoderConfig& config) const {
     const double steps = 4.0 * 2.0 * static_cast<double>(config.num_hidden_layers) + 1.0;
     double squares = 0.0;
     for (const float logit : logits) squares += double{logit} * double{logit};
@@ -199,4 +200,4 @@ TEST_CASE("the terminal tokens are those of generation_config.json, else of conf
   CHECK(terminal_tokens() == std::vector<TokenId>{3, 49});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::qwen3_golden_test

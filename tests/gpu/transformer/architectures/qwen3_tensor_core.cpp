@@ -3,9 +3,10 @@
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/plain_tensor_core.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::qwen3_tensor_core_test {
 
 namespace {
 
@@ -19,8 +20,8 @@ struct Case {
   std::size_t layers;
   std::size_t tokens;
 
-  Qwen3Config config() const {
-    Qwen3Config result;
+  DecoderConfig config() const {
+    DecoderConfig result;
     result.vocab_size = 23;
     result.hidden_size = hidden;
     result.intermediate_size = inner;
@@ -108,4 +109,4 @@ TEST_CASE("the comparison of tensor-core logits sees every planted defect of a p
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::qwen3_tensor_core_test

@@ -9,7 +9,7 @@
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::kernels_test {
 
 namespace {
 
@@ -280,4 +280,4 @@ TEST_CASE("the gated product is SwiGLU", "[kernels]") {
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::kernels_test

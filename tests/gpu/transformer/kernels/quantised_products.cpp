@@ -14,7 +14,7 @@
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/weights/quantised_bytes.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::quantised_products_test {
 
 namespace {
 
@@ -364,4 +364,4 @@ TEST_CASE("quantised weights take no more memory than in their file, Q4_K a thir
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::quantised_products_test

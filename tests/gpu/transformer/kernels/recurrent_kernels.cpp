@@ -10,7 +10,7 @@
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::recurrent_kernels_test {
 
 namespace {
 
@@ -329,4 +329,4 @@ TEST_CASE("the CUDA kernels refuse a memory that a block has no room for, before
   require_bad_input([&] { made(roomy, 256, 512); }, {"\"linear_value_head_dim\" 512"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::recurrent_kernels_test

@@ -4,12 +4,12 @@
 
 #include "gpu/transformer/architectures/rotary_angles.hpp"
 #include "gpu/transformer/cache/page_shape.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/plain_tensor_core.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::tensor_core_attention_test {
 
 namespace {
 
@@ -122,8 +122,8 @@ class Inputs {
   }
 
  private:
-  static Qwen3Config config() {
-    Qwen3Config result;
+  static DecoderConfig config() {
+    DecoderConfig result;
     result.vocab_size = 2;
     result.hidden_size = 2;
     result.intermediate_size = 2;
@@ -169,4 +169,4 @@ TEST_CASE("tensor-core attention is the sequences of docs/arithmetic.md, bit for
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::tensor_core_attention_test

@@ -8,7 +8,7 @@
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::tensor_core_kernels_test {
 
 namespace {
 
@@ -166,4 +166,4 @@ TEST_CASE("tensor-core norms sum their squares in 256 parts", "[kernels][long]")
   }
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::tensor_core_kernels_test

@@ -8,7 +8,7 @@
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::dequantise_test {
 
 namespace {
 
@@ -121,4 +121,4 @@ TEST_CASE("a scale that is no number gives values that are none", "[gguf]") {
   CHECK(stored_block("Q5_K") == std::nullopt);
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::dequantise_test

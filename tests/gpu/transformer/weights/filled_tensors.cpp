@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/model_shapes.hpp"
 #include "tests/catch.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 using namespace tempera::gpu;
 

@@ -3,7 +3,7 @@
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/weights/gguf_bytes.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::gguf_test {
 
 namespace {
 
@@ -218,4 +218,4 @@ TEST_CASE("a GGUF file that cannot be read is refused", "[gguf]") {
   require_bad_input([] { GgufFile file("/nowhere/m.gguf"); }, {"/nowhere/m.gguf"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::gguf_test

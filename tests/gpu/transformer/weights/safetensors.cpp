@@ -2,7 +2,7 @@
 
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
-namespace tempera::gpu {
+namespace tempera::gpu::safetensors_test {
 
 namespace {
 
@@ -197,4 +197,4 @@ TEST_CASE("a folder without weights is refused", "[safetensors]") {
   require_bad_input([&] { const TensorFiles files(folder.path()); }, {"model.safetensors"});
 }
 
-}  // namespace tempera::gpu
+}  // namespace tempera::gpu::safetensors_test

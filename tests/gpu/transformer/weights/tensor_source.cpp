@@ -5,6 +5,7 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 
@@ -190,7 +191,7 @@ TEST_CASE("a weight that bfloat16 cannot hold is refused under tensor-core alone
 }
 
 TEST_CASE("random weights depend on their seed and on nothing else", "[weights]") {
-  Qwen3Config config;
+  DecoderConfig config;
   config.vocab_size = 3;
   config.hidden_size = 8;
   config.intermediate_size = 8;

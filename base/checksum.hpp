@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tempera {
+
+/// FNV-1a, 64 bits, of bytes as they come: tells a file that was cut, edited, garbled or brought
+/// from another run. It is no signature: who wants to forge one can.
+class Checksum {
+ public:
+  explicit Checksum(std::uint64_t value = 0xCBF29CE484222325U) : value_(value) {}
+  void update(std::string_view bytes) {
+    for (const char byte : bytes)
+      value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  }
+  std::uint64_t value() const { return value_; }
+  friend bool operator==(const Checksum&, const Checksum&) = default;
+
+ private:
+  std::uint64_t value_;
+};
+
+/// The 16 digits of a checksum.
+inline std::string hexadecimal(const Checksum& checksum) {
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < text.size(); ++i)
+    text[i] = "0123456789abcdef"[checksum.value() >> (60 - 4 * i) & 15U];
+  return text;
+}
+
+}  // namespace tempera
