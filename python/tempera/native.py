@@ -18,7 +18,7 @@ def native(device: str | None = None) -> Any:
         return importlib.import_module("tempera._tempera_cuda")
     except ModuleNotFoundError:
         raise BadInput(
-            "device", "this wheel has no kernels for CUDA", "build it where nvcc is, with pip install ."
+            "device", "this wheel has no kernels for CUDA", "build it where nvcc and a GPU are, with pip install ."
         ) from None
 
 
