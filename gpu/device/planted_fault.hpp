@@ -14,6 +14,9 @@ struct PlantedFault {
   std::optional<std::uint64_t> copies_until_lost;
   /// Bytes of device memory that there are: an array of more is refused.
   std::optional<std::size_t> memory;
+  /// Whether the probe of the instruction for pairs finds a difference, where there is one to
+  /// probe.
+  bool pair_instruction_differs = false;
 };
 
 /// Of this process. Set it while nothing runs.

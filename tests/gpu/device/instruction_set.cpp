@@ -6,6 +6,8 @@
 #include <sstream>
 #include <vector>
 
+#include "gpu/device/planted_fault.hpp"
+#include "gpu/models/opened_model.hpp"
 #include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "tests/gpu/device/with_environment.hpp"
@@ -81,6 +83,38 @@ TEST_CASE("without TEMPERA_ISA the widest form that the processor has runs", "[d
     }
     CHECK(make_default_kernels()->name() == form_of_floats(chosen));
   }
+}
+
+TEST_CASE("an instruction that fails its probe is said in one line, and the bits are the same",
+          "[device]") {
+  const ModelFolder folder("untied_float32");
+  const auto open = [&] {
+    return OpenedModel::open(folder.path().string(), {}, Arithmetic::bfloat16_pairs);
+  };
+  const auto logits_of = [](const OpenedModel& model) {
+    const std::vector<TokenId> tokens{1, 2, 3};
+    const auto cache = model.model().empty_cache();
+    const Pass pass{cache.get(), tokens};
+    DeviceMemory<float> rows;
+    model.model().next_logits(std::span(&pass, 1), rows);
+    return rows.download(0, model.model().vocabulary_size());
+  };
+  const WithEnvironment widest(nullptr);
+  if (const auto why = why_missing(InstructionSet::avx512_bf16); !why.empty()) {
+    std::cout << "SKIPPED: a failed probe: " << why << '\n';
+    return;
+  }
+  const OpenedModel sound = open();
+  CHECK(sound.remark().empty());
+  const WithPlantedFault differing({{}, {}, true});
+  CHECK(chosen_instruction_set() == InstructionSet::avx512);
+  const OpenedModel other = open();
+  CHECK_THAT(other.remark(), Catch::Contains("VDPBF16PS does not compute what"));
+  CHECK_THAT(other.remark(), !Catch::Contains("\n"));
+  CHECK(logits_of(other) == logits_of(sound));
+  CHECK(OpenedModel::open(folder.path().string()).remark().empty());
+  const WithEnvironment asked("avx512_bf16");
+  require_bad_input(open, {"TEMPERA_ISA", "avx512_bf16", "VDPBF16PS"});
 }
 
 TEST_CASE("no object with wide instructions defines what others define too", "[device][long]") {

@@ -2,7 +2,11 @@
 
 #include <cmath>
 
+#include "base/error.hpp"
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/lottery/lottery.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
+#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
@@ -180,14 +184,42 @@ TEST_CASE("weights for the tensor core lie where a warp's registers want them", 
   }
 }
 
-TEST_CASE("a weight that bfloat16 cannot hold is refused under tensor-core alone", "[weights]") {
+TEST_CASE("a weight that bfloat16 cannot hold is refused but under float32", "[weights]") {
   const ModelFolder folder("untied_float32");
   folder.edit_tensors(
       [](auto& header, std::string& data) { put(data, header, query, 77, 3.4e38f); });
   CHECK_NOTHROW(Transformer::load(folder.path()));
-  require_bad_input(
-      [&] { Transformer::load(folder.path(), default_kernels(Arithmetic::tensor_core)); },
-      {query, "element 77", "too large for bfloat16", "float32"});
+  for (const auto arithmetic : {Arithmetic::tensor_core, Arithmetic::bfloat16_pairs}) {
+    require_bad_input([&] { Transformer::load(folder.path(), default_kernels(arithmetic)); },
+                      {query, "element 77", "too large for bfloat16", "float32"});
+  }
+}
+
+TEST_CASE("what overflows within a pass ends its record in one line, under every arithmetic",
+          "[weights]") {
+  const ModelFolder folder("untied_float32");
+  folder.edit_tensors([](auto& header, std::string& data) {
+    // Of two gates of opposite signs one is open: what it lets through is about 1e60.
+    for (std::size_t i = 0; i < 64; ++i) {
+      put(data, header, "model.layers.0.mlp.gate_proj.weight", i, i < 32 ? 1e30f : -1e30f);
+      put(data, header, "model.layers.0.mlp.up_proj.weight", i, 1e30f);
+    }
+  });
+  for (const auto arithmetic : arithmetics) {
+    CAPTURE(name_of(arithmetic));
+    const auto model = Transformer::load(folder.path(), default_kernels(arithmetic));
+    const std::vector<TokenId> tokens{1, 2, 3};
+    const auto cache = model->empty_cache();
+    const Pass pass{cache.get(), tokens};
+    DeviceMemory<float> logits;
+    model->next_logits(std::span(&pass, 1), logits);
+    PhiloxLottery lottery;
+    const std::vector<double> powers{1.0};
+    const RowDraw draw{powers, 0, {1, {0, 0, 0, 0, 0, Purpose::extension_token}}};
+    const auto rows = make_device_row_lottery();
+    CHECK_THROWS_AS(rows->draw(logits, model->vocabulary_size(), std::span(&draw, 1), lottery),
+                    ModelError);
+  }
 }
 
 TEST_CASE("random weights depend on their seed and on nothing else", "[weights]") {
