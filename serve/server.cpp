@@ -39,14 +39,6 @@ bool equal_in_constant_time(std::string_view given, std::string_view key) {
   return differs == 0;
 }
 
-/// The field that a BadInput names first, if that is one.
-std::string field_of(const std::string& message) {
-  const auto end = message.find_first_of(":,");
-  if (end == std::string::npos) return {};
-  const std::string field = message.substr(0, end);
-  return field.find_first_of(" \"/") == std::string::npos ? field : std::string();
-}
-
 }  // namespace
 
 class Server::Work {
@@ -119,12 +111,12 @@ class Server::Work {
 
   void handle(const std::shared_ptr<Exchange>& exchange) {
     const HttpRequest& request = exchange->request();
+    std::string allowed;  // methods of the path, if it is known
     const auto on = [&](const char* method, const char* path) {
       if (request.path != path) return false;
-      is_known_path_ = true;
+      allowed = std::string(method) == "GET" ? "GET, HEAD" : method;
       return request.method == method || (request.method == "HEAD" && std::string(method) == "GET");
     };
-    is_known_path_ = false;
     if (on("GET", "/health"))
       return exchange->respond(is_stopping_ ? error_response(503, "the server is shutting down")
                                             : json_response({{"status", "ok"}}));
@@ -142,10 +134,9 @@ class Server::Work {
     if (on("POST", "/detokenize"))
       return later(exchange, [this](auto& body) { return detokenize(body); });
     if (is_batch_path(request.path)) return batch_request(exchange);
-    if (is_known_path_)
-      exchange->respond(error_response(405, request.method + " is not offered for this path"));
-    else
-      exchange->respond(error_response(404, "there is no such path; GET /openapi.json lists them"));
+    exchange->respond(
+        allowed.empty() ? error_response(404, "there is no such path; GET /openapi.json lists them")
+                        : wrong_method(allowed));
   }
 
   bool is_allowed(const HttpRequest& request) const {
@@ -272,8 +263,7 @@ class Server::Work {
   }
 
   HttpResponse bad_input(const BadInput& error) const {
-    const std::string message = without_paths(error.what());
-    return error_response(400, message, field_of(message));
+    return wrong_request(without_paths(error.what()));
   }
 
   /// A message without the place of the model on this machine.
@@ -364,7 +354,6 @@ class Server::Work {
   const std::int64_t started_ = static_cast<std::int64_t>(std::time(nullptr));
   Counters counters_;
   std::atomic<bool> is_stopping_{false};
-  bool is_known_path_ = false;
   gpu::Session session_;
   std::set<std::shared_ptr<Generation>> generations_;  ///< the session's thread's own
   std::unique_ptr<Batches> batches_;

@@ -91,7 +91,7 @@ HttpResponse file_request(Batches& batches, const HttpRequest& request, const st
   const auto file = batches.files().find(id);
   if (!file) return none("file");
   if (what == "content") {
-    if (request.method != "GET" && request.method != "HEAD") return error_response(405, "use GET");
+    if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
     HttpResponse response;
     response.content_type = "application/jsonl";
     response.body = batches.files().content(id);
@@ -99,7 +99,7 @@ HttpResponse file_request(Batches& batches, const HttpRequest& request, const st
   }
   if (!what.empty()) return none("path");
   if (request.method == "GET" || request.method == "HEAD") return json_response(to_json(*file));
-  if (request.method != "DELETE") return error_response(405, "use GET or DELETE");
+  if (request.method != "DELETE") return wrong_method("GET, HEAD, DELETE");
   if (batches.is_needed(id))
     return error_response(409, "a batch that is under way needs this file; cancel it first");
   batches.files().remove(id);
@@ -134,13 +134,13 @@ HttpResponse make_batch(Batches& batches, const std::string& text) {
 HttpResponse batch_request(Batches& batches, const HttpRequest& request, const std::string& id,
                            const std::string& what) {
   if (what == "cancel") {
-    if (request.method != "POST") return error_response(405, "use POST");
+    if (request.method != "POST") return wrong_method("POST");
     const auto batch = batches.cancel(id);
     return batch ? json_response(to_json(*batch)) : none("batch");
   }
   const auto batch = batches.find(id);
   if (!batch || !what.empty()) return none("batch");
-  if (request.method != "GET" && request.method != "HEAD") return error_response(405, "use GET");
+  if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
   return json_response(to_json(*batch));
 }
 
@@ -160,7 +160,7 @@ std::optional<HttpResponse> answer_batch_request(Batches& batches, const HttpReq
     if (is_read)
       return is_files ? page_of(batches.files().list(), request.query)
                       : page_of(batches.list(), request.query);
-    if (request.method != "POST") return error_response(405, "use GET or POST");
+    if (request.method != "POST") return wrong_method("GET, HEAD, POST");
     return is_files ? take_file(batches, request) : make_batch(batches, request.body);
   }
   rest.erase(0, 1);

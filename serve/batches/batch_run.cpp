@@ -191,7 +191,7 @@ void BatchRun::begin(gpu::Session& session, std::size_t number) {
                            *line);
     line->generation->begin(session);
   } catch (const BadInput& error) {
-    line->respond(error_response(400, makings_.without_paths(error.what())));
+    line->respond(wrong_request(makings_.without_paths(error.what())));
   }
 }
 

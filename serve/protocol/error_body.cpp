@@ -45,6 +45,18 @@ HttpResponse error_response(unsigned status, const std::string& message, const s
   return response;
 }
 
+HttpResponse wrong_request(const std::string& message) {
+  const std::string field = message.substr(0, message.find_first_of(":,"));
+  const bool is_field = field != message && field.find_first_of(" \"/") == std::string::npos;
+  return error_response(400, message, is_field ? field : std::string());
+}
+
+HttpResponse wrong_method(const std::string& allowed) {
+  HttpResponse response = error_response(405, "this path takes " + allowed + " alone");
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
 std::string error_event(unsigned status, const std::string& message) {
   return "data: " + body_of(status, message, {}) + "\n\n";
 }

@@ -16,4 +16,11 @@ HttpResponse error_response(unsigned status, const std::string& message,
 /// The same as one event of a stream that has begun.
 std::string error_event(unsigned status, const std::string& message);
 
+/// The answer to a request with a mistake: 400, with the field that the message of a BadInput names
+/// first.
+HttpResponse wrong_request(const std::string& message);
+
+/// 405 for a path that takes other methods alone: "GET, HEAD", say, as RFC 9110 has them named.
+HttpResponse wrong_method(const std::string& allowed);
+
 }  // namespace tempera::serve

@@ -221,13 +221,9 @@ void Generation::take(std::size_t index, const gpu::Answer& answer) {
   counters_.add(answer);
   choice.answer = answer;
   if (choice.is_resumed) add_earlier_counts(choice);
-  if (asked_.stream) {
-    // A sampler of whole records hands over all its text now; a tokenwise one what is left.
-    ordered_json last =
-        chunk_choice(index, answer.text.substr(choice.streamed), finish_reason(answer));
-    if (asked_.logprobs) last["logprobs"] = logprobs_of(index);
-    send_chunk({std::move(last)}, ordered_json::object());
-  }
+  // A sampler of whole records hands over all its text now; a tokenwise one what is left.
+  if (asked_.stream)
+    send_last_chunk(index, answer.text.substr(choice.streamed), finish_reason(answer));
   if (--open_ == 0) finish();
 }
 
@@ -258,8 +254,17 @@ void Generation::open_stream() {
   }
 }
 
+void Generation::send_last_chunk(std::size_t index, const std::string& text, const char* reason) {
+  ordered_json last = chunk_choice(index, text, reason);
+  if (asked_.logprobs) last["logprobs"] = logprobs_of(index);
+  send_chunk({std::move(last)}, ordered_json::object());
+}
+
 void Generation::finish() {
   if (asked_.stream) {
+    if (!asked_.generates)
+      for (std::size_t index = 0; index < choices_.size(); ++index)
+        send_last_chunk(index, "", "length");
     send_chunk(ordered_json::array(), {{"tempera", figures()}});
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
     leave_queue();

@@ -95,6 +95,8 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void leave_queue();
   /// One event of a stream, with the fields that all chunks share.
   void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
+  /// The event that ends a choice.
+  void send_last_chunk(std::size_t index, const std::string& text, const char* finish_reason);
   nlohmann::ordered_json frame(const char* object) const;
   nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
                                       const char* finish_reason) const;

@@ -1,4 +1,7 @@
-"""A server of the small trained model for the tests. TEMPERA names the command (default: build/release/tempera)."""
+"""A server of the small trained model for the tests. TEMPERA names the command (default: build/release/tempera).
+
+TEMPERA_FAULT_TABLE names a file for the table of the faults that were sent and what became of them (docs/serve.md has one)."""
+import collections
 import http.client
 import json
 import os
@@ -93,3 +96,14 @@ def command():
         done = subprocess.run([TEMPERA, *arguments], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
     return run
+
+
+@pytest.fixture(scope="session")
+def faults():
+    """Counts, for each kind of fault, what became of those that were sent."""
+    counts = collections.defaultdict(collections.Counter)
+    yield lambda kind, outcome: counts[kind].update([outcome])
+    if table := os.environ.get("TEMPERA_FAULT_TABLE"):
+        rows = [f"| {kind} | {sum(found.values()):,} | {', '.join(f'{n:,} {what}' for what, n in sorted(found.items()))} |"
+                for kind, found in counts.items()]
+        pathlib.Path(table).write_text("| fault | sent | what became of them |\n|---|---|---|\n" + "\n".join(rows) + "\n")

@@ -114,6 +114,15 @@ def test_a_prompt_can_be_scored_alone(server, command):
     assert answer["usage"]["completion_tokens"] == 0
 
 
+def test_a_prompt_can_be_scored_alone_in_a_stream(server):
+    body = {"prompt": "4+7?<11", "max_tokens": 0, "logprobs": 1, "echo": True, "seed": 1}
+    whole = server.ask("/v1/completions", body)[1]["choices"][0]
+    data, _ = server.events("/v1/completions", {**body, "stream": True})
+    chunks = [choice for chunk in data for choice in chunk["choices"]]
+    assert "".join(chunk["text"] for chunk in chunks) == whole["text"]
+    assert chunks[-1]["logprobs"] == whole["logprobs"] and chunks[-1]["finish_reason"] == "length"
+
+
 def test_stop_strings_cut_the_answer(server):
     whole = ppt(server)["choices"][0]["text"]
     stop = whole[2]
@@ -159,7 +168,7 @@ def test_tokens_and_texts(server):
     ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}]}, 400, "worked_sum"),
     ("/tokenize", {"text": "x"}, 400, "prompt"),
     ("/nowhere", {}, 404, "path"),
-    ("/health", {}, 405, "POST"),
+    ("/health", {}, 405, "GET, HEAD"),
 ])
 def test_what_is_wrong_is_named(server, path, body, status, words):
     got, answer = server.ask(path, body)

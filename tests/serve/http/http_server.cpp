@@ -1,0 +1,132 @@
+// Clients that send or read too slowly, against limits that are shorter than a real server's.
+#include "serve/http/http_server.hpp"
+
+#include <atomic>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace tempera::serve {
+namespace {
+
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
+
+constexpr std::size_t part_bytes = 1 << 16;
+
+/// A server that answers /small at once, and /large by 256 parts of 64 KiB.
+class SmallServer {
+ public:
+  explicit SmallServer(const HttpLimits& limits)
+      : http_(
+            "127.0.0.1", 0, [this](const std::shared_ptr<Exchange>& exchange) { answer(exchange); },
+            [](unsigned status, const std::string& what) {
+              return HttpResponse{status, "text/plain", what, {}};
+            },
+            limits),
+        thread_([this] { http_.run(); }) {}
+  ~SmallServer() {
+    http_.stop(std::chrono::milliseconds(0));
+    thread_.join();
+    for (std::thread& writer : writers_) writer.join();
+  }
+  SmallServer(const SmallServer&) = delete;
+  SmallServer& operator=(const SmallServer&) = delete;
+
+  Tcp::socket client() {
+    Tcp::socket socket(io_);
+    socket.connect({asio::ip::make_address("127.0.0.1"), http_.port()});
+    return socket;
+  }
+  bool has_dropped() const { return has_dropped_; }
+
+ private:
+  void answer(const std::shared_ptr<Exchange>& exchange) {
+    if (exchange->request().path != "/large")
+      return exchange->respond({200, "text/plain", "small", {}});
+    exchange->on_leave([this] { has_dropped_ = true; });
+    exchange->begin_stream(200, "text/plain");
+    writers_.emplace_back([exchange] {
+      for (int i = 0; i < 256; ++i) exchange->write(std::string(part_bytes, 'a'));
+      exchange->end();
+    });
+  }
+
+  asio::io_context io_;
+  std::atomic<bool> has_dropped_{false};
+  std::vector<std::thread> writers_;  // those of the server's thread, joined after it
+  HttpServer http_;
+  std::thread thread_;
+};
+
+void send(Tcp::socket& socket, const std::string& text) { asio::write(socket, asio::buffer(text)); }
+
+/// All that comes until the server closes the connection.
+std::string rest_of(Tcp::socket& socket) {
+  std::string text;
+  boost::system::error_code error;
+  asio::read(socket, asio::dynamic_buffer(text), error);
+  return text;
+}
+
+HttpLimits short_limits() {
+  HttpLimits limits;
+  limits.request = std::chrono::seconds(1);
+  limits.idle = std::chrono::seconds(1);
+  return limits;
+}
+
+}  // namespace
+
+TEST_CASE("A client that sends too slowly, or nothing, is let go", "[serve]") {
+  SmallServer server(short_limits());
+  for (const std::string text : {"", "G", "GET /small HTTP/1.1\r\n",
+                                 "POST /small HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc"}) {
+    CAPTURE(text);
+    auto socket = server.client();
+    send(socket, text);
+    CHECK(rest_of(socket).empty());
+  }
+  // A byte now and then does not hold it for longer.
+  auto slow = server.client();
+  boost::system::error_code error;
+  while (!error) {
+    asio::write(slow, asio::buffer("G", 1), error);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  CHECK(error);
+  // One that sends all of it is answered.
+  auto quick = server.client();
+  send(quick, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(rest_of(quick).ends_with("small"));
+}
+
+TEST_CASE("A client that reads too slowly is dropped when its answer fits the memory no more",
+          "[serve]") {
+  HttpLimits limits;
+  limits.unsent_bytes = 20 * part_bytes;
+  SmallServer server(limits);
+  auto slow = server.client();
+  send(slow, "GET /large HTTP/1.1\r\n\r\n");
+  while (!server.has_dropped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(rest_of(slow).size() < 256 * part_bytes);
+}
+
+TEST_CASE("A large answer reaches a client that reads", "[serve]") {
+  HttpLimits limits;
+  limits.unsent_bytes = 300 * part_bytes;
+  SmallServer server(limits);
+  auto socket = server.client();
+  send(socket, "GET /large HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(rest_of(socket).size() > 256 * part_bytes);
+  CHECK_FALSE(server.has_dropped());
+}
+
+}  // namespace tempera::serve
