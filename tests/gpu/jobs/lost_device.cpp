@@ -86,7 +86,7 @@ TEST_CASE("a lost device is no answer of the model: it is not resumed as another
   CHECK(lost_again);
 }
 
-TEST_CASE("a run beyond the memory of the device says in one line how many records would fit") {
+TEST_CASE("a run beyond the memory of the device is held back, or says how many records would fit") {
   auto settings = tensor_core_settings();
   settings.samples = 80;
   const auto model = tensor_core_model();
@@ -94,9 +94,13 @@ TEST_CASE("a run beyond the memory of the device says in one line how many recor
   model->logits_at_every_position(std::vector<TokenId>{7, 8, 9}, rows);
   REQUIRE(model->pages().pages() == 64);
   const WithPlantedFault small({{}, 64 * model->pages().page_bytes()});
+  CHECK(draw(*model, settings).size() == 80);
+  // A bound that is given is taken at its word, though the device has less.
+  JobLayout layout{.checkpoint_seconds = 0.0};
+  layout.session.cache_memory = std::size_t{1} << 40;
   std::string said;
   try {
-    draw(*model, settings);
+    Job(*model, settings, numbers_of, nullptr, {}, layout).run();
   } catch (const BadInput& error) {
     said = error.what();
   }
