@@ -1,6 +1,7 @@
 #include "bench/speed/host_speed.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace tempera::gpu {
 
@@ -24,30 +25,42 @@ MeasuredRuntime run(Transformer& model, std::vector<double> powers, std::size_t 
   return measure_runtime(model, row, settings, problems, 0.0);
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
 }  // namespace
 
 HostSpeed measure_host_speed(Transformer& model) {
   HostSpeed speed;
   run(model, {2.0}, 1, 0);  // memory is taken, threads are started
-  // In turns: what a shared machine can do changes from second to second.
+  // In pairs: what a shared machine can do changes from second to second.
   const auto measure_limits = [&] {
     const HostLimits limits = measure_host_limits();
     speed.limits.read_bytes_per_second =
         std::max(speed.limits.read_bytes_per_second, limits.read_bytes_per_second);
     speed.limits.multiply_adds_per_second =
         std::max(speed.limits.multiply_adds_per_second, limits.multiply_adds_per_second);
+    return limits;
   };
-  for (int i = 0; i < 3; ++i) {
-    measure_limits();
-    speed.alone_tokens_per_second =
-        std::max(speed.alone_tokens_per_second, run(model, {2.0}, 1, 0).tokens_per_second());
+  std::vector<double> of_reading, of_multiply_adds;
+  for (int i = 0; i < 5; ++i) {
+    const HostLimits limits = measure_limits();
+    const double rate = run(model, {2.0}, 1, 0).tokens_per_second();
+    speed.alone_tokens_per_second = std::max(speed.alone_tokens_per_second, rate);
+    of_reading.push_back(rate / limits.read_bytes_per_second);
   }
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
+    const HostLimits limits = measure_limits();
     // No moves: every step has all of its rows.
     const MeasuredRuntime full = run(model, {2.0}, full_batch, 0);
-    speed.pass_tokens_per_second = std::max(
-        speed.pass_tokens_per_second, static_cast<double>(full.decode_tokens) / full.times.forward);
+    const double rate = static_cast<double>(full.decode_tokens) / full.times.forward;
+    speed.pass_tokens_per_second = std::max(speed.pass_tokens_per_second, rate);
+    of_multiply_adds.push_back(rate / limits.multiply_adds_per_second);
   }
+  speed.alone_tokens_per_byte = median(of_reading);
+  speed.pass_tokens_per_multiply_add = median(of_multiply_adds);
   const MeasuredRuntime one = run(model, {2.0}, full_batch, 1);
   const MeasuredRuntime four = run(model, {1.0, 1.25, 1.6, 2.0}, full_batch / 4, 1);
   speed.full_tokens_per_second = one.tokens_per_second();
@@ -57,7 +70,6 @@ HostSpeed measure_host_speed(Transformer& model) {
   const double steps = four.times.forward + four.times.draw;
   speed.draw_of_a_step = four.times.draw / steps;
   speed.rest_of_a_run = 1.0 - steps / four.seconds;
-  measure_limits();
   return speed;
 }
 
