@@ -1,0 +1,147 @@
+"""The page at /, in headless Chromium. TEMPERA_PAGE_PICTURES names a folder for its pictures, to be looked at."""
+import os
+import pathlib
+import re
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser, server):
+    def open_page(width=1280, height=1000, scheme="light"):
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+        browser.get(f"http://127.0.0.1:{server.port}/")
+        wait(browser, lambda: "worked_sum" in browser.find_element(By.ID, "model").text)
+        return browser
+    yield open_page
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE" and "favicon" not in entry["message"]] == []
+
+
+def wait(browser, condition):
+    WebDriverWait(browser, 120, poll_frequency=0.1).until(lambda _: condition())
+
+
+def run_by_keyboard(browser):
+    browser.find_element(By.ID, "prompt").send_keys(Keys.CONTROL, Keys.ENTER)
+    wait(browser, lambda: browser.find_element(By.ID, "stop").get_attribute("disabled") and
+         browser.find_elements(By.CSS_SELECTOR, "section.run"))
+
+
+def picture(browser, name):
+    if PICTURES:
+        size = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+        shot = browser.execute_cdp_cmd("Page.captureScreenshot", {
+            "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}})
+        import base64
+        pathlib.Path(PICTURES, name).write_bytes(base64.b64decode(shot["data"]))
+
+
+def tokens(run):
+    return int(run.find_element(By.CSS_SELECTOR, ".figures b").text)
+
+
+def test_two_runs_beside_each_other_at_the_same_tokens(page, server):
+    browser = page()
+    run_by_keyboard(browser)
+    ladder, chain = browser.find_elements(By.CSS_SELECTOR, "section.run")
+    assert ladder.location["y"] == chain.location["y"] and ladder.location["x"] < chain.location["x"]
+    assert 0.75 < tokens(ladder) / tokens(chain) < 1.34  # one run of a random walk on either side
+    # What is shown is what the server answers to the same request.
+    _, answer = server.ask("/v1/completions", {"prompt": "4+7+9+3+8+6+2+5?", "max_tokens": 28, "seed": 1,
+                                               "tempera": {"powers": [1, 1.6, 2.5, 4], "block": 4, "rounds": 3}})
+    assert ladder.find_element(By.CSS_SELECTOR, "[data-answer]").text == answer["choices"][0]["text"]
+    assert tokens(ladder) == answer["tempera"]["decode_tokens"]
+    counts = answer["tempera"]["choices"][0]
+    bars = [bar.text for bar in ladder.find_elements(By.CSS_SELECTOR, ".bar")]
+    shares = [re.search(r"\((\d+)/(\d+)\)", bar).groups() for bar in bars]
+    assert [int(accepted) for accepted, _ in shares] == [c["accepted"] for c in counts["local_moves"] + counts["swaps"]]
+    # A line for each replica, a trace for each rung, a lane for each rung.
+    pictures = ladder.find_elements(By.CSS_SELECTOR, "svg")
+    assert [len(each.find_elements(By.CSS_SELECTOR, "polyline")) for each in pictures] == [4, 4]
+    assert len(ladder.find_elements(By.CSS_SELECTOR, ".lane")) == 4
+    assert len(chain.find_elements(By.CSS_SELECTOR, ".lane")) == 1
+    picture(browser, "page-light.png")
+
+
+@pytest.mark.parametrize("width, height, scheme, name", [
+    (1280, 1000, "dark", "page-dark.png"), (390, 844, "light", "page-small.png"), (390, 844, "dark", "page-small-dark.png")])
+def test_dark_and_small(page, width, height, scheme, name):
+    browser = page(width, height, scheme)
+    run_by_keyboard(browser)
+    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), "it is wider than the screen"
+    runs = browser.find_elements(By.CSS_SELECTOR, "section.run")
+    assert (runs[0].location["x"] == runs[1].location["x"]) == (width < 600)
+    paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) == (scheme == "dark")
+    picture(browser, name)
+
+
+def test_contrast_is_readable(page):
+    for scheme in ("light", "dark"):
+        browser = page(scheme=scheme)
+        ratios = browser.execute_script("""
+          const luminance = c => { const [r, g, b] = c.match(/[0-9.]+/g).slice(0, 3).map(v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
+                                   return .2126 * r + .7152 * g + .0722 * b; };
+          const paper = luminance(getComputedStyle(document.body).backgroundColor);
+          return ["p.lead", "label", "h1", ".note"].map(s => { const ink = luminance(getComputedStyle(document.querySelector(s)).color);
+            return (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05); });""")
+        assert min(ratios) >= 4.5, ratios
+
+
+def test_the_keyboard_reaches_everything_and_stops_a_run(page, server):
+    browser = page()
+    reached = []
+    body = browser.find_element(By.TAG_NAME, "body")
+    body.send_keys(Keys.TAB)
+    for _ in range(12):
+        reached.append(browser.switch_to.active_element.get_attribute("id"))
+        browser.switch_to.active_element.send_keys(Keys.TAB)
+    for control in ("prompt", "powers", "horizon", "block", "rounds", "schedule", "seed", "key", "form-of-prompt", "go"):
+        assert control in reached, control
+    rounds = browser.find_element(By.ID, "rounds")
+    rounds.clear()
+    rounds.send_keys("900", Keys.CONTROL, Keys.ENTER)
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, ".lane"))
+    rounds.send_keys(Keys.ESCAPE)
+    wait(browser, lambda: browser.find_element(By.ID, "stop").get_attribute("disabled"))
+    assert "stopped" in browser.find_element(By.ID, "status").text
+    wait(browser, lambda: "tempera_choices_under_way 0" in server.ask("/metrics")[1])
+
+
+def test_an_error_is_shown(page):
+    browser = page()
+    prompt = browser.find_element(By.ID, "prompt")
+    prompt.clear()
+    prompt.send_keys("not a sum")
+    run_by_keyboard(browser)
+    assert "prompt" in browser.find_element(By.CSS_SELECTOR, ".error").text
+    # The browser notes the refused requests in its log; they are no error of the page.
+    browser.get_log("browser")
+
+
+def test_the_page_asks_nobody_else(page):
+    browser = page()
+    run_by_keyboard(browser)
+    names = browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+    assert names and all(name.startswith(browser.current_url) for name in names)
