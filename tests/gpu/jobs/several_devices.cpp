@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "base/error.hpp"
-#include "gpu/transformer/default_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
+#include "tests/gpu/transformer/default_kernels.hpp"
 
 namespace tempera::gpu {
 namespace {

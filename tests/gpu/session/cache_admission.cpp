@@ -162,7 +162,7 @@ TEST_CASE("a run that is held back by memory says so once, in one line") {
   watcher.remark = [&](const std::string& line) { remarks.push_back(line); };
   const auto run = [&](const JobLayout& layout) {
     CountedModel model(token);
-    Sampling(model, settings, numbers_of, nullptr, watcher, layout).run();
+    Job(model, settings, numbers_of, nullptr, watcher, layout).run();
   };
   run({});
   CHECK(remarks.empty());

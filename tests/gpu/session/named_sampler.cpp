@@ -112,7 +112,7 @@ TEST_CASE("of any sampler a prompt with a horizon of its own has the records of 
       ahead.options.early_rejection = named.takes_local_moves;
       RunFolder folder = RunFolder::create(work / "ahead", ahead.to_json());
       ahead.options.prefetch = 3;
-      Sampling(*model, ahead, numbers_of, &folder).run();
+      Job(*model, ahead, numbers_of, &folder).run();
       for (const char* file : {"events.jsonl", "samples.jsonl", "prompt_reports.jsonl"})
         for (const char* id : {"cut", "whole"}) {
           CAPTURE(file, id);

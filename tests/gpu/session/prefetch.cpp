@@ -35,10 +35,10 @@ nlohmann::ordered_json run_ahead(LanguageModel& model, const std::filesystem::pa
                                                    : RunFolder::create(path, asked.to_json());
   auto settings = SamplingSettings::from_json(folder.config(), "config.json");
   settings.options.prefetch = layout.prefetch;
-  Sampling sampling(model, settings, numbers_of, &folder, {{}, {}, layout.stop},
-                    {0.0, {.cache_memory = layout.cache_memory}});
-  sampling.run();
-  return sampling.speed();
+  Job job(model, settings, numbers_of, &folder, {{}, {}, layout.stop},
+          {0.0, {.cache_memory = layout.cache_memory}});
+  job.run();
+  return job.speed();
 }
 
 }  // namespace

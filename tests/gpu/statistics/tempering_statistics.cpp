@@ -164,9 +164,9 @@ TEST_CASE("the estimate of log Z finds the four-state example's") {
   settings.output = 2;
   settings.samples = 4096;
   settings.seed = 21;
-  Sampling sampling(model, settings, numbers_of);
-  sampling.run();
-  const auto summary = sampling.summary();
+  Job job(model, settings, numbers_of);
+  job.run();
+  const auto summary = job.summary();
   CHECK(std::abs(std::exp(summary["edges"][0]["log_z_ratio"].get<double>()) - 0.375) < 5.0 / 512.0);
 }
 
