@@ -192,12 +192,10 @@ class Server::Work {
 
   HttpResponse tokenize(const JsonObject& body) const {
     body.only({"model", "prompt", "add_special_tokens", "messages", "return_token_strs"});
+    require_model(body.optional_text("model").value_or(""), identity_);
     std::vector<gpu::TokenId> tokens;
     if (body.has("messages")) {
-      std::vector<gpu::ChatMessage> messages;
-      for (const JsonObject& message : body.objects("messages"))
-        messages.push_back({message.text("role"), message.text("content")});
-      tokens = model_.encode_chat(messages, gpu::Thinking::as_published, "messages");
+      tokens = model_.encode_chat(read_messages(body), gpu::Thinking::as_published, "messages");
     } else {
       tokens = model_.encode(body.text("prompt"), "prompt");
       const auto beginning = beginning_tokens();
@@ -207,12 +205,18 @@ class Server::Work {
                      tokens.begin() + static_cast<std::ptrdiff_t>(beginning.size()));
     }
     ordered_json said{{"count", tokens.size()}, {"tokens", tokens}};
+    if (body.boolean_or("return_token_strs", false)) {
+      said["token_strs"] = ordered_json::array();
+      for (const gpu::TokenId token : tokens)
+        said["token_strs"].push_back(model_.decode(std::span(&token, 1)));
+    }
     if (model_.positions() > 0) said["max_model_len"] = model_.positions();
     return json_response(said);
   }
 
   HttpResponse detokenize(const JsonObject& body) const {
     body.only({"model", "tokens"});
+    require_model(body.optional_text("model").value_or(""), identity_);
     std::vector<gpu::TokenId> tokens;
     for (const auto token : body.whole_numbers("tokens", 0, model_.model().vocabulary_size() - 1))
       tokens.push_back(static_cast<gpu::TokenId>(token));
@@ -253,6 +257,8 @@ class Server::Work {
     const bool taken = intake_.post([this, exchange, answer = std::move(answer)] {
       try {
         exchange->respond(answer(exchange->request()));
+      } catch (const OtherModel& error) {
+        exchange->respond(error_response(404, error.what(), "model"));
       } catch (const BadInput& error) {
         exchange->respond(bad_input(error));
       } catch (const std::exception& error) {

@@ -462,7 +462,8 @@ void HttpServer::run() {
 }
 
 void HttpServer::stop(std::chrono::milliseconds grace) {
-  asio::post(parts_->shared->io, [parts = parts_, grace] {
+  // What waits in the parts' own queue must not hold the parts: neither would ever be destroyed.
+  asio::post(parts_->shared->io, [parts = parts_.get(), grace] {
     if (parts->shared->is_stopping) return;
     parts->shared->is_stopping = true;
     Error error;
@@ -476,7 +477,7 @@ void HttpServer::stop(std::chrono::milliseconds grace) {
 void HttpServer::post(std::function<void()> job) { asio::post(parts_->shared->io, std::move(job)); }
 
 void HttpServer::every(std::chrono::milliseconds period, std::function<void()> job) {
-  asio::post(parts_->shared->io, [parts = parts_, period, job = std::move(job)] {
+  asio::post(parts_->shared->io, [parts = parts_.get(), period, job = std::move(job)] {
     parts->timers.push_back(std::make_shared<asio::steady_timer>(parts->shared->io));
     parts->repeat(parts->timers.back(), period, job);
   });

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
-#include "base/json_document.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -146,18 +145,6 @@ std::string content_of(const JsonObject& message) {
   return text;
 }
 
-std::vector<gpu::ChatMessage> messages_of(const JsonObject& body) {
-  std::vector<gpu::ChatMessage> messages;
-  for (const JsonObject& message : body.objects("messages")) {
-    message.only({"role", "content", "name"});
-    auto role = message.text("role");
-    if (role == "developer") role = "system";
-    messages.push_back({std::move(role), content_of(message)});
-  }
-  if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
-  return messages;
-}
-
 /// Of a prompt's texts; tokens are held against the model's context.
 std::size_t bytes_of(const gpu::PromptWish& prompt) {
   if (const auto* text = std::get_if<std::string>(&prompt)) return text->size();
@@ -192,6 +179,18 @@ void read_logprobs(const JsonObject& body, GenerationRequest& request,
 }
 
 }  // namespace
+
+std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
+  std::vector<gpu::ChatMessage> messages;
+  for (const JsonObject& message : body.objects("messages")) {
+    message.only({"role", "content", "name"});
+    auto role = message.text("role");
+    if (role == "developer") role = "system";
+    messages.push_back({std::move(role), content_of(message)});
+  }
+  if (messages.empty()) throw BadInput("messages", "there is none", "give at least one");
+  return messages;
+}
 
 GenerationRequest read_generation_request(std::string_view body_text, bool is_chat,
                                           const GenerationLimits& limits,
@@ -229,6 +228,10 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
                "top_p", "logprobs", "echo", "stream", "stream_options", "frequency_penalty",
                "presence_penalty", "logit_bias", "suffix", "user", "tempera"});
   refuse_other_laws(body);
+  // Taken, and of no effect.
+  if (body.has("user")) body.text("user");
+  if (body.has("store")) body.boolean("store");
+  if (body.has("metadata")) body.object("metadata");
 
   GenerationRequest request;
   request.is_chat = is_chat;
@@ -300,7 +303,7 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
 
   std::vector<gpu::PromptWish> prompts;
   if (is_chat)
-    prompts.emplace_back(messages_of(body));
+    prompts.emplace_back(read_messages(body));
   else
     prompts = prompts_of(body);
   require_at_most("prompt", prompts.size(), limits.prompts);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_document.hpp"
 #include "gpu/session/resolve.hpp"
 
 namespace tempera::serve {
@@ -36,6 +37,10 @@ struct GenerationRequest {
   bool include_usage = false;  ///< a last chunk of a stream with the usage
   bool round_events = false;   ///< a chunk for each round of a sampler that has rounds
 };
+
+/// The "messages" of a body: roles with texts, or with parts that are texts.
+/// @throw BadInput naming the part that is wrong
+std::vector<gpu::ChatMessage> read_messages(const JsonObject& body);
 
 /// Reads the body of a completion or, if `is_chat`, of a chat completion.
 ///

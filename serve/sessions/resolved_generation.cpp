@@ -2,15 +2,19 @@
 
 namespace tempera::serve {
 
+void require_model(const std::string& named, const Identity& identity) {
+  if (!named.empty() && named != identity.model)
+    throw OtherModel("model", "this server offers the model \"" + identity.model + "\" alone",
+                     "ask for that one");
+}
+
 ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Identity& identity,
                                       std::string_view body, bool is_chat,
                                       const GenerationLimits& limits,
                                       std::optional<std::uint64_t> seed) {
   ResolvedGeneration resolved{read_generation_request(body, is_chat, limits, seed), {}, {}};
   const GenerationRequest& asked = resolved.asked;
-  if (!asked.model.empty() && asked.model != identity.model)
-    throw OtherModel("model", "this server offers the model \"" + identity.model + "\" alone",
-                     "ask for that one");
+  require_model(asked.model, identity);
   const std::string where = is_chat ? "messages" : "prompt";
   for (const gpu::SampleWish& wish : asked.wishes) {
     const gpu::SamplerSettings& settings =

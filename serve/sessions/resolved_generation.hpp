@@ -28,6 +28,9 @@ class OtherModel : public BadInput {
   using BadInput::BadInput;
 };
 
+/// @throw OtherModel if a body names one; an empty name is none
+void require_model(const std::string& named, const Identity& identity);
+
 /// A body with all that the model had to be asked for: its prompts as tokens, its samplers whole.
 struct ResolvedGeneration {
   GenerationRequest asked;

@@ -133,6 +133,9 @@ def test_stop_strings_cut_the_answer(server):
 def test_tokens_and_texts(server):
     _, said = server.ask("/tokenize", {"prompt": "4+7?"})
     assert said["count"] == len(said["tokens"])
+    strings = server.ask("/tokenize", {"prompt": "4+7?", "return_token_strs": True, "messages": None})[1]["token_strs"]
+    assert strings == ["4", "+", "7", "?"]
+    assert server.ask("/tokenize", {"prompt": "4+7?", "model": "other"})[0] == 404
     assert server.ask("/detokenize", {"tokens": said["tokens"]})[1]["prompt"].endswith("4+7?")
     assert "eos_token" in server.ask("/tokenizer_info")[1]
     assert server.ask("/v1/models")[1]["data"][0]["id"] == "worked_sum"
