@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/models/named_model.hpp"
 #include "gpu/session/presets.hpp"
+#include "gpu/session/sampling_settings.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -149,6 +152,23 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
         model.horizon_after(resolved.tokens.size(), horizon.margin, horizon.tokens, where);
   model.check_prompt(resolved.tokens, resolved.horizon.value_or(horizon.tokens), where);
   return resolved;
+}
+
+void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
+                     const std::vector<RunPrompt>& prompts, Thinking thinking,
+                     const AskedHorizon& horizon) {
+  for (const RunPrompt& prompt : prompts) {
+    ResolvedPrompt resolved = resolve_prompt(model, prompt.prompt, thinking, horizon, prompt.where);
+    settings.prompts.push_back({prompt.id, std::move(resolved.tokens), resolved.horizon});
+  }
+  std::error_code error;
+  const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
+  settings.model_path = error ? settings.model : path.lexically_normal().string();
+  settings.arithmetic = model.arithmetic();
+  settings.rope_factors = model.rope_factors();
+  settings.terminal = model.terminal();
+  settings.plan();
+  settings.numbered_prompts();
 }
 
 SampleRequest resolve(const OpenedModel& model, const SampleWish& wish, Spelling spelling,
