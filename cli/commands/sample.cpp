@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -24,7 +23,6 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/jobs/job.hpp"
-#include "gpu/models/named_model.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"
 #include "gpu/session/resolve.hpp"
@@ -97,24 +95,12 @@ std::string way_to_resume(const std::string& folder) {
 
 /// Takes the prompts in, and says what the run depends on beside what the user said.
 void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
-  gpu::SamplingSettings& settings = options.settings;
-  const gpu::AskedHorizon horizon = gpu::asked_horizon(options.wish, settings);
-  for (const gpu::PromptLine& prompt : read_prompts(options)) {
-    gpu::ResolvedPrompt resolved = gpu::resolve_prompt(
-        model, options.chat.prompt_of(prompt), options.chat.thinking(), horizon, prompt.where);
-    gpu::SamplePrompt& taken = settings.prompts.emplace_back();
-    if (!options.prompts.empty()) taken.id = prompt.id;
-    taken.tokens = std::move(resolved.tokens);
-    taken.horizon = resolved.horizon;
-  }
-  std::error_code error;
-  const auto path = std::filesystem::absolute(gpu::resolve_model(settings.model), error);
-  settings.model_path = error ? settings.model : path.lexically_normal().string();
-  settings.arithmetic = model.arithmetic();
-  settings.rope_factors = model.rope_factors();
-  settings.terminal = model.terminal();
-  settings.plan();
-  settings.numbered_prompts();
+  std::vector<gpu::RunPrompt> prompts;
+  for (const gpu::PromptLine& line : read_prompts(options))
+    prompts.push_back({options.prompts.empty() ? std::nullopt : std::optional(line.id),
+                       options.chat.prompt_of(line), line.where});
+  gpu::resolve_prompts(options.settings, model, prompts, options.chat.thinking(),
+                       gpu::asked_horizon(options.wish, options.settings));
 }
 
 /// Says which prompts have less room behind them than T.

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/models/named_model.hpp"
 #include "gpu/session/presets.hpp"
+#include "gpu/session/sampling_settings.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -156,6 +159,23 @@ CacheBudget resolve_cache_memory(std::size_t given) {
   if (given > 0) return {given, true};
   const auto memory = device_memory_size();
   return {memory ? memory->free / 2 : 0, false};
+}
+
+void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
+                     const std::vector<RunPrompt>& prompts, Thinking thinking,
+                     const AskedHorizon& horizon) {
+  for (const RunPrompt& prompt : prompts) {
+    ResolvedPrompt resolved = resolve_prompt(model, prompt.prompt, thinking, horizon, prompt.where);
+    settings.prompts.push_back({prompt.id, std::move(resolved.tokens), resolved.horizon});
+  }
+  std::error_code error;
+  const auto path = std::filesystem::absolute(resolve_model(settings.model), error);
+  settings.model_path = error ? settings.model : path.lexically_normal().string();
+  settings.arithmetic = model.arithmetic();
+  settings.rope_factors = model.rope_factors();
+  settings.terminal = model.terminal();
+  settings.plan();
+  settings.numbered_prompts();
 }
 
 SampleRequest resolve(const OpenedModel& model, const SampleWish& wish, Spelling spelling,

@@ -106,6 +106,23 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
 /// which samples are under way at once, and no bit of any.
 CacheBudget resolve_cache_memory(std::size_t given);
 
+struct SamplingSettings;
+
+/// A prompt of a run as a user gives it: with an id, if there are several, and where it comes from.
+struct RunPrompt {
+  std::optional<std::string> id;
+  PromptWish prompt;
+  std::string where;
+};
+
+/// Takes prompts into the settings of a run, with all that config.json says of the model that is
+/// open: its place, its arithmetic, its rotary factors, its terminal tokens.
+/// @pre settings.model names the model
+/// @throw BadInput as resolve_prompt and SamplingSettings::plan, and if two ids share a number
+void resolve_prompts(SamplingSettings& settings, const OpenedModel& model,
+                     const std::vector<RunPrompt>& prompts, Thinking thinking,
+                     const AskedHorizon& horizon);
+
 /// The whole request that a wish means.
 /// @throw BadInput as resolve_sampler and resolve_prompt
 SampleRequest resolve(const OpenedModel& model, const SampleWish& wish,

@@ -31,8 +31,12 @@ gpu::PromptWish wished(const Prompt& prompt);
 /// None, True or False as Python says whether a model thinks first.
 gpu::Thinking wished(std::optional<bool> thinking);
 
+/// What a dictionary of Python says about the sampler.
+gpu::SamplerWish sampler_wish(const nanobind::dict& wishes);
+
 void bind_model(nanobind::module_& module);
 void bind_session(nanobind::module_& module);
 void bind_tempering(nanobind::module_& module);
+void bind_run_folder(nanobind::module_& module);
 
 }  // namespace tempera::python

@@ -26,5 +26,6 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_model(module);
   tempera::python::bind_session(module);
   tempera::python::bind_tempering(module);
+  tempera::python::bind_run_folder(module);
   module.def("set_threads", &set_threads, nanobind::arg("threads").none());
 }

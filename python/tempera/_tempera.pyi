@@ -135,5 +135,20 @@ def calibrate(
     cache_memory: int,
     done: Callable[[int], None],
 ) -> Calibration: ...
+def draw_run(
+    model: OpenedModel,
+    name: str,
+    folder: str,
+    resume: bool,
+    prompts: Sequence[str | Sequence[int] | Sequence[tuple[str, str]]],
+    ids: Sequence[str | None],
+    thinking: bool | None,
+    wishes: Mapping[str, Any],
+    answered: Callable[[], None],
+    batch: int = 64,
+    under_way: int = 64,
+    cache_memory: int = 0,
+    checkpoint_seconds: float = 0.5,
+) -> None: ...
 def geometric_ladder(first: float, last: float, replicas: int) -> list[float]: ...
 def set_threads(threads: int | None) -> None: ...

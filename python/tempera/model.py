@@ -65,7 +65,7 @@ class Answer:
     finish_reason: str  #: "terminal", "stop" or "horizon"
     prompt: int  #: the number of its prompt in the call, from 0
     sample: int  #: its number among the answers to its prompt, from 0
-    records: tuple[RungRecord, ...] = ()  #: by rung, from α_1 to α_K, or by particle
+    records: tuple[RungRecord, ...] = ()  #: by rung, from α_1 to α_K, or by particle; none of a run folder
 
 
 @dataclass(frozen=True)
@@ -148,23 +148,39 @@ class Model:
         """
         return Scores(*self._opened.score(list(tokens), [float(power) for power in powers]))
 
-    def sample(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> list[Answer]:
+    def sample(
+        self,
+        prompts: Prompt | Sequence[Prompt],
+        *,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        **wishes: Any,
+    ) -> list[Answer]:
         """Draws answers and returns all of them, in the order of prompts and samples.
 
         prompts: one prompt or a list of them. A prompt is a text, a list of token numbers, or a list
         of messages such as {"role": "user", "content": "…"}.
+
+        out: a run folder to make, with the bytes of `tempera sample --out`; see tempera.RunFolder. A run that was ended
+        at any moment goes on with `resume=True` to the same bits: the same call makes the folder, goes on with it, or
+        reads it if it is finished. Its answers have no `records`, which a run folder does not keep.
 
         Further arguments, each of which may be left out: sampler, preset, powers, temperature,
         horizon (T, 64), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
         samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
-        out, which changes no answer); progress (True, False, or None for a terminal alone).
+        out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk, 0.5);
+        progress (True, False, or None for a terminal alone).
 
         The same seed gives the same bits as `tempera sample`. Of several prompts without ids, number
         i draws as the prompt with the id "i" does. Ctrl-C ends the work after the forward pass that is
         under way. Raises BadInput, ModelError, DeviceError.
         """
+        if out is not None:
+            return _into_folder(self, os.fspath(out), resume, _Wishes("sample", prompts, wishes, {"checkpoint_seconds"}))
+        if resume:
+            raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
         answers = list(self.iterate(prompts, **wishes))
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
@@ -172,8 +188,17 @@ class Model:
         """The answers of sample(), each as soon as it is there. Leaving the loop ends the work."""
         return _Sampling(self, prompts, wishes).run()
 
-    async def sample_async(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> list[Answer]:
+    async def sample_async(
+        self,
+        prompts: Prompt | Sequence[Prompt],
+        *,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        **wishes: Any,
+    ) -> list[Answer]:
         """sample() for asyncio: other tasks run between the forward passes."""
+        if out is not None or resume:
+            return await asyncio.to_thread(self.sample, prompts, out=out, resume=resume, **wishes)
         answers = [answer async for answer in self.iterate_async(prompts, **wishes)]
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
@@ -255,28 +280,58 @@ def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
     )
 
 
+class _Wishes:
+    """What a call asks for: prompts with their ids, and what its further arguments say."""
+
+    def __init__(self, call: str, prompts: Any, wishes: dict[str, Any], more_layout: Iterable[str] = ()) -> None:
+        layout = LAYOUT.union(more_layout)
+        check_names(wishes, layout | SAMPLER | {"thinking", "progress", "ids"}, call)
+        listed: Iterable[Prompt] = [prompts] if _is_one(prompts) else list(prompts)
+        self.layout = {name: value for name, value in wishes.items() if name in layout and value is not None}
+        self.sampler = sampler_wishes(wishes)
+        self.thinking: bool | None = wishes.get("thinking")
+        self.prompts = [raw_prompt(prompt) for prompt in listed]
+        self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
+        if wishes.get("ids") is not None:
+            self.ids = [str(identity) for identity in wishes["ids"]]
+            if len(self.ids) != len(self.prompts) or len(set(self.ids)) != len(self.ids):
+                raise errors.BadInput("ids", "are not one for each prompt, all different")
+        self.total = len(self.prompts) * int(self.sampler.get("samples", 1))
+        shows = wishes.get("progress")
+        self.is_shown = sys.stderr.isatty() if shows is None else bool(shows)
+
+
+def _into_folder(model: Model, folder: str, resume: bool, wished: _Wishes) -> list[Answer]:
+    """Draws a run folder, or what is left of it, and reads its answers."""
+    from tempera.run_folder import RunFolder
+
+    if not wished.prompts:
+        raise errors.BadInput("prompts", "are none", "give at least one")
+    if not resume and os.path.exists(os.path.join(folder, "config.json")):
+        raise errors.BadInput(folder, "exists already, and a run folder is never overwritten", "give another, or resume=True")
+    bar = _bar(wished.total) if wished.is_shown else None
+    try:
+        model._native.draw_run(
+            model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler,
+            (lambda: bar.update(1)) if bar is not None else (lambda: None), **wished.layout,
+        )  # fmt: skip
+    finally:
+        if bar is not None:
+            bar.close()
+    return RunFolder(folder).answers()
+
+
 class _Sampling:
     """The work of one call: a session of its own, and what its news mean."""
 
     def __init__(self, model: Model, prompts: Any, wishes: dict[str, Any]) -> None:
-        check_names(wishes, LAYOUT | SAMPLER | {"thinking", "progress", "ids"}, "sample")
-        listed: Iterable[Prompt] = [prompts] if _is_one(prompts) else list(prompts)
-        layout = {name: value for name, value in wishes.items() if name in LAYOUT and value is not None}
-        sampler = sampler_wishes(wishes)
-        raw = [raw_prompt(prompt) for prompt in listed]
-        ids: list[str | None] = [None] if len(raw) == 1 else [str(number) for number in range(len(raw))]
-        if wishes.get("ids") is not None:
-            ids = [str(identity) for identity in wishes["ids"]]
-            if len(ids) != len(raw) or len(set(ids)) != len(ids):
-                raise errors.BadInput("ids", "are not one for each prompt, all different")
-        self.session = model._native.CollectingSession(model._opened, **layout)
-        self.confidence = bool(sampler.get("confidence"))
+        wished = _Wishes("sample", prompts, wishes)
+        self.session = model._native.CollectingSession(model._opened, **wished.layout)
+        self.confidence = bool(wished.sampler.get("confidence"))
         self.prompt_of: dict[int, int] = {}
-        for number, (prompt, identity) in enumerate(zip(raw, ids, strict=True)):
-            self.prompt_of[self.session.submit(prompt, identity, wishes.get("thinking"), sampler)] = number
-        self.total = len(raw) * int(sampler.get("samples", 1))
-        shows = wishes.get("progress")
-        self.bar = _bar(self.total) if (sys.stderr.isatty() if shows is None else shows) else None
+        for number, (prompt, identity) in enumerate(zip(wished.prompts, wished.ids, strict=True)):
+            self.prompt_of[self.session.submit(prompt, identity, wished.thinking, wished.sampler)] = number
+        self.bar = _bar(wished.total) if wished.is_shown else None
 
     def __enter__(self) -> _Sampling:
         return self

@@ -1,4 +1,4 @@
-"""The folder that `tempera sample --out` writes, as columns.
+"""The folder that `tempera sample --out` and `Model.sample(…, out=…)` write, as columns.
 
     import pandas
     import tempera
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from tempera.errors import BadInput
+from tempera.model import Acceptance, Answer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +53,39 @@ def columns(records: Iterable[dict[str, Any]]) -> dict[str, Column]:
     return kinds
 
 
+class _Counts:
+    """What the events of one answer add up to."""
+
+    def __init__(self, rungs: int) -> None:
+        self.log_p0: list[float] = []
+        self.decode_tokens = 0
+        self.moves = [[0, 0] for _ in range(rungs)]
+        self.swaps = [[0, 0] for _ in range(rungs - 1)]
+
+    def take(self, event: dict[str, Any]) -> None:
+        self.decode_tokens += event.get("tokens", 0)
+        if event["kind"] == "round":
+            self.log_p0 = event["log_p0"]
+        elif event["kind"] in ("local_move", "swap"):
+            counts = (self.moves if event["kind"] == "local_move" else self.swaps)[event["rung"] - 1]
+            counts[0] += event.get("proposed", True)
+            counts[1] += event["accepted"]
+
+    def answer(self, sample: dict[str, Any], prompt: int) -> Answer:
+        return Answer(
+            text=sample["answer"],
+            tokens=tuple(sample["tokens"]),
+            log_p0=sample["log_p0"],
+            log_p0_of_rungs=tuple(self.log_p0),
+            local_moves=tuple(Acceptance(*pair) for pair in self.moves),
+            swaps=tuple(Acceptance(*pair) for pair in self.swaps),
+            decode_tokens=self.decode_tokens,
+            finish_reason="stop" if sample.get("stopped") else "terminal" if sample["terminated"] else "horizon",
+            prompt=prompt,
+            sample=sample["sample"],
+        )
+
+
 class RunFolder:
     """A run of `tempera sample --out FOLDER`, finished or not: only read, never changed.
 
@@ -61,7 +95,7 @@ class RunFolder:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         if not (self.folder / "config.json").is_file():
-            raise BadInput(str(folder), "is no run: config.json is not there", "`tempera sample --out` makes one")
+            raise BadInput(str(folder), "is no run: config.json is not there", "`Model.sample(…, out=…)` makes one")
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.folder)!r})"
@@ -85,6 +119,19 @@ class RunFolder:
     def samples(self) -> dict[str, Column]:
         """The answers: id, sample, tokens, text, answer, log_p0, terminated."""
         return columns(self._lines("samples.jsonl"))
+
+    def answers(self) -> list[Answer]:
+        """The answers as Model.sample returns them, but for their `records`, which no run folder keeps."""
+        counts: dict[tuple[str | None, int], _Counts] = {}
+        rungs = len(self.config["powers"])
+        for event in self._lines("events.jsonl"):
+            key = (event.get("id"), event["sample"])
+            counts.setdefault(key, _Counts(rungs)).take(event)
+        numbers = {prompt["id"]: number for number, prompt in enumerate(self.config.get("prompts", []))}
+        return [
+            counts.get((sample.get("id"), sample["sample"]), _Counts(rungs)).answer(sample, numbers.get(sample.get("id"), 0))
+            for sample in self._lines("samples.jsonl")
+        ]
 
     def events(self, kind: str) -> dict[str, Column]:
         """What happened of one kind: "extension", "local_move", "swap", "resampling", or "round" after each round.

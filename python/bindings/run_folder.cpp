@@ -1,0 +1,121 @@
+#include "gpu/jobs/run_folder.hpp"
+
+#include <nanobind/stl/function.h>
+
+#include <exception>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.hpp"
+#include "gpu/jobs/job.hpp"
+#include "python/bindings/bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace tempera::python {
+namespace {
+
+/// How a run is laid out and what it is told, which changes no answer.
+struct RunLayout {
+  std::size_t batch = 64;
+  std::size_t under_way = 64;
+  std::size_t cache_memory = 0;
+  double checkpoint_seconds = 0.5;
+};
+
+/// Refuses to go on with a run that was asked for otherwise. How the model was named is no such
+/// thing, its place is.
+void refuse_other_settings(const nlohmann::json& there, const nlohmann::json& asked,
+                           const std::string& folder) {
+  std::set<std::string> keys;
+  for (const auto& json : {there, asked})
+    for (const auto& [key, value] : json.items())
+      if (key != "model") keys.insert(key);
+  std::string differing;
+  for (const std::string& key : keys)
+    if (there.value(key, nlohmann::json()) != asked.value(key, nlohmann::json()))
+      differing += (differing.empty() ? "" : ", ") + key;
+  if (!differing.empty())
+    throw BadInput(folder, "holds a run of other settings (" + differing + ")",
+                   "give out another folder, or the settings of that run");
+}
+
+/// What the run depends on, resolved as `tempera sample` resolves its options.
+gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::string& name,
+                                  const std::vector<Prompt>& prompts,
+                                  const std::vector<std::optional<std::string>>& ids,
+                                  std::optional<bool> thinking, const gpu::SamplerWish& wish) {
+  gpu::SamplingSettings settings;
+  static_cast<gpu::SamplerSettings&>(settings) = gpu::resolve_sampler(wish);
+  settings.model = name;
+  std::vector<gpu::RunPrompt> listed;
+  for (std::size_t number = 0; number < prompts.size(); ++number) {
+    if (thinking && !std::holds_alternative<Messages>(prompts[number]))
+      throw BadInput("thinking", "is about a conversation", "leave it out, or give messages");
+    listed.push_back({ids[number], wished(prompts[number]),
+                      prompts.size() == 1 ? "prompt" : "prompt " + std::to_string(number)});
+  }
+  gpu::resolve_prompts(settings, model, listed, wished(thinking),
+                       gpu::asked_horizon(wish, settings));
+  return settings;
+}
+
+/// Draws a run into a folder. resume: goes on with the run that is there, if one is.
+void draw_run(const SharedModel& model, const std::string& name, const std::string& folder,
+              bool resume, const std::vector<Prompt>& prompts,
+              const std::vector<std::optional<std::string>>& ids, std::optional<bool> thinking,
+              const nb::dict& wishes, const RunLayout& layout,
+              const std::function<void()>& answered) {
+  const gpu::SamplerWish wish = sampler_wish(wishes);
+  const nb::gil_scoped_release others;
+  gpu::SamplingSettings settings = settings_of(*model, name, prompts, ids, thinking, wish);
+  std::optional<gpu::RunFolder> run;
+  if (resume && std::filesystem::exists(std::filesystem::path(folder) / "config.json")) {
+    run.emplace(gpu::RunFolder::open(folder));
+    refuse_other_settings(run->config(), nlohmann::json::parse(settings.to_json().dump()), folder);
+  } else {
+    run.emplace(gpu::RunFolder::create(folder, settings.to_json()));
+  }
+  if (run->finished()) return;
+  std::exception_ptr interrupt;
+  gpu::JobWatcher watcher;
+  watcher.answer = [&](const gpu::SampledAnswer& /*answer*/) { answered(); };
+  watcher.stop = [&] {
+    const nb::gil_scoped_acquire python;
+    if (PyErr_CheckSignals() == 0) return false;
+    interrupt = std::make_exception_ptr(nb::python_error());
+    return true;
+  };
+  gpu::Job job(model->model(), settings, model->text(), &*run, watcher,
+               {.checkpoint_seconds = layout.checkpoint_seconds,
+                .session = {.largest_batch = layout.batch,
+                            .in_flight = layout.under_way,
+                            .cache_memory = layout.cache_memory}});
+  try {
+    job.run();
+  } catch (const gpu::RunStopped&) {
+    std::rethrow_exception(interrupt);
+  }
+}
+
+}  // namespace
+
+void bind_run_folder(nb::module_& module) {
+  module.def(
+      "draw_run",
+      [](const SharedModel& model, const std::string& name, const std::string& folder, bool resume,
+         const std::vector<Prompt>& prompts, const std::vector<std::optional<std::string>>& ids,
+         std::optional<bool> thinking, const nb::dict& wishes,
+         const std::function<void()>& answered, std::size_t batch, std::size_t under_way,
+         std::size_t cache_memory, double checkpoint_seconds) {
+        draw_run(model, name, folder, resume, prompts, ids, thinking, wishes,
+                 {batch, under_way, cache_memory, checkpoint_seconds}, answered);
+      },
+      nb::arg("model"), nb::arg("name"), nb::arg("folder"), nb::arg("resume"), nb::arg("prompts"),
+      nb::arg("ids"), nb::arg("thinking").none(), nb::arg("wishes"), nb::arg("answered"),
+      nb::arg("batch") = 64, nb::arg("under_way") = 64, nb::arg("cache_memory") = 0,
+      nb::arg("checkpoint_seconds") = 0.5);
+}
+
+}  // namespace tempera::python
