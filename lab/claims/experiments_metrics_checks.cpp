@@ -43,7 +43,7 @@ CheckResult ess_range(const CheckContext& context) {
       const bool single = std::count(weights.begin(), weights.end(), Rational(1)) == 1;
       count.expect(
           ess * squares == 1 && ess >= 1 && ess <= n && (ess == n) == equal && (ess == 1) == single,
-          std::to_string(n) + " particles, pattern " + std::to_string(pattern));
+          "pattern " + std::to_string(pattern) + " of " + std::to_string(n) + " particles");
     }
   return count.seen("weightings of 1 to 5 particles");
 }
