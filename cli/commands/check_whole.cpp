@@ -5,8 +5,8 @@
 
 #include "base/in_quotes.hpp"
 #include "cli/commands/check_options.hpp"
-#include "cli/commands/fractions.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/fractions.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"

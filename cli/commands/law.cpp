@@ -22,8 +22,8 @@
 #include "lab/laws/one_step_law.hpp"
 #include "lab/laws/sampler_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
-#include "lab/laws/stationary_law.hpp"
 #include "lab/laws/shipped_programs.hpp"
+#include "lab/laws/stationary_law.hpp"
 
 namespace tempera::cli {
 namespace {

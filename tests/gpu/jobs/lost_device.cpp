@@ -86,7 +86,8 @@ TEST_CASE("a lost device is no answer of the model: it is not resumed as another
   CHECK(lost_again);
 }
 
-TEST_CASE("a run beyond the memory of the device is held back, or says how many records would fit") {
+TEST_CASE(
+    "a run beyond the memory of the device is held back, or says how many records would fit") {
   auto settings = tensor_core_settings();
   settings.samples = 80;
   const auto model = tensor_core_model();
