@@ -23,9 +23,9 @@ std::vector<Kernel> listed_kernels() {
   std::vector<Kernel> kernels{{"::sweep(std::vector<tempera::gpu::Record", false},
                               {"::extend(tempera::gpu::Record&", true},
                               {"::truncating_move(tempera::gpu::Record&", true},
-                              {"::parallel_power_tempering(tempera::gpu::Run&", true},
-                              {"::truncating_power_sampling(tempera::gpu::Run&", true},
-                              {"::tokenwise_sampling(tempera::gpu::Run&", true},
+                              {"::parallel_power_tempering(tempera::gpu::Chain&", true},
+                              {"::truncating_power_sampling(tempera::gpu::Chain&", true},
+                              {"::tokenwise_sampling(tempera::gpu::Chain&", true},
                               {"power_smc<tempera::gpu::PowerSmcRules>(", true}};
   std::ifstream file(std::string(TEMPERA_SOURCE_DIR) + "/gpu/sampler/instances.cpp");
   const std::regex instance(R"(^template (Task|void) (\w+)<(\w+)>\()");

@@ -35,9 +35,11 @@ std::unique_ptr<gpu::Transformer> model_on(std::size_t index, const NotingKernel
 }
 
 gpu::SampleRequest asked() {
-  return {gpu::Ladder({1.0, 2.0}),
-          {gpu::make_stages(3, 2, {1}, {1}, {1}), gpu::Schedule::adj, 1, 0},
-          {4, 5, 6}};
+  gpu::SampleRequest request{gpu::Ladder({1.0, 2.0}),
+                             {gpu::make_stages(3, 2, {1}, {1}, {1}), gpu::Schedule::adj, 1, 0},
+                             {}};
+  request.prompt = {4, 5, 6};
+  return request;
 }
 
 }  // namespace
