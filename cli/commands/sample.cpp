@@ -209,25 +209,24 @@ bool draw(SampleOptions options, SampleShard* shard) {
     std::cerr << "tempera: " << device << " is lost (" << one_line(why)
               << "); the other devices go on with its work\n";
   };
-  gpu::Job sampling(
-      model.model(), options.settings, model.text(), folder,
-      {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop,
-       [&](const std::string& remark) {
-         line.clear();
-         std::cerr << "tempera: " << remark << " (--cache-memory)\n";
-       },
-       say_lost},
-      options.layout,
-      shard == nullptr ? nullptr : &shard->deal(options.settings, options.layout.session));
+  gpu::Job job(model.model(), options.settings, model.text(), folder,
+               {print, [&](const gpu::SamplingProgress& progress) { line.show(progress); }, stop,
+                [&](const std::string& remark) {
+                  line.clear();
+                  std::cerr << "tempera: " << remark << " (--cache-memory)\n";
+                },
+                say_lost},
+               options.layout,
+               shard == nullptr ? nullptr : &shard->deal(options.settings, options.layout.session));
   try {
     // Without a folder there is nothing to save.
     const auto noted = folder != nullptr ? std::make_unique<NotedInterrupts>() : nullptr;
-    sampling.run();
+    job.run();
   } catch (const gpu::RunStopped&) {
     line.clear();
     end_interrupted();
   }
-  printer.end(sampling.summary(), sampling.speed());
+  printer.end(job.summary(), job.speed());
   return is_any_lost;
 }
 

@@ -45,7 +45,7 @@ std::vector<Device> require_devices(const std::string& list, const std::string& 
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     if (name.empty())
-      throw BadInput(option, in_quotes(list) + " has a name too few",
+      throw BadInput(option, in_quotes(list) + " has an empty name",
                      "give devices with commas between them, such as cuda:0,cuda:1");
     const Device device = require_device(name, option);
     if (device.kind != Device::Kind::host &&

@@ -43,7 +43,7 @@ TEST_CASE("a device that is not there is answered in one line, before anything i
       {"--device gpu", "tempera: --device: \"gpu\" is unknown"},
       {"--devices cuda:0,cuda:1", "tempera: --devices cuda:0: this build has no CUDA"},
       {"--devices host,gpu", "tempera: --devices: \"gpu\" is unknown"},
-      {"--devices host,", "tempera: --devices: \"host,\" has a name too few"},
+      {"--devices host,", "tempera: --devices: \"host,\" has an empty name"},
       {"--devices host --device host", "tempera: --devices: has no effect beside --device"},
   };
   for (const auto& [options, said] : wrong) {
