@@ -66,7 +66,8 @@ void run_serve(ServeOptions options) {
   options.server.version = version_number();
   options.server.grace = std::chrono::seconds(options.grace);
   options.server.longest = std::chrono::seconds(options.longest);
-  if (!options.batch_folder.empty()) options.server.batch_folder = options.batch_folder;
+  if (!options.batch_folder.empty())
+    options.server.batch_folder = std::filesystem::absolute(options.batch_folder).string();
   raise_limit_of_open_files();
   // A closed terminal or a limit of file sizes is an error of one write and no reason to end.
   std::signal(SIGPIPE, SIG_IGN);
