@@ -88,12 +88,7 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
   const bool there = is_there(path);
   if (there && !is_unused(path)) refuse_to_overwrite(path);
   if (!there) {
-    const fs::path above = path.parent_path();
-    std::error_code error;
-    if (!above.empty()) fs::create_directories(above, error);
-    if (error)
-      throw BadInput(path.string(), "cannot be made (" + error.message() + ")",
-                     "check the name, the permissions and the disk's space");
+    disk.make_folders(path.parent_path());
     disk.make_folder(path);
   }
   RunFolder folder(path, disk);
@@ -279,7 +274,10 @@ void RunFolder::for_each_line(const std::string& name,
 }
 
 const OpenFile& RunFolder::opened(const std::string& name, Written& written) {
-  if (!written.open) written.open = disk_->open_to_append(path_ / name);
+  if (!written.open) {
+    written.open = disk_->open_to_append(path_ / name);
+    has_new_names_ = true;
+  }
   return written.open;
 }
 
@@ -321,6 +319,9 @@ void RunFolder::write_checkpoint() {
     written.forced = true;
     json["files"][name] = {{"bytes", written.bytes}, {"seal", written.checksum.value()}};
   }
+  // A checkpoint must not outlast the name of a file that it seals.
+  if (has_new_names_) disk_->force_names(path_);
+  has_new_names_ = false;
   if (summary_) json["summary"] = *summary_;
   const std::string text = json.dump();
   const Checksum checksum = checksum_of(config_, text);
