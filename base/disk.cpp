@@ -137,8 +137,9 @@ void Disk::force_names(const fs::path& folder) {
 
 void Disk::require_place(const fs::path& file) {
   struct stat status {};
-  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    throw BadInput(file.string(), "is something else than a file", "give the name of a file");
+  require_no_special_file(file);
+  if (::stat(file.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    throw BadInput(file.string(), "is a folder, and no file", "give the name of a file");
   const fs::path folder = folder_of(file);
   if (::stat(folder.c_str(), &status) != 0 || ::access(folder.c_str(), W_OK) != 0)
     throw BadInput(file.string(), "cannot be put into its folder " + reason(errno),

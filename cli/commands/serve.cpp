@@ -132,7 +132,7 @@ void add_serve(CLI::App& app) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0, 31536000));
   add_text(*command, "--batch-folder", options->batch_folder, "FOLDER",
-           "Folder for /v1/files and /v1/batches, taken up again after a restart (default: they "
+           "Folder for /v1/files and /v1/batches, resumed after a restart (default: they "
            "are not offered)");
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
             "Most memory that caches of answers under way may take up, such as 8G (default: no "

@@ -85,6 +85,7 @@ RunFolder::RunFolder(fs::path path, Disk& disk)
 RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json& config,
                             Disk& disk) {
   const fs::path path = named.has_filename() ? named : named.parent_path();
+  require_no_special_file(path, "folder");
   const bool there = is_there(path);
   if (there && !is_unused(path)) refuse_to_overwrite(path);
   if (!there) {
@@ -108,6 +109,7 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
 }
 
 RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
+  require_no_special_file(path, "folder");
   if (is_unused(path))
     throw BadInput(path.string(), "is empty: no run has begun in it",
                    "begin one there with --out " + path.string());

@@ -68,7 +68,7 @@ struct ShardClaim::Owner {
   std::uint64_t beats = 0;
   bool has_ended = false;
 
-  /// Of a file that its owner is about to write, or that is damaged: an owner without a name.
+  /// Reads the owner; a file that is about to be written, or is damaged, gives one without a name.
   static Owner read(const fs::path& file) {
     const nlohmann::json json = nlohmann::json::parse(first_line(file), nullptr, false);
     Owner owner;
