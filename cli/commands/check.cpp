@@ -1,4 +1,5 @@
 // The command `tempera check`: the exact law of a sampler in any language, and a verdict.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -35,6 +36,14 @@ void run_check(const CheckOptions& options, bool names_horizon) {
     else
       check_kernel(options, names_horizon);
   } catch (const lab::ProgramFailure& failure) {
+    constexpr std::size_t most = 10;
+    const auto& printed = failure.printed();
+    if (!failure.traceback().empty() && !printed.empty()) {
+      std::fprintf(stderr, "the program printed%s:\n",
+                   printed.size() > most ? ", among other lines" : "");
+      for (std::size_t i = 0; i < std::min(most, printed.size()); ++i)
+        std::fprintf(stderr, "  | %s\n", printed[i].c_str());
+    }
     if (!failure.traceback().empty()) std::fprintf(stderr, "%s\n", failure.traceback().c_str());
     throw;
   }

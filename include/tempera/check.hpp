@@ -94,14 +94,14 @@ using Law = std::map<Record, exact::Fraction>;
 
 /// A sampler by its name, as `tempera law --sampler` knows it, and how it is run.
 struct Algorithm {
-  std::string name;        ///< such as "power-sampling", "power-smc" or "ppt"
-  std::size_t block = 0;   ///< B in tokens; 0 is half of the horizon
-  std::size_t rounds = 1;  ///< N_m in each stage
-  std::size_t local_moves = 1;
-  std::size_t sweeps = 1;
+  std::string name;                          ///< such as "power-sampling", "power-smc" or "ppt"
+  std::size_t block = 0;                     ///< B in tokens; 0 is half of the horizon
+  std::size_t rounds = 1;                    ///< N_m in each stage
+  std::size_t local_moves = 1;               ///< of a round
+  std::size_t sweeps = 1;                    ///< of swaps, in a round
   std::size_t particles = 1;                 ///< N, of power-smc and best-of-n
   bool swaps_by_parity = false;              ///< the schedule deo instead of adj
-  std::vector<exact::Fraction> powers = {};  ///< whole powers, rising; none: those of the case
+  std::vector<exact::Fraction> powers = {};  ///< whole powers; none: those of the case
 };
 
 /// The exact law of a program's answers, every decision taken in turn.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -19,9 +20,13 @@ class ProgramFailure : public BadInput {
   ProgramFailure(const BadInput& refusal, std::string traceback)
       : BadInput(refusal), traceback_(std::move(traceback)) {}
   const std::string& traceback() const { return traceback_; }
+  /// What the program had printed until then.
+  const std::vector<std::string>& printed() const { return printed_; }
+  void had_printed(std::vector<std::string> lines) { printed_ = std::move(lines); }
 
  private:
   std::string traceback_;
+  std::vector<std::string> printed_;
 };
 
 /// A program of the user's on the other end of two pipes, line by line. It runs by `sh -c` in a

@@ -120,6 +120,9 @@ void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks
     std::rethrow_exception(thrown);
   } catch (const Interrupted&) {
     throw TimeIsOver();
+  } catch (ProgramFailure& failure) {
+    failure.had_printed(printed_);
+    throw;
   }
 }
 

@@ -62,6 +62,11 @@ class Lines:
         return json.loads(line)["new"]
 
     def error(self, error):
+        for stream in (sys.stdout, sys.stderr):  # what the program printed is shown with its error
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                pass
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         kind = "not deterministic" if isinstance(error, lab.NotDeterministic) else "error"
         self.write(json.dumps({kind: str(error) if kind != "error" else text, "at": lab.address()}) + "\n")

@@ -170,7 +170,7 @@ TEST_CASE("a sampler in Python is judged through its own sources of chance") {
 TEST_CASE("a program that fails is shown with its traceback, state and model") {
   const CommandResult result = check_python(
       "import random, tempera_check\n"
-      "def inner(u):\n    raise ValueError('the reason')\n"
+      "def inner(u):\n    print('a line before it')\n    raise ValueError('the reason')\n"
       "tempera_check.serve(lambda model, state: inner(random.randint(0, 1)))\n",
       four_state);
   CAPTURE(result.err);
@@ -178,6 +178,7 @@ TEST_CASE("a program that fails is shown with its traceback, state and model") {
   CHECK_THAT(result.err, Catch::Contains("Traceback") && Catch::Contains("in inner") &&
                              Catch::Contains("fails: ValueError: the reason, in the step from (") &&
                              Catch::Contains("of model four-state, horizon 2"));
+  CHECK_THAT(result.err, Catch::Contains("  | a line before it"));
 }
 
 TEST_CASE("what a sampler prints is shown, and a counterexample shows its draws") {
