@@ -20,42 +20,42 @@ std::string shown(const nlohmann::json& value) {
 }
 
 /// Where a value is, for errors.
-struct Place {
+struct Location {
   const std::string& file;
   const std::string path;
   const std::string& form;
 };
 
-[[noreturn]] void refuse(const Place& place, const nlohmann::json& value,
+[[noreturn]] void refuse(const Location& location, const nlohmann::json& value,
                          const std::string& wanted) {
-  throw BadInput(place.file, "key " + place.path + " is " + shown(value) + ", not " + wanted,
-                 place.form.empty() ? "give one" : place.form);
+  throw BadInput(location.file, "key " + location.path + " is " + shown(value) + ", not " + wanted,
+                 location.form.empty() ? "give one" : location.form);
 }
 
-std::uint64_t whole_number_of(const nlohmann::json& value, const Place& place, std::uint64_t least,
-                              std::uint64_t greatest) {
+std::uint64_t whole_number_of(const nlohmann::json& value, const Location& location,
+                              std::uint64_t least, std::uint64_t greatest) {
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
     if (number >= least && number <= greatest) return number;
   }
-  refuse(place, value,
+  refuse(location, value,
          "a whole number in " + std::to_string(least) + ".." + std::to_string(greatest));
 }
 
-double finite_number_of(const nlohmann::json& value, const Place& place) {
+double finite_number_of(const nlohmann::json& value, const Location& location) {
   // The parser lets no infinity through, and JSON has no spelling of NaN.
-  if (!value.is_number()) refuse(place, value, "a finite number");
+  if (!value.is_number()) refuse(location, value, "a finite number");
   return value.get<double>();
 }
 
-double positive_number_of(const nlohmann::json& value, const Place& place) {
+double positive_number_of(const nlohmann::json& value, const Location& location) {
   if (!value.is_number() || !(value.get<double>() > 0.0))
-    refuse(place, value, "a finite number above 0");
+    refuse(location, value, "a finite number above 0");
   return value.get<double>();
 }
 
-std::string text_of(const nlohmann::json& value, const Place& place) {
-  if (!value.is_string()) refuse(place, value, "a string");
+std::string text_of(const nlohmann::json& value, const Location& location) {
+  if (!value.is_string()) refuse(location, value, "a string");
   return value.get<std::string>();
 }
 
@@ -171,18 +171,18 @@ const nlohmann::json& JsonObject::array(const std::string& key) const {
 
 template <class Read>
 auto JsonObject::entries(const std::string& key, const Read& read) const {
-  std::vector<decltype(read(nlohmann::json(), Place{file_, "", form_}))> entries;
+  std::vector<decltype(read(nlohmann::json(), Location{file_, "", form_}))> entries;
   for (const auto& entry : array(key)) {
     const std::string index = "[" + std::to_string(entries.size()) + "]";
-    entries.push_back(read(entry, Place{file_, path_of(key) + index, form_}));
+    entries.push_back(read(entry, Location{file_, path_of(key) + index, form_}));
   }
   return entries;
 }
 
 std::vector<std::uint64_t> JsonObject::whole_numbers(const std::string& key, std::uint64_t least,
                                                      std::uint64_t greatest) const {
-  return entries(key, [&](const nlohmann::json& entry, const Place& place) {
-    return whole_number_of(entry, place, least, greatest);
+  return entries(key, [&](const nlohmann::json& entry, const Location& location) {
+    return whole_number_of(entry, location, least, greatest);
   });
 }
 
@@ -199,8 +199,8 @@ std::vector<std::string> JsonObject::texts(const std::string& key) const {
 }
 
 std::vector<JsonObject> JsonObject::objects(const std::string& key) const {
-  return entries(key, [](const nlohmann::json& entry, const Place& place) {
-    return JsonObject(entry, place.file, place.path, place.form);
+  return entries(key, [](const nlohmann::json& entry, const Location& location) {
+    return JsonObject(entry, location.file, location.path, location.form);
   });
 }
 

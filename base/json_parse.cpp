@@ -69,7 +69,7 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  /// An object or array around the place of the parse; of an object, the member that is being read.
+  /// An object or array around the point of the parse; of an object, the member that is being read.
   struct Open {
     nlohmann::json* value;
     nlohmann::json::object_t::value_type* member;
@@ -90,21 +90,21 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   /// Puts a value where the parse stands; the result stays where it is until it is closed.
-  nlohmann::json& place(nlohmann::json value) {
+  nlohmann::json& insert(nlohmann::json value) {
     if (open_.empty()) return root_ = std::move(value);
     nlohmann::json& around = *open_.back().value;
     if (around.is_array()) return around.emplace_back(std::move(value));
     return open_.back().member->second = std::move(value);
   }
   bool add(nlohmann::json value) {
-    place(std::move(value));
+    insert(std::move(value));
     return true;
   }
   bool open(nlohmann::json value) {
     if (open_.size() == deepest_nesting)
       throw BadInput(where_, "JSON is nested deeper than " + std::to_string(deepest_nesting),
                      "give the file as its tool wrote it");
-    open_.push_back({&place(std::move(value)), nullptr});
+    open_.push_back({&insert(std::move(value)), nullptr});
     return true;
   }
   bool close() {

@@ -38,7 +38,7 @@ nlohmann::ordered_json json_of(const gpu::NamedModel& model) {
           {"package", model.package},
           {"bytes", model.bytes},
           {"sha256", model.sha256},
-          {"path", gpu::place_of(model).string()},
+          {"path", gpu::path_of(model).string()},
           {"obtained", gpu::is_obtained(model)}};
 }
 
@@ -62,11 +62,11 @@ void list(const ModelsOptions& options) {
 void get(const ModelsOptions& options) {
   if (options.name.empty()) throw BadInput("get", "names no model", "tempera models lists them");
   const auto& model = model_named(options.name);
-  const auto place = gpu::obtain(model);
+  const auto path = gpu::obtain(model);
   if (options.json)
     std::cout << json_of(model).dump() << '\n';
   else
-    std::cout << place.string() << '\n';
+    std::cout << path.string() << '\n';
 }
 
 }  // namespace

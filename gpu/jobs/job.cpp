@@ -194,7 +194,7 @@ std::optional<SavedProgress> Job::begun_before(std::size_t run_index) {
 void Job::advanced(std::size_t run_index, const Progress& progress, std::span<const Event> events) {
   EndedRound round = ended_round(run_index, progress, events, settings_.options.confidence);
   for (const Event& event : events) decode_tokens_ += event.tokens;
-  if (folder_ != nullptr) folder_->journal().append(journal_line(round));
+  if (folder_ != nullptr) folder_->journal().gather(journal_line(round));
   take(std::move(round));
   report();
 }
@@ -274,6 +274,7 @@ void Job::device_lost(const std::string& name, const std::string& why) {
 void Job::force_what_ended() {
   const double now = seconds_now();
   if (now - saved_at_ >= pause_) return write_checkpoint();
+  folder_->journal().write();
   if (now - forced_at_ < checkpoint_seconds_) return;
   folder_->journal().force();
   forced_at_ = now;
@@ -284,7 +285,7 @@ void Job::ended(std::size_t run_index, const Answer& ended) {
   run.share = 1.0;
   if (folder_ == nullptr) return;
   nlohmann::json answer = to_json(ended);
-  folder_->journal().append(nlohmann::json{{"place", run_index}, {"answer", answer}}.dump());
+  folder_->journal().gather(nlohmann::json{{"place", run_index}, {"answer", answer}}.dump());
   end(run, std::move(answer));
 }
 
@@ -346,7 +347,7 @@ void Job::write_checkpoint() {
   }
   has_unsaved_ = false;
   saved_at_ = forced_at_ = seconds_now();
-  if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 40.0 * seconds);
+  if (checkpoint_seconds_ > 0.0) pause_ = std::max(checkpoint_seconds_, 100.0 * seconds);
 }
 
 void Job::report() {

@@ -54,7 +54,7 @@ class RunStopped final : public std::exception {
 /// How a run is laid out, which changes no answer.
 struct JobLayout {
   /// How often what has ended is forced to the disk, so that it outlasts a power failure: by a
-  /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a fortieth
+  /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a hundredth
   /// of the time. 0: by a checkpoint after every round, whatever it takes.
   double checkpoint_seconds = 0.5;
   SessionOptions session = {};
@@ -81,11 +81,11 @@ class Job final : private DrawObserver {
   /// @throw BadInput if the checkpoint was made with another model, or as draw_answers and Deal
   /// @throw RunStopped if the watcher asks for it, all rounds that have ended being saved
   void run();
-  /// Of all samples, and of each prompt that has an id; summary.json. A function of the settings
-  /// and the model.
+  /// What was counted of all samples, and of each prompt that has an id; summary.json. A function
+  /// of the settings and the model.
   nlohmann::ordered_json summary() const;
-  /// What it took, the earlier processes of a run that was taken up included: seconds, tokens/s,
-  /// how many tokens were drawn and how many of them in vain, forward passes, the time in each
+  /// What it took, the earlier processes of a resumed run included: seconds, tokens/s, how many
+  /// tokens were drawn and how many of them were wasted, forward passes, the time in each
   /// part, and the most bytes of caches; speed.json.
   nlohmann::ordered_json speed() const;
 

@@ -44,24 +44,34 @@ void Journal::cut() {
   if (is_there(path)) disk_->cut(disk_->open_to_append(path), bytes_, path);
 }
 
-void Journal::append(std::string_view line) {
-  if (failure_) std::rethrow_exception(failure_);
-  const std::filesystem::path path = file();
+void Journal::gather(std::string_view line) {
   checksum_.update(line);
-  std::string sealed = hexadecimal(checksum_);
-  sealed.append(1, ' ').append(line).append(1, '\n');
+  gathered_.append(hexadecimal(checksum_)).append(1, ' ').append(line).append(1, '\n');
+}
+
+void Journal::write() {
+  if (failure_) std::rethrow_exception(failure_);
+  if (gathered_.empty()) return;
+  const std::filesystem::path path = file();
   try {
     if (!open_) open_ = disk_->open_to_append(path);
-    disk_->append(open_, sealed, path);
+    disk_->append(open_, gathered_, path);
   } catch (...) {
     failure_ = std::current_exception();
     throw;
   }
-  bytes_ += sealed.size();
+  bytes_ += gathered_.size();
+  gathered_.clear();
   is_forced_ = false;
 }
 
+void Journal::append(std::string_view line) {
+  gather(line);
+  write();
+}
+
 void Journal::force() {
+  write();
   if (is_forced_) return;
   if (!open_) open_ = disk_->open_to_append(file());
   disk_->force(open_, file());

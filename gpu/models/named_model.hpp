@@ -31,7 +31,7 @@ std::string nearest_named_model(std::string_view name);
 /// @throw BadInput if neither that variable nor HOME is an absolute path
 std::filesystem::path models_folder();
 /// Where this one lies, or would.
-std::filesystem::path place_of(const NamedModel& model);
+std::filesystem::path path_of(const NamedModel& model);
 /// Whether a file of its size lies there; its digest was checked when it was put there.
 bool is_obtained(const NamedModel& model);
 

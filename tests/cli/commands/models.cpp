@@ -142,7 +142,7 @@ TEST_CASE("a model is obtained once, checked, and found by its name") {
     return;
   }
   const Sandbox sandbox;
-  sandbox.python(pip_with(tempera::gpu::place_of(*model).string()));
+  sandbox.python(pip_with(tempera::gpu::path_of(*model).string()));
   const auto first = sandbox.run("models get smollm2");
   CAPTURE(first.err);
   REQUIRE(first.exit_code == 0);
