@@ -53,7 +53,9 @@ class Server::Work {
           *options_.batch_folder,
           GenerationMakings{
               model_, identity_, counters_, options_.generation,
-              [this](std::string text) { return identity_.without_paths(std::move(text)); }});
+              [this](std::string text) { return identity_.without_paths(std::move(text)); },
+              options_.model_digest},
+          options_.shard);
   }
 
   std::uint16_t port() const { return http_.port(); }
@@ -238,6 +240,10 @@ class Server::Work {
     if (!batches_)
       return exchange->respond(error_response(
           404, "this server keeps no files and batches; start it with --batch-folder FOLDER"));
+    if (!batches_->is_asked())
+      return exchange->respond(
+          error_response(404, "this server draws shard " + options_.shard.text() +
+                                  " of the batches of another one; ask that of shard 1"));
     on_intake(exchange, [this](const HttpRequest& request) {
       HttpResponse response;
       try {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "gpu/jobs/shard.hpp"
 #include "gpu/models/opened_model.hpp"
 #include "gpu/session/session_options.hpp"
 #include "serve/http/http_server.hpp"
@@ -31,6 +32,9 @@ struct ServerOptions {
   std::chrono::seconds longest{0};  ///< that a request may be drawn; 0: no limit
   /// Where /v1/files and /v1/batches are kept; without it they are not offered.
   std::optional<std::string> batch_folder;
+  /// Which of the servers that share this folder it is; clients ask that of shard 1 for batches.
+  gpu::Shard shard{1, 1};
+  std::string model_digest;  ///< of several such servers, which must have one model
 };
 
 /// An OpenAI-compatible server of one model. Three threads: one for all connections, one that reads

@@ -14,6 +14,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/version.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/models/model_digest.hpp"
 #include "gpu/models/named_model.hpp"
 #include "serve/server.hpp"
 
@@ -36,6 +37,7 @@ struct ServeOptions {
   std::size_t grace = 30;
   std::size_t longest = 0;
   std::string batch_folder;
+  std::string shard;
   bool without_key = false;
 };
 
@@ -68,6 +70,12 @@ void run_serve(ServeOptions options) {
   options.server.longest = std::chrono::seconds(options.longest);
   if (!options.batch_folder.empty())
     options.server.batch_folder = std::filesystem::absolute(options.batch_folder).string();
+  if (!options.shard.empty()) {
+    if (options.batch_folder.empty())
+      throw BadInput("--shard", "is of batches", "give --batch-folder FOLDER too");
+    options.server.shard = gpu::read_shard(options.shard, "--shard");
+    options.server.model_digest = gpu::model_digest(options.server.model_path);
+  }
   raise_limit_of_open_files();
   // A closed terminal or a limit of file sizes is an error of one write and no reason to end.
   std::signal(SIGPIPE, SIG_IGN);
@@ -134,6 +142,9 @@ void add_serve(CLI::App& app) {
   add_text(*command, "--batch-folder", options->batch_folder, "FOLDER",
            "Folder for /v1/files and /v1/batches, resumed after a restart (default: they "
            "are not offered)");
+  add_text(*command, "--shard", options->shard, "I/N",
+           "Draw shard I of every batch of --batch-folder, which N servers share; clients ask the "
+           "server of shard 1");
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
             "Most memory that caches of answers under way may take up, such as 8G (default: no "
             "limit)");

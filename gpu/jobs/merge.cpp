@@ -31,11 +31,35 @@ struct Offsets {
   std::uint64_t sample = 0;
 };
 
+/// A file of the merged folder. What is added is written in large pieces: a write for each answer
+/// would take longer than all else.
+class Gathered {
+ public:
+  explicit Gathered(std::function<void(std::string_view)> write) : write_(std::move(write)) {
+    bytes_.reserve(most);
+  }
+  void add(std::string_view bytes) {
+    if (bytes_.size() + bytes.size() > most) write();
+    if (bytes.size() > most) return write_(bytes);
+    bytes_ += bytes;
+  }
+  void write() {
+    write_(bytes_);
+    bytes_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 20;
+  std::function<void(std::string_view)> write_;
+  std::string bytes_;
+};
+
 /// The finished folder of a shard, read answer by answer in the order of the runs.
 class ShardReader {
  public:
   ShardReader(fs::path folder, std::size_t window)
       : folder_(std::move(folder)),
+        name_((folder_ / "parts.jsonl").string()),
         parts_(folder_ / "parts.jsonl", window),
         events_(folder_ / "events.jsonl", window),
         samples_(folder_ / "samples.jsonl", window) {}
@@ -44,25 +68,21 @@ class ShardReader {
   void check(const nlohmann::json& config, const std::string& config_name,
              std::vector<bool>& is_held);
   const RunSpeed& speed() const { return speed_; }
-  std::uint64_t bytes() const { return bytes_; }
 
   /// The run of the next answer; nothing at the end.
   std::optional<std::size_t> run_index();
-  /// The next answer's part, statistics, events and line; goes on to the one behind it.
-  Part take(TemperingStatistics& statistics, const std::function<void(std::string_view)>& events,
-            std::string& sample);
+  /// The next answer's part and statistics; its events and line are added to `events` and
+  /// `samples`. Goes on to the answer after it.
+  Part take(TemperingStatistics& statistics, Gathered& events, Gathered& samples);
 
  private:
-  std::string where() const { return (folder_ / "parts.jsonl").string(); }
-  void go_to_next();
-
   fs::path folder_;
+  std::string name_;  ///< of parts.jsonl, for messages
   FileWindow parts_;
   FileWindow events_;
   FileWindow samples_;
   std::size_t runs_ = 0;     ///< of the whole run
   std::size_t answers_ = 0;  ///< of the shard
-  std::uint64_t bytes_ = 0;
   RunSpeed speed_;
   /// In the order of the runs, where that is not the order of the file.
   std::vector<std::pair<std::size_t, Offsets>> sorted_;
@@ -99,9 +119,8 @@ void ShardReader::check(const nlohmann::json& config, const std::string& config_
   });
   if (at.events != folder.sealed_bytes("events.jsonl") ||
       at.sample != folder.sealed_bytes("samples.jsonl"))
-    throw BadInput(where(), "does not count the bytes of events.jsonl and samples.jsonl",
+    throw BadInput(name_, "does not count the bytes of events.jsonl and samples.jsonl",
                    start_elsewhere);
-  bytes_ = at.events + at.sample;
   if (is_ascending) return;
   sorted_.clear();
   at = {};
@@ -119,16 +138,14 @@ void ShardReader::check(const nlohmann::json& config, const std::string& config_
 std::optional<std::size_t> ShardReader::run_index() {
   if (taken_ == answers_) return std::nullopt;
   if (!sorted_.empty()) at_ = sorted_[taken_].second;
-  return part_of(parts_.line(at_.part), runs_, where()).run_index;
+  return part_of(parts_.line(at_.part), runs_, name_).run_index;
 }
 
-Part ShardReader::take(TemperingStatistics& statistics,
-                       const std::function<void(std::string_view)>& events, std::string& sample) {
+Part ShardReader::take(TemperingStatistics& statistics, Gathered& events, Gathered& samples) {
   const std::string_view line = parts_.line(at_.part);
-  const Part part = part_of(line, runs_, statistics, where());
-  events_.read(at_.events, part.events, events);
-  sample.clear();
-  samples_.read(at_.sample, part.sample, [&](std::string_view piece) { sample += piece; });
+  const Part part = part_of(line, runs_, statistics, name_);
+  events_.read(at_.events, part.events, [&](std::string_view piece) { events.add(piece); });
+  samples_.read(at_.sample, part.sample, [&](std::string_view piece) { samples.add(piece); });
   at_ = {at_.part + line.size() + 1, at_.events + part.events, at_.sample + part.sample};
   ++taken_;
   return part;
@@ -255,25 +272,25 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
     go_on(reader);
   }
   const std::size_t runs = prompts.size() * settings.samples;
-  std::string line;
+  Gathered events([&](std::string_view lines) { into.append_events(lines); });
+  Gathered samples([&](std::string_view lines) { into.append_samples(lines); });
+  TemperingStatistics statistics(draw.ladder, draw.plan);
   for (std::size_t run_index = 0; run_index < runs; ++run_index) {
     // Every run is held once: that was checked.
     ShardReader& reader = *next.top().second;
     next.pop();
-    TemperingStatistics statistics(draw.ladder, draw.plan);
-    const Part part = reader.take(
-        statistics, [&](std::string_view events) { into.append_events(events); }, line);
+    const Part part = reader.take(statistics, events, samples);
     if (part.run_index != run_index)
       throw Bug("a merge has taken run " + std::to_string(part.run_index) + " for " +
                 std::to_string(run_index));
     const auto prompt_report = report.take(run_index, statistics, part.is_cut);
-    line.pop_back();
-    into.append_sample(line);
     if (prompt_report) into.append_prompt_report(*prompt_report);
     go_on(reader);
     if (share_done && run_index % 256 == 0)
       share_done(static_cast<double>(run_index) / static_cast<double>(runs));
   }
+  events.write();
+  samples.write();
   nlohmann::json state{{"under_way", nlohmann::json::array()}};
   report.add_state(state);
   into.save_checkpoint(std::move(state));

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/json_document.hpp"
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/statistics/foreign_state.hpp"
 
@@ -56,9 +55,7 @@ Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& stati
              const std::string& where) {
   const Part part = take_part(line, runs, where);
   try {
-    statistics.restore(parse_json(line, where));
-  } catch (const nlohmann::json::exception&) {
-    refuse(where);
+    statistics.restore_text(line);
   } catch (const ForeignState&) {
     refuse(where);
   }

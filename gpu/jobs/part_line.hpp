@@ -20,7 +20,8 @@ struct Part {
 /// A line of parts.jsonl, without its end: the part and the bits of the answer's own statistics.
 std::string part_line(const Part& part, const TemperingStatistics& statistics);
 
-/// The part that a line spells, and its statistics into `statistics`, which must be new.
+/// The part that a line spells, and its statistics into `statistics`, in the place of what is
+/// there.
 /// @throw BadInput naming `where` for anything but what part_line gives for one of `runs` runs
 Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& statistics,
              const std::string& where);

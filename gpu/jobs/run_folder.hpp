@@ -80,6 +80,8 @@ class RunFolder {
   void append_part(const std::string& line) { append("parts.jsonl", line + '\n'); }
   /// Appends whole lines to events.jsonl.
   void append_events(std::string_view lines) { append("events.jsonl", lines); }
+  /// Appends whole lines to samples.jsonl.
+  void append_samples(std::string_view lines) { append("samples.jsonl", lines); }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
   void buffer_events(std::size_t sample, std::string_view events);
   /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.

@@ -35,7 +35,10 @@ std::string host_name() {
 std::string system_name() {
   std::error_code error;
   const fs::path processes = fs::read_symlink("/proc/self/ns/pid", error);
-  return first_line("/proc/sys/kernel/random/boot_id") + " " + processes.string();
+  // Where two have clocks of their own, a process of one began at another time for the other.
+  const fs::path clocks = fs::read_symlink("/proc/self/ns/time", error);
+  return first_line("/proc/sys/kernel/random/boot_id") + " " + processes.string() + " " +
+         clocks.string();
 }
 
 /// When a process began, in the system's own unit; empty where none has this number, or it has

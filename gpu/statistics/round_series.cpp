@@ -154,4 +154,45 @@ void RoundSeries::restore(const nlohmann::json& state) {
     state.at("replica_rounds").at(i).get_to(replica_rounds_[i]);
 }
 
+void RoundSeries::restore(StateText& state) {
+  state.pass("{\"confidence\":");
+  is_confidence_measured_ = state.boolean();
+  state.pass(",\"replica_rounds\":");
+  state.list_of(replica_rounds_.size(),
+                [&](std::size_t i) { replica_rounds_[i] = state.number(); });
+  state.pass(",\"steps\":");
+  const auto read_bits = [&](std::vector<double>& values, std::size_t count) {
+    values.resize(count);
+    state.list_of(count, [&](std::size_t k) { values[k] = from_bits(state.number()); });
+  };
+  const std::size_t counted = state.list([&](std::size_t i) {
+    if (i >= steps_.size()) throw ForeignState("there are more steps than the plan has");
+    Step& step = steps_[i];
+    state.pass("[");
+    step.stage = state.number();
+    state.pass(",");
+    step.round = state.number();
+    state.pass(",");
+    step.records = state.number();
+    state.pass(",");
+    read_bits(step.log_p0, rungs_);
+    state.pass(",");
+    read_bits(step.confidence, is_confidence_measured_ ? rungs_ : 0);
+    state.pass(",");
+    step.replicas.clear();
+    state.list([&](std::size_t) { step.replicas.push_back(state.number()); });
+    if (!step.replicas.empty() && step.replicas.size() != rungs_)
+      throw ForeignState("figures of a step are not one for each rung");
+    state.pass("]");
+  });
+  for (std::size_t i = counted; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    step.stage = step.round = step.records = 0;
+    step.log_p0.clear();
+    step.confidence.clear();
+    step.replicas.clear();
+  }
+  state.pass("}");
+}
+
 }  // namespace tempera::gpu

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/sampler/stages.hpp"
+#include "gpu/statistics/state_text.hpp"
 
 namespace tempera::gpu {
 
@@ -38,6 +39,8 @@ class RoundSeries {
   /// For a checkpoint, and back: the same bits.
   nlohmann::json state() const;
   void restore(const nlohmann::json& state);
+  /// The same of the text of a state, whatever was counted here before.
+  void restore(StateText& state);
 
  private:
   struct Step {

@@ -7,6 +7,7 @@
 
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/statistics/foreign_state.hpp"
+#include "gpu/statistics/state_text.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -240,6 +241,53 @@ void TemperingStatistics::restore(const nlohmann::json& state) {
   round_trips_ = whole(state.at("round_trips"));
   state.at("confidence").get_to(is_confidence_measured_);
   series_.restore(state.at("series"));
+}
+
+void TemperingStatistics::restore_text(std::string_view text) {
+  StateText state(text);
+  state.pass("{\"confidence\":");
+  is_confidence_measured_ = state.boolean();
+  state.pass(",\"deciles\":");
+  const std::size_t deciles = rungs_.front().deciles.size();
+  state.list_of(deciles * rungs_.size(), [&](std::size_t i) {
+    DecileCounts& decile = rungs_[i / deciles].deciles[i % deciles];
+    state.list_of(
+        2, [&](std::size_t j) { (j == 0 ? decile.proposed : decile.accepted) = state.number(); });
+  });
+  state.pass(",\"direction\":");
+  state.list_of(rungs_.size(), [&](std::size_t k) {
+    const std::uint64_t direction = state.number();
+    if (direction > 2) throw ForeignState("a replica has no such direction");
+    direction_[k] = static_cast<unsigned>(direction);
+  });
+  state.pass(",\"edges\":");
+  state.list_of(edges_.size(), [&](std::size_t k) {
+    std::array<std::uint64_t, 5> numbers{};
+    state.list_of(numbers.size(), [&](std::size_t i) { numbers[i] = state.number(); });
+    edges_[k] = {numbers[0], numbers[1], from_bits(numbers[2]), from_bits(numbers[3]), numbers[4]};
+  });
+  state.pass(",\"replica_at\":");
+  state.list_of(rungs_.size(), [&](std::size_t k) {
+    replica_at_[k] = state.number();
+    if (replica_at_[k] >= rungs_.size()) throw ForeignState("a replica is not there");
+  });
+  state.pass(",\"round_trips\":");
+  round_trips_ = state.number();
+  state.pass(",\"rungs\":");
+  state.list_of(rungs_.size(), [&](std::size_t k) {
+    std::array<std::uint64_t, 11> numbers{};
+    state.list_of(numbers.size(), [&](std::size_t i) { numbers[i] = state.number(); });
+    RungCounts& rung = rungs_[k];
+    rung = {numbers[0], numbers[1], numbers[2], numbers[3],  numbers[4],
+            numbers[5], numbers[6], numbers[7], rung.deciles};
+    rung.records = numbers[8];
+    rung.log_p0 = from_bits(numbers[9]);
+    rung.confidence = from_bits(numbers[10]);
+  });
+  state.pass(",\"series\":");
+  series_.restore(state);
+  state.pass("}");
+  state.end();
 }
 
 }  // namespace tempera::gpu

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gpu/sampler/chain.hpp"
@@ -95,6 +96,10 @@ class TemperingStatistics {
   /// @throw nlohmann::json::exception if it is no such state
   /// @throw ForeignState if it is that of another ladder or plan
   void restore(const nlohmann::json& state);
+  /// The same of the state's text, state().dump() and nothing else, whatever was counted here
+  /// before. The memory that this object has serves again.
+  /// @throw ForeignState for any other text; what is counted here is then unspecified
+  void restore_text(std::string_view text);
 
  private:
   void visit_endpoints();

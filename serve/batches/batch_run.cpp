@@ -1,11 +1,14 @@
 #include "serve/batches/batch_run.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/run_lines.hpp"
+#include "serve/batches/batch_shards.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
@@ -59,8 +62,10 @@ struct BatchRun::Line final : Exchange, ChoiceKeeper {
   bool is_resumed = false;
 };
 
-void BatchRun::create(const std::filesystem::path& folder, const Batch& batch, Disk& disk) {
+void BatchRun::create(const std::filesystem::path& folder, const Batch& batch, std::size_t shards,
+                      Disk& disk) {
   ordered_json config = to_json(batch);
+  if (shards > 1) config["shards"] = shards;
   // Lines without a seed draw with numbers that follow one fresh number.
   config["seed"] = std::stoull(fresh_id("").substr(0, 13), nullptr, 16);
   gpu::RunFolder::create(folder, config, disk);
@@ -90,23 +95,37 @@ Batch BatchRun::read(const gpu::RunFolder& folder) {
 }
 
 BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
-                   const std::filesystem::path& folder, Disk& disk)
+                   const std::filesystem::path& folder, const gpu::Shard& shard, Disk& disk)
     : makings_(makings),
       files_(files),
-      folder_(gpu::RunFolder::open(folder, disk)),
+      place_(folder),
+      shard_(shard),
+      folder_(open_shard(folder, shard, makings, disk)),
       batch_(read(folder_)) {
   if (folder_.finished()) return;
   const std::string where = folder.string();
   const json config = folder_.config();
-  seed_ = JsonObject(config, where).whole_number("seed", 0, any_number);
+  const JsonObject object(config, where);
+  seed_ = object.whole_number("seed", 0, any_number);
+  const std::size_t shards =
+      object.has("shards") ? object.whole_number("shards", 1, any_number) : 1;
+  if (shards != shard_.of)
+    throw BadInput(where,
+                   "was dealt to " + std::to_string(shards) + " shards, and not to " +
+                       std::to_string(shard_.of),
+                   "start its servers with --shard I/" + std::to_string(shards));
+  if (shard_.number > 1 && config.value("shard", json()) != json(identity_of(shard_, makings_)))
+    throw BadInput(where + "/" + shard_.folder_name(), "was begun with another model or version",
+                   "go on with that one, or remove this folder to draw its lines anew");
   input_ = files_.content(batch_.input_file);
   lines_ = lines_of(input_);
+  deal_lines();
   const auto fingerprint_of = [&](const json& entry) {
     return JsonObject(entry, where).text("fingerprint") == makings_.identity.fingerprint;
   };
   if (folder_.checkpoint()) {
     const JsonObject state(*folder_.checkpoint(), where);
-    written_ = state.whole_number("written", 0, lines_.size());
+    written_ = state.whole_number("written", 0, order_.size());
     batch_.completed = state.whole_number("completed", 0, lines_.size());
     batch_.failed = state.whole_number("failed", 0, lines_.size());
     is_same_server_ = fingerprint_of(*folder_.checkpoint());
@@ -129,6 +148,48 @@ BatchRun::~BatchRun() {
   for (const auto& [number, line] : under_way_) line->run = nullptr;
 }
 
+void BatchRun::deal_lines() {
+  dealt_ = deal(lines_, batch_.endpoint, shard_.of);
+  if (shard_.number == 1) {
+    order_.resize(lines_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  } else {
+    order_ = dealt_[shard_.number - 1];
+  }
+  place_of_.assign(lines_.size(), std::numeric_limits<std::size_t>::max());
+  for (std::size_t place = 0; place < order_.size(); ++place) place_of_[order_[place]] = place;
+}
+
+/// Takes the answers of every other shard that is whole by now.
+void BatchRun::take_shards() {
+  is_waiting_for_shards_ = false;
+  for (std::size_t number = 2; number <= shard_.of; ++number) {
+    if (taken_.contains(number)) continue;
+    const gpu::Shard shard{number, shard_.of};
+    const std::filesystem::path place = place_ / shard.folder_name();
+    if (!is_there(place / "summary.json")) {
+      is_waiting_for_shards_ = true;
+      continue;
+    }
+    const gpu::RunFolder folder = gpu::RunFolder::open(place);
+    json expected = folder_.config();
+    expected["shard"] = identity_of(shard, makings_);
+    if (folder.config() != expected)
+      throw BadInput(place.string(), "is of another batch, model or version than that of shard 1",
+                     "remove it, and start the server of shard " + shard.text() + " as this one");
+    const std::vector<std::size_t>& lines = dealt_[number - 1];
+    std::size_t taken = 0;
+    folder.for_each_sample([&](const std::string& answer) {
+      const std::size_t line = lines.at(taken++);
+      if (!is_written(line) && !answered_.contains(line)) keep(line, ordered_json::parse(answer));
+    });
+    if (taken != lines.size())
+      throw BadInput(place.string(), "does not answer all lines of its shard",
+                     "remove it, and draw its lines again");
+    taken_.insert(number);
+  }
+}
+
 /// An entry of the journal or the checkpoint: a line's answer, a choice's round, or the wish to
 /// end.
 void BatchRun::restore(const json& entry, const std::string& where) {
@@ -139,7 +200,7 @@ void BatchRun::restore(const json& entry, const std::string& where) {
   }
   const std::size_t line = object.whole_number("line", 0, lines_.size() - 1);
   if (!object.has("result")) return take_rounds(entry, where);
-  if (line < written_ || answered_.contains(line)) return;
+  if (is_written(line) || answered_.contains(line)) return;
   kept_.erase(line);
   ordered_json result = ordered_json::parse(object.text("result"));
   ++(result["response"]["status_code"] == 200 ? batch_.completed : batch_.failed);
@@ -149,7 +210,7 @@ void BatchRun::restore(const json& entry, const std::string& where) {
 void BatchRun::take_rounds(const json& entry, const std::string& where) {
   const JsonObject object(entry, where);
   const std::size_t line = object.whole_number("line", 0, lines_.size() - 1);
-  if (line < written_ || answered_.contains(line)) return;
+  if (is_written(line) || answered_.contains(line)) return;
   kept_[line][object.whole_number("choice", 0, any_number)] = {
       gpu::progress_of(object.at("progress"), where), object.at("statistics")};
 }
@@ -161,12 +222,18 @@ bool BatchRun::advance(gpu::Session& session, std::size_t window) {
     return false;
   }
   // What can be answered without the session comes back at once; it is kept before the next.
-  while (news_.empty() && choices_ < window && next_ < lines_.size()) {
-    const std::size_t line = next_++;
-    if (line >= written_ && !answered_.contains(line) && !under_way_.contains(line))
+  const std::vector<std::size_t>& own = dealt_[shard_.number - 1];
+  while (news_.empty() && choices_ < window && next_ < own.size()) {
+    const std::size_t line = own[next_++];
+    if (!is_written(line) && !answered_.contains(line) && !under_way_.contains(line))
       begin(session, line);
   }
-  if (written_ == lines_.size() && under_way_.empty() && !batch_.is_over()) end("completed");
+  const bool is_own_part_done = next_ == own.size() && under_way_.empty() && news_.empty();
+  if (is_own_part_done && written_ < order_.size() && shard_.number == 1 && shard_.of > 1) {
+    take_shards();
+    keep_news();
+  }
+  if (written_ == order_.size() && under_way_.empty() && !batch_.is_over()) end("completed");
   return !news_.empty();
 }
 
@@ -224,14 +291,16 @@ void BatchRun::keep_news() {
     // Kept rounds that the model no longer gives: the line begins anew.
     kept_.erase(answer.line);
     if (line->is_resumed && answer.response.status == 500) {
-      next_ = std::min(next_, answer.line);
+      const std::vector<std::size_t>& own = dealt_[shard_.number - 1];
+      const auto place = std::lower_bound(own.begin(), own.end(), answer.line) - own.begin();
+      next_ = std::min(next_, static_cast<std::size_t>(place));
       continue;
     }
     keep(answer.line, result_of(answer.line, answer.response));
   }
-  while (answered_.contains(written_)) {
-    folder_.append_sample(spelled(answered_.at(written_)));
-    answered_.erase(written_++);
+  while (written_ < order_.size() && answered_.contains(order_[written_])) {
+    folder_.append_sample(spelled(answered_.at(order_[written_])));
+    answered_.erase(order_[written_++]);
   }
   if (since_checkpoint_ >= checkpoint_bytes) save();
   if (!news.empty() && now() - forced_at_ >= force_seconds) {
@@ -307,7 +376,8 @@ void BatchRun::end(const std::string& status) {
   });
   const std::string hex = batch_.id.substr(batch_.id.find('_') + 1);
   const auto put = [&](const std::string& kind, const std::string& content) {
-    if (content.empty()) return std::string();
+    // The other shards' answers are in those of shard 1.
+    if (content.empty() || shard_.number > 1) return std::string();
     return files_
         .put({.id = "file-" + hex + "-" + kind,
               .filename = batch_.id + "_" + kind + ".jsonl",

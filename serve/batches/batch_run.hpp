@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gpu/jobs/run_folder.hpp"
+#include "gpu/jobs/shard.hpp"
 #include "gpu/session/session.hpp"
 #include "serve/batches/batch.hpp"
 #include "serve/batches/stored_files.hpp"
@@ -26,6 +28,8 @@ struct GenerationMakings {
   const GenerationLimits& limits;
   /// A message without the place of anything on this machine.
   std::function<std::string(std::string)> without_paths;
+  /// Of the model's files, which are the same for all shards of a batch; empty without shards.
+  std::string model_digest = {};
 };
 
 /// A batch that is being drawn. Its run folder holds every line that has been answered, and every
@@ -33,21 +37,26 @@ struct GenerationMakings {
 ///
 /// In the folder: config.json says what the batch is and which server began it; samples.jsonl has
 /// the answers in the order of the input; the journal has what has happened since the checkpoint.
+/// Several servers can draw the lines of one batch: they are dealt to N shards, each in a run
+/// folder of its own in this one, and the server of shard 1 takes the others' answers once they are
+/// whole.
+///
 /// An answer is a function of its line, the batch's seed and the model, so a batch that was killed
 /// has the bytes of one that was not. All of it belongs to the session's thread.
 class BatchRun final : public std::enable_shared_from_this<BatchRun> {
  public:
   /// Makes the run folder of a new batch.
   /// @throw BadInput if the disk does not take it
-  static void create(const std::filesystem::path& folder, const Batch& batch, Disk& disk);
+  static void create(const std::filesystem::path& folder, const Batch& batch, std::size_t shards,
+                     Disk& disk);
   /// The batch of a folder: what config.json and, if it is over, summary.json say.
   /// @throw BadInput if they are not as create and advance have written them
   static Batch read(const gpu::RunFolder& folder);
 
-  /// Takes the folder up where it is.
-  /// @throw BadInput if the folder or the input cannot be read
+  /// Takes the folder up where it is, as the server of this shard.
+  /// @throw BadInput if the folder or the input cannot be read, or it was dealt to other shards
   BatchRun(const GenerationMakings& makings, StoredFiles& files,
-           const std::filesystem::path& folder, Disk& disk);
+           const std::filesystem::path& folder, const gpu::Shard& shard, Disk& disk);
   ~BatchRun();
   BatchRun(const BatchRun&) = delete;
   BatchRun& operator=(const BatchRun&) = delete;
@@ -57,6 +66,8 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   /// if it can do more at once.
   /// @throw BadInput if the disk takes no more: make a new BatchRun of the folder later
   bool advance(gpu::Session& session, std::size_t window);
+  /// Whether its own lines are answered, and other servers still draw theirs.
+  bool is_waiting_for_shards() const { return is_waiting_for_shards_ && !batch_.is_over(); }
   /// Ends the batch with what has been answered.
   /// @throw BadInput as advance
   void cancel(gpu::Session& session);
@@ -72,6 +83,9 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
     HttpResponse response;
   };
 
+  void deal_lines();
+  bool is_written(std::size_t line) const { return place_of_[line] < written_; }
+  void take_shards();
   void restore(const nlohmann::json& entry, const std::string& where);
   void take_rounds(const nlohmann::json& entry, const std::string& where);
   void begin(gpu::Session& session, std::size_t line);
@@ -82,14 +96,21 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
 
   const GenerationMakings& makings_;
   StoredFiles& files_;
+  const std::filesystem::path place_;  ///< of the batch, which has the shards' folders in it
+  const gpu::Shard shard_;
   gpu::RunFolder folder_;
   Batch batch_;
   std::uint64_t seed_ = 0;
   bool is_same_server_ = false;  ///< whether the kept rounds are of this model and version
   std::string input_;
   std::vector<std::string_view> lines_;
-  std::size_t written_ = 0;  ///< lines whose answers are in samples.jsonl
-  std::size_t next_ = 0;     ///< the first line that has neither begun nor been answered
+  std::vector<std::vector<std::size_t>> dealt_;  ///< the lines of each shard, ascending
+  std::vector<std::size_t> order_;               ///< the lines of samples.jsonl
+  std::vector<std::size_t> place_of_;  ///< of each line in it; beyond all where it has none
+  std::set<std::size_t> taken_;        ///< shards whose answers are here
+  bool is_waiting_for_shards_ = false;
+  std::size_t written_ = 0;  ///< answers in samples.jsonl
+  std::size_t next_ = 0;     ///< of this shard's lines, the first neither begun nor answered
   std::map<std::size_t, nlohmann::ordered_json> answered_;         ///< beyond those, by line
   std::map<std::size_t, std::map<std::size_t, KeptChoice>> kept_;  ///< rounds, by line and choice
   std::map<std::size_t, std::shared_ptr<Line>> under_way_;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "base/error.hpp"
+#include "base/json_document.hpp"
 #include "base/regular_file.hpp"
 #include "serve/protocol/fresh_id.hpp"
 
@@ -14,7 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t seconds_until_retry = 2;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds until_retry{2};
+/// Between two looks at what other servers have done.
+constexpr std::chrono::milliseconds until_look{500};
 
 fs::path made(const fs::path& folder) {
   std::error_code error;
@@ -26,14 +32,28 @@ fs::path made(const fs::path& folder) {
   return folder;
 }
 
+void say(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
+
 }  // namespace
 
-Batches::Batches(fs::path folder, GenerationMakings makings, Disk& disk)
+Batches::Batches(fs::path folder, GenerationMakings makings, const gpu::Shard& shard, Disk& disk)
     : folder_(made(folder)),
-      disk_(disk),
-      lock_(disk.open_to_append(folder_ / "lock")),
-      files_(folder_ / "files", disk),
+      shard_(shard),
+      claim_(shard.of > 1 ? std::make_unique<gpu::ShardClaim>(folder_, shard, say) : nullptr),
+      claimed_(claim_ ? std::make_unique<gpu::ClaimedDisk>(*claim_) : nullptr),
+      disk_(claimed_ ? *claimed_ : disk),
+      files_(is_asked() ? StoredFiles(folder_ / "files", disk_)
+                        : StoredFiles::of_another(folder_ / "files", disk_)),
       makings_(std::move(makings)) {
+  if (is_asked()) {
+    take_up();
+  } else {
+    is_waiting_for_others_ = true;
+  }
+}
+
+void Batches::take_up() {
+  lock_ = disk_.open_to_append(folder_ / "lock");
   if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) != 0)
     throw BadInput(folder_.string(), "another server is at work there",
                    "give --batch-folder another folder, or stop that server");
@@ -77,7 +97,7 @@ Batch Batches::create(const std::string& input_file, const std::string& endpoint
     return batch;
   }
   batch.total = lines_of(content).size();
-  BatchRun::create(place_of(batch.id), batch, disk_);
+  BatchRun::create(place_of(batch.id), batch, shard_.of, disk_);
   const std::scoped_lock lock(mutex_);
   batches_[batch.id] = batch;
   waiting_.push_back(batch.id);
@@ -127,8 +147,50 @@ void Batches::show(const Batch& batch) {
   if (is_cancelling) shown.status = "cancelling";
 }
 
+/// Finds what clients have given the server of shard 1, in the order of their making.
+void Batches::look_for_batches() {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_ / "batches", error), end; !error && entry != end;
+       entry.increment(error)) {
+    Batch batch{.id = entry->path().filename().string()};
+    const fs::path own = entry->path() / shard_.folder_name() / "summary.json";
+    if (batches_.contains(batch.id) || !is_there(entry->path() / "config.json") ||
+        is_over_elsewhere(batch.id) || is_there(own))
+      continue;
+    const auto config = read_json_file(entry->path() / "config.json");
+    const JsonObject object(config, (entry->path() / "config.json").string());
+    batch.created = static_cast<std::int64_t>(
+        object.whole_number("created_at", 0, std::numeric_limits<std::int64_t>::max()));
+    waiting_.push_back(batch.id);
+    batches_[batch.id] = std::move(batch);
+  }
+  std::stable_sort(waiting_.begin(), waiting_.end(), [this](const auto& a, const auto& b) {
+    return batches_.at(a).created < batches_.at(b).created;
+  });
+}
+
+/// Whether the server of shard 1 has ended the batch: clients may cancel one.
+bool Batches::is_over_elsewhere(const std::string& id) const {
+  return is_there(place_of(id) / "summary.json");
+}
+
 bool Batches::advance(gpu::Session& session, std::size_t window) {
-  if (is_waiting_ && now() < wait_until_) return false;
+  const auto time = steady_clock::now();
+  if (is_waiting_ && time < wait_until_) return false;
+  if (!is_asked() && time >= look_at_) {
+    try {
+      if (run_ && is_over_elsewhere(run_->batch().id)) {
+        run_->stop(session);
+        std::erase(waiting_, run_->batch().id);
+        run_.reset();
+      }
+      look_for_batches();
+    } catch (const BadInput& error) {
+      say(error.what());
+    }
+    look_at_ = time + until_look;
+  }
+  if (is_asked() && is_waiting_for_others_ && time < look_at_) return false;
   std::string id;
   bool is_cancelled = false;
   {
@@ -143,7 +205,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   try {
     std::shared_ptr<BatchRun> run = run_;
     if (!run || run->batch().id != id)
-      run = std::make_shared<BatchRun>(makings_, files_, place_of(id), disk_);
+      run = std::make_shared<BatchRun>(makings_, files_, place_of(id), shard_, disk_);
     if (!is_cancelled) run_ = run;
     is_waiting_ = false;
     bool is_more = false;
@@ -152,6 +214,14 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
     else
       is_more = run->advance(session, window);
     show(run->batch());
+    if (is_asked()) {
+      is_waiting_for_others_ = run->is_waiting_for_shards();
+      look_at_ = time + until_look;
+      if (is_waiting_for_others_ && said_waits_ != id)
+        say(id + " waits for the servers of its other shards; each is tempera serve --shard I/" +
+            std::to_string(shard_.of) + " with this --batch-folder");
+      if (is_waiting_for_others_) said_waits_ = id;
+    }
     if (!run->batch().is_over()) return is_more;
     if (run_ == run) run_.reset();
     const std::scoped_lock lock(mutex_);
@@ -180,7 +250,7 @@ void Batches::wait(gpu::Session& session, const std::string& why) {
   if (run_) run_->stop(session);
   run_.reset();
   is_waiting_ = true;
-  wait_until_ = now() + seconds_until_retry;
+  wait_until_ = steady_clock::now() + until_retry;
 }
 
 void Batches::save(gpu::Session& session) {
@@ -188,7 +258,7 @@ void Batches::save(gpu::Session& session) {
   try {
     run_->stop(session);
     run_->save();
-  } catch (const BadInput& error) {
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "a batch could not make a checkpoint, and goes on from its journal: %s\n",
                  error.what());
   }

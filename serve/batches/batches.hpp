@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/jobs/shard_claim.hpp"
 #include "serve/batches/batch_run.hpp"
 
 namespace tempera::serve {
@@ -22,9 +24,11 @@ namespace tempera::serve {
 /// everything up to that moment is.
 class Batches {
  public:
-  /// Takes up what an earlier process has left.
-  /// @throw BadInput if the folder cannot be used, or another process holds it
-  Batches(std::filesystem::path folder, GenerationMakings makings, Disk& disk = Disk::real());
+  /// Takes up what an earlier process has left. Of several servers that share the folder each has
+  /// one shard of every batch: that of shard 1 is asked by clients, and the others draw for it.
+  /// @throw BadInput if the folder cannot be used, or another process holds it or has the shard
+  Batches(std::filesystem::path folder, GenerationMakings makings, const gpu::Shard& shard = {1, 1},
+          Disk& disk = Disk::real());
 
   StoredFiles& files() { return files_; }
   /// Any thread may call these four. `wake` of Server makes the session's thread look.
@@ -41,16 +45,24 @@ class Batches {
   /// On the session's thread, after each pass: true if there is more to do at once.
   bool advance(gpu::Session& session, std::size_t window);
   /// Whether a batch waits for the disk, so that advance() should be called from time to time.
-  bool is_waiting() const { return is_waiting_; }
+  bool is_waiting() const { return is_waiting_ || is_waiting_for_others_; }
+  /// Whether clients ask this server for files and batches.
+  bool is_asked() const { return shard_.number == 1; }
   /// On the session's thread, before the server ends.
   void save(gpu::Session& session);
 
  private:
+  void take_up();
+  void look_for_batches();
+  bool is_over_elsewhere(const std::string& id) const;
   std::filesystem::path place_of(const std::string& id) const { return folder_ / "batches" / id; }
   void show(const Batch& batch);
   void wait(gpu::Session& session, const std::string& why);
 
   const std::filesystem::path folder_;
+  const gpu::Shard shard_;
+  const std::unique_ptr<gpu::ShardClaim> claim_;  ///< of several servers' one
+  const std::unique_ptr<Disk> claimed_;
   Disk& disk_;
   OpenFile lock_;
   StoredFiles files_;
@@ -63,7 +75,12 @@ class Batches {
 
   std::shared_ptr<BatchRun> run_;  ///< the session's thread's own
   std::atomic<bool> is_waiting_{false};
-  std::int64_t wait_until_ = 0;
+  /// Whether other servers have to do something first, which only looking shows.
+  std::atomic<bool> is_waiting_for_others_{false};
+  /// By a clock that nobody sets.
+  std::chrono::steady_clock::time_point wait_until_ = {};
+  std::chrono::steady_clock::time_point look_at_ = {};
+  std::string said_waits_;  ///< the batch of which was said that it waits for shards
 };
 
 }  // namespace tempera::serve

@@ -32,6 +32,10 @@ class StoredFiles {
   /// removed. `disk` must outlive the object.
   /// @throw BadInput if the folder cannot be made or read
   explicit StoredFiles(std::filesystem::path folder, Disk& disk = Disk::real());
+  /// Those of another server, of which only the content is read.
+  static StoredFiles of_another(std::filesystem::path folder, Disk& disk) {
+    return {Foreign(), std::move(folder), disk};
+  }
 
   /// Writes a file; one of the same id is replaced.
   /// @throw BadInput if the disk does not take it; then nothing of it is left
@@ -45,6 +49,10 @@ class StoredFiles {
   bool remove(const std::string& id);
 
  private:
+  struct Foreign {};
+  StoredFiles(Foreign, std::filesystem::path folder, Disk& disk)
+      : folder_(std::move(folder)), disk_(disk) {}
+
   std::filesystem::path folder_;
   Disk& disk_;
   mutable std::mutex mutex_;

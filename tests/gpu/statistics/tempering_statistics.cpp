@@ -147,6 +147,72 @@ TEST_CASE("a checkpoint gives back the same bits") {
   CHECK(restored.report() == statistics.report());
 }
 
+TEST_CASE("a state's text gives back the same bits, whatever was there before, and no other does") {
+  const Ladder ladder({1.0, 2.0, 3.0});
+  Plan plan;
+  plan.stages.resize(2);
+  plan.stages[0].rounds = 1;
+  plan.stages[1].rounds = 2;
+  const auto counted = [&](std::size_t stages, bool is_confidence_measured) {
+    TemperingStatistics statistics(ladder, plan);
+    const std::vector<double> confidence{-0.1, -0.7, -0.3};
+    for (std::size_t m = 0; m < stages; ++m)
+      for (std::size_t n = 0; n <= plan.stages[m].rounds; ++n) {
+        statistics.count(std::vector<Event>{extension(1, 3), local(2, 2, true), swap_of(1, true),
+                                            swap_of(0, n == 1), local(0, 1, false)});
+        const std::vector<double> log_p0{-1.1 - static_cast<double>(n), -2.3, -0.7};
+        const auto measured = is_confidence_measured ? confidence : std::vector<double>{};
+        statistics.count_round(log_p0, measured);
+        statistics.trace(m, n, log_p0, measured);
+      }
+    return statistics;
+  };
+  TemperingStatistics restored = counted(2, true);
+  for (const bool is_confidence_measured : {false, true, false})
+    for (const std::size_t stages : {2, 0, 1}) {
+      const TemperingStatistics statistics = counted(stages, is_confidence_measured);
+      restored.restore_text(statistics.state().dump());
+      CHECK(restored.state() == statistics.state());
+      TemperingStatistics sum(ladder, plan);
+      TemperingStatistics sum_of_restored(ladder, plan);
+      sum.add(statistics);
+      sum_of_restored.add(restored);
+      CHECK(sum.report().dump() == sum_of_restored.report().dump());
+      // What was there before leaves nothing behind for what is counted next.
+      TemperingStatistics next = statistics;
+      for (TemperingStatistics* each : {&restored, &next})
+        each->trace(1, 2, std::vector<double>{-0.3, -0.2, -0.1});
+      CHECK(restored.state() == next.state());
+    }
+
+  // Each text that lacks one character, or has one changed for another, is refused or is a state.
+  const std::string text = counted(1, true).state().dump();
+  std::size_t refused = 0;
+  const auto try_text = [&](const std::string& changed) {
+    try {
+      restored.restore_text(changed);
+      CHECK(restored.state().dump() == changed);
+    } catch (const ForeignState&) {
+      ++refused;
+    }
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] = changed[at] == '1' ? ']' : '1';
+    try_text(changed);
+    try_text(text.substr(0, at) + text.substr(at + 1));
+    try_text(text.substr(0, at));
+  }
+  CHECK(refused > text.size());
+  try_text(text + " ");
+  const auto refuses = [](const TemperingStatistics& other, const std::string& state) {
+    TemperingStatistics copy = other;
+    CHECK_THROWS_AS(copy.restore_text(state), ForeignState);
+  };
+  refuses(TemperingStatistics(Ladder({1.0, 2.0}), plan), text);
+  refuses(TemperingStatistics(ladder), text);
+}
+
 // The four-state example: records a a and a e of probability 1/4, e of 1/2, so Z_2/Z_1 = 3/8. One
 // round without swaps leaves rung 1 at p0 in each of N = 4096 independent samples, and a term is
 // 1/4 or 1/2, each with probability 1/2: standard deviation 1/8, that of the mean 1/512. The bound
