@@ -1,11 +1,18 @@
 #pragma once
 
+// A client may send the last chunk of an empty body in four bytes and wait. Beast of Boost 1.74
+// reads on as it should, but asserts before that there are five: so a client could end a server
+// that was built with assertions.
+#define BOOST_DISABLE_ASSERTS
+#include <boost/beast/http.hpp>
+#undef BOOST_DISABLE_ASSERTS
+
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/assert.hpp>
 #include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,11 @@
 """The paths of `tempera serve`, against the command's own figures."""
 import json
+import socket
+import subprocess
 
 import pytest
 
-from conftest import MODEL, Server
+from conftest import MODEL, TEMPERA, Server
 
 PPT = {"powers": [1, 1.6, 2.5, 4], "block": 4, "rounds": 3}
 PROMPT = "4+7+9+3+8+6+2+5?"
@@ -193,6 +195,14 @@ def test_a_key_is_asked_for(tmp_path):
         assert running.ask("/v1/models", headers={"Authorization": "Bearer secret-1"})[0] == 200
     finally:
         running.stop()
+
+
+def test_other_machines_are_served_only_with_a_key(server):
+    with pytest.raises(ConnectionRefusedError):  # another address of this machine
+        socket.create_connection(("127.0.0.2", server.port), timeout=10)
+    done = subprocess.run([TEMPERA, "serve", "--model", MODEL, "--port", "0", "--host", "0.0.0.0"], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--api-key-file" in done.stderr and done.stdout == ""
 
 
 def test_a_full_queue_says_so():

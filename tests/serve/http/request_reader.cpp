@@ -318,6 +318,16 @@ TEST_CASE("a connection ends at the limits, and each says which", "[serve]") {
   CHECK(read_all(io, post("/v1/files", 1500), {}, limits).requests.size() == 1);
 }
 
+TEST_CASE("the end of an empty body may come byte by byte", "[serve]") {
+  asio::io_context io{1};
+  const std::string bytes = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+    std::vector<std::size_t> cuts;
+    for (std::size_t at = cut; at < bytes.size(); ++at) cuts.push_back(at);
+    CHECK(read_all(io, bytes, cuts, small_limits()).requests.size() == 1);
+  }
+}
+
 TEST_CASE("a client that asks whether to go on is told so before its body", "[serve]") {
   asio::io_context io{1};
   const HttpLimits limits = small_limits();
