@@ -85,6 +85,20 @@ void Disk::do_or_refuse(const char* operation, const fs::path& file,
 
 void Disk::make_folder(const fs::path& folder) {
   do_or_refuse("made", folder, [&] { return ::mkdir(folder.c_str(), 0777) == 0; });
+  try {
+    force_names(folder_of(folder));
+  } catch (const BadInput&) {
+    ::rmdir(folder.c_str());
+    throw;
+  }
+}
+
+void Disk::make_folders(const fs::path& folder) {
+  if (folder.empty() || is_there(folder)) return;
+  make_folders(folder.parent_path());
+  do_or_refuse("made", folder,
+               [&] { return ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST; });
+  force_names(folder_of(folder));
 }
 
 OpenFile Disk::open_to_append(const fs::path& file) {
@@ -116,10 +130,16 @@ void Disk::force(const OpenFile& open, const fs::path& file) {
   do_or_refuse("forced to the disk", file, [&] { return ::fsync(open.descriptor()) == 0; });
 }
 
+void Disk::force_names(const fs::path& folder) {
+  const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open) force(open, folder);
+}
+
 void Disk::require_place(const fs::path& file) {
   struct stat status {};
-  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    throw BadInput(file.string(), "is something else than a file", "give the name of a file");
+  require_no_special_file(file);
+  if (::stat(file.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    throw BadInput(file.string(), "is a folder, and no file", "give the name of a file");
   const fs::path folder = folder_of(file);
   if (::stat(folder.c_str(), &status) != 0 || ::access(folder.c_str(), W_OK) != 0)
     throw BadInput(file.string(), "cannot be put into its folder " + reason(errno),
@@ -142,16 +162,12 @@ void Disk::replace(const fs::path& file, std::string_view content) {
     ::unlink(beside.c_str());
     throw;
   }
-  const fs::path folder = folder_of(file);
-  const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (open) force(open, folder);
+  force_names(folder_of(file));
 }
 
 void Disk::rename(const fs::path& from, const fs::path& to) {
   do_or_refuse("put in its place", to, [&] { return ::rename(from.c_str(), to.c_str()) == 0; });
-  const fs::path folder = folder_of(to);
-  const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (open) force(open, folder);
+  force_names(folder_of(to));
 }
 
 void Disk::remove(const fs::path& file) {

@@ -31,7 +31,11 @@ class Disk {
   /// The machine's.
   static Disk& real();
 
+  /// Makes a folder, whose name is then on the disk for certain.
   void make_folder(const std::filesystem::path& folder);
+  /// Makes those that are missing of a folder and the folders above it, each as make_folder;
+  /// another process may make them too.
+  void make_folders(const std::filesystem::path& folder);
   /// Opens a file for appending, made if it is missing.
   OpenFile open_to_append(const std::filesystem::path& file);
   /// Writes all of `bytes` at the end of an open file.
@@ -39,6 +43,9 @@ class Disk {
   void cut(const OpenFile& open, std::uint64_t size, const std::filesystem::path& file);
   /// Forces a file's bytes to the disk.
   void force(const OpenFile& open, const std::filesystem::path& file);
+  /// Forces the names in a folder to the disk: a file whose bytes are there can still lose its
+  /// name.
+  void force_names(const std::filesystem::path& folder);
   /// Refuses what replace() could not put there, or should not: a name that something else than a
   /// file has (a folder, a device), or one in a folder that is not there or takes no files.
   void require_place(const std::filesystem::path& file);

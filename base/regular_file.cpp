@@ -9,19 +9,21 @@
 namespace tempera {
 namespace {
 
-void require_no_special_file(const std::filesystem::path& file, const struct stat& status) {
+void require_no_special_file(const std::filesystem::path& file, const struct stat& status,
+                             const std::string& wanted) {
   if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return;
-  const char* const what = S_ISFIFO(status.st_mode)   ? "is a pipe, and no file"
-                           : S_ISSOCK(status.st_mode) ? "is a socket, and no file"
-                                                      : "is a device, and no file";
-  throw BadInput(file.string(), what, "give the name of a file");
+  const std::string what = S_ISFIFO(status.st_mode)   ? "a pipe"
+                           : S_ISSOCK(status.st_mode) ? "a socket"
+                                                      : "a device";
+  throw BadInput(file.string(), "is " + what + ", and no " + wanted,
+                 "give the name of a " + wanted);
 }
 
 }  // namespace
 
-void require_no_special_file(const std::filesystem::path& file) {
+void require_no_special_file(const std::filesystem::path& file, const std::string& wanted) {
   struct stat status {};
-  if (::stat(file.c_str(), &status) == 0) require_no_special_file(file, status);
+  if (::stat(file.c_str(), &status) == 0) require_no_special_file(file, status, wanted);
 }
 
 int open_regular_file(const std::filesystem::path& file, int flags) {
@@ -31,7 +33,7 @@ int open_regular_file(const std::filesystem::path& file, int flags) {
   if (descriptor < 0) return descriptor;
   struct stat status {};
   try {
-    if (::fstat(descriptor, &status) == 0) require_no_special_file(file, status);
+    if (::fstat(descriptor, &status) == 0) require_no_special_file(file, status, "file");
   } catch (...) {
     ::close(descriptor);
     throw;

@@ -12,6 +12,7 @@
 #include "serve/batches/batch_paths.hpp"
 #include "serve/batches/batches.hpp"
 #include "serve/page/page.hpp"
+#include "serve/protocol/api_key.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/openapi.hpp"
@@ -29,16 +30,6 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
 }
 
-/// Whether the texts are equal, in a time that depends on the length of `given` alone.
-bool equal_in_constant_time(std::string_view given, std::string_view key) {
-  unsigned differs = given.size() == key.size() ? 0U : 1U;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = key.empty() ? '\0' : key[i % key.size()];
-    differs |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
-  }
-  return differs == 0;
-}
-
 }  // namespace
 
 class Server::Work {
@@ -46,7 +37,7 @@ class Server::Work {
   Work(const gpu::OpenedModel& model, ServerOptions options)
       : model_(model),
         options_(std::move(options)),
-        identity_{options_.model_name, arithmetic_name(model), {}},
+        identity_{options_.model_name, arithmetic_name(model), {}, places_of(options_)},
         session_(model, options_.session),
         loop_(session_, [this] { return after_turn(); }),
         http_(
@@ -60,8 +51,9 @@ class Server::Work {
     if (options_.batch_folder)
       batches_ = std::make_unique<Batches>(
           *options_.batch_folder,
-          GenerationMakings{model_, identity_, counters_, options_.generation,
-                            [this](std::string text) { return without_paths(std::move(text)); }});
+          GenerationMakings{
+              model_, identity_, counters_, options_.generation,
+              [this](std::string text) { return identity_.without_paths(std::move(text)); }});
   }
 
   std::uint16_t port() const { return http_.port(); }
@@ -99,6 +91,16 @@ class Server::Work {
     return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
   }
 
+  static std::vector<std::pair<std::string, std::string>> places_of(const ServerOptions& options) {
+    std::vector<std::pair<std::string, std::string>> places;
+    const auto add = [&](const std::string& path, const std::string& name) {
+      // A word alone says nothing of this machine, and messages may have it for other reasons.
+      if (path.find('/') != std::string::npos) places.emplace_back(path, name);
+    };
+    add(options.model_path, options.model_name);
+    if (options.batch_folder) add(*options.batch_folder, "the server's disk");
+    return places;
+  }
   static HttpLimits limits_of(const ServerOptions& options) {
     HttpLimits limits = options.http;
     if (options.batch_folder) limits.large_path = "/v1/files";
@@ -144,7 +146,7 @@ class Server::Work {
     constexpr std::string_view scheme = "Bearer ";
     const std::string_view given = request.authorization;
     return given.substr(0, scheme.size()) == scheme &&
-           equal_in_constant_time(given.substr(scheme.size()), *options_.api_key);
+           is_same_key(given.substr(scheme.size()), std::string_view(*options_.api_key));
   }
 
   HttpResponse models() const {
@@ -245,7 +247,7 @@ class Server::Work {
         const std::string message = error.what();
         if (message.find(*options_.batch_folder) == std::string::npos) throw;
         std::fprintf(stderr, "%s\n", message.c_str());
-        response = error_response(507, without_paths(message));
+        response = error_response(507, identity_.without_paths(message));
       }
       wake();
       return response;
@@ -262,27 +264,14 @@ class Server::Work {
       } catch (const BadInput& error) {
         exchange->respond(bad_input(error));
       } catch (const std::exception& error) {
-        exchange->respond(error_response(500, without_paths(error.what())));
+        exchange->respond(error_response(500, identity_.without_paths(error.what())));
       }
     });
     if (!taken) exchange->respond(error_response(429, "too many requests wait; try again later"));
   }
 
   HttpResponse bad_input(const BadInput& error) const {
-    return wrong_request(without_paths(error.what()));
-  }
-
-  /// A message without the place of the model on this machine.
-  std::string without_paths(std::string message) const {
-    const auto hide = [&](const std::string& path, const std::string& name) {
-      if (path.empty()) return;
-      for (auto at = message.find(path); at != std::string::npos;
-           at = message.find(path, at + name.size()))
-        message.replace(at, path.size(), name);
-    };
-    hide(options_.model_path, identity_.model);
-    if (options_.batch_folder) hide(*options_.batch_folder, "the server's disk");
-    return message;
+    return wrong_request(identity_.without_paths(error.what()));
   }
 
   void generate(const std::shared_ptr<Exchange>& exchange, bool is_chat) {
@@ -322,7 +311,7 @@ class Server::Work {
     } catch (const BadInput& error) {
       refuse(exchange, bad_input(error));
     } catch (const std::exception& error) {
-      refuse(exchange, error_response(500, without_paths(error.what())));
+      refuse(exchange, error_response(500, identity_.without_paths(error.what())));
     }
   }
 

@@ -1,9 +1,15 @@
 #include "tempera/check.hpp"
 
+#include <algorithm>
+
 #include "api/exact/fraction.hpp"
 #include "api/exact/model_parts.hpp"
+#include "base/error.hpp"
+#include "gpu/session/named_sampler.hpp"
 #include "lab/judge/enumerated_kernel.hpp"
 #include "lab/judge/shrink.hpp"
+#include "lab/judge/whole_program.hpp"
+#include "lab/laws/named_sampler_law.hpp"
 
 namespace tempera::check {
 namespace {
@@ -77,6 +83,75 @@ Verdict verdict_of(const lab::KernelVerdict& judged, const lab::JudgedKernel& ke
   return verdict;
 }
 
+lab::AnswerLaw answers_of(const Program& program) {
+  const auto rows = lab::enumerated(
+      [program](const lab::JudgedCase& judged, const lab::JudgedState&, gpu::Lottery& tree) {
+        Door door(tree);
+        return state_of({program(public_case(judged), door)});
+      });
+  return [rows](const lab::JudgedCase& judged) { return rows(judged, {{}}); };
+}
+
+lab::NamedRun run_of(const Algorithm& algorithm, const lab::JudgedCase& judged) {
+  gpu::sampler_named(algorithm.name, "Algorithm::name");
+  const std::size_t horizon = judged.horizon();
+  const std::size_t block = algorithm.block == 0 ? (horizon + 1) / 2 : algorithm.block;
+  lab::NamedRun run{algorithm.name,
+                    horizon,
+                    std::min(block, horizon),
+                    {},
+                    algorithm.particles,
+                    {algorithm.rounds, algorithm.local_moves, algorithm.sweeps},
+                    algorithm.swaps_by_parity ? gpu::Schedule::deo : gpu::Schedule::adj};
+  for (const auto& power : algorithm.powers) run.powers.push_back(exact::rational(power));
+  if (run.powers.empty())
+    for (const auto& power : judged.target().powers) run.powers.push_back(power.value());
+  for (const auto& power : run.powers)
+    if (denominator(power) != 1)
+      throw BadInput("Algorithm::powers",
+                     "has an irrational law at the power " + reference::to_string(power),
+                     "give whole powers");
+  run.output = run.powers.size() - 1;
+  return run;
+}
+
+lab::OtherLaw law_of(const Algorithm& algorithm) {
+  return [algorithm](const lab::JudgedCase& judged) {
+    return lab::defined_answer(run_of(algorithm, judged), judged.model());
+  };
+}
+
+Law public_law(const lab::TargetLaw& law) {
+  Law answers;
+  for (const auto& [record, probability] : law)
+    if (probability != 0)
+      answers[Record(record.begin(), record.end())] = exact::fraction(probability);
+  return answers;
+}
+
+/// A case whose target is over single records.
+lab::JudgedCase whole_case(const Case& judged) {
+  if (judged.powers.size() != 1)
+    throw BadInput("Case::powers", "are " + std::to_string(judged.powers.size()),
+                   "give the one power of the answers; a ladder goes into Algorithm::powers");
+  return judged_case(judged);
+}
+
+std::string difference_from(const Program& program, const lab::OtherLaw& other,
+                            const std::string& name, const Case& judged,
+                            const exact::Fraction& within) {
+  const auto answers = answers_of(program);
+  const auto on = whole_case(judged);
+  const auto far = exact::rational(within);
+  if (lab::compare_laws(answers(on), other(on), far).is_equal()) return {};
+  const auto found = lab::shrink_difference(answers, other, on, far);
+  const auto& difference = *found.comparison.difference;
+  return "the answer (" + found.judged.name({difference.record}) + ") has probability " +
+         reference::to_string(difference.program) + ", by " + name + " " +
+         reference::to_string(difference.other) + "\non horizon " +
+         std::to_string(found.judged.horizon()) + ", " + lab::model_json(found.judged.model());
+}
+
 }  // namespace
 
 bool Lottery::happens(const exact::Fraction& probability) {
@@ -101,6 +176,41 @@ std::string fault(const Kernel& kernel, const Case& judged, const exact::Fractio
   const Failure failure = shrink(kernel, judged, within);
   return failure.verdict.explanation + "\non horizon " + std::to_string(failure.judged.horizon) +
          ", " + failure.model_json;
+}
+
+Law answer_law(const Program& program, const Case& judged) {
+  lab::TargetLaw law;
+  for (const auto& [answer, probability] : answers_of(program)(whole_case(judged)))
+    law[answer.front()] = probability;
+  return public_law(law);
+}
+
+Law answer_law(const Case& judged) { return public_law(lab::target_law(whole_case(judged))); }
+
+Law answer_law(const Algorithm& algorithm, const Case& judged) {
+  return public_law(law_of(algorithm)(whole_case(judged)));
+}
+
+exact::Fraction total_variation(const Law& a, const Law& b) {
+  const auto in = [](const Law& law, const Record& record) {
+    const auto found = law.find(record);
+    return found == law.end() ? reference::Rational(0) : exact::rational(found->second);
+  };
+  reference::Rational twice = 0;
+  for (const auto& [record, probability] : a)
+    twice += abs(reference::Rational(exact::rational(probability) - in(b, record)));
+  for (const auto& [record, probability] : b)
+    if (!a.contains(record)) twice += exact::rational(probability);
+  return exact::fraction(twice / 2);
+}
+
+std::string fault(const Program& program, const Case& judged, const exact::Fraction& within) {
+  return difference_from(program, lab::target_law, "the target", judged, within);
+}
+
+std::string fault(const Program& program, const Algorithm& algorithm, const Case& judged,
+                  const exact::Fraction& within) {
+  return difference_from(program, law_of(algorithm), algorithm.name, judged, within);
 }
 
 }  // namespace tempera::check

@@ -35,7 +35,7 @@ class ChatOptions {
   /// @throw BadInput naming `where` if they begin with a system message of their own
   std::vector<gpu::ChatMessage> with_system(std::vector<gpu::ChatMessage> messages,
                                             const std::string& where) const;
-  /// What a prompt stands for: a conversation, or its text itself.
+  /// What a prompt means: a conversation, or its text itself.
   /// @throw BadInput as with_system
   gpu::PromptWish prompt_of(const gpu::PromptLine& line) const;
 

@@ -16,7 +16,7 @@ struct CheckOptions {
   std::size_t timeout = 60, processes = 0;
   double seconds = 0.0;  ///< 0: as long as it takes
   bool json = false, is_whole = false, is_pure = false;
-  // Of a whole program that is held against a named algorithm.
+  // Of a whole program that is compared with a named algorithm.
   std::string algorithm, powers, schedule = "adj";
   std::size_t block = 0, rounds = 1, local_moves = 1, sweeps = 1, particles = 0, output_rung = 0;
 };

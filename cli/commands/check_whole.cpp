@@ -12,6 +12,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/session/named_sampler.hpp"
+#include "gpu/session/resolve.hpp"
 #include "lab/enumerate/real.hpp"
 #include "lab/judge/whole_program.hpp"
 #include "lab/laws/named_sampler_law.hpp"
@@ -22,7 +23,7 @@ namespace {
 using nlohmann::ordered_json;
 using reference::Rational;
 
-/// What an answer's law is held against.
+/// What an answer's law is compared with.
 struct Claim {
   std::string name;  ///< "target power:2" or "power-sampling"
   lab::OtherLaw law;
@@ -38,7 +39,7 @@ std::vector<reference::Power> powers_of(const CheckOptions& options) {
 }
 
 lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
-  const std::size_t block = options.block == 0 ? (horizon + 1) / 2 : options.block;
+  const std::size_t block = options.block == 0 ? gpu::default_exact_block(horizon) : options.block;
   lab::NamedRun run{options.algorithm,
                     horizon,
                     std::min(block, horizon),

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/regular_file.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare_exactly.hpp"
 #include "cli/commands/open_model.hpp"
@@ -72,6 +73,7 @@ void run_compare(CompareOptions options) {
     if (options.problems.empty()) throw BadInput("--problems", "is missing", remedy);
     if (options.settings.empty()) throw BadInput("--settings", "is missing", remedy);
   }
+  require_no_special_file(options.model, "folder");
   if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
   if (options.settings.empty()) options.settings = options.model + "/comparison.json";
   const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);

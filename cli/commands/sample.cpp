@@ -103,7 +103,7 @@ void take_prompts(SampleOptions& options, const gpu::OpenedModel& model) {
                        gpu::asked_horizon(options.wish, options.settings));
 }
 
-/// Says which prompts have less room behind them than T.
+/// Says which prompts have less room after them than T.
 void warn_shortened_horizons(const SampleOptions& options) {
   for (const gpu::SamplePrompt& prompt : options.settings.prompts)
     if (prompt.horizon)

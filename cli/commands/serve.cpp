@@ -66,7 +66,8 @@ void run_serve(ServeOptions options) {
   options.server.version = version_number();
   options.server.grace = std::chrono::seconds(options.grace);
   options.server.longest = std::chrono::seconds(options.longest);
-  if (!options.batch_folder.empty()) options.server.batch_folder = options.batch_folder;
+  if (!options.batch_folder.empty())
+    options.server.batch_folder = std::filesystem::absolute(options.batch_folder).string();
   raise_limit_of_open_files();
   // A closed terminal or a limit of file sizes is an error of one write and no reason to end.
   std::signal(SIGPIPE, SIG_IGN);
@@ -131,7 +132,7 @@ void add_serve(CLI::App& app) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0, 31536000));
   add_text(*command, "--batch-folder", options->batch_folder, "FOLDER",
-           "Folder for /v1/files and /v1/batches, taken up again after a restart (default: they "
+           "Folder for /v1/files and /v1/batches, resumed after a restart (default: they "
            "are not offered)");
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
             "Most memory that caches of answers under way may take up, such as 8G (default: no "

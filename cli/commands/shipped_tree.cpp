@@ -4,11 +4,15 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera::cli {
 
 std::string shipped_tree(const std::string& named) {
-  if (!named.empty()) return named;
+  if (!named.empty()) {
+    require_no_special_file(named, "folder");
+    return named;
+  }
   if (const char* variable = std::getenv("TEMPERA_MODELS")) {
     if (*variable == '\0')
       throw BadInput("TEMPERA_MODELS", "\"\" is empty",

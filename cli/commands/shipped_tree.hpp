@@ -4,10 +4,10 @@
 
 namespace tempera::cli {
 
-/// The folder whose toy_models/ and proofs/ the command reads: `named` where it is not empty
-/// (--tree), else what the environment variable TEMPERA_MODELS names, else share/tempera beside the
-/// bin/ of the installed command, where there is one, else the source tree that the command was
-/// built from.
+/// The folder whose toy_models/ and proofs/ the command reads: `named` (--tree) if it is not empty,
+/// else what the environment variable TEMPERA_MODELS names, else share/tempera beside the bin/ of
+/// the installed command, if there is one, else the source tree that the command was built from.
+/// @throw BadInput if TEMPERA_MODELS is empty, or for a pipe or a device
 std::string shipped_tree(const std::string& named);
 
 /// What help says of it.

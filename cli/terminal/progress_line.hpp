@@ -30,7 +30,7 @@ class ProgressLine {
   double seconds() const;
 
   bool terminal_;
-  std::size_t shown_ = 0;  ///< columns of what stands on the line
+  std::size_t shown_ = 0;  ///< columns of what is on the line
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -1,7 +1,5 @@
 #include "gpu/jobs/journal.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -68,8 +66,7 @@ void Journal::force() {
   if (!open_) open_ = disk_->open_to_append(file());
   disk_->force(open_, file());
   // Its name too, which is new since the checkpoint.
-  const OpenFile folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) disk_->force(folder, folder_);
+  disk_->force_names(folder_);
   is_forced_ = true;
 }
 

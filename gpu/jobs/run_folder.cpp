@@ -85,15 +85,11 @@ RunFolder::RunFolder(fs::path path, Disk& disk)
 RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json& config,
                             Disk& disk) {
   const fs::path path = named.has_filename() ? named : named.parent_path();
+  require_no_special_file(path, "folder");
   const bool there = is_there(path);
   if (there && !is_unused(path)) refuse_to_overwrite(path);
   if (!there) {
-    const fs::path above = path.parent_path();
-    std::error_code error;
-    if (!above.empty()) fs::create_directories(above, error);
-    if (error)
-      throw BadInput(path.string(), "cannot be made (" + error.message() + ")",
-                     "check the name, the permissions and the disk's space");
+    disk.make_folders(path.parent_path());
     disk.make_folder(path);
   }
   RunFolder folder(path, disk);
@@ -113,6 +109,7 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
 }
 
 RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
+  require_no_special_file(path, "folder");
   if (is_unused(path))
     throw BadInput(path.string(), "is empty: no run has begun in it",
                    "begin one there with --out " + path.string());
@@ -279,7 +276,10 @@ void RunFolder::for_each_line(const std::string& name,
 }
 
 const OpenFile& RunFolder::opened(const std::string& name, Written& written) {
-  if (!written.open) written.open = disk_->open_to_append(path_ / name);
+  if (!written.open) {
+    written.open = disk_->open_to_append(path_ / name);
+    has_new_names_ = true;
+  }
   return written.open;
 }
 
@@ -321,6 +321,9 @@ void RunFolder::write_checkpoint() {
     written.forced = true;
     json["files"][name] = {{"bytes", written.bytes}, {"seal", written.checksum.value()}};
   }
+  // A checkpoint must not outlast the name of a file that it seals.
+  if (has_new_names_) disk_->force_names(path_);
+  has_new_names_ = false;
   if (summary_) json["summary"] = *summary_;
   const std::string text = json.dump();
   const Checksum checksum = checksum_of(config_, text);

@@ -31,8 +31,9 @@ inline constexpr const char* start_elsewhere =
 ///
 /// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
 /// what was appended to the others after the last checkpoint is cut off, to be written again from
-/// the journal. The checkpoint seals config.json, itself and every byte of the other files up to
-/// it, so that none of them can be edited unseen.
+/// the journal. So does a power failure, whatever it takes of what was not forced: bytes, and names
+/// of files. The checkpoint seals config.json, itself and every byte of the other files up to it,
+/// so that none of them can be edited unseen.
 class RunFolder {
  public:
   /// Makes the folder with its config.json, or takes an empty one. `disk` must outlive the object.
@@ -124,6 +125,7 @@ class RunFolder {
   std::string config_;
   std::map<std::string, Written> files_;
   Journal journal_;
+  bool has_new_names_ = false;  ///< whether a file may be new since its names were last forced
   std::vector<std::string> released_;  ///< files to remove once a checkpoint does without them
   std::optional<nlohmann::json> state_;
   std::optional<std::string> summary_;

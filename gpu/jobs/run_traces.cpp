@@ -158,6 +158,7 @@ void add_figures(const std::string& prompt, const nlohmann::ordered_json& report
 
 RunTraces read_traces(const std::filesystem::path& folder,
                       const std::function<void(const RoundTrace&)>& take) {
+  require_no_special_file(folder, "folder");
   const auto config = folder / "config.json";
   if (!is_there(config))
     throw BadInput(folder.string(), "holds no config.json, so it is no run folder", write_again);

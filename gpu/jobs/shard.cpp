@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -92,6 +93,7 @@ std::optional<Shard> shard_of_folder(const std::string& name) {
 std::vector<Shard> shards_in(const std::filesystem::path& run) {
   std::vector<Shard> shards;
   if (!is_there(run)) return shards;
+  require_no_special_file(run, "folder");
   std::error_code error;
   for (std::filesystem::directory_iterator entry(run, error), end; !error && entry != end;
        entry.increment(error))

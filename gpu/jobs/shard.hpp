@@ -45,7 +45,7 @@ struct ShardIdentity {
   std::string model;    ///< model_digest, which two machines share whatever the model's path
 
   nlohmann::ordered_json to_json() const;
-  /// Of a config.json; nothing of one without the key.
+  /// The identity in a config.json; nothing for one without the key.
   /// @throw BadInput naming `file` for a value that to_json does not give
   static std::optional<ShardIdentity> from_config(const nlohmann::json& config,
                                                   const std::string& file);

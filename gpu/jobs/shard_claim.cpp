@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/disk.hpp"
 #include "base/error.hpp"
 
 namespace tempera::gpu {
@@ -67,7 +68,7 @@ struct ShardClaim::Owner {
   std::uint64_t beats = 0;
   bool has_ended = false;
 
-  /// Of a file that its owner is about to write, or that is damaged: an owner without a name.
+  /// Reads the owner; a file that is about to be written, or is damaged, gives one without a name.
   static Owner read(const fs::path& file) {
     const nlohmann::json json = nlohmann::json::parse(first_line(file), nullptr, false);
     Owner owner;
@@ -93,11 +94,7 @@ ShardClaim::ShardClaim(const fs::path& run, const Shard& shard,
       shard_(shard),
       shard_folder_(run / shard.folder_name()),
       times_(times) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    throw BadInput(folder_.string(), "cannot be made (" + error.message() + ")",
-                   "check the name, the permissions and the disk's space");
+  Disk::real().make_folders(folder_);
   for (generation_ = 1; !try_to_make(generation_);)
     if (has_ended(generation_, say)) ++generation_;
   beaten_at_ = steady_clock::now();

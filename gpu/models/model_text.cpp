@@ -7,6 +7,7 @@
 
 #include "base/disk.hpp"
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 
 namespace tempera::gpu {
 
@@ -18,6 +19,7 @@ std::shared_ptr<const GgufFile> open_gguf(const std::filesystem::path& path) {
     throw BadInput(path.empty() ? "model" : path.string(), "does not exist",
                    "give a folder with tokenizer.json, or a GGUF file");
   }
+  require_no_special_file(path);
   if (std::filesystem::is_directory(path, error)) return nullptr;
   if (!is_gguf(path)) {
     throw BadInput(path.string(), "is neither a folder nor a GGUF file",

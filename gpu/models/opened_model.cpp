@@ -9,6 +9,7 @@
 #include "base/disk.hpp"
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/regular_file.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/instruction_set.hpp"
 #include "gpu/models/model_text.hpp"
@@ -156,6 +157,7 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
   if (std::filesystem::is_directory(path, error) || is_gguf(path))
     return OpenedModel(
         open_transformer(path, arithmetic.value_or(Arithmetic::float32), rope_factors));
+  require_no_special_file(path);
   if (!open_file)
     throw BadInput(path, "is neither a folder nor a GGUF file",
                    "give a folder with config.json and model.safetensors");

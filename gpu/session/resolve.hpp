@@ -65,6 +65,10 @@ std::string spelt(std::string_view key, Spelling spelling);
 /// B if nobody gives one: T/4, rounded up.
 constexpr std::size_t default_block(std::size_t horizon) { return (horizon + 3) / 4; }
 
+/// B of an exact comparison if nobody gives one: T/2, rounded up. Its T is at most 4 by default, so
+/// that T/4 would leave no stage with a restart position to choose.
+constexpr std::size_t default_exact_block(std::size_t horizon) { return (horizon + 1) / 2; }
+
 /// Fills in what was left open and refuses what cannot be, before any model is opened.
 /// @throw BadInput naming what the user said: for a value out of its range, one that has no effect
 /// on the sampler, an unknown sampler or preset (with the nearest name), and as

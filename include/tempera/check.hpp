@@ -1,11 +1,13 @@
 #pragma once
 
 /// @file
-/// Judging a sampler of your own: its exact law, a verdict, and the smallest counterexample.
+/// Judging a sampler of your own, one step or a whole program: its exact law, a verdict, and the
+/// smallest counterexample.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -81,5 +83,48 @@ Failure shrink(const Kernel& kernel, const Case& failing, const exact::Fraction&
 ///
 /// With any test framework: `CHECK(tempera::check::fault(kernel, judged) == "")`.
 std::string fault(const Kernel& kernel, const Case& judged, const exact::Fraction& within = 0);
+
+/// A whole program: from the prompt to an answer. It must be a function of its draws.
+///
+/// An answer that ends before the horizon without a terminal token is an answer like any other.
+using Program = std::function<Record(const Case&, Lottery&)>;
+
+/// The probability of each answer that has any.
+using Law = std::map<Record, exact::Fraction>;
+
+/// A sampler by its name, as `tempera law --sampler` knows it, and how it is run.
+struct Algorithm {
+  std::string name;        ///< such as "power-sampling", "power-smc" or "ppt"
+  std::size_t block = 0;   ///< B in tokens; 0 is half of the horizon
+  std::size_t rounds = 1;  ///< N_m in each stage
+  std::size_t local_moves = 1;
+  std::size_t sweeps = 1;
+  std::size_t particles = 1;                 ///< N, of power-smc and best-of-n
+  bool swaps_by_parity = false;              ///< the schedule deo instead of adj
+  std::vector<exact::Fraction> powers = {};  ///< whole powers, rising; none: those of the case
+};
+
+/// The exact law of a program's answers, every decision taken in turn.
+/// @throw Bug if the program is no function of its draws
+Law answer_law(const Program& program, const Case& judged);
+/// The law of p0^α over complete records, for the one power α of the case.
+/// @throw BadInput for a case with more than one power
+Law answer_law(const Case& judged);
+/// The law of answers that an algorithm is defined to have, from its definition in rationals.
+/// @throw BadInput for a name, block or powers that make no run
+Law answer_law(const Algorithm& algorithm, const Case& judged);
+
+/// TV(a, b) = ½ Σ |a(x) - b(x)|.
+exact::Fraction total_variation(const Law& a, const Law& b);
+
+/// "" for a program whose answers have the target's law; otherwise the shortest answer that differs
+/// and its two probabilities, on the smallest model found.
+/// @param program the whole program
+/// @param judged model, horizon and target, of one power
+/// @param within how far two probabilities may be apart and still count as equal
+std::string fault(const Program& program, const Case& judged, const exact::Fraction& within = 0);
+/// The same with the law of a named algorithm instead of the target: "" if the program is it.
+std::string fault(const Program& program, const Algorithm& algorithm, const Case& judged,
+                  const exact::Fraction& within = 0);
 
 }  // namespace tempera::check

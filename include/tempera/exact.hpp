@@ -56,7 +56,7 @@ class FiniteModel {
   /// Reads a model file (docs/exact.md has the format).
   /// @throw BadInput naming file, place and remedy
   static FiniteModel open(const std::string& file);
-  /// Reads the same format from a text; `name` stands for the file in messages.
+  /// Reads the same format from a text; messages name the text `name`.
   static FiniteModel parse(const std::string& json, const std::string& name = "model");
 
   /// The model in the file format, in one line.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "gpu/session/resolve.hpp"
 #include "reference/model/record_count.hpp"
 
 namespace tempera::lab {
@@ -143,7 +144,7 @@ ExactComparisonSettings chosen(const reference::FiniteModel& model,
                                const ExactComparisonSettings& settings) {
   ExactComparisonSettings all = settings;
   if (all.horizon == 0) all.horizon = chosen_horizon(model, all.ladder.rungs());
-  if (all.block == 0) all.block = (all.horizon + 1) / 2;
+  if (all.block == 0) all.block = gpu::default_exact_block(all.horizon);
   return all;
 }
 

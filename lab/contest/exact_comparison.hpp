@@ -12,7 +12,7 @@ namespace tempera::lab {
 /// What an exact comparison asks of the samplers on one finite model.
 struct ExactComparisonSettings {
   std::size_t horizon = 0;  ///< T; 0: the longest up to 4 whose joint states are few enough
-  std::size_t block = 0;    ///< B; 0: two stages
+  std::size_t block = 0;    ///< B; 0: gpu::default_exact_block
   reference::Ladder ladder;
   std::size_t rounds = 1;       ///< of PPT, in each stage
   std::size_t local_moves = 1;  ///< of each rung, in each round

@@ -53,7 +53,7 @@ struct SamplerReport {
   /// Whether that model has a rational law: at powers that are no whole numbers its probabilities
   /// have no roots, though the rational model's may have them.
   bool has_own = true;
-  /// As tv_own on the rational model: rounding to float32 logits included.
+  /// Like tv_own on the rational model: rounding to float32 logits included.
   Real tv_to_definition;
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.
   Real tokens_own = 0;

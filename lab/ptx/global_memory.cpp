@@ -56,6 +56,7 @@ void GlobalMemory::store(const void* to, std::size_t bytes) {
     const auto [at, is_new] = words_.try_emplace(word);
     Word& kept = at->second;
     if (is_new) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): a word is kept by its address.
       std::memcpy(&kept.before, reinterpret_cast<const void*>(word), sizeof kept.before);
       kept.of_several_blocks = false;
     } else if (kept.block != number) {

@@ -48,6 +48,7 @@ inline unsigned char* shared_at(std::uint64_t base, std::int64_t offset) {
   return simt::place.shared + static_cast<std::uint32_t>(base + wide(offset));
 }
 inline unsigned char* global_at(std::uint64_t base, std::int64_t offset) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a register of PTX holds an address as a number.
   return reinterpret_cast<unsigned char*>(base + wide(offset));
 }
 inline std::uint64_t address_of(const void* place) {

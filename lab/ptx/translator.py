@@ -57,7 +57,7 @@ def constants_of(kernel):
 
 
 class Translator:
-    """Of one kernel."""
+    """Translates one kernel."""
 
     def __init__(self, module, kernel):
         self.module = module

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: A number that is exact: 2, "3/2", "0.25", Fraction(3, 2). A float stands for the fraction that it is, so 1.5 is 3/2.
+#: A number that is exact: 2, "3/2", "0.25", Fraction(3, 2). A float means the fraction that it is, so 1.5 is 3/2.
 Exact = Union[int, str, float, Fraction]
 
 

@@ -16,9 +16,8 @@ struct RungBias {
   bool confined;           ///< whether short records stay short (eq:ppt-local-confinement)
 };
 
-/// What thm:ppt-structural-bias needs of a rung.
-/// Of a local kernel on the comparison space and its target extended by zero. `entry` is 1 when no
-/// record is longer than h.
+/// What thm:ppt-structural-bias needs of a rung, from its local kernel on the comparison space and
+/// its target extended by zero. `entry` is 1 when no record is longer than h.
 RungBias rung_bias(const ComparisonSpace& space, const Matrix& local_kernel, const Law& target,
                    std::size_t h);
 

@@ -18,7 +18,8 @@ struct Moments {
 };
 Moments moments(const Law& law, const std::vector<Rational>& values);
 
-/// Of the swap log ratio G = (β - α)(U(X_β) - U(X_α)), X_α and X_β independent at their targets:
+/// Moments of the swap log ratio G = (β - α)(U(X_β) - U(X_α)), with X_α, X_β independent at their
+/// targets:
 /// mean (β - α)(E_β U - E_α U) = -(β - α) ∫_α^β σ²(s) ds and variance
 /// (β - α)²(σ²(α) + σ²(β)) (eq:swap-log-ratio-moments), in the units of the energies. For β = α + δ
 /// they are -d² and 2d², d = σ(α) δ, up to O(δ³) (eq:local-swap-moments).

@@ -17,15 +17,15 @@ class DecodeTokens {
   /// The model must outlive the object.
   DecodeTokens(const FiniteModel& model, const Power& power) : model_(model), power_(power) {}
 
-  /// Of continuing these tokens by g_α until they end or are `horizon` long
-  /// (eq:implementation-extension); none where they have ended or are as long.
+  /// The tokens of continuing these by g_α until they end or are `horizon` long
+  /// (eq:implementation-extension); none if they have ended or are as long.
   Rational continuation(std::span<const Token> tokens, std::size_t horizon);
-  /// Of one local move from x: r ~ ω, and where r <= τ(x) the suffix from r through the horizon of
-  /// ω is regenerated. Over the record's own positions r ~ ω given r <= τ(x).
+  /// The tokens of one local move from x: r ~ ω, and if r <= τ(x) the suffix from r through the
+  /// horizon of ω is regenerated. Over the record's own positions r ~ ω given r <= τ(x).
   Rational local_move(const Record& x, const RestartLaw& restart,
                       RestartRange range = RestartRange::horizon);
-  /// Of one move of the truncating sampler from x, of at least one token: r uniform on 1..len(x),
-  /// and the suffix from r regenerated through len(x).
+  /// The tokens of one move of the truncating sampler from x, which has at least one: r is uniform
+  /// on 1..len(x), and the suffix from r is regenerated through len(x).
   Rational truncating_move(const Record& x);
 
  private:

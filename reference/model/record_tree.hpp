@@ -44,13 +44,13 @@ class RecordTree {
   /// The prefix of record x without its last token.
   Index parent(std::size_t x) const { return parents_[x]; }
   std::size_t length(std::size_t x) const { return prefixes_[parents_[x]].depth + 1; }
-  /// Of p0(x) among likelihoods().
+  /// The index of p0(x) in likelihoods().
   Index likelihood(std::size_t x) const { return record_likelihoods_[x]; }
   /// The values of p0 at prefixes, records and in rows, each once; none is 0.
   const std::vector<Rational>& likelihoods() const { return likelihoods_.values(); }
   /// The rows that prefixes are followed by, each once.
   const std::vector<const TokenRow*>& rows() const { return rows_; }
-  /// Of a row's probabilities among likelihoods(), by token; those of 0 have no meaning.
+  /// Indices of a row's probabilities in likelihoods(), by token; those of 0 mean nothing.
   const std::vector<Index>& row_likelihoods(std::size_t row) const { return factors_[row]; }
 
   /// Tokens joined by one space.

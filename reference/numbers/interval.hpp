@@ -21,7 +21,7 @@ class Interval {
   Interval& operator=(const Interval& other);
   ~Interval();
 
-  /// Of the two ends, which is that of every result made from it and from none with more.
+  /// The bits of the two ends, and of every result made from them and from none with more.
   long bits() const { return mpfr_get_prec(lower_); }
   /// The ends, exactly.
   Rational lower() const;

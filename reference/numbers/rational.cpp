@@ -23,7 +23,7 @@ Integer decimal_integer(std::string_view digits) {
   return value;
 }
 
-/// Of "12.34" or "12", or nothing.
+/// The value of "12.34" or "12", or nothing.
 std::optional<Rational> parse_decimal(std::string_view text) {
   const auto point = text.find('.');
   const auto whole = text.substr(0, point);
@@ -34,7 +34,7 @@ std::optional<Rational> parse_decimal(std::string_view text) {
                   integer_power(Rational(10), static_cast<unsigned>(places.size())));
 }
 
-/// Of "-9", "+9" or "9", of at most three digits, or nothing.
+/// The value of "-9", "+9" or "9", of at most three digits, or nothing.
 std::optional<int> parse_exponent(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);

@@ -12,7 +12,7 @@ inline constexpr std::size_t listed_limit = 16'384;
 struct CarriedReport {
   std::size_t records = 0;  ///< of one rung
   std::size_t size = 0;     ///< joint states
-  /// Of one rung, with p0 and (one rung alone) the target; empty above listed_limit records.
+  /// The states of one rung, with p0 and (one rung alone) the target; empty above listed_limit.
   std::vector<std::string> states;
   Law base, target;
   bool invariant = false;
@@ -29,8 +29,8 @@ struct CarriedReport {
 /// @throw BadInput as count_fixed_horizon_records
 bool is_carried(const FiniteModel& model, std::size_t horizon, std::size_t rungs);
 
-/// As report_fixed_horizon for a ladder of one rung and report_joint for others, without the
-/// matrix.
+/// Reports what report_fixed_horizon (a ladder of one rung) or report_joint (others) does, without
+/// the matrix.
 /// @throw BadInput if the restart range is the record's, the space is too large to be carried, a
 /// power irrational, the start no state, or the curve too long to be exact
 CarriedReport report_carried(const FiniteModel& model, const Ladder& ladder, Schedule schedule,

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "serve/protocol/fresh_id.hpp"
 
 namespace tempera::serve {
@@ -17,6 +18,7 @@ constexpr std::int64_t seconds_until_retry = 2;
 
 fs::path made(const fs::path& folder) {
   std::error_code error;
+  require_no_special_file(folder, "folder");
   fs::create_directories(folder / "batches", error);
   if (error)
     throw BadInput(folder.string(), "cannot be made (" + error.message() + ")",

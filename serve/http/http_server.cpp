@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "serve/http/request_reader.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -168,7 +169,7 @@ class Connection final : public HttpServer::OpenConnection,
                          public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Shared> shared, Tcp::socket socket)
-      : shared_(std::move(shared)), stream_(std::move(socket)) {
+      : shared_(std::move(shared)), stream_(std::move(socket)), reader_(stream_, shared_->limits) {
     ++shared_->connections;
     shared_->open.insert(this);
   }
@@ -185,7 +186,8 @@ class Connection final : public HttpServer::OpenConnection,
     stream_.socket().set_option(Tcp::no_delay(true), error);
     while (!shared_->is_stopping) {
       is_idle_ = true;
-      if (!co_await wait_for_request()) break;
+      stream_.expires_after(shared_->limits.idle);
+      if (!co_await reader_.wait()) break;
       is_idle_ = false;
       if (!co_await serve_request()) break;
     }
@@ -198,64 +200,20 @@ class Connection final : public HttpServer::OpenConnection,
   }
 
  private:
-  asio::awaitable<bool> wait_for_request() {
-    if (buffer_.size() > 0) co_return true;
-    stream_.expires_after(shared_->limits.idle);
-    Error error;
-    const auto space = buffer_.prepare(4096);
-    const std::size_t read =
-        co_await stream_.async_read_some(space, asio::redirect_error(asio::use_awaitable, error));
-    buffer_.commit(read);
-    co_return !error;
-  }
-
   /// Whether the connection goes on.
   asio::awaitable<bool> serve_request() {
-    http::request_parser<http::string_body> parser;
-    parser.header_limit(static_cast<std::uint32_t>(shared_->limits.header_bytes));
-    const HttpLimits& limits = shared_->limits;
-    parser.body_limit(std::max(limits.body_bytes, limits.large_body_bytes));
-    body_limit_ = limits.large_body_bytes;
     stream_.expires_after(shared_->limits.request);
-    Error error;
-    co_await http::async_read_header(stream_, buffer_, parser,
-                                     asio::redirect_error(asio::use_awaitable, error));
-    if (!error && parser.get().target() != limits.large_path) {
-      parser.body_limit(limits.body_bytes);
-      body_limit_ = limits.body_bytes;
-      if (parser.content_length() && *parser.content_length() > limits.body_bytes)
-        error = http::error::body_limit;
-    }
-    if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      http::response<http::empty_body> go_on{http::status::continue_, parser.get().version()};
-      co_await http::async_write(stream_, go_on, asio::redirect_error(asio::use_awaitable, error));
-    }
-    if (!error)
-      co_await http::async_read(stream_, buffer_, parser,
-                                asio::redirect_error(asio::use_awaitable, error));
-    if (error) {
-      co_await refuse(error);
+    auto incoming = co_await reader_.read();
+    if (!incoming) {
+      co_await refuse(reader_.no_request());
       co_return false;
     }
-    auto request = parser.release();
-    const unsigned version = request.version();
-    const bool is_head = request.method() == http::verb::head;
-    const bool goes_on = request.keep_alive() && !shared_->is_stopping;
-    HttpRequest asked;
-    asked.method = std::string(request.method_string());
-    const std::string target(request.target());
-    const auto mark = target.find('?');
-    asked.path = target.substr(0, mark);
-    if (mark != std::string::npos) asked.query = target.substr(mark + 1);
-    asked.authorization = std::string(request[http::field::authorization]);
-    asked.content_type = std::string(request[http::field::content_type]);
-    asked.body = std::move(request.body());
-
-    const auto answer = std::make_shared<Answer>(shared_, std::move(asked));
+    const bool goes_on = incoming->keeps_alive && !shared_->is_stopping;
+    const auto answer = std::make_shared<Answer>(shared_, std::move(incoming->asked));
     stream_.expires_never();
     watch(answer);
     shared_->handle(answer);
-    const bool sent = co_await send(*answer, version, goes_on, is_head);
+    const bool sent = co_await send(*answer, incoming->version, goes_on, incoming->is_head);
     if (!sent) answer->leave();
     answer->close();
     stop_watching();
@@ -338,23 +296,10 @@ class Connection final : public HttpServer::OpenConnection,
     co_return false;
   }
 
-  /// Answers what is no request, as far as the client still listens.
-  asio::awaitable<void> refuse(Error error) {
-    if (error == http::error::end_of_stream || error == beast::error::timeout ||
-        error == http::error::partial_message ||
-        error.category() == asio::error::get_system_category())
-      co_return;
-    unsigned status = 400;
-    std::string what = "this is no HTTP request";
-    if (error == http::error::header_limit) {
-      status = 431;
-      what = "the request's header is larger than " + std::to_string(shared_->limits.header_bytes) +
-             " bytes";
-    } else if (error == http::error::body_limit) {
-      status = 413;
-      what = "the request's body is larger than " + std::to_string(body_limit_) + " bytes";
-    }
-    const HttpResponse refusal = shared_->refuse(status, what);
+  /// Answers what is no request, if the client still listens.
+  asio::awaitable<void> refuse(const NoRequest& no_request) {
+    if (no_request.status == 0) co_return;
+    const HttpResponse refusal = shared_->refuse(no_request.status, no_request.message);
     http::response<http::string_body> response{http::status::bad_request, 11};
     response.result(refusal.status);
     response.set(http::field::content_type, refusal.content_type);
@@ -369,9 +314,8 @@ class Connection final : public HttpServer::OpenConnection,
 
   std::shared_ptr<Shared> shared_;
   beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
+  RequestReader<beast::tcp_stream> reader_;
   bool is_idle_ = true;
-  std::size_t body_limit_ = 0;  // of the request that is being read
 };
 
 asio::awaitable<void> accept(std::shared_ptr<Shared> shared, Tcp::acceptor& acceptor) {

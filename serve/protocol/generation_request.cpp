@@ -145,7 +145,7 @@ std::string content_of(const JsonObject& message) {
   return text;
 }
 
-/// Of a prompt's texts; tokens are held against the model's context.
+/// Limits of a prompt's texts; its tokens are compared with the model's context.
 std::size_t bytes_of(const gpu::PromptWish& prompt) {
   if (const auto* text = std::get_if<std::string>(&prompt)) return text->size();
   std::size_t sum = 0;

@@ -124,11 +124,12 @@ void Generation::give_up(unsigned status, const std::string& message) {
   is_over_ = true;
   if (is_of_client_) ++counters_.refused;
   leave_queue();
+  const std::string shown = identity_.without_paths(message);
   if (is_streaming_) {
-    exchange_->write(error_event(status, message));
+    exchange_->write(error_event(status, shown));
     exchange_->end();
   } else {
-    exchange_->respond(error_response(status, message));
+    exchange_->respond(error_response(status, shown));
   }
 }
 

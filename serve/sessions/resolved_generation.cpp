@@ -2,6 +2,14 @@
 
 namespace tempera::serve {
 
+std::string Identity::without_paths(std::string message) const {
+  for (const auto& [path, name] : places)
+    for (auto at = message.find(path); at != std::string::npos;
+         at = message.find(path, at + name.size()))
+      message.replace(at, path.size(), name);
+  return message;
+}
+
 void require_model(const std::string& named, const Identity& identity) {
   if (!named.empty() && named != identity.model)
     throw OtherModel("model", "this server offers the model \"" + identity.model + "\" alone",

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -20,6 +21,11 @@ struct Identity {
   std::string arithmetic;  ///< of its logits
   std::string
       fingerprint;  ///< model, arithmetic and version: what decides an answer beside the request
+  /// Places of this machine, which no answer may show, and what answers call them.
+  std::vector<std::pair<std::string, std::string>> places = {};
+
+  /// A message in which every place has its name.
+  std::string without_paths(std::string message) const;
 };
 
 /// A body that names another model than the server's.

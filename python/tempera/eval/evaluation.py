@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tempera.errors import BadInput
-from tempera.eval.input_files import digest, parse_json, read_text
+from tempera.eval.input_files import digest, parse_json, read_text, require_no_special_file
 from tempera.eval.problem import Problem
 from tempera.eval.prompts import Template
 from tempera.eval.samplers import Settings
@@ -107,6 +107,8 @@ class Evaluation:
     def open(cls, folder: Path) -> Evaluation:
         """The evaluation in a folder."""
         path = folder / "settings.json"
+        if folder.exists():
+            require_no_special_file(folder, "folder")
         if not path.exists():
             raise BadInput(str(folder), "is no evaluation: settings.json is not there", "`run` makes one")
         document = parse_json(read_text(path), str(path))

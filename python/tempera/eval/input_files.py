@@ -16,13 +16,18 @@ from tempera.errors import BadInput
 _SPECIAL = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
 
 
+def require_no_special_file(path: Path, wanted: str = "file") -> None:
+    """Refuses a pipe, a socket or a device at once: reading it may never end."""
+    mode = path.stat().st_mode
+    for is_so, name in _SPECIAL:
+        if is_so(mode):
+            raise BadInput(str(path), f"is {name}, and no {wanted}", f"give the name of a {wanted}")
+
+
 def read_file(path: Path) -> bytes:
-    """The bytes of a file. A pipe, a socket or a device is refused at once: reading it may never end."""
+    """The bytes of a file. A pipe, a socket or a device is refused."""
     try:
-        mode = path.stat().st_mode
-        for is_so, name in _SPECIAL:
-            if is_so(mode):
-                raise BadInput(str(path), f"is {name}, and no file", "give the name of a file")
+        require_no_special_file(path)
         return path.read_bytes()
     except OSError as error:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None

@@ -164,7 +164,7 @@ def _message(said: str) -> str:
 
 
 def _last_confidences(folder: Path) -> dict[tuple[str, int], float]:
-    """Of each answer the confidence after its last round, of the record that has the answer's log p0.
+    """The confidence of each answer after its last round, of the record that has the answer's log p0.
 
     An answer is one of the records of the last round, whichever rung or particle it is; records of one log p0 to the
     last bit are copies.

@@ -99,4 +99,4 @@ class Scoring(ABC):
 
     @abstractmethod
     def score(self, tokens: list[int], power: float) -> tuple[list[float], list[float]]:
-        """Of each token after the first: log p0, and log of the sum over the vocabulary of p0^power at its position."""
+        """For each token after the first: log p0, and log of the sum over the vocabulary of p0^power at its position."""

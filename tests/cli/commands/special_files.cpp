@@ -41,6 +41,40 @@ TEST_CASE("a pipe or a device as an input is refused at once by its name") {
     check_refused_at_once("sample --model " + name, name, what);
     check_refused_at_once("exact " + name + " --horizon 2 --power 2", name, what);
     check_refused_at_once("law " + name + " --horizon 2 --power 2", name, what);
+    check_refused_at_once("certify " + name + " --horizon 2 --power 2", name, what);
+    check_refused_at_once("check --program true --target " + name, name, what);
+    check_refused_at_once("check --program true --model " + name, name, what);
+    check_refused_at_once("score --tokens 1 --powers 1 --model " + name, name, what);
+    check_refused_at_once("tokens a --model " + name, name, what);
+    check_refused_at_once("chat --model " + name, name, what);
+    check_refused_at_once("bench host --model " + name, name, what);
+    check_refused_at_once("serve --port 0 --model " + name, name, what);
+    check_refused_at_once("serve --port 0 --api-key-file " + name + " " + four_state, name, what);
+    check_refused_at_once(
+        "ladder --from 1 --to 2 --replicas 2 --prompts " + name + " " + four_state, name, what);
+    const std::string worked_sum = toy_models + "worked_sum ";
+    check_refused_at_once("sample --messages " + name + " --model " + worked_sum, name, what);
+    check_refused_at_once("tokens --messages " + name + " --model " + worked_sum, name, what);
+    check_refused_at_once("compare " + worked_sum + "--problems " + name, name, what);
+    check_refused_at_once("compare " + worked_sum + "--settings " + name, name, what);
+  }
+}
+
+TEST_CASE("a pipe or a device in the place of a folder is refused at once by its name") {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const auto& [name, what] :
+       {std::pair<std::string, std::string>{pipe, "pipe"}, {"/dev/zero", "device"}}) {
+    const std::string no_folder = what + ", and no folder; give the name of a folder";
+    check_refused_at_once("plot " + name, name, no_folder);
+    check_refused_at_once("sample --resume " + name, name, no_folder);
+    check_refused_at_once("merge " + name, name, no_folder);
+    check_refused_at_once("compare " + name, name, no_folder);
+    check_refused_at_once("gallery --tree " + name, name, no_folder);
+    check_refused_at_once("sample --out " + name + " " + four_state, name, no_folder);
+    check_refused_at_once("serve --port 0 --batch-folder " + name + " " + four_state, name,
+                          no_folder);
   }
 }
 

@@ -339,8 +339,8 @@ TEST_CASE("verify writes its report as one page, whole or not at all") {
 TEST_CASE("a report that cannot be written is refused before anything is checked") {
   const TemporaryFolder folder;
   check_refusal("verify --report /nowhere/report.html", "/nowhere/report.html: cannot be put");
-  check_refusal("verify --report " + (folder / ".").string(), "is something else than a file");
-  check_refusal("verify --json --report /dev/full", "/dev/full: is something else than a file");
+  check_refusal("verify --report " + (folder / ".").string(), "is a folder, and no file");
+  check_refusal("verify --json --report /dev/full", "/dev/full: is a device, and no file");
   CHECK(std::filesystem::is_character_file("/dev/full"));
   check_refusal("verify --only record-law --report " + (folder / "r.html").string(),
                 "--only: has no effect beside --report");

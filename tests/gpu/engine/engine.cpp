@@ -58,12 +58,13 @@ TEST_CASE("a logit that is no number ends the run; it never becomes a rejection"
   CHECK(failure_of(sound).empty());
 }
 
+struct NoNumber : PaperRules {
+  static double local_log_ratio(const Record&, const Record&, std::size_t, Rung) {
+    return std::nan("");
+  }
+};
+
 TEST_CASE("a score that is no number ends the run at once: the others stop where they are") {
-  struct NoNumber : PaperRules {
-    static double local_log_ratio(const Record&, const Record&, std::size_t, Rung) {
-      return std::nan("");
-    }
-  };
   TableModel model = scattered_table(5, 1);
   PhiloxLottery lottery;
   SmallRun small(model, context, {1.0}, lottery);

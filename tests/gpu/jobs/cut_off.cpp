@@ -140,7 +140,7 @@ TEST_CASE("a failed operation on the disk is one line, and spoils nothing") {
     FailingDisk disk(n);
     const auto path = work / "run";
     require_bad_input([&] { run_on(disk, model, path, several()); },
-                      {path.string(), "(No space left on device)"});
+                      {path.parent_path().string(), "(No space left on device)"});
     if (std::filesystem::exists(path / "config.json"))
       resume_on(Disk::real(), model, path);
     else

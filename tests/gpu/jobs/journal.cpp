@@ -1,7 +1,6 @@
 // The journal of a run folder: what is in it after every round, and what is made of one that is
 // torn or edited.
 #include <algorithm>
-#include <optional>
 
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
@@ -19,41 +18,6 @@ SamplingSettings runs_at_once() {
   settings.output = 3;
   settings.samples = 2;
   return settings;
-}
-
-/// Counts the tokens of the rounds that have ended, and of which runs they were.
-struct EndedTokens final : DrawObserver {
-  void advanced(std::size_t run_index, const Progress&, std::span<const Event> events) override {
-    for (const Event& event : events) tokens += event.tokens;
-    runs.resize(std::max(runs.size(), run_index + 1));
-    runs[run_index] = true;
-  }
-  std::uint64_t tokens = 0;
-  std::vector<bool> runs;
-};
-
-/// Nothing where the run has ended before that pass.
-std::optional<EndedTokens> ended_before_pass(LanguageModel& model, const SamplingSettings& settings,
-                                             std::size_t pass) {
-  KilledModel killed(model, pass);
-  EndedTokens ended;
-  const auto numbered = settings.numbered_prompts();
-  try {
-    draw_answers(killed, numbered, parallel_power_tempering, settings.draw_settings(), ended);
-    return std::nullopt;
-  } catch (const Killed&) {
-    return ended;
-  }
-}
-
-/// How many tokens a process draws that takes the run up and ends it.
-std::uint64_t tokens_of_resumed(LanguageModel& model, const std::filesystem::path& path) {
-  RunFolder folder = RunFolder::open(path);
-  const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
-  const std::uint64_t earlier = folder.speed().totals.decode_tokens;
-  Job sampling(model, settings, numbers_of, &folder);
-  sampling.run();
-  return sampling.speed().at("decode_tokens").get<std::uint64_t>() - earlier;
 }
 
 std::filesystem::path journal_in(const std::filesystem::path& run) {

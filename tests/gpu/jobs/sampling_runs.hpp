@@ -1,11 +1,13 @@
 // Runs with a run folder, for the tests of run folders and of resuming.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "gpu/jobs/job.hpp"
 #include "gpu/model/forwarding_model.hpp"
@@ -86,6 +88,42 @@ inline std::vector<Answer> resume_run(LanguageModel& model, const std::filesyste
   RunFolder folder = RunFolder::open(path);
   const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
   return draw(model, settings, &folder);
+}
+
+/// Counts the tokens of the rounds that have ended, and of which runs they were.
+struct EndedTokens final : DrawObserver {
+  void advanced(std::size_t run_index, const Progress&, std::span<const Event> events) override {
+    for (const Event& event : events) tokens += event.tokens;
+    runs.resize(std::max(runs.size(), run_index + 1));
+    runs[run_index] = true;
+  }
+  std::uint64_t tokens = 0;
+  std::vector<bool> runs;
+};
+
+/// Nothing where the run has ended before that pass.
+inline std::optional<EndedTokens> ended_before_pass(LanguageModel& model,
+                                                    const SamplingSettings& settings,
+                                                    std::size_t pass) {
+  KilledModel killed(model, pass);
+  EndedTokens ended;
+  const auto numbered = settings.numbered_prompts();
+  try {
+    draw_answers(killed, numbered, parallel_power_tempering, settings.draw_settings(), ended);
+    return std::nullopt;
+  } catch (const Killed&) {
+    return ended;
+  }
+}
+
+/// How many tokens a process draws that takes the run up and ends it.
+inline std::uint64_t tokens_of_resumed(LanguageModel& model, const std::filesystem::path& path) {
+  RunFolder folder = RunFolder::open(path);
+  const auto settings = SamplingSettings::from_json(folder.config(), path / "config.json");
+  const std::uint64_t earlier = folder.speed().totals.decode_tokens;
+  Job sampling(model, settings, numbers_of, &folder);
+  sampling.run();
+  return sampling.speed().at("decode_tokens").get<std::uint64_t>() - earlier;
 }
 
 /// What a run leaves behind, byte for byte; nothing but these files and the checkpoint is there.

@@ -152,12 +152,12 @@ TEST_CASE("prefetching leaves every record and event of a run as it is, bit for 
   }
 }
 
-namespace {
-
 /// Uses proposals that were drawn ahead after an acceptance too.
 struct KeepsOutdated : PaperRules {
   static bool outdates_those_ahead(const Event&) { return false; }
 };
+
+namespace {
 
 /// What five moves leave, in rounds of two, two and one.
 template <class Rules>

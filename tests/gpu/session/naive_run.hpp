@@ -152,6 +152,8 @@ struct Question {
   std::vector<TokenId> terminal;
   std::vector<double> powers;
   std::vector<std::size_t> horizons, rounds, moves, sweeps;
+  /// Of equal parts of the horizon, in which restart positions are so likely; none: all alike.
+  std::vector<std::uint64_t> restart_weights;
   bool deo = false;
   bool truncating = false;
   bool early = false;
@@ -263,11 +265,20 @@ class Chain {
     tell(m, 0);
   }
 
+  /// Position r of T lies in the last part j of J that begins, at j T/J, before it ends.
+  std::vector<std::uint64_t> restart_tickets(std::size_t m) const {
+    const std::size_t horizon = asked.horizons[m], parts = asked.restart_weights.size();
+    std::vector<std::uint64_t> tickets(horizon, 1);
+    for (std::size_t r = 1; r <= horizon; ++r)
+      for (std::size_t j = 0; j < parts && j * horizon <= parts * (r - 1); ++j)
+        tickets[r - 1] = asked.restart_weights[j];
+    return tickets;
+  }
+
   void move(std::size_t k, std::size_t turn, std::size_t m) {
     Record& x = replicas[k];
     gpu::Event event{.rung = k, .turn = std::uint32_t(turn)};
-    const std::vector<std::uint64_t> uniform(asked.horizons[m], 1);
-    const std::size_t r = event.restart = 1 + draw(uniform, at(k, turn, 0, restart));
+    const std::size_t r = event.restart = 1 + draw(restart_tickets(m), at(k, turn, 0, restart));
     if (!(ended(x) && r > x.size())) {
       Record y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(r - 1));
       event.tokens = continue_to(y, asked.horizons[m], k, turn, proposal);

@@ -325,15 +325,18 @@ std::vector<naive::Chain> replays_of(const SamplingSettings& settings, const nai
       asked.terminal = settings.terminal;
       asked.powers = settings.powers;
       // T_m = min(mB, T), T being the prompt's.
-      const std::size_t horizon = prompt.horizon.value_or(6);
-      asked.horizons =
-          horizon > 4 ? std::vector<std::size_t>{4, horizon} : std::vector<std::size_t>{horizon};
+      const std::size_t horizon = prompt.horizon.value_or(settings.horizon);
+      for (std::size_t before = settings.block; before < horizon; before += settings.block)
+        asked.horizons.push_back(before);
+      asked.horizons.push_back(horizon);
       asked.rounds = settings.rounds;
       asked.moves = settings.local_moves;
       asked.sweeps = settings.sweeps;
       for (auto* counts : {&asked.rounds, &asked.moves, &asked.sweeps})
         counts->resize(asked.horizons.size());
+      asked.restart_weights = settings.restart_weights;
       asked.deo = settings.schedule == Schedule::deo;
+      asked.early = settings.options.early_rejection;
       asked.seed = naive::seed_of(settings.seed, number);
       asked.prompt_number = number.first;
       asked.sample = sample;
@@ -370,7 +373,7 @@ std::vector<json> events_of(const SamplingSettings& settings,
           line["tokens"] = event.tokens;
         } else {
           line["accepted"] = event.accepted;
-          line["log_ratio"] = event.log_ratio;
+          line[event.early ? "log_ratio_at_most" : "log_ratio"] = event.log_ratio;
           line["kind"] = "swap";
         }
         if (event.kind == Event::Kind::local_move) {
@@ -392,6 +395,39 @@ std::vector<json> events_of(const SamplingSettings& settings,
     }
   }
   return lines;
+}
+
+/// The bounds at which proposals were given up are the replay's but for rounding, as same_event
+/// says; and so are confidences. All else is alike.
+void check_events(std::vector<json> found, std::vector<json> replayed,
+                  const std::vector<naive::Chain>& runs) {
+  std::vector<const naive::Moment*> moments;
+  for (const naive::Chain& run : runs)
+    for (const naive::Moment& moment : run.moments) moments.push_back(&moment);
+  REQUIRE(found.size() == replayed.size());
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CAPTURE(i);
+    constexpr const char* bound = "log_ratio_at_most";
+    if (replayed[i].contains(bound)) {
+      REQUIRE(found[i].contains(bound));
+      const double above = found[i][bound].get<double>() - replayed[i][bound].get<double>();
+      REQUIRE(above >= 0.0);
+      REQUIRE(above < 0x1p-34);
+      found[i].erase(bound);
+      replayed[i].erase(bound);
+    }
+    if (found[i]["kind"] == "round") {
+      const naive::Moment& moment = *moments.at(told++);
+      REQUIRE(found[i]["confidence"].size() == moment.confidences.size());
+      // Each of 10 tokens' sums of 6 terms below 2^3: some 2^6 roundings of 2^-50.
+      for (std::size_t k = 0; k < moment.confidences.size(); ++k)
+        REQUIRE(abs(found[i]["confidence"][k].get<double>() - moment.confidences[k]) < 0x1p-44);
+      found[i].erase("confidence");
+    }
+    REQUIRE(found[i] == replayed[i]);
+  }
+  REQUIRE(told == moments.size());
 }
 
 void check_report(const json& summary, const SamplingSettings& settings,
@@ -582,6 +618,131 @@ TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's event
     if (ended) break;
   }
   CHECK(cuts > 30);
+}
+
+namespace {
+
+/// Every option that a run has: three stages whose moves, rounds and sweeps all grow, restarts that
+/// are likelier in the middle, proposals that begin early and end early, confidence. A prompt has
+/// a horizon of its own.
+SamplingSettings everything_on() {
+  SamplingSettings settings = replayed_settings();
+  settings.prompts = {{"first", {2, 4}}, {"of less", {5}, 7}, {"third", {1, 1}}};
+  settings.powers = {1.0, 2.1, 4.5};
+  settings.horizon = 10;
+  settings.block = 4;
+  settings.rounds = {2, 4, 5};
+  settings.local_moves = {1, 2, 3};
+  settings.sweeps = {1, 2, 4};
+  settings.restart_weights = {2, 5, 1};
+  settings.options.early_rejection = true;
+  settings.options.prefetch = 2;
+  settings.options.confidence = true;
+  return settings;
+}
+
+/// Ends a run that is killed twice, at these passes of its processes. Between the kills there is no
+/// checkpoint but the first: what has ended is in the journal alone.
+/// Returns whether it was killed at all.
+bool run_killed_twice(LanguageModel& model, const SamplingSettings& settings,
+                      const std::filesystem::path& path, std::size_t first, std::size_t second) {
+  constexpr double no_checkpoint = 1e9;
+  KilledModel killed(model, first);
+  try {
+    begin_run(killed, settings, path, no_checkpoint);
+    return false;
+  } catch (const Killed&) {
+  }
+  KilledModel killed_again(model, second);
+  try {
+    RunFolder folder = RunFolder::open(path);
+    const auto read = SamplingSettings::from_json(folder.config(), path / "config.json");
+    draw(killed_again, read, &folder, no_checkpoint);
+    return true;
+  } catch (const Killed&) {
+  }
+  resume_run(model, path);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("with every option on, events and summary are the replay's, early rejections included") {
+  const naive::Row row = scattered_row(6, 24, -2.0F);
+  TableModel model(6, row);
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = everything_on();
+  begin_run(model, settings, work / "run");
+  const Left left(work / "run");
+  const auto runs = replays_of(settings, row);
+  check_events(json_lines(left.events), events_of(settings, runs), runs);
+  check_summary(json::parse(left.summary), settings, runs);
+  // What is counted of early rejections is not 0, and no two of the numbers are alike.
+  naive::Totals totals(settings.powers);
+  for (const naive::Chain& run : runs) totals.add(run);
+  CHECK(totals.early[0] == 0);
+  for (std::size_t k = 1; k < settings.powers.size(); ++k) {
+    CHECK(totals.early[k] > 5);
+    CHECK(totals.unspent[k] > totals.early[k]);
+  }
+  CHECK(totals.early[1] != totals.early[2]);
+  CHECK(totals.unspent[1] != totals.unspent[2]);
+}
+
+TEST_CASE("with every option on, a run that its journal alone takes up leaves the same bytes") {
+  const naive::Row row = scattered_row(6, 24, -2.0F);
+  TableModel model(6, row);
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = everything_on();
+  begin_run(model, settings, work / "whole");
+  const Left whole(work / "whole");
+  std::size_t kills = 0;
+  for (std::size_t pass = 1;; pass += 9) {
+    CAPTURE(pass);
+    const auto path = work / "run";
+    const bool was_killed = run_killed_twice(model, settings, path, pass, 40 + pass / 2);
+    REQUIRE(Left(path) == whole);
+    std::filesystem::remove_all(path);
+    if (!was_killed) break;
+    ++kills;
+  }
+  CHECK(kills > 8);
+}
+
+TEST_CASE("particles that a journal alone takes up leave the same bytes") {
+  const naive::Row row = scattered_row(6, 25, -2.0F);
+  TableModel model(6, row);
+  const test::TemporaryFolder work;
+  SamplingSettings settings = replayed_settings();
+  settings.sampler = "power-smc";
+  settings.powers = {3.5};
+  settings.output = 1;
+  settings.particles = 5;
+  settings.horizon = 11;
+  settings.block = 2;
+  settings.rounds = settings.local_moves = settings.sweeps = {1};
+  settings.schedule = Schedule::adj;
+  settings.options.confidence = true;
+  begin_run(model, settings, work / "whole");
+  const Left whole(work / "whole");
+  // Particles are resampled after some stages and not after others: their weights are then of
+  // more than one stage.
+  std::map<bool, std::size_t> looks;
+  for (const json& line : json_lines(whole.events))
+    if (line["kind"] == "resampling") ++looks[line["resampled"].get<bool>()];
+  CHECK(looks[true] > 3);
+  CHECK(looks[false] > 3);
+  std::size_t kills = 0;
+  for (std::size_t pass = 1;; ++pass) {
+    CAPTURE(pass);
+    const auto path = work / "run";
+    const bool was_killed = run_killed_twice(model, settings, path, pass, 22 + pass / 3);
+    REQUIRE(Left(path) == whole);
+    std::filesystem::remove_all(path);
+    if (!was_killed) break;
+    ++kills;
+  }
+  CHECK(kills > 10);
 }
 
 }  // namespace tempera::gpu::replayed_run_test

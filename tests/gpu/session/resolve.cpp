@@ -29,8 +29,10 @@ TEST_CASE("a wish that says nothing is Algorithm 1 with the default of every val
   const Plan plan = settings.plan();
   CHECK(plan.stages.size() == 4);
   CHECK(plan.output == 2);
-  for (const std::size_t horizon : {1, 2, 3, 4, 5, 8, 9, 1000})
+  for (const std::size_t horizon : {1, 2, 3, 4, 5, 8, 9, 1000}) {
     CHECK(default_block(horizon) == (horizon + 3) / 4);
+    CHECK(default_exact_block(horizon) == (horizon + 1) / 2);
+  }
 }
 
 TEST_CASE("samplers of one power, particles and temperatures have the defaults that suit them",

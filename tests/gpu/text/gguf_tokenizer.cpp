@@ -167,6 +167,55 @@ TEST_CASE("pieces merge by their scores and fall back to bytes", "[gguf_tokenize
   CHECK(metadata.tokenizer().encode("bab", "text") == Tokens{ba, b});
 }
 
+TEST_CASE("added tokens beside spaces are cut as the file's model does", "[gguf_tokenizer]") {
+  // Byte-level: every space stays what it is, beside special tokens and others.
+  auto bytes = byte_level();
+  for (const char* architecture : {"llama", "phi3x"})
+    for (const char* pre : {"gpt-2", "smollm", "qwen2", "qwen35", "llama-bpe"}) {
+      CAPTURE(architecture, pre);
+      bytes.architecture = architecture;
+      bytes.pre = pre;
+      const auto tokenizer = bytes.tokenizer();
+      CHECK(tokenizer.encode("<end> ab", "text") == Tokens{0, 9});
+      CHECK(tokenizer.encode("<tool> ab", "text") == Tokens{1, 9});
+      CHECK(tokenizer.encode("ab <end>", "text") == Tokens{8, 5, 0});
+      CHECK(tokenizer.encode(" <tool>  ab ", "text") == Tokens{5, 1, 5, 9, 5});
+      CHECK(tokenizer.encode("<end> <tool>", "text") == Tokens{0, 5, 1});
+    }
+  // SentencePiece's: each piece of text begins with a space of its own. Phi-3's tokens take in all
+  // white space after them, whatever their type, but for three; none takes in what is before.
+  auto pieces = scored();
+  for (const char* added : {"<|end|>", "<tool>", "<|endoftext|>"}) {
+    pieces.tokens.emplace_back(added);
+    pieces.types.push_back(added == std::string("<tool>") ? 4 : 3);
+    pieces.scores.push_back(0.0F);
+  }
+  pieces.types[0] = 3;
+  constexpr std::uint32_t unk = 0, begin = 1, close = 2, end = 266, tool = 267, end_of_text = 268;
+  const std::vector<std::pair<std::string, std::uint32_t>> added{
+      {"<unk>", unk},   {"<s>", begin},   {"</s>", close},
+      {"<|end|>", end}, {"<tool>", tool}, {"<|endoftext|>", end_of_text}};
+  const Tokens line{3 + '\n'};
+  for (const bool is_phi : {true, false}) {
+    pieces.architecture = is_phi ? "phi3" : "llama";
+    const auto tokenizer = pieces.tokenizer();
+    for (const auto& [text, id] : added) {
+      CAPTURE(is_phi, text);
+      const bool takes = is_phi && id != unk && id != begin && id != end_of_text;
+      CHECK(tokenizer.encode(text + "a", "text") == Tokens{id, space_a});
+      CHECK(tokenizer.encode(text + " a", "text") ==
+            (takes ? Tokens{id, space_a} : Tokens{id, space, space_a}));
+      CHECK(tokenizer.encode(text + " \n a", "text") ==
+            (takes ? Tokens{id, space_a} : Tokens{id, space, space, line[0], space_a}));
+      CHECK(tokenizer.encode("a " + text, "text") == Tokens{space_a, space, id});
+      CHECK(tokenizer.encode(" " + text + " ", "text") ==
+            (takes ? Tokens{space, space, id} : Tokens{space, space, id, space, space}));
+      CHECK(tokenizer.encode(text + " " + text, "text") ==
+            (takes ? Tokens{id, id} : Tokens{id, space, space, id}));
+    }
+  }
+}
+
 TEST_CASE("a tokenizer in GGUF that cannot be used is refused by its key", "[gguf_tokenizer]") {
   const auto changed = [](Metadata metadata, const std::function<void(Metadata&)>& change) {
     change(metadata);

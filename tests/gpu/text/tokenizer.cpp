@@ -1,7 +1,10 @@
 #include "gpu/text/tokenizer.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
+#include "base/error.hpp"
 #include "base/utf8.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 #include "tests/law.hpp"
@@ -73,6 +76,123 @@ TEST_CASE("the golden cases see a part of the tokenizer that is left out", "[tok
     }));
   }
   CHECK(seen("words", [](auto& json) { json["pre_tokenizer"]["type"] = "WhitespaceSplit"; }));
+}
+
+namespace {
+
+/// White space in UTF-8, of one, two and three bytes.
+const std::vector<std::string> white_space{" ", "\t", "\n", "\xC2\xA0", "\xE3\x80\x80"};
+
+/// Without the white space that it begins or ends with.
+std::string stripped(std::string text, bool at_begin, bool at_end) {
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for (const std::string& space : white_space) {
+      if (at_begin && text.starts_with(space)) {
+        text.erase(0, space.size());
+        is_changed = true;
+      }
+      if (at_end && text.ends_with(space)) {
+        text.resize(text.size() - space.size());
+        is_changed = true;
+      }
+    }
+  }
+  return text;
+}
+
+/// An added token, and whether it takes in the white space before and after it.
+struct Added {
+  std::string text;
+  std::uint32_t id;
+  bool before, after;
+};
+
+/// The tokens of a text, naively: it is cut at its first added token, what is left on both sides
+/// loses the white space that the token takes in, and has no other added token before it.
+std::vector<std::uint32_t> cut_at_added(const Tokenizer& tokenizer, const std::vector<Added>& added,
+                                        const std::string& text) {
+  const Added* first = nullptr;
+  std::size_t at = text.size();
+  for (const Added& token : added)
+    if (const std::size_t found = text.find(token.text); found < at) {
+      at = found;
+      first = &token;
+    }
+  if (text.empty()) return {};
+  if (first == nullptr) return tokenizer.encode(text, "text");
+  const std::string before = stripped(text.substr(0, at), false, first->before);
+  auto ids = before.empty() ? std::vector<std::uint32_t>{} : tokenizer.encode(before, "text");
+  ids.push_back(first->id);
+  const std::string after = text.substr(at + first->text.size());
+  for (const auto id : cut_at_added(tokenizer, added, stripped(after, first->after, false)))
+    ids.push_back(id);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("added tokens take in the spaces beside them in every form of tokenizer", "[tokenizer]") {
+  // Words that the form has tokens for.
+  const std::map<std::string, std::vector<std::string>> words{
+      {"qwen_like", {"user", "the fox", "e\xCC\x81"}},
+      {"byte_level_alone", {"the", "12", "a b"}},
+      {"characters", {"1", "=", "2 3"}},
+      {"characters_bpe", {"1", "=", "2 3"}},
+      {"words", {"two", "the sum", "two  two"}},
+      {"words_whitespace_split", {"two", "the"}},
+      {"phi_like", {"the", "fox jumps", "\xD0\xB1"}}};
+  for (const auto& [fixture, own] : words) {
+    CAPTURE(fixture);
+    std::vector<Added> added;
+    const Tokenizer tokenizer = edited(fixture, [&](auto& json) {
+      std::uint32_t next = 2000;
+      for (const auto& token : json["added_tokens"])
+        added.push_back({token["content"], token["id"], token["lstrip"], token["rstrip"]});
+      for (const bool special : {false, true})
+        for (const bool before : {false, true})
+          for (const bool after : {false, true}) {
+            const std::string text = "<|" + std::to_string(next) + "|>";
+            added.push_back({text, next, before, after});
+            json["added_tokens"].push_back({{"id", next++},
+                                            {"content", text},
+                                            {"single_word", false},
+                                            {"lstrip", before},
+                                            {"rstrip", after},
+                                            {"normalized", false},
+                                            {"special", special}});
+          }
+    });
+    std::size_t spared = 0, taken = 0;
+    law("the tokens are those of the pieces", [&] {
+      const auto parts = *rc::gen::container<std::vector<std::size_t>>(
+          rc::gen::inRange<std::size_t>(0, 3 * added.size()));
+      std::string text;
+      for (const std::size_t part : parts) {
+        if (part < added.size())
+          text += added[part].text;
+        else if (part % 3 == 0)
+          text += own[part % own.size()];
+        else
+          text += white_space[part % 2 == 0 ? 0 : part % white_space.size()];
+      }
+      const auto expected = [&]() -> std::optional<std::vector<std::uint32_t>> {
+        try {
+          return cut_at_added(tokenizer, added, text);
+        } catch (const BadInput&) {
+          return std::nullopt;  // white space that the form has no token for
+        }
+      }();
+      if (!expected) return;
+      RC_ASSERT(tokenizer.encode(text, "text") == *expected);
+      for (const Added& token : added) {
+        spared += !token.after && text.find(token.text + " ") != std::string::npos ? 1 : 0;
+        taken += token.after && text.find(token.text + " ") != std::string::npos ? 1 : 0;
+      }
+    });
+    CHECK(spared > 5);
+    CHECK(taken > 5);
+  }
 }
 
 TEST_CASE("decoding what was encoded gives the normalised text", "[tokenizer]") {

@@ -15,6 +15,9 @@ struct Planted {
   std::function<void(lab::FunctionsUnderTest&)> plant;
 };
 
+/// A kernel that never moves, in place of the fixed-horizon kernel.
+void local_at_rest(lab::FunctionsUnderTest& functions);
+
 std::vector<Planted> planted_in_records();
 std::vector<Planted> planted_in_kernels();
 std::vector<Planted> planted_in_bounds();

@@ -30,7 +30,6 @@
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
-namespace {
 
 using namespace reference;
 using lab::FunctionsUnderTest;
@@ -43,6 +42,8 @@ void local_at_rest(FunctionsUnderTest& functions) {
     return kernel;
   };
 }
+
+namespace {
 
 /// Every local move a draw from the target.
 void drawn_from_target(FunctionsUnderTest& functions) {

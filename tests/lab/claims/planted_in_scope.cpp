@@ -57,15 +57,6 @@ void swaps_of_all(FunctionsUnderTest& functions) {
   };
 }
 
-void local_at_rest(FunctionsUnderTest& functions) {
-  functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space, const auto&,
-                                                                 const auto&) {
-    Matrix kernel(space.size(), space.size());
-    complete_rows_on_diagonal(kernel);
-    return kernel;
-  };
-}
-
 /// Always from the first position, whatever the restart law.
 void full_restarts(FunctionsUnderTest& functions) {
   functions.of<lab::KernelFunctions>().fixed_horizon_kernel = [](const auto& space,

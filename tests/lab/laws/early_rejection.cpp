@@ -44,6 +44,8 @@ bool is_caught(const lab::CompiledSpace& space, const std::vector<double>& power
   }
 }
 
+}  // namespace
+
 /// The rounding of tickets to come is forgotten.
 struct WithoutSlack : gpu::PaperRules {
   static double local_log_ratio_bound(double sum_y, double sum_x, std::size_t, double) {
@@ -66,8 +68,6 @@ struct RecordsExchanged : gpu::PaperRules {
     return gpu::PaperRules::local_log_ratio_bound(sum_x, sum_y, to_come, power);
   }
 };
-
-}  // namespace
 
 TEST_CASE("early rejection leaves every entry of every local kernel as it is") {
   const auto [name, horizon] =

@@ -16,8 +16,6 @@ namespace tempera::laws_prefetch_test {
 using namespace tempera;
 using lab::Rational;
 
-namespace {
-
 /// A proposal that was drawn ahead is used after an acceptance too.
 struct KeepsBehindMoves : gpu::PaperRules {
   static bool outdates_those_ahead(const gpu::Event& step) {
@@ -36,6 +34,8 @@ struct KeepsBehindSwaps : gpu::PaperRules {
 struct TakesRejectionForAcceptance : gpu::PaperRules {
   static bool outdates_those_ahead(const gpu::Event& step) { return !step.accepted; }
 };
+
+namespace {
 
 /// Step 2 and step 3 of some rounds, one rung after the other, so that a walk merges what a rung
 /// leaves before the next begins.

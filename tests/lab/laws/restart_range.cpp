@@ -17,8 +17,6 @@ using namespace tempera;
 using lab::Rational;
 using lab::Real;
 
-namespace {
-
 /// The factor is forgotten.
 struct FactorDropped : gpu::RecordRestartRules {
   static double restart_log_factor(const gpu::RestartLaw&, std::size_t, std::size_t) { return 0.0; }
@@ -48,6 +46,8 @@ struct EndedBound : gpu::RecordRestartRules {
     return restart_log_factor(law, x_length, law.tickets().size());
   }
 };
+
+namespace {
 
 struct Case {
   std::string model;

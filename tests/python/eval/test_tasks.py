@@ -17,6 +17,7 @@ import pytest
 from conftest import write_records
 
 from tempera.errors import BadInput
+from tempera.eval.evaluation import Evaluation
 from tempera.eval.input_files import digest
 from tempera.eval.tasks import read_task
 from tempera.eval.tasks.gpqa import shuffled_positions
@@ -177,6 +178,8 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
         digest(pipe)
     with pytest.raises(BadInput, match=r"/dev/zero: is a device, and no file"):
         read_task("gsm8k", [Path("/dev/zero")])
+    with pytest.raises(BadInput, match=r"pipe.jsonl: is a pipe, and no folder; give the name of a folder"):
+        Evaluation.open(pipe)
 
 
 def test_a_name_is_refused_with_the_nearest() -> None:

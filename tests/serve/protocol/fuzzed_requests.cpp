@@ -1,7 +1,6 @@
 // What a client may send, mutated: every body is either read or refused in one line. ./test runs
 // some thousands under the sanitizers; TEMPERA_FUZZ_INPUTS=10000000 asks for more.
 #include <cstdint>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -12,28 +11,10 @@
 #include "serve/protocol/generation_request.hpp"
 #include "serve/protocol/multipart.hpp"
 #include "tests/catch.hpp"
+#include "tests/serve/mutated.hpp"
 
 namespace tempera::serve {
 namespace {
-
-/// SplitMix64: the inputs are the same everywhere.
-class Chance {
- public:
-  explicit Chance(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t below(std::uint64_t limit) {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    return (z ^ (z >> 31)) % limit;
-  }
-  template <class List>
-  const auto& of(const List& list) {
-    return list[below(list.size())];
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 const std::vector<std::string>& good_bodies() {
   static const std::vector<std::string> bodies{
@@ -112,44 +93,6 @@ const std::vector<std::string>& stones() {
   return all;
 }
 
-std::string mutated(Chance& chance, const std::vector<std::string>& good) {
-  std::string text = chance.of(good);
-  for (std::uint64_t times = chance.below(5); times > 0; --times) {
-    const std::size_t at = chance.below(text.size() + 1);
-    const std::size_t length = chance.below(12);
-    switch (chance.below(7)) {
-      case 0:
-        if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << chance.below(8)));
-        break;
-      case 1:
-        text.insert(at, 1, static_cast<char>(chance.below(256)));
-        break;
-      case 2:
-        text.erase(at, length);
-        break;
-      case 3:
-        text.insert(at, text.substr(at, length));
-        break;
-      case 4:
-        text.insert(at, chance.of(stones()));
-        break;
-      case 5:
-        text = text.substr(0, at);
-        break;
-      default: {
-        const std::string& other = chance.of(good);
-        text = text.substr(0, at) + other.substr(chance.below(other.size()));
-      }
-    }
-  }
-  return text;
-}
-
-std::uint64_t asked_inputs() {
-  const char* text = std::getenv("TEMPERA_FUZZ_INPUTS");
-  return text == nullptr ? 30000 : std::strtoull(text, nullptr, 10);
-}
-
 /// How many of the inputs `read` takes; the others it must refuse in one line.
 template <class Read>
 std::uint64_t taken_of(std::uint64_t inputs, std::uint64_t seed,
@@ -157,7 +100,7 @@ std::uint64_t taken_of(std::uint64_t inputs, std::uint64_t seed,
   Chance chance(seed);
   std::uint64_t taken = 0;
   for (std::uint64_t i = 0; i < inputs; ++i) {
-    const std::string text = mutated(chance, good);
+    const std::string text = mutated(chance, good, stones());
     try {
       read(text, chance);
       ++taken;
@@ -212,8 +155,10 @@ TEST_CASE("a mutated form is read or refused", "[fuzz]") {
   const std::uint64_t taken =
       taken_of(inputs, 3, good_forms(), [&](const std::string& text, Chance& chance) {
         const std::string type = chance.below(4) == 0
-                                     ? mutated(chance, {"multipart/form-data; boundary=\"b\"",
-                                                        "multipart/form-data; boundary=b"})
+                                     ? mutated(chance,
+                                               {"multipart/form-data; boundary=\"b\"",
+                                                "multipart/form-data; boundary=b"},
+                                               stones())
                                      : "multipart/form-data; boundary=b";
         for (const FormPart& part : read_multipart(type, text)) {
           if (part.content.empty()) continue;

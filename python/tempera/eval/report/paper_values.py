@@ -18,7 +18,7 @@ _MODELS = (
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Any]:
-    # Beside this file where the package is installed; in the source tree it is the one that the claims are held against.
+    # Beside this file if the package is installed; in the source tree it is the one that the claims are compared with.
     installed = Path(__file__).with_name("paper_tables.json")
     file = installed if installed.exists() else Path(__file__).parents[4] / "proofs" / "paper_tables.json"
     tables: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

@@ -135,21 +135,26 @@ TEST_CASE("quantised weights of a Qwen3.5 file are the values that they dequanti
   }
 }
 
-// Blocks of 256 inputs hold those of four heads, and cannot be put in order: the product then runs
-// in the file's order. So does that of a model that has a key head of its own for each value head,
-// in that order, and weights in float32.
+// Blocks of 256 inputs hold those of several heads, and cannot be put in order: the product then
+// runs in the file's order. So does that of a model that has a key head of its own for each value
+// head, in that order, and weights in float32. With 4 heads on 2
+// the map of heads to places is its own inverse; with 6 on 2 it is not.
 TEST_CASE("a map whose blocks hold several heads is summed in the order of its file",
           "[architecture][recurrent][gguf][quantised]") {
+  const auto [heads, head_dim] = GENERATE(std::pair(4, 64), std::pair(6, 128));
+  CAPTURE(heads);
   auto config = with_float32_epsilon(config_of(of_converter));
-  config.linear_num_value_heads = 4;
-  config.linear_value_head_dim = 64;
+  config.linear_num_value_heads = static_cast<std::size_t>(heads);
+  config.linear_value_head_dim = static_cast<std::size_t>(head_dim);
+  REQUIRE(config.linear_num_key_heads == 2);
+  const std::size_t answers = config.linear_num_value_heads * config.linear_value_head_dim;
   const std::size_t hidden = config.hidden_size;
   const std::size_t key_dim = config.linear_key_head_dim;
   auto own_keys = config;
-  own_keys.linear_num_key_heads = 4;
+  own_keys.linear_num_key_heads = config.linear_num_value_heads;
   const std::string output = "blk.0.ssm_out.weight";
   const auto& type = quantised_type("Q6_K");
-  const auto blocks = quantised_bytes(type, hidden * 256, 7);
+  const auto blocks = quantised_bytes(type, hidden * answers, 7);
   auto file = metadata_of(config);
   auto other = metadata_of(own_keys);
   for (const auto& [name, made] : tensors_of(config)) {
@@ -163,21 +168,22 @@ TEST_CASE("a map whose blocks hold several heads is summed in the order of its f
     auto stored = converted(name, made, config);
     add_gguf_tensor(file, gguf, stored.shape, 0, bytes_of_values(stored.values));
     if (name.find("in_proj_qkv") != std::string::npos || name.find("conv1d") != std::string::npos) {
-      // Key head r of the file's value head r: heads 0 and 1 twice over, queries and keys.
+      // The key head of each of the file's value heads: 0 and 1 again and again, queries and keys.
       const std::size_t row = stored.shape[1];
       const auto part = [&](std::size_t begin, std::size_t rows) {
         return Floats(stored.values.begin() + static_cast<std::ptrdiff_t>(begin * row),
                       stored.values.begin() + static_cast<std::ptrdiff_t>((begin + rows) * row));
       };
       Floats rows;
-      for (const std::size_t begin : {std::size_t{0}, std::size_t{0}, 2 * key_dim, 2 * key_dim}) {
-        const auto heads = part(begin, 2 * key_dim);
-        rows.insert(rows.end(), heads.begin(), heads.end());
-      }
-      const auto values = part(4 * key_dim, 4 * 64);
+      for (const std::size_t begin : {std::size_t{0}, 2 * key_dim})
+        for (std::size_t head = 0; head < config.linear_num_value_heads; head += 2) {
+          const auto both = part(begin, 2 * key_dim);
+          rows.insert(rows.end(), both.begin(), both.end());
+        }
+      const auto values = part(4 * key_dim, answers);
       rows.insert(rows.end(), values.begin(), values.end());
       stored.values = rows;
-      stored.shape[0] += 4 * key_dim;
+      stored.shape[0] += 2 * (config.linear_num_value_heads - 2) * key_dim;
     }
     add_gguf_tensor(other, gguf, stored.shape, 0, bytes_of_values(stored.values));
   }

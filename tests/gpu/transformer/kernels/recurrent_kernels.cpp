@@ -195,6 +195,53 @@ std::vector<const Kernels*> all_forms() {
 
 }  // namespace
 
+// 6 heads on 2 keys, where the map of heads to places is not its own inverse, as it is with 4.
+TEST_CASE("tiled answers of six heads are those in order, first one of each key, then another",
+          "[kernels][recurrent]") {
+  const std::size_t key_dim = 5, value_dim = 19, heads = 6, rows = 3;
+  const std::size_t all = 2 * 2 * key_dim + heads * value_dim;
+  RecurrentShape in_order{2, heads, key_dim, value_dim, 4, all, all + heads * value_dim, 0, 0};
+  in_order.decay_begin = in_order.strength_begin + heads;
+  in_order.row_floats = in_order.decay_begin + heads;
+  const StateShape layout{1, all, 4, heads, key_dim, value_dim};
+  const std::vector<std::uint32_t> positions{0, 1, 2}, first_row{0, rows}, first_state{0}, table{0};
+  const auto weight = device(scattered(4 * all, 1));
+  const auto rates = device(Floats{0.01f, 0.2f, 0.05f, 1.5f, 0.4f, 0.9f});
+  const auto biases = device(scattered(heads, 2));
+  const auto norm = device(scattered(value_dim, 5));
+  for (const Kernels* kernels : all_forms()) {
+    CAPTURE(kernels->name(), name_of(kernels->arithmetic()));
+    const auto answers_of = [&](bool tiles_answers) {
+      RecurrentShape own = in_order;
+      own.tiles_answers = tiles_answers;
+      auto memory = device(scattered(layout.bytes() / sizeof(float), 9));
+      const PageMemory pages{reinterpret_cast<std::byte*>(memory.data()), layout.bytes()};
+      auto projected = device(scattered(rows * own.row_floats, 20));
+      const auto device_positions = device(positions);
+      const auto device_rows = device(first_row);
+      const auto device_states = device(first_state);
+      const auto device_table = device(table);
+      TokenRows batch{rows, 200, nullptr, device_positions.data(), nullptr, nullptr};
+      batch.recurrent = {1, device_rows.data(), device_states.data(), device_table.data(), pages};
+      StoredRows answers(kernels->arithmetic(), rows * heads * value_dim);
+      kernels->recur(own, {weight.data(), rates.data(), biases.data(), norm.data(), normed_epsilon},
+                     batch, {layout.inputs(pages, 0), layout.memories(pages, 0)}, projected.data(),
+                     answers.view());
+      return answers.bits();
+    };
+    const auto ordered = answers_of(false);
+    const auto tiled = answers_of(true);
+    REQUIRE(ordered.size() == rows * heads * value_dim);
+    // Heads 0, 1 and 2 share a key, and 3, 4 and 5.
+    const std::vector<std::size_t> head_at{0, 3, 1, 4, 2, 5};
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+      const std::size_t place = i / value_dim % heads;
+      REQUIRE(tiled[i] == ordered[i + (head_at[place] - place) * value_dim]);
+    }
+    CHECK(ordered != tiled);
+  }
+}
+
 TEST_CASE("every form walks recurrent layers through the sequences that are written down",
           "[kernels][recurrent]") {
   const auto weight = device(scattered(4 * channels, 1));

@@ -1,0 +1,337 @@
+// The bytes of a connection, mutated and split at any place: RequestReader, which is what the
+// server reads with, gives the same requests however they come, and the body of each is read or
+// refused. Beast's parser is in the loop. TEMPERA_FUZZ_INPUTS asks for more connections.
+#include "serve/http/request_reader.hpp"
+
+#include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "serve/protocol/generation_request.hpp"
+#include "tests/catch.hpp"
+#include "tests/serve/mutated.hpp"
+
+namespace tempera::serve::request_reader_test {
+namespace {
+
+namespace asio = boost::asio;
+
+/// What a client sends, in pieces, and then its end. What is sent to it is counted.
+class Pieces {
+ public:
+  using executor_type = asio::any_io_executor;
+
+  Pieces(asio::io_context& io, std::string_view bytes, std::vector<std::size_t> cuts)
+      : executor_(io.get_executor()), bytes_(bytes), cuts_(std::move(cuts)) {}
+  executor_type get_executor() const { return executor_; }
+  std::size_t received() const { return received_; }
+
+  template <class Buffers, class Token>
+  auto async_read_some(const Buffers& buffers, Token&& token) {
+    std::size_t length = std::min(next_cut(), bytes_.size()) - at_;
+    length = asio::buffer_copy(buffers, asio::buffer(bytes_.data() + at_, length));
+    at_ += length;
+    return complete(length == 0 && asio::buffer_size(buffers) > 0
+                        ? boost::system::error_code(asio::error::eof)
+                        : boost::system::error_code(),
+                    length, std::forward<Token>(token));
+  }
+  template <class Buffers, class Token>
+  auto async_write_some(const Buffers& buffers, Token&& token) {
+    received_ += asio::buffer_size(buffers);
+    return complete({}, asio::buffer_size(buffers), std::forward<Token>(token));
+  }
+
+ private:
+  /// The end of the piece that is being read.
+  std::size_t next_cut() {
+    while (cut_ < cuts_.size() && cuts_[cut_] <= at_) ++cut_;
+    return cut_ < cuts_.size() ? cuts_[cut_] : bytes_.size();
+  }
+  template <class Token>
+  auto complete(boost::system::error_code error, std::size_t length, Token&& token) {
+    return asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
+        [executor = executor_, error, length](auto handler) {
+          asio::post(executor, [handler = std::move(handler), error, length]() mutable {
+            std::move(handler)(error, length);
+          });
+        },
+        token);
+  }
+
+  executor_type executor_;
+  std::string_view bytes_;
+  std::vector<std::size_t> cuts_;
+  std::size_t cut_ = 0;
+  std::size_t at_ = 0;
+  std::size_t received_ = 0;
+};
+
+struct Outcome {
+  std::vector<HttpRequest> requests;
+  unsigned end = 0;  ///< NoRequest::status
+};
+
+/// What the server reads of a connection.
+Outcome read_all(asio::io_context& io, std::string_view bytes, std::vector<std::size_t> cuts,
+                 const HttpLimits& limits) {
+  Outcome outcome;
+  bool is_over = false;
+  Pieces stream(io, bytes, std::move(cuts));
+  RequestReader<Pieces> reader(stream, limits);
+  asio::co_spawn(
+      io,
+      [&]() -> asio::awaitable<void> {
+        while (co_await reader.wait()) {
+          auto incoming = co_await reader.read();
+          if (!incoming) {
+            outcome.end = reader.no_request().status;
+            break;
+          }
+          const bool goes_on = incoming->keeps_alive;
+          outcome.requests.push_back(std::move(incoming->asked));
+          if (!goes_on) break;
+        }
+        is_over = true;
+      },
+      asio::detached);
+  io.restart();
+  io.run();
+  REQUIRE(is_over);
+  return outcome;
+}
+
+bool same(const HttpRequest& a, const HttpRequest& b) {
+  return a.method == b.method && a.path == b.path && a.query == b.query &&
+         a.authorization == b.authorization && a.content_type == b.content_type && a.body == b.body;
+}
+
+HttpLimits small_limits() {
+  HttpLimits limits;
+  limits.header_bytes = 400;
+  limits.body_bytes = 600;
+  limits.large_path = "/v1/files";
+  limits.large_body_bytes = 1500;
+  return limits;
+}
+
+/// A request, and the bytes by which a client may send it.
+struct Sent {
+  HttpRequest request;
+  std::string bytes;
+};
+
+const std::vector<std::string>& bodies() {
+  static const std::vector<std::string> all{
+      R"({"prompt": "4+7?", "max_tokens": 28, "seed": 5, "n": 2})",
+      R"({"prompt": ["1?", "2?"], "tempera": {"powers": [1, 2, 4], "block": 4}, "stream": true})",
+      R"({"prompt": "\u00e9", "top_p": 0.5})",
+      "",
+      "no JSON\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+  };
+  return all;
+}
+
+Sent one_request(Chance& chance) {
+  Sent sent;
+  HttpRequest& request = sent.request;
+  const bool has_body = chance.below(3) > 0;
+  request.method = has_body ? "POST" : chance.below(2) == 0 ? "GET" : "HEAD";
+  request.path = has_body ? (chance.below(4) == 0 ? "/v1/files" : "/v1/completions") : "/health";
+  if (chance.below(3) == 0) request.query = "after=x&limit=2";
+  sent.bytes = request.method + " " + request.path;
+  if (!request.query.empty()) sent.bytes += "?" + request.query;
+  sent.bytes += " HTTP/1.1\r\nHost: x\r\n";
+  if (chance.below(3) == 0) {
+    request.authorization = "Bearer secret";
+    sent.bytes += "aUTHORIZATION:  Bearer secret \r\n";
+  }
+  if (has_body) {
+    request.content_type = "application/json";
+    sent.bytes += "Content-Type: application/json\r\n";
+    request.body = chance.of(bodies());
+    if (chance.below(4) == 0) sent.bytes += "Expect: 100-continue\r\n";
+  }
+  if (has_body && chance.below(3) == 0) {
+    sent.bytes += "Transfer-Encoding: chunked\r\n\r\n";
+    for (std::size_t at = 0; at < request.body.size();) {
+      const std::size_t length =
+          std::min<std::size_t>(1 + chance.below(40), request.body.size() - at);
+      constexpr const char* digits = "0123456789abcdef";
+      if (length >= 16) sent.bytes += digits[length / 16];
+      sent.bytes += digits[length % 16];
+      if (chance.below(4) == 0) sent.bytes += ";name=value";
+      sent.bytes += "\r\n" + request.body.substr(at, length) + "\r\n";
+      at += length;
+    }
+    sent.bytes += "0\r\n\r\n";
+  } else {
+    if (has_body) sent.bytes += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+    sent.bytes += "\r\n" + request.body;
+  }
+  return sent;
+}
+
+/// What readers of HTTP stumble over.
+const std::vector<std::string>& stones() {
+  static const std::vector<std::string> all{"\r\n",
+                                            "\r\n\r\n",
+                                            "\n\n",
+                                            "\r",
+                                            std::string(1, '\0'),
+                                            "\xff",
+                                            ":",
+                                            "?",
+                                            " ",
+                                            "\t",
+                                            "\r\n ",
+                                            "0\r\n\r\n",
+                                            "ffffffffffffffff\r\n",
+                                            "fffffffffffffffff\r\n",
+                                            "-1\r\n",
+                                            "Content-Length: 5\r\n",
+                                            "Content-Length: 18446744073709551616\r\n",
+                                            "Content-Length: -1\r\n",
+                                            "Content-Length: 1500\r\n",
+                                            "Content-Length: 601\r\n",
+                                            "Transfer-Encoding: chunked\r\n",
+                                            "Transfer-Encoding: gzip, chunked\r\n",
+                                            "Connection: close\r\n",
+                                            "Connection: upgrade\r\nUpgrade: websocket\r\n",
+                                            "Expect: 100-continue\r\n",
+                                            "HTTP/1.0\r\n",
+                                            "HTTP/2.0\r\n",
+                                            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                                            "GET http://other/ HTTP/1.1\r\n",
+                                            "X: " + std::string(500, 'a') + "\r\n",
+                                            std::string(700, 'a'),
+                                            "POST"};
+  return all;
+}
+
+std::vector<std::size_t> cuts_of(Chance& chance, std::size_t size) {
+  std::vector<std::size_t> cuts;
+  // Byte by byte now and then; else a few pieces.
+  const bool is_single = chance.below(8) == 0;
+  for (std::size_t at = 1; at < size; at += is_single ? 1 : 1 + chance.below(size))
+    cuts.push_back(at);
+  return cuts;
+}
+
+}  // namespace
+
+TEST_CASE("a mutated connection is read the same however it is split", "[fuzz]") {
+  const std::uint64_t inputs = asked_inputs() / 10;
+  const HttpLimits limits = small_limits();
+  asio::io_context io{1};
+  Chance chance(4);
+  const auto is_known = [](unsigned end) {
+    return end == 0 || end == 400 || end == 413 || end == 431;
+  };
+  std::uint64_t whole = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t named_otherwise = 0;
+  for (std::uint64_t i = 0; i < inputs; ++i) {
+    std::vector<Sent> sent;
+    std::string bytes;
+    for (std::uint64_t left = 1 + chance.below(3); left > 0; --left) {
+      sent.push_back(one_request(chance));
+      bytes += sent.back().bytes;
+    }
+    const std::string changed = mutated(chance, {bytes}, stones());
+    CAPTURE(changed);
+    const Outcome outcome = read_all(io, changed, {}, limits);
+    // An independent figure: what was sent unchanged is what was read.
+    if (changed == bytes) {
+      ++whole;
+      REQUIRE(outcome.end == 0);
+      REQUIRE(outcome.requests.size() == sent.size());
+      for (std::size_t at = 0; at < sent.size(); ++at)
+        REQUIRE(same(outcome.requests[at], sent[at].request));
+    }
+    for (const HttpRequest& request : outcome.requests) {
+      REQUIRE(request.body.size() <= (request.path == limits.large_path && request.query.empty()
+                                          ? limits.large_body_bytes
+                                          : limits.body_bytes));
+      REQUIRE(request.path.size() + request.query.size() < limits.header_bytes);
+      REQUIRE(request.path.find_first_of(std::string_view("\0\r\n ?", 5)) == std::string::npos);
+      if (request.path != "/v1/completions") continue;
+      try {
+        // Not within REQUIRE, which would catch what is thrown.
+        const GenerationRequest read = read_generation_request(request.body, false, {}, 7);
+        taken += read.wishes.empty() ? 0 : 1;
+      } catch (const BadInput&) {
+      }
+    }
+    REQUIRE(is_known(outcome.end));
+    refused += outcome.end > 0 ? 1 : 0;
+    const Outcome split = read_all(io, changed, cuts_of(chance, changed.size()), limits);
+    REQUIRE(split.requests.size() == outcome.requests.size());
+    for (std::size_t at = 0; at < split.requests.size(); ++at)
+      REQUIRE(same(split.requests[at], outcome.requests[at]));
+    // Of several faults, or one and an end too early, the pieces decide which Beast meets first.
+    REQUIRE(is_known(split.end));
+    named_otherwise += split.end == outcome.end ? 0 : 1;
+  }
+  // Not degenerate: all outcomes are common.
+  CHECK(whole > inputs / 20);
+  CHECK(refused > inputs / 20);
+  CHECK(taken > inputs / 20);
+  CHECK(named_otherwise < inputs / 20);
+}
+
+TEST_CASE("a connection ends at the limits, and each says which", "[serve]") {
+  asio::io_context io{1};
+  const HttpLimits limits = small_limits();
+  const auto end_of = [&](const std::string& bytes) {
+    const Outcome outcome = read_all(io, bytes, {}, limits);
+    CHECK(outcome.requests.empty());
+    return outcome.end;
+  };
+  const auto post = [](const std::string& path, std::size_t length) {
+    return "POST " + path + " HTTP/1.1\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
+           std::string(length, 'a');
+  };
+  CHECK(end_of("GET /" + std::string(400, 'a') + " HTTP/1.1\r\n\r\n") == 431);
+  CHECK(end_of(post("/v1/completions", 601)) == 413);
+  CHECK(end_of(post("/v1/files", 1501)) == 413);
+  CHECK(end_of("POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n259\r\n" +
+               std::string(601, 'a') + "\r\n0\r\n\r\n") == 413);
+  CHECK(end_of("garbage\r\n\r\n") == 400);
+  CHECK(end_of("GET / HTTP/1.1\r\n") == 0);  // and then nothing: nobody listens
+  CHECK(read_all(io, post("/v1/completions", 600), {}, limits).requests.size() == 1);
+  CHECK(read_all(io, post("/v1/files", 1500), {}, limits).requests.size() == 1);
+}
+
+TEST_CASE("a client that asks whether to go on is told so before its body", "[serve]") {
+  asio::io_context io{1};
+  const HttpLimits limits = small_limits();
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
+  Pieces stream(io, bytes, {});
+  RequestReader<Pieces> reader(stream, limits);
+  std::optional<IncomingRequest> incoming;
+  asio::co_spawn(
+      io, [&]() -> asio::awaitable<void> { incoming = co_await reader.read(); }, asio::detached);
+  io.run();
+  REQUIRE(incoming.has_value());
+  CHECK(incoming->asked.body == "ab");
+  CHECK(stream.received() > 0);
+}
+
+}  // namespace tempera::serve::request_reader_test
