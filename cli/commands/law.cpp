@@ -24,6 +24,7 @@
 #include "lab/laws/shipped_laws.hpp"
 #include "lab/laws/shipped_programs.hpp"
 #include "lab/laws/stationary_law.hpp"
+#include "lab/ptx/row_lottery.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -35,7 +36,8 @@ constexpr const char* law_examples = R"(Examples:
   tempera law toy_models/four_state.json --horizon 2 --powers 1,2,4 \
     --schedule deo
   tempera law toy_models/bimodal.json --sampler power-smc --horizon 3 \
-    --power 4 --particles 2)";
+    --power 4 --particles 2
+  tempera law toy_models/four_state.json --horizon 2 --power 2 --of ptx)";
 
 struct LawOptions {
   std::string model;
@@ -46,9 +48,22 @@ struct LawOptions {
   std::string restart;
   std::string restart_range;
   std::string tree;
+  std::string of;  ///< what draws the tokens: program, or ptx
   bool json = false;
   bool no_matrix = false;
 };
+
+bool is_of_ptx(const LawOptions& options) { return options.of == "ptx"; }
+
+lab::MakeRows rows_of(const LawOptions& options) {
+  return is_of_ptx(options) ? lab::ptx::make_row_lottery : gpu::make_device_row_lottery;
+}
+
+/// The subject of a report's first line.
+std::string whose(const LawOptions& options) {
+  return is_of_ptx(options) ? "the compiled sampler, its tokens drawn by what nvcc compiled (PTX),"
+                            : "the compiled sampler";
+}
 
 std::string fixed(double seconds) {
   char text[32];
@@ -56,10 +71,11 @@ std::string fixed(double seconds) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const lab::LawReport& report, bool has_matrix) {
+nlohmann::ordered_json to_json(const lab::LawReport& report, const LawOptions& options) {
   nlohmann::ordered_json json;
+  if (is_of_ptx(options)) json["of"] = "ptx";
   json["states"] = report.states;
-  if (has_matrix) {
+  if (!options.no_matrix) {
     auto& matrix = json["matrix"] = nlohmann::ordered_json::array();
     for (std::size_t x = 0; x < report.matrix.rows(); ++x) {
       auto row = nlohmann::ordered_json::array();
@@ -82,9 +98,8 @@ nlohmann::ordered_json to_json(const lab::LawReport& report, bool has_matrix) {
 }
 
 void print(const lab::LawReport& report, const LawOptions& options, double seconds) {
-  std::printf(
-      "%s\n",
-      wrapped("the compiled sampler on " + one_line(options.model), table_columns, 2).c_str());
+  std::printf("%s\n",
+              wrapped(whose(options) + " on " + one_line(options.model), table_columns, 2).c_str());
   std::printf("  %s\n", wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
                                     decimals_of(options.powers) + ": " +
                                     std::to_string(report.states.size()) + " states, " +
@@ -108,8 +123,11 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
                 fitted(report.states[s], table_columns - 16).c_str());
 }
 
-nlohmann::ordered_json to_json(const lab::OneStepReport& report) {
-  nlohmann::ordered_json json{{"records", report.records}, {"size", report.states}};
+nlohmann::ordered_json to_json(const lab::OneStepReport& report, const LawOptions& options) {
+  nlohmann::ordered_json json;
+  if (is_of_ptx(options)) json["of"] = "ptx";
+  json["records"] = report.records;
+  json["size"] = report.states;
   for (const char* unsolved : {"matrix", "stationary", "tv_to_target", "tv_own"})
     json[unsolved] = nullptr;
   json["tv_one_step"] = lab::to_scientific(report.tv_one_step);
@@ -134,17 +152,16 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
   line.clear();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (options.json) {
-    std::cout << to_json(report).dump() << '\n';
+    std::cout << to_json(report, options).dump() << '\n';
     return;
   }
-  std::printf(
-      "%s\n  %s\n",
-      wrapped("the compiled sampler on " + one_line(options.model), table_columns, 2).c_str(),
-      wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
-                  decimals_of(options.powers) + ": " + std::to_string(report.states) + " states, " +
-                  fixed(elapsed.count()) + " s; no stationary law: " + reason,
-              table_columns, 2)
-          .c_str());
+  std::printf("%s\n  %s\n",
+              wrapped(whose(options) + " on " + one_line(options.model), table_columns, 2).c_str(),
+              wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
+                          decimals_of(options.powers) + ": " + std::to_string(report.states) +
+                          " states, " + fixed(elapsed.count()) + " s; no stationary law: " + reason,
+                      table_columns, 2)
+                  .c_str());
   const auto number = [](const char* what, const std::string& value) {
     std::printf("  %-48s %s\n", what, value.c_str());
   };
@@ -157,6 +174,7 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
 void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
+  question.rows = rows_of(options);
   if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
   if (options.restart_range == "record") question.restart_range = gpu::RestartRange::record;
   if (!options.restart.empty()) {
@@ -182,7 +200,7 @@ void run_law(const LawOptions& options) {
   line.clear();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (options.json)
-    std::cout << to_json(report, !options.no_matrix).dump() << '\n';
+    std::cout << to_json(report, options).dump() << '\n';
   else
     print(report, options, elapsed.count());
 }
@@ -218,10 +236,11 @@ std::string row_of(const lab::ShippedLaw& law) {
   return row + std::string("        restart ") + wrapped(restart, table_columns, 16) + '\n';
 }
 
-void print(const std::vector<lab::ShippedLaw>& laws, const std::string& folder, std::size_t held) {
-  std::printf("%s\n", wrapped("the compiled sampler on every model of " + one_line(folder),
-                              table_columns, 2)
-                          .c_str());
+void print(const std::vector<lab::ShippedLaw>& laws, const LawOptions& options,
+           const std::string& folder, std::size_t held) {
+  std::printf(
+      "%s\n",
+      wrapped(whose(options) + " on every model of " + one_line(folder), table_columns, 2).c_str());
   std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "model", "T", "powers", "states",
               "TV target", "own TV", "own, one step");
   std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "to be below", "", "", "",
@@ -322,9 +341,9 @@ void run_shipped(const LawOptions& options) {
   const auto show = [&](const auto& walked, std::size_t all) {
     if (++done < all) line.show_step(done, all, "after " + walked.model);
   };
-  const auto laws = lab::shipped_laws(uses, show);
+  const auto laws = lab::shipped_laws(uses, show, rows_of(options));
   done = 0;
-  const auto programs = lab::shipped_programs(uses, show);
+  const auto programs = lab::shipped_programs(uses, show, rows_of(options));
   line.clear();
   const std::size_t laws_held = held_of(laws);
   const std::size_t programs_held = held_of(programs);
@@ -338,9 +357,10 @@ void run_shipped(const LawOptions& options) {
     json["hold"] = laws_held + programs_held;
     json["fail"] = laws.size() + programs.size() - laws_held - programs_held;
     json["folder"] = folder;
+    if (is_of_ptx(options)) json["of"] = "ptx";
     std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
-    print(laws, folder, laws_held);
+    print(laws, options, folder, laws_held);
     print(programs, programs_held);
   }
   if (laws_held != laws.size() || programs_held != programs.size() || laws.empty())
@@ -396,6 +416,10 @@ void add_law(CLI::App& app) {
   CLI::Option* restart_range = add_restart_range(*command, options->restart_range);
   auto sampler = std::make_shared<SamplerLawOptions>();
   const std::vector<CLI::Option*> of_samplers = add_sampler_law_options(*command, *sampler);
+  CLI::Option* of =
+      add_choice(*command, "--of", options->of, {"program", "ptx"},
+                 "What draws the tokens: program (default), the draw of this build; ptx, "
+                 "what nvcc compiled of the draw's kernels, run on this machine");
   CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
   CLI::Option* no_matrix =
@@ -414,6 +438,7 @@ void add_law(CLI::App& app) {
     }
     refuse_beside(*tree, *model, "leave one of the two out");
     refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");
+    refuse_beside(*of, *of_samplers.front(), "leave one of the two out");
     if (of_samplers.front()->count() > 0)
       return run_sampler_law(*command,
                              {options->model, options->horizon, options->exact_powers,

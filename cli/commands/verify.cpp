@@ -74,12 +74,15 @@ void print(const lab::ClaimResult& line, bool in_full) {
   const lab::Claim& claim = line.claim;
   const bool refuted = line.outcome == lab::ClaimOutcome::refuted;
   in_full = in_full || !simply_holds(line);
+  // The id is as wide as a longer kind leaves it.
+  const std::string kind = claim.kind.value_or("");
+  const std::size_t id_columns = 28 - (std::max<std::size_t>(kind.size(), 8) - 8);
   char row[256];
-  std::snprintf(row, sizeof row, "%-9s %-9s %-8s %-28s", lab::word_for(claim.verdict),
+  std::snprintf(row, sizeof row, "%-9s %-9s %-8s %-*s", lab::word_for(claim.verdict),
                 refuted                                        ? "REFUTED"
                 : line.outcome == lab::ClaimOutcome::undecided ? ""
                                                                : lab::word_for(line.outcome),
-                claim.kind ? claim.kind->c_str() : "", fitted(claim.id, 28).c_str());
+                kind.c_str(), static_cast<int>(id_columns), fitted(claim.id, id_columns).c_str());
   const std::string detail =
       line.outcome == lab::ClaimOutcome::undecided ? claim.nature : line.detail;
   std::string text =

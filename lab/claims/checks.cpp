@@ -26,6 +26,7 @@ std::map<std::string, Check> all_checks() {
                       ladder_maximin_checks(),
                       illustration_four_state_checks(),
                       compiled_checks(),
+                      ptx_checks(),
                       bitwise_checks(),
                       join_checks(),
                       methodology_checks(),

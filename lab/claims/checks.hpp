@@ -56,6 +56,7 @@ std::map<std::string, Check> bias_truncation_checks();
 std::map<std::string, Check> ladder_maximin_checks();
 std::map<std::string, Check> illustration_four_state_checks();
 std::map<std::string, Check> compiled_checks();
+std::map<std::string, Check> ptx_checks();
 std::map<std::string, Check> sampler_checks();
 std::map<std::string, Check> bitwise_checks();
 std::map<std::string, Check> join_checks();

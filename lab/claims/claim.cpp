@@ -57,8 +57,8 @@ void read_verdict(Claim& claim, const JsonObject& entry, const std::string& wher
 
 /// That check, theorem and kind are those of its verdict.
 void check_means(const Claim& claim, const std::string& where) {
-  static const std::vector<std::string> kinds{"exact", "compiled", "proved", "bitwise",
-                                              "statistical"};
+  static const std::vector<std::string> kinds{"exact",  "compiled", "compiled, PTX",
+                                              "proved", "bitwise",  "statistical"};
   if (claim.verdict == Verdict::undecided) {
     if (claim.kind || claim.check || claim.theorem || claim.pinned)
       throw BadInput(where, "is undecided and says what decides it",

@@ -15,6 +15,7 @@
 #include "lab/laws/named_sampler_law.hpp"
 #include "lab/laws/program_law.hpp"
 #include "lab/laws/shipped_laws.hpp"
+#include "lab/ptx/row_lottery.hpp"
 
 namespace tempera::lab {
 
@@ -65,6 +66,7 @@ struct ProgramFunctions {
         return lab::compiled_law(model, nullptr, question);
       };
   decltype(std::function(lab::program_named)) sampler_program = lab::program_named;
+  MakeRows ptx_rows = ptx::make_row_lottery;
   decltype(std::function(lab::check_kernels)) check_kernels = lab::check_kernels;
   decltype(std::function(lab::defect_gallery)) defect_gallery = lab::defect_gallery;
   decltype(std::function(lab::bits_of_run)) bits_of_run = lab::bits_of_run;

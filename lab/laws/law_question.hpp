@@ -1,13 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/sampler/restart_law.hpp"
 #include "gpu/sampler/sweep.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::lab {
+
+/// Makes the form of the draw that a walked program runs.
+using MakeRows = std::unique_ptr<gpu::RowLottery> (*)();
 
 /// What the law is asked of.
 struct LawQuestion {
@@ -19,6 +24,7 @@ struct LawQuestion {
   /// even.
   gpu::Schedule schedule = gpu::Schedule::adj;
   gpu::RestartRange restart_range = gpu::RestartRange::horizon;
+  MakeRows rows = gpu::make_device_row_lottery;
 };
 
 /// The tickets of a rational restart law: ω(r) times the common denominator.

@@ -48,7 +48,7 @@ ProgramReport report(Program program, const reference::FiniteModel& model,
   ProgramQuestion asked = question;
   asked.powers.resize(rungs);
   const WalkedProgram walked =
-      walk_program(program, enumerable, ladder_of(asked), asked.plan(), cuts);
+      walk_program(program, enumerable, ladder_of(asked), asked.plan(), cuts, 1, asked.rows());
   const reference::FiniteModel own = own_model(enumerable, question.horizon, "own");
   const Laws laws = laws_of(walked.law, Space(own, question.horizon), rungs);
   const reference::Law exact_own = exact(own);
@@ -86,7 +86,7 @@ OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
                                  const ProgramQuestion& question) {
   const FiniteLogits logits(model);
   return walk_program(gpu::parallel_power_tempering, logits.enumerable(), ladder_of(question),
-                      question.plan())
+                      question.plan(), Cuts::at_every_round, 1, question.rows())
       .law;
 }
 

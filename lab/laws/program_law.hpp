@@ -6,6 +6,7 @@
 #include "gpu/sampler/stages.hpp"
 #include "lab/enumerate/program_walk.hpp"
 #include "lab/enumerate/real.hpp"
+#include "lab/laws/law_question.hpp"
 #include "reference/kernels/progressive.hpp"
 
 namespace tempera::lab {
@@ -20,6 +21,7 @@ struct ProgramQuestion {
   gpu::Rung output = 0;                             ///< k*, from 0
   std::vector<std::uint64_t> restart_weights = {};  ///< none: uniform
   gpu::RestartRange restart_range = gpu::RestartRange::horizon;
+  MakeRows rows = gpu::make_device_row_lottery;
 
   gpu::Plan plan() const;
 };

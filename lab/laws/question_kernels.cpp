@@ -18,8 +18,8 @@ gpu::RestartLaw law_of(const LawQuestion& question) {
 QuestionKernels::QuestionKernels(const CompiledSpace& space, const gpu::Ladder& ladder,
                                  const LawQuestion& question)
     : range_(question.restart_range),
-      paper_(space, ladder, law_of(question)),
-      record_(space, ladder, law_of(question)) {}
+      paper_(space, ladder, law_of(question), question.rows()),
+      record_(space, ladder, law_of(question), question.rows()) {}
 
 Matrix QuestionKernels::local_move(gpu::Rung k) {
   return range_ == gpu::RestartRange::record ? record_.local_move(k) : paper_.local_move(k);

@@ -16,7 +16,7 @@ bool ShippedLaw::holds() const {
 
 std::vector<ShippedLaw> shipped_laws(
     const std::vector<ShippedUse>& uses,
-    const std::function<void(const ShippedLaw&, std::size_t)>& done) {
+    const std::function<void(const ShippedLaw&, std::size_t)>& done, MakeRows rows) {
   struct Question {
     const ShippedUse& use;
     std::vector<double> powers;
@@ -31,8 +31,9 @@ std::vector<ShippedLaw> shipped_laws(
   for (const auto& [use, powers] : questions) {
     const auto begin = std::chrono::steady_clock::now();
     const FiniteLogits logits(use.model);
-    const LawReport report =
-        compiled_law(logits.enumerable(), &use.model, {use.horizon, powers, use.restart});
+    LawQuestion question{use.horizon, powers, use.restart};
+    question.rows = rows;
+    const LawReport report = compiled_law(logits.enumerable(), &use.model, question);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     laws.push_back({use.name, use.horizon, powers, use.restart, report.states.size(),
                     report.tv_to_target, report.tv_own, report.tv_one_step, report.stale_records,

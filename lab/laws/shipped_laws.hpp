@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lab/enumerate/real.hpp"
+#include "lab/laws/law_question.hpp"
 #include "lab/laws/shipped_models.hpp"
 
 namespace tempera::lab {
@@ -37,6 +38,7 @@ extern const Real own_bound;
 /// where that has more rungs. `done` is told each law and how many there are in all.
 std::vector<ShippedLaw> shipped_laws(
     const std::vector<ShippedUse>& uses,
-    const std::function<void(const ShippedLaw&, std::size_t)>& done = {});
+    const std::function<void(const ShippedLaw&, std::size_t)>& done = {},
+    MakeRows rows = gpu::make_device_row_lottery);
 
 }  // namespace tempera::lab

@@ -62,13 +62,14 @@ bool ShippedProgram::holds() const {
 
 std::vector<ShippedProgram> shipped_programs(
     const std::vector<ShippedUse>& uses,
-    const std::function<void(const ShippedProgram&, std::size_t)>& done) {
+    const std::function<void(const ShippedProgram&, std::size_t)>& done, MakeRows rows) {
   std::vector<Asked> programs;
   std::set<std::string> models;
   for (const ShippedUse& use : uses)
     if (models.insert(use.name).second) ask(use, programs);
   std::vector<ShippedProgram> walked;
-  for (const auto& [use, truncating, question] : programs) {
+  for (auto& [use, truncating, question] : programs) {
+    question.rows = rows;
     const auto begin = std::chrono::steady_clock::now();
     ShippedProgram program{use.name, truncating, question, {}, 0.0};
     program.report = truncating ? truncating_program(use.model, question)

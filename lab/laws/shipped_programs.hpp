@@ -26,6 +26,7 @@ struct ShippedProgram {
 /// than the last; and the truncating sampler. `done` is told each and how many there are in all.
 std::vector<ShippedProgram> shipped_programs(
     const std::vector<ShippedUse>& uses,
-    const std::function<void(const ShippedProgram&, std::size_t)>& done = {});
+    const std::function<void(const ShippedProgram&, std::size_t)>& done = {},
+    MakeRows rows = gpu::make_device_row_lottery);
 
 }  // namespace tempera::lab

@@ -177,9 +177,9 @@ void run_blocks(const LaunchShape& shape, Stream& stream, const std::function<vo
 /// A kernel as another compiler has left it, run by the same fibers: it takes the addresses of the
 /// kernel's arguments.
 using CompiledKernel = void (*)(const void* const* arguments);
-/// The compiled kernel that runs in place of this one's text, or null.
-using FindCompiledKernel = CompiledKernel (*)(const void* text);
-/// Set by tests that run what nvcc compiled; null elsewhere.
+/// The compiled kernel that runs in place of this one's text on a stream, or null.
+using FindCompiledKernel = CompiledKernel (*)(const void* text, const Stream& on);
+/// Set while what nvcc compiled is run (lab/ptx); null elsewhere.
 inline constinit FindCompiledKernel find_compiled_kernel = nullptr;
 
 /// Runs the kernel to its end, or records it with its arguments as they are now.
@@ -194,7 +194,7 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
     const CompiledKernel compiled =
         find_compiled_kernel == nullptr
             ? nullptr
-            : find_compiled_kernel(reinterpret_cast<const void*>(kernel));
+            : find_compiled_kernel(reinterpret_cast<const void*>(kernel), on);
     run_blocks(shape, on, [&] {
       if (compiled == nullptr) return std::apply(kernel, given);
       const auto pass_addresses = [&](const auto&... each) {

@@ -88,6 +88,24 @@ TEST_CASE("law --no-matrix leaves out the matrix and nothing else") {
   CHECK(answer("four_state.json --horizon 2 --powers 1,2 --no-matrix") == whole);
 }
 
+TEST_CASE("law --of ptx draws by what nvcc compiled, and is the law of this build") {
+  for (const char* question : {"four_state.json --horizon 2 --power 2.5",
+                               "four_state.json --horizon 1 --powers 1,2 --schedule deo"}) {
+    json compiled = answer(std::string(question) + " --of ptx");
+    CHECK(compiled["of"] == "ptx");
+    compiled.erase("of");
+    CHECK(compiled == answer(question));
+  }
+  const auto table =
+      run_command("law " + toy_models + "four_state.json --horizon 1 --power 2 --of ptx");
+  CHECK(table.exit_code == 0);
+  CHECK_THAT(table.out, Catch::Contains("what nvcc compiled (PTX)"));
+  check_refusal("law " + toy_models + "four_state.json --horizon 2 --power 2 --of sass", "--of");
+  check_refusal(
+      "law " + toy_models + "four_state.json --horizon 2 --power 2 --of ptx --sampler standard",
+      "--sampler");
+}
+
 TEST_CASE("law leaves out the difference from an irrational matrix") {
   const json report = answer("four_state.json --horizon 2 --power 1.5");
   check_law(report, 3);

@@ -1,9 +1,12 @@
+#include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "gpu/engine/engine.hpp"
 #include "gpu/lottery/philox.hpp"
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/lottery/winner.hpp"
 #include "gpu/sampler/progress.hpp"
 #include "lab/claims/join_case.hpp"
@@ -110,6 +113,53 @@ std::function<void(FunctionsUnderTest&)> spoilt_matrix(const std::string& spoilt
   };
 }
 
+/// The draw of this build, of which one thing is wrong.
+template <class Spoil>
+class SpoiltRows final : public gpu::RowLottery {
+ public:
+  const char* form() const override { return "spoilt"; }
+  std::vector<gpu::ScoredToken> draw(const gpu::DeviceMemory<float>& logits, std::size_t vocabulary,
+                                     std::span<const gpu::RowDraw> draws,
+                                     gpu::Lottery& lottery) override {
+    std::vector<gpu::RowDraw> asked(draws.begin(), draws.end());
+    for (gpu::RowDraw& row : asked) Spoil::request(row);
+    auto tokens = sound_->draw(logits, vocabulary, asked, lottery);
+    for (gpu::ScoredToken& token : tokens) Spoil::token(token);
+    return tokens;
+  }
+  std::vector<gpu::ScoredToken> score(const gpu::DeviceMemory<float>& logits,
+                                      std::size_t vocabulary,
+                                      std::span<const gpu::RowToken> tokens) override {
+    return sound_->score(logits, vocabulary, tokens);
+  }
+  std::vector<double> log_normalizers(const gpu::DeviceMemory<float>& logits,
+                                      std::size_t vocabulary, std::size_t rows,
+                                      std::span<const double> powers) override {
+    return sound_->log_normalizers(logits, vocabulary, rows, powers);
+  }
+
+ private:
+  std::unique_ptr<gpu::RowLottery> sound_ = gpu::make_device_row_lottery();
+};
+
+/// The score of a token off by its last bit.
+struct LastBit {
+  static void request(gpu::RowDraw&) {}
+  static void token(gpu::ScoredToken& token) { token.log_p = std::nextafter(token.log_p, 0.0); }
+};
+/// Tokens of the first rung's power at every rung.
+struct FirstRung {
+  static void request(gpu::RowDraw& row) { row.rung = 0; }
+  static void token(gpu::ScoredToken&) {}
+};
+
+template <class Spoil>
+void spoilt_rows(FunctionsUnderTest& functions) {
+  functions.of<lab::ProgramFunctions>().ptx_rows = []() -> std::unique_ptr<gpu::RowLottery> {
+    return std::make_unique<SpoiltRows<Spoil>>();
+  };
+}
+
 }  // namespace
 
 std::vector<Planted> planted_in_compiled() {
@@ -165,6 +215,10 @@ std::vector<Planted> planted_in_compiled() {
        spoilt_report([](lab::LawReport& report) { report.tv_one_step = not_a_number(); })},
       {"compiled_transformer", "a stale record",
        spoilt_report([](lab::LawReport& report) { report.stale_records = 1; })},
+      {"compiled_draw_moves", "a score off by its last bit", spoilt_rows<LastBit>},
+      {"compiled_draw_moves", "tokens of another rung's power", spoilt_rows<FirstRung>},
+      {"compiled_draw_programs", "a score off by its last bit", spoilt_rows<LastBit>},
+      {"compiled_draw_programs", "tokens of another rung's power", spoilt_rows<FirstRung>},
       {"planted_defects", "a defect that is never caught",
        spoilt_gallery([](auto& gallery) { gallery[2].caught.reset(); })},
       {"planted_defects", "a gallery of four",

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/simt/ptx/operations.hpp"
+#include "lab/ptx/operations.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 /// What nvcc compiled, as this program has it: the lists that compiled.cmake names.
 std::vector<std::span<const CompiledKernel>> all_kernels();
@@ -15,4 +15,4 @@ std::vector<std::span<const CompiledKernel>> all_kernels();
 /// The kernels that have a defect, by its name (plants.py).
 std::map<std::string, std::span<const CompiledKernel>> planted_kernels();
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

@@ -1,11 +1,11 @@
 # What nvcc compiled of every production kernel, kept as PTX, translated to C++ and run by fibers: the programs that end
 # in _ptx are those of the kernels' text, with the same test cases.
 #   test_simt_ptx         tests/simt for sm_90, and tests/simt/ptx/cases besides
-#   test_law_ptx          tests/lab/enumerate/draw_kernels.cpp and tests/simt/ptx/laws: the law of what nvcc compiled
 #   test_simt_ptx_sm_80   the same for sm_80, which the build leaves out unless it is asked for
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(ptx ${CMAKE_CURRENT_SOURCE_DIR}/simt/ptx)
-set(ptx_translator ${ptx}/to_cpp.py ${ptx}/translator.py ${ptx}/rules.py ${ptx}/parse_ptx.py)
+set(ptx_library ${PROJECT_SOURCE_DIR}/lab/ptx)
+set(ptx_translator ${ptx_library}/to_cpp.py ${ptx_library}/translator.py ${ptx_library}/rules.py ${ptx_library}/parse_ptx.py)
 file(GLOB ptx_cases CONFIGURE_DEPENDS ${ptx}/cases/*.cpp)
 
 # tempera_ptx_kernels(LIBRARY TARGET): what is kept for a target, as a library.
@@ -27,15 +27,15 @@ function(tempera_ptx_kernels library target)
       string(APPEND lists "namespace ${name}_${part} {\nstd::span<const CompiledKernel> kernels();\n}\n")
       string(APPEND addresses "      ${name}_${part}::kernels(),\n")
     endforeach()
-    set(kept ${ptx}/kept/${name}.${target}.ptx.xz)
+    set(kept ${ptx_library}/kept/${name}.${target}.ptx.xz)
     add_custom_command(OUTPUT ${written}
-      COMMAND ${Python3_EXECUTABLE} ${ptx}/to_cpp.py ${kept} ${name} ${parts} ${folder}
+      COMMAND ${Python3_EXECUTABLE} ${ptx_library}/to_cpp.py ${kept} ${name} ${parts} ${folder}
       DEPENDS ${ptx_translator} ${kept} VERBATIM)
     list(APPEND sources ${written})
   endforeach()
   file(CONFIGURE OUTPUT ${folder}/all_kernels.cpp @ONLY CONTENT "#include \"tests/simt/ptx/all_kernels.hpp\"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 @lists@
 std::vector<std::span<const CompiledKernel>> all_kernels() {
@@ -43,17 +43,16 @@ std::vector<std::span<const CompiledKernel>> all_kernels() {
 @addresses@  };
 }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx
 ")
   # Defects are planted for one target: their instructions are the same for the other.
   set(planted ${folder}/planted_0.cpp ${folder}/planted_1.cpp ${folder}/planted_2.cpp ${folder}/all_planted.cpp)
-  file(GLOB every_kept CONFIGURE_DEPENDS ${ptx}/kept/*.sm_90.ptx.xz)
+  file(GLOB every_kept CONFIGURE_DEPENDS ${ptx_library}/kept/*.sm_90.ptx.xz)
   add_custom_command(OUTPUT ${planted} COMMAND ${Python3_EXECUTABLE} ${ptx}/plants.py ${folder}
     DEPENDS ${ptx}/plants.py ${ptx_translator} ${every_kept} VERBATIM)
   list(APPEND sources ${planted})
-  add_library(${library} STATIC EXCLUDE_FROM_ALL ${sources} ${folder}/all_kernels.cpp ${ptx}/run_compiled.cpp
-    ${ptx}/global_memory.cpp ${ptx}/accesses.cpp)
-  target_link_libraries(${library} PUBLIC tempera_gpu ${CMAKE_DL_LIBS} PRIVATE tempera_options)
+  add_library(${library} STATIC EXCLUDE_FROM_ALL ${sources} ${folder}/all_kernels.cpp ${ptx}/run_compiled.cpp)
+  target_link_libraries(${library} PUBLIC tempera_ptx PRIVATE tempera_options)
   target_compile_definitions(${library} PUBLIC TEMPERA_PTX_TARGET="${target}")
   # No unity, which would put thousands of functions into one compilation, and no more than -O1: each is run for seconds.
   set_target_properties(${library} PROPERTIES UNITY_BUILD OFF)
@@ -74,11 +73,5 @@ endfunction()
 tempera_ptx_kernels(compiled_sm_90 sm_90)
 tempera_ptx_program(test_simt_ptx test_simt compiled_sm_90)
 tempera_ptx_kernels(compiled_sm_80 sm_80)
-# The law of what nvcc compiled.
-add_executable(test_law_ptx ${ptx}/laws/whole_programs.cpp ${ptx}/cases/compiled_kernels.cpp lab/enumerate/draw_kernels.cpp
-  $<TARGET_OBJECTS:test_main>)
-set_target_properties(test_law_ptx PROPERTIES ENABLE_EXPORTS ON UNITY_BUILD OFF)
-target_link_libraries(test_law_ptx PRIVATE tempera_lab compiled_sm_90 test_headers)
-target_precompile_headers(test_law_ptx REUSE_FROM test_headers)
 tempera_ptx_program(test_simt_ptx_sm_80 test_simt compiled_sm_80)
 set_target_properties(test_simt_ptx_sm_80 PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -12,10 +12,12 @@ import pathlib
 import re
 import sys
 
-from parse_ptx import Address, Immediate, Label, Module, Vector, parse
-from to_cpp import read, translate
+PTX = pathlib.Path(__file__).resolve().parents[3] / "lab/ptx"
+sys.path.insert(0, str(PTX))
+from parse_ptx import Address, Immediate, Label, Module, Vector, parse  # noqa: E402
+from to_cpp import read, translate  # noqa: E402
 
-KEPT = pathlib.Path(__file__).resolve().parent / "kept"
+KEPT = PTX / "kept"
 PARTS = 3
 
 
@@ -85,7 +87,7 @@ PLANTS = [
     Plant("a sum's registers exchanged", "product_launch", STORING, r"mma\..*", with_operand(0, exchanged(0, 2)), SHAPES),
     Plant("a lane's row off by one", "product_launch", STORING, r"ldmatrix\..*", with_operand(1, moved_by(16)), SHAPES),
     Plant("a group of copies not closed", "product_launch", STORING, r"cp\.async\.commit_group", left_out, SHAPES, only={0}),
-    Plant("weights from the stage before", "product_launch", STORING, r"cp\.async\.cg.*", with_operand(0, moved_by(-512)), SHAPES, only={0}),
+    Plant("a lane's weights off by one", "product_launch", STORING, r"cp\.async\.cg.*", with_operand(0, moved_by(16)), SHAPES, only={0}),
     Plant("the counter not reset", "product_launch", STORING, r"st\.global\.u32", left_out, CUT),
     Plant("a part counted twice", "product_launch", STORING, r"atom\.global\.add\.u32", with_operand(2, other(2)), CUT),
     Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
@@ -148,10 +150,10 @@ def write(folder):
     declared = "\n".join(f"namespace {name} {{\nstd::span<const CompiledKernel> kernels();\n}}" for name in names)
     rows = "\n".join(f'      {{"{plant.name}", {name}::kernels()}},' for name, plant in zip(names, PLANTS))
     (pathlib.Path(folder) / "all_planted.cpp").write_text(
-        '// Written by tests/simt/ptx/plants.py.\n#include "tests/simt/ptx/all_kernels.hpp"\n\nnamespace tempera::tests::ptx {\n\n'
+        '// Written by tests/simt/ptx/plants.py.\n#include "tests/simt/ptx/all_kernels.hpp"\n\nnamespace tempera::lab::ptx {\n\n'
         f"{declared}\n\nstd::map<std::string, std::span<const CompiledKernel>> planted_kernels() {{\n"
         f"  return {{\n{rows}\n  }};\n}}\n\n"
-        "}  // namespace tempera::tests::ptx\n"
+        "}  // namespace tempera::lab::ptx\n"
     )
 
 

@@ -1,15 +1,14 @@
 #include "tests/simt/ptx/run_compiled.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 
 #include "gpu/device/simt/resident_blocks.hpp"
+#include "lab/ptx/named_kernels.hpp"
 #include "tests/simt/ptx/all_kernels.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 namespace {
 
@@ -33,30 +32,14 @@ State& state() {
   return one;
 }
 
-/// The name of a function of this program, whose symbols are exported but for those of one source
-/// alone: kernels that only a test has.
-std::string name_of(const void* function) {
-  Dl_info info{};
-  const bool is_exported =
-      dladdr(function, &info) != 0 && info.dli_sname != nullptr && info.dli_saddr == function;
-  return is_exported ? info.dli_sname : "of_one_test";
-}
-
-/// The text is compiled in namespace on_fibers here, and in on_device by nvcc.
-std::string on_device(std::string name) {
-  const std::string here = "9on_fibers";
-  const std::string there = "9on_device";
-  for (std::size_t at = 0; (at = name.find(here, at)) != std::string::npos; at += there.size())
-    name.replace(at, here.size(), there);
-  return name;
-}
-
-simt::CompiledKernel compiled_form(const void* text) {
-  if (global_memory != nullptr) global_memory->begin_launch();
+simt::CompiledKernel compiled_form(const void* text, const simt::Stream& on) {
+  if (global_memory != nullptr)
+    global_memory->begin_launch(on.launches == 0 ? GlobalMemory::Before::nothing
+                                                 : GlobalMemory::Before::a_launch);
   State& all = state();
   Found& form = all.found[text];
   if (form.count == nullptr) {
-    const std::string name = on_device(name_of(text));
+    const std::string name = name_on_device(text);
     const auto known = all.kernels.find(name);
     const bool is_known = known != all.kernels.end();
     if (is_known) form.run = known->second;
@@ -106,4 +89,4 @@ void run_compiled(const std::string& target) {
 
 const Launches& launches() { return state().counted; }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

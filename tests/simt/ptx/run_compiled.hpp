@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 /// How often each kernel was launched, by the name that nvcc gave it.
 struct Launches {
@@ -20,4 +20,4 @@ void run_compiled(const std::string& target);
 
 const Launches& launches();
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

@@ -1,6 +1,6 @@
 // What the warps of the main kernels ask of memory, by what nvcc compiled, held against the plan of
 // checks/device_accesses.txt.
-#include "tests/simt/ptx/accesses.hpp"
+#include "lab/ptx/accesses.hpp"
 
 #include <fstream>
 #include <functional>
@@ -14,8 +14,12 @@
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 namespace {
+
+using tests::packed_fragments;
+using tests::random_bfloat16s;
+using tests::random_floats;
 
 namespace simt = gpu::simt;
 
@@ -186,4 +190,4 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
   }
 }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/simt/ptx/run_compiled.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 namespace {
 
 const bool runs_compiled = [] {
@@ -35,4 +35,4 @@ TEST_CASE("a kernel that is launched runs what nvcc compiled, and is counted") {
   CHECK(normed[1] > 0x8000U);  // of -2
 }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

@@ -1,11 +1,11 @@
 // What each instruction computes, by the PTX ISA's words: its corners, and naive recomputation.
-#include "tests/simt/ptx/operations.hpp"
+#include "lab/ptx/operations.hpp"
 
 #include <random>
 
 #include "tests/catch.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 TEST_CASE("shifts by as many places as there are, or more, leave zero or the sign") {
   CHECK(shifted_left(std::uint32_t{3}, 31) == 0x80000000U);
@@ -93,4 +93,4 @@ TEST_CASE("the least and the greatest of two numbers: zeros have signs, and no n
   CHECK_FALSE(is_unordered(1.0F, 1.0F));
 }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

@@ -1,11 +1,11 @@
-#include "tests/simt/ptx/accesses.hpp"
+#include "lab/ptx/accesses.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "gpu/device/simt/simt.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 namespace {
 
@@ -65,4 +65,4 @@ Accesses::Counts Accesses::counts() const {
   return counts;
 }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

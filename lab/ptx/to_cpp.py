@@ -18,16 +18,16 @@ from translator import Translator
 
 
 def translate(name, module, kernels):
-    """C++ of some kernels of a module, in namespace tempera::tests::ptx::NAME. @raise PtxError"""
+    """C++ of some kernels of a module, in namespace tempera::lab::ptx::NAME. @raise PtxError"""
     texts = [Translator(module, kernel).text(f"kernel_{number}") for number, kernel in enumerate(kernels)]
     rows = "\n".join(f'    {{"{kernel.name}", "{module.target}", kernel_{number}}},' for number, kernel in enumerate(kernels))
     return (
-        '// Written by tests/simt/ptx/to_cpp.py.\n#include "tests/simt/ptx/operations.hpp"\n\n'
-        f"namespace tempera::tests::ptx::{name} {{\nnamespace {{\n\nusing gpu::simt::place;\n\n"
+        '// Written by lab/ptx/to_cpp.py.\n#include "lab/ptx/operations.hpp"\n\n'
+        f"namespace tempera::lab::ptx::{name} {{\nnamespace {{\n\nusing gpu::simt::place;\n\n"
         + "\n\n".join(texts)
         + f"\n\nconstexpr CompiledKernel all[]{{\n{rows}\n}};\n\n}}  // namespace\n\n"
         "std::span<const CompiledKernel> kernels();\nstd::span<const CompiledKernel> kernels() { return all; }\n\n"
-        f"}}  // namespace tempera::tests::ptx::{name}\n"
+        f"}}  // namespace tempera::lab::ptx::{name}\n"
     )
 
 

@@ -10,13 +10,13 @@
 #include <type_traits>
 
 #include "gpu/device/simt/simt.hpp"
-#include "tests/simt/ptx/accesses.hpp"
-#include "tests/simt/ptx/global_memory.hpp"
+#include "lab/ptx/accesses.hpp"
+#include "lab/ptx/global_memory.hpp"
 
 // What the instructions of PTX compute, for the C++ that to_cpp.py writes. A register holds bits;
 // these functions take values. By the PTX ISA 9.0, chapter "Instruction Set".
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 namespace simt = gpu::simt;
 
@@ -48,6 +48,7 @@ inline unsigned char* shared_at(std::uint64_t base, std::int64_t offset) {
   return simt::place.shared + static_cast<std::uint32_t>(base + wide(offset));
 }
 inline unsigned char* global_at(std::uint64_t base, std::int64_t offset) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a register of PTX holds an address as a number.
   return reinterpret_cast<unsigned char*>(base + wide(offset));
 }
 inline std::uint64_t address_of(const void* place) {
@@ -98,11 +99,21 @@ void store_global(unsigned char* to, const std::array<T, Count>& values) {
 }
 /// Atomics meet in memory, past every cache.
 template <class T>
-T atomic_add(T* target, T value) {
+T global_atomic_add(T* target, T value) {
+  if (global_memory != nullptr) global_memory->hear();
   return simt::atomic_add(target, value);
 }
 template <class T>
-T atomic_max(T* target, T value) {
+T global_atomic_max(T* target, T value) {
+  if (global_memory != nullptr) global_memory->hear();
+  return simt::atomic_max(target, value);
+}
+template <class T>
+T shared_atomic_add(T* target, T value) {
+  return simt::atomic_add(target, value);
+}
+template <class T>
+T shared_atomic_max(T* target, T value) {
   return simt::atomic_max(target, value);
 }
 inline void fence() {
@@ -257,4 +268,4 @@ Whole whole(T value) {
   return value >= end ? Limits::max() : static_cast<Whole>(value);
 }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

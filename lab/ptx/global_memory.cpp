@@ -1,11 +1,11 @@
-#include "tests/simt/ptx/global_memory.hpp"
+#include "lab/ptx/global_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "gpu/device/simt/simt.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 namespace {
 
@@ -29,8 +29,9 @@ void for_each_word(const void* at, std::size_t bytes, const Visit& visit) {
 
 }  // namespace
 
-void GlobalMemory::begin_launch() {
+void GlobalMemory::begin_launch(Before before) {
   of_launch_before_ = std::move(words_);
+  if (before == Before::nothing) of_launch_before_.clear();
   words_.clear();
   blocks_.clear();
   seen_vectors_.clear();
@@ -55,6 +56,7 @@ void GlobalMemory::store(const void* to, std::size_t bytes) {
     const auto [at, is_new] = words_.try_emplace(word);
     Word& kept = at->second;
     if (is_new) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): a word is kept by its address.
       std::memcpy(&kept.before, reinterpret_cast<const void*>(word), sizeof kept.before);
       kept.of_several_blocks = false;
     } else if (kept.block != number) {
@@ -68,12 +70,12 @@ void GlobalMemory::store(const void* to, std::size_t bytes) {
   });
 }
 
-std::uint64_t GlobalMemory::last_covering_fence() {
-  const Block& block = running_block();
-  const Thread& thread = block.threads[place.thread];
-  std::uint64_t last = thread.fenced;
-  for (const auto& [epoch, tick] : block.fences)
-    if (epoch < thread.epoch) last = std::max(last, tick);
+std::uint64_t GlobalMemory::last_of(std::uint64_t own,
+                                    const std::map<std::size_t, std::uint64_t>& of_block) {
+  std::uint64_t last = own;
+  const std::size_t epoch = running_thread().epoch;
+  for (const auto& [before, tick] : of_block)
+    if (before < epoch) last = std::max(last, tick);
   return last;
 }
 
@@ -82,7 +84,7 @@ void GlobalMemory::look(const void* from, std::size_t bytes, Load load, unsigned
   const bool has_waited = running_thread().has_waited;
   if (words_.empty() && (has_waited || of_launch_before_.empty())) return;
   const std::size_t number = running_block_number();
-  const std::uint64_t covered = last_covering_fence();
+  const std::uint64_t covered = last_of(running_thread().covered, running_block().covered);
   bool is_stale = false;
   for_each_word(from, bytes, [&](std::uintptr_t word, std::uintptr_t first, std::uintptr_t last) {
     if (const auto at = words_.find(word); at != words_.end()) {
@@ -115,8 +117,9 @@ void GlobalMemory::fence() {
   Block& block = running_block();
   Thread& thread = block.threads[place.thread];
   ++ticks_;
-  thread.fenced = ticks_;
-  block.fences[thread.epoch] = ticks_;
+  thread.covered = last_of(thread.heard, block.heard);
+  std::uint64_t& of_epoch = block.covered[thread.epoch];
+  of_epoch = std::max(of_epoch, thread.covered);
   const auto is_covered = [&](std::uintptr_t word) {
     Word& kept = words_.at(word);
     const bool covered = kept.thread == place.thread || kept.epoch < thread.epoch;
@@ -126,8 +129,16 @@ void GlobalMemory::fence() {
   std::erase_if(block.uncovered, is_covered);
 }
 
+void GlobalMemory::hear() {
+  Block& block = running_block();
+  Thread& thread = block.threads[place.thread];
+  ++ticks_;
+  thread.heard = ticks_;
+  block.heard[thread.epoch] = ticks_;
+}
+
 void GlobalMemory::pass_barrier() { ++running_thread().epoch; }
 
 void GlobalMemory::wait_for_inputs() { running_thread().has_waited = true; }
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

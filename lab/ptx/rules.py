@@ -45,7 +45,7 @@ def store(self, at, target, source, space, count, kind):
 def atomic(self, at, target, place, value, space, what, kind):
     c_type = C_TYPE[kind]
     where = f"reinterpret_cast<{c_type}*>({self.address(at, place, space)})"
-    return self.set(at, target, f"atomic_{what}<{c_type}>({where}, {self.value(at, value, kind)})")
+    return self.set(at, target, f"{space}_atomic_{what}<{c_type}>({where}, {self.value(at, value, kind)})")
 
 
 @rule(r"membar\.gl")

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 /// What the warps of a launch ask of memory, instruction by instruction: how often they take turns
 /// at the banks of shared memory, and how many sectors of global memory they touch.
@@ -42,4 +42,4 @@ class Accesses {
 /// What kernels that nvcc compiled tell of their accesses, where it is set.
 inline constinit Accesses* accesses = nullptr;
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx

@@ -9,7 +9,7 @@
 
 #include "gpu/device/simt/launch_shape.hpp"
 
-namespace tempera::tests::ptx {
+namespace tempera::lab::ptx {
 
 /// What a thread may see of global memory that another block of its launch, or the launch before
 /// it, has written: the worst that the memory model of PTX allows.
@@ -18,16 +18,20 @@ namespace tempera::tests::ptx {
 /// Another block sees what stood there before
 ///  - until a fence (membar.gl) covers the store: one of the storing thread, or of a thread of its
 ///    block that has passed a barrier since;
-///  - until after that a fence covers the load in the same way: that of a block that fenced before
-///    sees no more than there was to see then;
+///  - until after that a fence covers the load in the same way: one that follows an atomic by which
+///    its own thread, or one of its block beyond a barrier, could hear of the store. A fence
+///    before that atomic orders nothing;
 ///  - by a plain load always: the first-level cache may have had the line. A load past it (.cg)
 ///    sees what fences allow.
 /// What the launch before has written is poison until the thread has waited for its inputs
 /// (griddepcontrol.wait).
 class GlobalMemory {
  public:
+  /// What its stream has run before a launch: on a stream that has run nothing, the host has waited
+  /// for what others have written.
+  enum class Before { a_launch, nothing };
   /// A kernel is launched: what was written until now is the launch's before it.
-  void begin_launch();
+  void begin_launch(Before before = Before::a_launch);
   void store(const void* to, std::size_t bytes);
   enum class Load { plain, past };
   /// Changes what was read to what the running thread may see.
@@ -35,6 +39,8 @@ class GlobalMemory {
   /// Where a copy of 16 bytes finds what the running thread may see of them.
   const void* vector_as_seen(const void* from);
   void fence();
+  /// The running thread is about to read, by an atomic, what other blocks have counted.
+  void hear();
   void pass_barrier();
   void wait_for_inputs();
   /// Loads that have seen something else than what is in memory.
@@ -42,8 +48,9 @@ class GlobalMemory {
 
  private:
   struct Thread {
-    std::size_t epoch = 0;     // barriers that it has passed
-    std::uint64_t fenced = 0;  // tick of its last fence
+    std::size_t epoch = 0;      // barriers that it has passed
+    std::uint64_t heard = 0;    // tick of its last atomic
+    std::uint64_t covered = 0;  // of the last atomic that its last fence follows
     bool has_waited = false;
   };
   struct Word {
@@ -56,13 +63,16 @@ class GlobalMemory {
   };
   struct Block {
     std::vector<Thread> threads;
-    std::map<std::size_t, std::uint64_t> fences;  // the last tick of each epoch
-    std::vector<std::uintptr_t> uncovered;        // words that no fence covers yet
+    std::map<std::size_t, std::uint64_t> heard;    // the last of each epoch
+    std::map<std::size_t, std::uint64_t> covered;  // likewise
+    std::vector<std::uintptr_t> uncovered;         // words that no fence covers yet
   };
 
   Block& running_block();
   Thread& running_thread();
-  std::uint64_t last_covering_fence();
+  /// The last of a tick that the running thread has itself, or others of its block had before a
+  /// barrier.
+  std::uint64_t last_of(std::uint64_t own, const std::map<std::size_t, std::uint64_t>& of_block);
 
   std::unordered_map<std::uintptr_t, Word> words_;
   std::unordered_map<std::uintptr_t, Word> of_launch_before_;
@@ -75,4 +85,4 @@ class GlobalMemory {
 /// What kernels that nvcc compiled go through, where it is set: TEMPERA_PTX_MEMORY=worst.
 inline constinit GlobalMemory* global_memory = nullptr;
 
-}  // namespace tempera::tests::ptx
+}  // namespace tempera::lab::ptx
