@@ -283,7 +283,8 @@ class Connection final : public HttpServer::OpenConnection,
         else
           co_await asio::async_write(stream_, asio::buffer(*part),
                                      asio::redirect_error(asio::use_awaitable, error));
-        if (error) co_return false;
+        // What was left out cannot be made up for: its end must not look like an end.
+        if (error || answer.has_left()) co_return false;
       }
       stream_.expires_never();
       if (!answer.is_ended()) continue;

@@ -20,8 +20,10 @@ namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 
 constexpr std::size_t part_bytes = 1 << 16;
+constexpr std::size_t held_bytes = std::size_t{32} << 20;
 
-/// A server that answers /small at once, and /large by 256 parts of 64 KiB.
+/// A server that answers /small at once, and /large by 256 parts of 64 KiB. /held begins with a
+/// part that no socket holds, and when the test says so it goes on with 1,024 more.
 class SmallServer {
  public:
   explicit SmallServer(const HttpLimits& limits)
@@ -46,21 +48,30 @@ class SmallServer {
     return socket;
   }
   bool has_dropped() const { return has_dropped_; }
+  bool has_ended() const { return has_ended_; }
+  void let_go_on() { may_go_on_ = true; }
 
  private:
   void answer(const std::shared_ptr<Exchange>& exchange) {
-    if (exchange->request().path != "/large")
+    const std::string path = exchange->request().path;
+    if (path != "/large" && path != "/held")
       return exchange->respond({200, "text/plain", "small", {}});
     exchange->on_leave([this] { has_dropped_ = true; });
     exchange->begin_stream(200, "text/plain");
-    writers_.emplace_back([exchange] {
-      for (int i = 0; i < 256; ++i) exchange->write(std::string(part_bytes, 'a'));
+    writers_.emplace_back([this, exchange, is_held = path == "/held"] {
+      if (is_held) exchange->write(std::string(held_bytes, 'h'));
+      while (is_held && !may_go_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      for (int i = 0; i < (is_held ? 1024 : 256); ++i)
+        exchange->write(std::string(part_bytes, 'a'));
       exchange->end();
+      has_ended_ = true;
     });
   }
 
   asio::io_context io_;
   std::atomic<bool> has_dropped_{false};
+  std::atomic<bool> has_ended_{false};
+  std::atomic<bool> may_go_on_{false};
   std::vector<std::thread> writers_;  // those of the server's thread, joined after it
   HttpServer http_;
   std::thread thread_;
@@ -117,6 +128,27 @@ TEST_CASE("A client that reads too slowly is dropped when its answer fits the me
   send(slow, "GET /large HTTP/1.1\r\n\r\n");
   while (!server.has_dropped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(rest_of(slow).size() < 256 * part_bytes);
+}
+
+TEST_CASE("An answer of which parts were dropped never looks whole", "[serve]") {
+  HttpLimits limits = short_limits();
+  limits.request = std::chrono::seconds(30);
+  limits.unsent_bytes = held_bytes;
+  SmallServer server(limits);
+  auto slow = server.client();
+  send(slow, "GET /held HTTP/1.1\r\n\r\n");
+  std::string rest(1000, ' ');
+  asio::read(slow, asio::buffer(rest));  // the first part is on its way
+  server.let_go_on();
+  while (!server.has_ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // The server's thread takes what it was told in order: after this answer it knows of the end.
+  auto quick = server.client();
+  send(quick, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(rest_of(quick).ends_with("small"));
+  CHECK(server.has_dropped());
+  rest += rest_of(slow);
+  CHECK(rest.size() < held_bytes + 1024 * part_bytes);
+  CHECK_FALSE(rest.ends_with("\r\n0\r\n\r\n"));
 }
 
 TEST_CASE("A large answer reaches a client that reads", "[serve]") {
