@@ -25,6 +25,7 @@ std::string Journal::name() const {
 void Journal::read() {
   const std::filesystem::path path = file();
   if (!is_there(path)) return;
+  has_file_ = true;
   std::size_t line_number = 0;
   read_lines(path, size_of(path), [&](const std::string& line) {
     ++line_number;
@@ -55,6 +56,7 @@ void Journal::write() {
   const std::filesystem::path path = file();
   try {
     if (!open_) open_ = disk_->open_to_append(path);
+    has_file_ = true;
     disk_->append(open_, gathered_, path);
   } catch (...) {
     failure_ = std::current_exception();
@@ -81,7 +83,7 @@ void Journal::force() {
 }
 
 void Journal::remove() {
-  if (bytes_ > 0) disk_->remove(file());
+  if (has_file_) disk_->remove(file());
 }
 
 void Journal::for_each(

@@ -62,7 +62,8 @@ class Journal {
   OpenFile open_;
   Checksum checksum_;  ///< of the checkpoint and all lines
   std::uint64_t bytes_ = 0;
-  std::string gathered_;  ///< whole lines with their checksums
+  std::string gathered_;   ///< whole lines with their checksums
+  bool has_file_ = false;  ///< which a power failure may have left empty
   bool is_forced_ = true;
   std::exception_ptr failure_;
 };
