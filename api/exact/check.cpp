@@ -6,6 +6,7 @@
 #include "api/exact/model_parts.hpp"
 #include "base/error.hpp"
 #include "gpu/session/named_sampler.hpp"
+#include "gpu/session/resolve.hpp"
 #include "lab/judge/enumerated_kernel.hpp"
 #include "lab/judge/shrink.hpp"
 #include "lab/judge/whole_program.hpp"
@@ -95,7 +96,8 @@ lab::AnswerLaw answers_of(const Program& program) {
 lab::NamedRun run_of(const Algorithm& algorithm, const lab::JudgedCase& judged) {
   gpu::sampler_named(algorithm.name, "Algorithm::name");
   const std::size_t horizon = judged.horizon();
-  const std::size_t block = algorithm.block == 0 ? (horizon + 1) / 2 : algorithm.block;
+  const std::size_t block =
+      algorithm.block == 0 ? gpu::default_exact_block(horizon) : algorithm.block;
   lab::NamedRun run{algorithm.name,
                     horizon,
                     std::min(block, horizon),

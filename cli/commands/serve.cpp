@@ -72,7 +72,8 @@ void run_serve(ServeOptions options) {
     options.server.batch_folder = std::filesystem::absolute(options.batch_folder).string();
   if (!options.shard.empty()) {
     if (options.batch_folder.empty())
-      throw BadInput("--shard", "is of batches", "give --batch-folder FOLDER too");
+      throw BadInput("--shard", "deals the lines of batches, and no folder for them is given",
+                     "give --batch-folder FOLDER too");
     options.server.shard = gpu::read_shard(options.shard, "--shard");
     options.server.model_digest = gpu::model_digest(options.server.model_path);
   }

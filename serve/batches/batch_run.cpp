@@ -98,7 +98,7 @@ BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
                    const std::filesystem::path& folder, const gpu::Shard& shard, Disk& disk)
     : makings_(makings),
       files_(files),
-      place_(folder),
+      batch_folder_(folder),
       shard_(shard),
       folder_(open_shard(folder, shard, makings, disk)),
       batch_(read(folder_)) {
@@ -156,8 +156,9 @@ void BatchRun::deal_lines() {
   } else {
     order_ = dealt_[shard_.number - 1];
   }
-  place_of_.assign(lines_.size(), std::numeric_limits<std::size_t>::max());
-  for (std::size_t place = 0; place < order_.size(); ++place) place_of_[order_[place]] = place;
+  offset_of_.assign(lines_.size(), std::numeric_limits<std::size_t>::max());
+  for (std::size_t offset = 0; offset < order_.size(); ++offset)
+    offset_of_[order_[offset]] = offset;
 }
 
 /// Takes the answers of every other shard that is whole by now.
@@ -166,16 +167,16 @@ void BatchRun::take_shards() {
   for (std::size_t number = 2; number <= shard_.of; ++number) {
     if (taken_.contains(number)) continue;
     const gpu::Shard shard{number, shard_.of};
-    const std::filesystem::path place = place_ / shard.folder_name();
-    if (!is_there(place / "summary.json")) {
+    const std::filesystem::path other = batch_folder_ / shard.folder_name();
+    if (!is_there(other / "summary.json")) {
       is_waiting_for_shards_ = true;
       continue;
     }
-    const gpu::RunFolder folder = gpu::RunFolder::open(place);
+    const gpu::RunFolder folder = gpu::RunFolder::open(other);
     json expected = folder_.config();
     expected["shard"] = identity_of(shard, makings_);
     if (folder.config() != expected)
-      throw BadInput(place.string(), "is of another batch, model or version than that of shard 1",
+      throw BadInput(other.string(), "is of another batch, model or version than that of shard 1",
                      "remove it, and start the server of shard " + shard.text() + " as this one");
     const std::vector<std::size_t>& lines = dealt_[number - 1];
     std::size_t taken = 0;
@@ -184,7 +185,7 @@ void BatchRun::take_shards() {
       if (!is_written(line) && !answered_.contains(line)) keep(line, ordered_json::parse(answer));
     });
     if (taken != lines.size())
-      throw BadInput(place.string(), "does not answer all lines of its shard",
+      throw BadInput(other.string(), "does not answer all lines of its shard",
                      "remove it, and draw its lines again");
     taken_.insert(number);
   }
@@ -292,8 +293,8 @@ void BatchRun::keep_news() {
     kept_.erase(answer.line);
     if (line->is_resumed && answer.response.status == 500) {
       const std::vector<std::size_t>& own = dealt_[shard_.number - 1];
-      const auto place = std::lower_bound(own.begin(), own.end(), answer.line) - own.begin();
-      next_ = std::min(next_, static_cast<std::size_t>(place));
+      const auto offset = std::lower_bound(own.begin(), own.end(), answer.line) - own.begin();
+      next_ = std::min(next_, static_cast<std::size_t>(offset));
       continue;
     }
     keep(answer.line, result_of(answer.line, answer.response));

@@ -84,7 +84,7 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   };
 
   void deal_lines();
-  bool is_written(std::size_t line) const { return place_of_[line] < written_; }
+  bool is_written(std::size_t line) const { return offset_of_[line] < written_; }
   void take_shards();
   void restore(const nlohmann::json& entry, const std::string& where);
   void take_rounds(const nlohmann::json& entry, const std::string& where);
@@ -96,7 +96,7 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
 
   const GenerationMakings& makings_;
   StoredFiles& files_;
-  const std::filesystem::path place_;  ///< of the batch, which has the shards' folders in it
+  const std::filesystem::path batch_folder_;  ///< which has the shards' folders in it
   const gpu::Shard shard_;
   gpu::RunFolder folder_;
   Batch batch_;
@@ -106,8 +106,8 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   std::vector<std::string_view> lines_;
   std::vector<std::vector<std::size_t>> dealt_;  ///< the lines of each shard, ascending
   std::vector<std::size_t> order_;               ///< the lines of samples.jsonl
-  std::vector<std::size_t> place_of_;  ///< of each line in it; beyond all where it has none
-  std::set<std::size_t> taken_;        ///< shards whose answers are here
+  std::vector<std::size_t> offset_of_;  ///< of each line in it; beyond all where it has none
+  std::set<std::size_t> taken_;         ///< shards whose answers are here
   bool is_waiting_for_shards_ = false;
   std::size_t written_ = 0;  ///< answers in samples.jsonl
   std::size_t next_ = 0;     ///< of this shard's lines, the first neither begun nor answered

@@ -246,7 +246,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
 
 /// The disk is full, say: what is under way is forgotten, and taken up from the folder later.
 void Batches::wait(gpu::Session& session, const std::string& why) {
-  std::fprintf(stderr, "a batch waits: %s\n", why.c_str());
+  say("a batch waits: " + why);
   if (run_) run_->stop(session);
   run_.reset();
   is_waiting_ = true;
@@ -259,8 +259,8 @@ void Batches::save(gpu::Session& session) {
     run_->stop(session);
     run_->save();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "a batch could not make a checkpoint, and goes on from its journal: %s\n",
-                 error.what());
+    say(std::string("a batch could not make a checkpoint, and goes on from its journal: ") +
+        error.what());
   }
   run_.reset();
 }
