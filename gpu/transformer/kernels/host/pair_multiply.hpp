@@ -86,9 +86,8 @@ inline void pair_products_of_item(const ProductItem& item, const Float32Tiling& 
     BlocksOfPairs run{};
     for (std::size_t block = 0; block < item.blocks(); ++block) {
       const std::size_t pairs_before = begin * item.blocks() + block * (end - begin);
-      const std::byte* const ahead =
-          next.after(pairs_before * pair_inputs,
-                     reinterpret_cast<const std::byte*>(room[block].words));
+      const std::byte* const ahead = next.after(
+          pairs_before * pair_inputs, reinterpret_cast<const std::byte*>(room[block].words));
       run.of_block[block] =
           weights.run(item.first_output + block * lanes, begin, end, room[block], ahead);
     }
