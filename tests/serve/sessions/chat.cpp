@@ -16,7 +16,7 @@
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/resolved_generation.hpp"
 #include "tests/catch.hpp"
-#include "tests/cli/commands/chat_model.hpp"
+#include "tests/gpu/transformer/architectures/chat_model.hpp"
 #include "tests/temporary_file.hpp"
 
 namespace tempera::serve::chat_test {
