@@ -71,8 +71,6 @@ inline std::string mutated(Chance& chance, const std::vector<std::string>& good,
 }
 
 /// Of one run: TEMPERA_FUZZ_INPUTS, or some thousands.
-inline std::uint64_t asked_inputs() {
-  return from_environment("TEMPERA_FUZZ_INPUTS", 30000);
-}
+inline std::uint64_t asked_inputs() { return from_environment("TEMPERA_FUZZ_INPUTS", 30000); }
 
 }  // namespace tempera::serve
