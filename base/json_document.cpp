@@ -105,15 +105,16 @@ std::vector<std::string> JsonObject::keys() const {
   return keys;
 }
 
-void JsonObject::only(std::initializer_list<std::string_view> known) const {
-  require_known({known.begin(), known.size()});
+void JsonObject::only(std::initializer_list<std::string_view> known,
+                      std::initializer_list<std::string_view> further) const {
+  std::vector<std::string_view> all(known);
+  all.insert(all.end(), further.begin(), further.end());
+  require_known(all);
 }
 
 void JsonObject::check_keys(std::initializer_list<std::string_view> required,
                             std::initializer_list<std::string_view> optional) const {
-  std::vector<std::string_view> known(required);
-  known.insert(known.end(), optional.begin(), optional.end());
-  require_known(known);
+  only(required, optional);
   for (const auto key : required) at(std::string(key));
 }
 

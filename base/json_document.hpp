@@ -41,8 +41,9 @@ class JsonObject {
 
   /// Its keys, in ascending order.
   std::vector<std::string> keys() const;
-  /// @throw BadInput unless every key is one of `known`, with the one that is nearest to it
-  void only(std::initializer_list<std::string_view> known) const;
+  /// @throw BadInput unless every key is one of the two lists, with the one that is nearest to it
+  void only(std::initializer_list<std::string_view> known,
+            std::initializer_list<std::string_view> further = {}) const;
   /// Checks that every required key is there with a value other than null and that every key is
   /// one of the two lists.
   /// @throw BadInput otherwise, as only()

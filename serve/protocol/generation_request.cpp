@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -18,6 +20,30 @@ using nlohmann::json;
 /// 2^44.
 constexpr double power_of_zero_temperature = 1048576.0;
 constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+
+/// Fields of an assistant's message that this server never fills.
+const std::initializer_list<std::string_view> fields_left_empty{"refusal", "annotations", "audio",
+                                                                "tool_calls", "function_call"};
+
+/// Fields of a chat and of a completion.
+const std::initializer_list<std::string_view> fields_of_both{"model",
+                                                             "n",
+                                                             "max_tokens",
+                                                             "stop",
+                                                             "seed",
+                                                             "temperature",
+                                                             "top_p",
+                                                             "top_k",
+                                                             "min_p",
+                                                             "repetition_penalty",
+                                                             "logprobs",
+                                                             "stream",
+                                                             "stream_options",
+                                                             "frequency_penalty",
+                                                             "presence_penalty",
+                                                             "logit_bias",
+                                                             "user",
+                                                             "tempera"};
 
 /// Fields that other samplers have and that would change the law. A value that changes nothing is
 /// taken, because many clients send it unasked.
@@ -192,12 +218,13 @@ std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
   std::vector<gpu::ChatMessage> messages;
   for (const JsonObject& message : body.objects("messages")) {
     // An earlier answer comes back with what its client has for it, all of it empty here.
-    message.only({"role", "content", "name", "refusal", "annotations", "audio", "tool_calls",
-                  "function_call"});
-    for (const char* key : {"refusal", "annotations", "audio", "tool_calls", "function_call"})
+    message.only({"role", "content", "name"}, fields_left_empty);
+    for (const std::string_view field : fields_left_empty) {
+      const std::string key(field);
       if (message.has(key) && !message.at(key).empty())
         throw BadInput(message.where() + ", " + key, "this server does not offer it",
                        "leave it out");
+    }
     auto role = message.text("role");
     if (role == "developer") role = "system";
     messages.push_back({std::move(role), content_of(message)});
@@ -211,58 +238,13 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
                                           std::optional<std::uint64_t> seed) {
   const json parsed = parse_json(body_text, "body");
   const JsonObject body(parsed, "body");
-  if (is_chat)
-    body.only({"model",
-               "messages",
-               "n",
-               "max_tokens",
-               "max_completion_tokens",
-               "stop",
-               "seed",
-               "temperature",
-               "top_p",
-               "top_k",
-               "min_p",
-               "repetition_penalty",
-               "logprobs",
-               "top_logprobs",
-               "stream",
-               "stream_options",
-               "frequency_penalty",
-               "presence_penalty",
-               "logit_bias",
-               "response_format",
-               "tools",
-               "tool_choice",
-               "functions",
-               "function_call",
-               "user",
-               "metadata",
-               "store",
-               "tempera"});
-  else
-    body.only({"model",
-               "prompt",
-               "n",
-               "best_of",
-               "max_tokens",
-               "stop",
-               "seed",
-               "temperature",
-               "top_p",
-               "top_k",
-               "min_p",
-               "repetition_penalty",
-               "logprobs",
-               "echo",
-               "stream",
-               "stream_options",
-               "frequency_penalty",
-               "presence_penalty",
-               "logit_bias",
-               "suffix",
-               "user",
-               "tempera"});
+  if (is_chat) {
+    body.only(fields_of_both,
+              {"messages", "max_completion_tokens", "top_logprobs", "response_format", "tools",
+               "tool_choice", "functions", "function_call", "metadata", "store"});
+  } else {
+    body.only(fields_of_both, {"prompt", "best_of", "echo", "suffix"});
+  }
   refuse_other_laws(body);
   // Taken, and of no effect.
   if (body.has("user")) body.text("user");
