@@ -368,8 +368,7 @@ void run_shipped(const LawOptions& options) {
   } else {
     print(laws, options, folder, laws_held);
     print(programs, programs_held);
-    if (is_small)
-      std::printf("larger ones are left out; --all takes them, too, and many minutes\n");
+    if (is_small) std::printf("larger ones are left out; --all walks them too, for many minutes\n");
   }
   if (laws_held != laws.size() || programs_held != programs.size() || laws.empty())
     throw CLI::RuntimeError(1);

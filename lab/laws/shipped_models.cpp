@@ -25,7 +25,8 @@ std::size_t joint_states(std::size_t records, std::size_t rungs) {
   return states;
 }
 
-bool WalkedSize::has(const reference::FiniteModel& model, std::size_t of, std::size_t rungs) const {
+bool WalkedSize::allows(const reference::FiniteModel& model, std::size_t of,
+                        std::size_t rungs) const {
   if (of > horizon) return false;
   // Without a limit nothing is enumerated here: the walk refuses what is too large in its own
   // words.

@@ -28,17 +28,17 @@ struct ShippedUse {
 /// records to the power of rungs, or the largest number there is.
 std::size_t joint_states(std::size_t records, std::size_t rungs);
 
-/// How large what is walked may be; without limits by default.
+/// The largest question that is walked. By default there is no limit.
 struct WalkedSize {
   std::size_t states = std::numeric_limits<std::size_t>::max();  ///< joint ones
   std::size_t horizon = std::numeric_limits<std::size_t>::max();
 
   /// Whether the model's records of horizon `of`, on so many rungs, are few enough.
-  bool has(const reference::FiniteModel& model, std::size_t of, std::size_t rungs) const;
+  bool allows(const reference::FiniteModel& model, std::size_t of, std::size_t rungs) const;
 };
 
-/// What is walked unasked where a draw takes a hundred times as long, by what nvcc compiled: each
-/// shipped model at least once, in some ten seconds.
+/// What is walked by default with what nvcc compiled, of which a draw takes a hundred times as
+/// long: each shipped model at least once, in some ten seconds.
 inline constexpr WalkedSize small_laws{8, 5};
 inline constexpr WalkedSize small_programs{4, 5};
 

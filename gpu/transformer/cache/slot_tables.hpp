@@ -18,9 +18,9 @@ struct PageEntry {
   friend bool operator==(const PageEntry&, const PageEntry&) = default;
 };
 
-/// The first pages, or states, of a record. The lists of one record have one number, and each has
-/// the pages of the list before it, but for the last of them, which may be another. Number 0: of no
-/// record, and nothing is known of what is like it.
+/// The first pages, or states, of a record. All lists of one record have one number. A later list
+/// has the pages of the earlier one, of which only the last may be another. Number 0 belongs to no
+/// record: two lists of that number may differ anywhere.
 struct PageList {
   std::uint64_t number;
   std::span<const std::uint32_t> pages;
@@ -39,8 +39,8 @@ class SlotTables {
   std::vector<std::uint32_t> place(std::span<const Cache* const> records, std::size_t slots);
 
   /// Appends the entries by which the slot's table on the device is not yet `list`; from then on
-  /// it is taken to be that. Entries behind them stay as they are. Of the list that the slot held
-  /// last, it looks at the last page that it knows and at those behind it: a PageList changes
+  /// it is taken to be that. Entries after them stay as they are. Of the list that the slot held
+  /// last, it looks at the last page that it knows and at those after it: a PageList changes
   /// nowhere before them.
   void hold(std::uint32_t slot, const PageList& list, std::vector<PageEntry>& entries);
 

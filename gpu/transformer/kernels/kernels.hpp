@@ -80,7 +80,7 @@ struct RowNorm {
   const float* states;  // [rows, the matrix's inputs]
   const float* weight;  // [the matrix's inputs]
   float epsilon;
-  ProductInputs normed;  // room for them: what it holds afterwards is each form's own
+  ProductInputs normed;  // room for them; what it holds afterwards depends on the form
 };
 
 /// The vectors of a recurrent layer, besides its two matrices.
@@ -152,12 +152,12 @@ class Kernels {
                               std::size_t rows, std::size_t out,
                               const ProductInputs& gated) const = 0;
 
-  /// normalize of what `norm` says and then multiply, or multiply_with_bias where bias is not null.
+  /// Calls normalize with `norm`, and then multiply, or multiply_with_bias if bias is not null.
   virtual void normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix,
                                       const float* bias, std::size_t rows, std::size_t out,
                                       float* outputs) const;
 
-  /// normalize and then multiply_gated.
+  /// Calls normalize with `norm`, and then multiply_gated.
   virtual void normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
                                             std::size_t rows, std::size_t out,
                                             const ProductInputs& gated) const;
@@ -178,7 +178,8 @@ class Kernels {
                       const TokenRows& batch, const PagePart& keys, const PagePart& values,
                       const ProductInputs& attended) const = 0;
 
-  /// rotate_into_pages and then attend. What query_key_value holds afterwards is each form's own.
+  /// Calls rotate_into_pages and then attend. What query_key_value holds afterwards depends on the
+  /// form.
   virtual void rotate_and_attend(const AttentionShape& shape, const float* query_norm,
                                  const float* key_norm, float epsilon, const RotaryTables& tables,
                                  const TokenRows& batch, const PagePart& keys,

@@ -15,9 +15,9 @@
 // that each key and value is read once for all of them; the block that ends last for a row combines
 // the splits in order. Neither the batch nor the other rows' lengths can change a bit.
 //
-// Where no row's key is another row's past, which is so of every step of decoding, a block also
-// rotates the queries that it takes, and that of the row's last split its key; they need no kernel
-// of their own (HeadRotation). Otherwise queries and pages were rotated before.
+// If no row attends to another row's key, as in every step of decoding, a block also rotates the
+// queries that it takes, and the block of the row's last split rotates the row's key: no kernel of
+// its own is needed for that (HeadRotation). Otherwise queries and keys were rotated before.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 

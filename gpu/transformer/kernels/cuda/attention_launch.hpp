@@ -30,10 +30,9 @@ inline std::size_t attention_shared_bytes(const AttentionShape& shape) {
   return AttentionLayout::of(static_cast<unsigned>(shape.head_dim)).bytes(attention_queries(shape));
 }
 
-/// Queues the attention of a batch: one kernel. With the tables of `rotation` it rotates and fills
-/// the pages, too, if every row is of a record of its own; without them that was done before. Head
-/// size: even, at most 256, and within the shared
-/// memory of the device.
+/// Queues the attention of a batch: one kernel. With the tables of `rotation` it also rotates the
+/// heads and fills the pages; every row must then be of a record of its own. Without them that was
+/// done before. Head size: even, at most 256, and within the shared memory of the device.
 /// @throw Bug for a larger one
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
                       const HeadRotation& rotation, const float* query_key_value,
