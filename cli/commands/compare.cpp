@@ -39,13 +39,13 @@ constexpr std::size_t bar_columns = 24;
 
 /// The interval as a line, the share as a mark.
 std::string picture(const gpu::ComparisonRow& row) {
-  const auto place = [](double share) {
+  const auto column = [](double share) {
     return static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_columns - 1)));
   };
   const auto [low, high] = row.interval();
   std::string bar(bar_columns, ' ');
-  for (std::size_t i = place(low); i <= place(high); ++i) bar[i] = '-';
-  bar[place(row.accuracy())] = '#';
+  for (std::size_t i = column(low); i <= column(high); ++i) bar[i] = '-';
+  bar[column(row.accuracy())] = '#';
   return bar;
 }
 

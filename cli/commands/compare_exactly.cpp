@@ -144,7 +144,7 @@ bool names_finite_model(const std::string& path) {
 void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
                        bool json) {
   // Now, and not after all comparisons.
-  if (!options.plot.empty()) Disk::real().require_place(options.plot);
+  if (!options.plot.empty()) Disk::real().require_replaceable(options.plot);
   const std::string powers = !options.powers.empty() ? options.powers
                              : options.ablations     ? "1,3,9"
                                                      : "1,2,4";

@@ -13,11 +13,11 @@ namespace {
 
 /// "0.81  |########  |"
 std::string share(double value) {
-  constexpr std::size_t places = 10;
-  const auto filled = static_cast<std::size_t>(std::lround(value * static_cast<double>(places)));
+  constexpr std::size_t width = 10;
+  const auto filled = static_cast<std::size_t>(std::lround(value * static_cast<double>(width)));
   char number[16];
   std::snprintf(number, sizeof number, "%4.2f  |", value);
-  return number + std::string(filled, '#') + std::string(places - filled, ' ') + '|';
+  return number + std::string(filled, '#') + std::string(width - filled, ' ') + '|';
 }
 
 double number_at(const nlohmann::ordered_json& json, const char* key) {
@@ -109,9 +109,9 @@ std::string rounds_table(const nlohmann::ordered_json& rounds, const std::string
   char cell[48];
   std::string table = "  rung  " + title + ", after stage.round\n      ";
   for (const std::size_t i : shown) {
-    const std::string place = std::to_string(rounds.at("stages").at(i).get<std::size_t>()) + '.' +
+    const std::string heading = std::to_string(rounds.at("stages").at(i).get<std::size_t>()) + '.' +
                               std::to_string(rounds.at("rounds").at(i).get<std::size_t>());
-    std::snprintf(cell, sizeof cell, " %9s", place.c_str());
+    std::snprintf(cell, sizeof cell, " %9s", heading.c_str());
     table += cell;
   }
   table += '\n';

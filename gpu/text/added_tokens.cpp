@@ -9,10 +9,10 @@ namespace tempera::gpu {
 
 void AddedTokens::add(std::string content, std::uint32_t id, Sides sides) {
   auto& tokens = tokens_[static_cast<std::uint8_t>(content[0])];
-  const auto place = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
+  const auto position = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
     return token.content.size() < content.size();
   });
-  tokens.insert(place, {std::move(content), id, sides});
+  tokens.insert(position, {std::move(content), id, sides});
 }
 
 std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const {

@@ -327,13 +327,13 @@ void Transformer::run_head(std::span<const CachedToken> tokens, DeviceMemory<flo
   rows.ensure_size(tokens.size() * vocabulary_size());
   for (std::size_t begin = 0; begin < tokens.size(); begin += largest_launch) {
     const auto part = tokens.subspan(begin, std::min(largest_launch, tokens.size() - begin));
-    std::vector<std::uint32_t> places(2 * part.size());
+    std::vector<std::uint32_t> pages_and_slots(2 * part.size());
     for (std::size_t row = 0; row < part.size(); ++row) {
-      places[row] = part[row].page;
-      places[part.size() + row] = part[row].slot;
+      pages_and_slots[row] = part[row].page;
+      pages_and_slots[part.size() + row] = part[row].slot;
     }
-    launch_.ensure_size(places.size());
-    launch_.upload(places);
+    launch_.ensure_size(pages_and_slots.size());
+    launch_.upload(pages_and_slots);
     architecture_->logits({part.size(), launch_.data(), launch_.data() + part.size()},
                           pool_->memory(), {rows.data() + begin * vocabulary_size()});
   }

@@ -37,8 +37,8 @@ namespace {
 /// Collects everything that runs leave, as bits, by their places.
 class Bits final : public gpu::DrawObserver {
  public:
-  void sampler_ended(std::size_t place, const gpu::Progress& run) override {
-    std::vector<std::uint64_t>& bits = of_place_[place];
+  void sampler_ended(std::size_t run_index, const gpu::Progress& run) override {
+    std::vector<std::uint64_t>& bits = bits_of_run_[run_index];
     for (const gpu::Record& record : run.replicas) {
       for (std::size_t t = 1; t <= record.length(); ++t) {
         bits.push_back(record.tokens().token(t));
@@ -50,13 +50,13 @@ class Bits final : public gpu::DrawObserver {
   }
   std::vector<std::uint64_t> all() const {
     std::vector<std::uint64_t> bits;
-    for (const auto& [place, words] : of_place_)
+    for (const auto& [run_index, words] : bits_of_run_)
       bits.insert(bits.end(), words.begin(), words.end());
     return bits;
   }
 
  private:
-  std::map<std::size_t, std::vector<std::uint64_t>> of_place_;
+  std::map<std::size_t, std::vector<std::uint64_t>> bits_of_run_;
 };
 
 /// A model that counts the passes which it is asked for.

@@ -57,16 +57,16 @@ CheckResult output_rung_fixed(const CheckContext& context) {
     std::set<std::map<std::vector<Token>, Rational>> laws_of_answers;
     std::map<std::vector<std::vector<gpu::TokenId>>, Rational> records_of_first;
     for (std::size_t k = 0; k < by_output.size(); ++k) {
-      const std::string place = use.name + ", k* = " + std::to_string(k + 1);
+      const std::string where = use.name + ", k* = " + std::to_string(k + 1);
       std::map<std::vector<std::vector<gpu::TokenId>>, Rational> records;
       std::map<std::vector<Token>, Rational> answers;
       for (const auto& [outcome, probability] : by_output[k]) {
-        count.expect(outcome.answer == outcome.records.at(k), place + ": another rung's record");
+        count.expect(outcome.answer == outcome.records.at(k), where + ": another rung's record");
         records[outcome.records] += probability;
         answers[{outcome.answer.begin(), outcome.answer.end()}] += probability;
       }
       if (k == 0) records_of_first = records;
-      count.expect(records == records_of_first, place + ": k* decides of the records");
+      count.expect(records == records_of_first, where + ": k* decides of the records");
       laws_of_answers.insert(answers);
     }
     count.expect(laws_of_answers.size() == by_output.size(), use.name + ": k* makes no difference");

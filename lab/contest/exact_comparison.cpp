@@ -60,8 +60,8 @@ struct Contender {
   std::map<std::size_t, ExactRow> known = {};
 
   const ExactRow& at(std::size_t amount) {
-    const auto [place, is_new] = known.try_emplace(amount);
-    ExactRow& row = place->second;
+    const auto [entry, is_new] = known.try_emplace(amount);
+    ExactRow& row = entry->second;
     if (!is_new) return row;
     row = run(amount);
     row.sampler = sampler;

@@ -69,9 +69,9 @@ void draw_acceptances(Picture& picture, const RunTraces& run) {
     picture.y_tick(acceptance_panel, share, in_decimal(share));
   const std::size_t bars = run.moves.size() + run.swaps.size();
   const double slot = acceptance_panel.width / static_cast<double>(bars);
-  const auto draw = [&](std::size_t place, const AcceptanceCount& count, const std::string& fill,
+  const auto draw = [&](std::size_t index, const AcceptanceCount& count, const std::string& fill,
                         const std::string& name) {
-    const double left = acceptance_panel.left + static_cast<double>(place) * slot;
+    const double left = acceptance_panel.left + static_cast<double>(index) * slot;
     const double share =
         count.tried == 0 ? 0.0
                          : static_cast<double>(count.accepted) / static_cast<double>(count.tried);

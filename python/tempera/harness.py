@@ -35,8 +35,8 @@ def cut(text: str, stops: Sequence[str]) -> str:
     >>> cut("4 apples.\\n\\nQ: next", ["Q:", "\\n\\n"])
     '4 apples.'
     """
-    places = [place for place in (text.find(stop) for stop in stops if stop) if place >= 0]
-    return text[: min(places)] if places else text
+    offsets = [offset for offset in (text.find(stop) for stop in stops if stop) if offset >= 0]
+    return text[: min(offsets)] if offsets else text
 
 
 def log_likelihood(scoring: Scoring, context: str, continuation: str) -> tuple[float, bool]:

@@ -73,7 +73,7 @@ class FiniteModel {
   std::string text(std::span<const Token> tokens) const { return parts_.vocabulary.join(tokens); }
 
  private:
-  BadInput wrong(const std::string& place, const std::string& what,
+  BadInput wrong(const std::string& where, const std::string& what,
                  const std::string& remedy) const;
   void check_terminal();
   void check_history(const std::vector<Token>& history) const;

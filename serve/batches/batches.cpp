@@ -97,7 +97,7 @@ Batch Batches::create(const std::string& input_file, const std::string& endpoint
     return batch;
   }
   batch.total = lines_of(content).size();
-  BatchRun::create(place_of(batch.id), batch, shard_.of, disk_);
+  BatchRun::create(folder_of(batch.id), batch, shard_.of, disk_);
   const std::scoped_lock lock(mutex_);
   batches_[batch.id] = batch;
   waiting_.push_back(batch.id);
@@ -171,7 +171,7 @@ void Batches::look_for_batches() {
 
 /// Whether the server of shard 1 has ended the batch: clients may cancel one.
 bool Batches::is_over_elsewhere(const std::string& id) const {
-  return is_there(place_of(id) / "summary.json");
+  return is_there(folder_of(id) / "summary.json");
 }
 
 bool Batches::advance(gpu::Session& session, std::size_t window) {
@@ -205,7 +205,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   try {
     std::shared_ptr<BatchRun> run = run_;
     if (!run || run->batch().id != id)
-      run = std::make_shared<BatchRun>(makings_, files_, place_of(id), shard_, disk_);
+      run = std::make_shared<BatchRun>(makings_, files_, folder_of(id), shard_, disk_);
     if (!is_cancelled) run_ = run;
     is_waiting_ = false;
     bool is_more = false;

@@ -55,7 +55,7 @@ class Batches {
   void take_up();
   void look_for_batches();
   bool is_over_elsewhere(const std::string& id) const;
-  std::filesystem::path place_of(const std::string& id) const { return folder_ / "batches" / id; }
+  std::filesystem::path folder_of(const std::string& id) const { return folder_ / "batches" / id; }
   void show(const Batch& batch);
   void wait(gpu::Session& session, const std::string& why);
 

@@ -46,17 +46,17 @@ struct Counters {
 
 /// The place of a request's choices among those that are drawn or wait. It counts until it is
 /// destroyed: before the last byte of the answer is sent, so that its client may ask again at once.
-class QueuePlace {
+class QueueEntry {
  public:
   /// Nothing if more than `most` would then be drawn or wait.
-  static std::unique_ptr<QueuePlace> take(Counters& counters, std::size_t choices,
+  static std::unique_ptr<QueueEntry> take(Counters& counters, std::size_t choices,
                                           std::size_t most);
-  ~QueuePlace() { counters_.under_way -= choices_; }
-  QueuePlace(const QueuePlace&) = delete;
-  QueuePlace& operator=(const QueuePlace&) = delete;
+  ~QueueEntry() { counters_.under_way -= choices_; }
+  QueueEntry(const QueueEntry&) = delete;
+  QueueEntry& operator=(const QueueEntry&) = delete;
 
  private:
-  QueuePlace(Counters& counters, std::size_t choices) : counters_(counters), choices_(choices) {}
+  QueueEntry(Counters& counters, std::size_t choices) : counters_(counters), choices_(choices) {}
 
   Counters& counters_;
   const std::size_t choices_;

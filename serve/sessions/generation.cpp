@@ -37,7 +37,7 @@ GenerationName GenerationName::fresh(bool is_chat) {
 
 Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
                        ResolvedGeneration resolved, GenerationName name,
-                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueuePlace> place)
+                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueueEntry> entry)
     : model_(model),
       identity_(identity),
       counters_(counters),
@@ -46,8 +46,8 @@ Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, 
       settings_(std::move(resolved.settings)),
       exchange_(std::move(exchange)),
       name_(std::move(name)),
-      place_(std::move(place)),
-      is_of_client_(place_ != nullptr) {
+      entry_(std::move(entry)),
+      is_of_client_(entry_ != nullptr) {
   for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
     for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n) {
       choices_.push_back(
@@ -107,7 +107,7 @@ void Generation::cancel_all() {
   prompt_of_.clear();
 }
 
-void Generation::leave_queue() { place_.reset(); }
+void Generation::leave_queue() { entry_.reset(); }
 
 void Generation::leave(gpu::Session& session) {
   if (is_over_) return;

@@ -91,10 +91,10 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
                                                  : 0.80});
       const auto* const at = std::find(std::begin(compared), std::end(compared), rows);
       if (at == std::end(compared) || product.is_head) continue;
-      const auto place = static_cast<std::size_t>(at - std::begin(compared));
-      invariant[place] += seconds;
+      const auto index = static_cast<std::size_t>(at - std::begin(compared));
+      invariant[index] += seconds;
       // An order-dependent form may also be the invariant one.
-      order_dependent[place] += std::min(
+      order_dependent[index] += std::min(
           seconds,
           order_dependent_seconds(run.timing, product.out * (product.form == Form::gate ? 2 : 1),
                                   product.in, rows));

@@ -31,9 +31,9 @@ TEMPERA_KERNEL(warpgroup_threads) take_wgmma(std::uint32_t* results) {
     const unsigned row = i / 16;
     const unsigned k = i % 16;
     const bool is_a = row < rows_of_wgmma;
-    auto* const place =
-        is_a ? a + wgmma_operand_place(row, k) : b + wgmma_operand_place(row - rows_of_wgmma, k);
-    *reinterpret_cast<std::uint16_t*>(place) =
+    auto* const target =
+        is_a ? a + wgmma_operand_offset(row, k) : b + wgmma_operand_offset(row - rows_of_wgmma, k);
+    *reinterpret_cast<std::uint16_t*>(target) =
         is_a ? operand_bits(tile, 0, row % 16, k) : operand_bits(tile, 1, row - rows_of_wgmma, k);
   }
   // wgmma reads shared memory by another way than threads write to it.

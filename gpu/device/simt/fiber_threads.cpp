@@ -62,21 +62,21 @@ struct Machine {
   Stream* stream = nullptr;
   std::string failure;
 
-  Thread& running() const { return block->threads[place.thread]; }
+  Thread& running() const { return block->threads[coordinates.thread]; }
 };
 thread_local Machine* machine = nullptr;
 
 /// Gives the host the processor back, for good where a launch has failed.
 void give_way() {
   Thread& self = machine->running();
-  const Place own = place;
+  const Coordinates own = coordinates;
   self.fiber->switch_to(machine->host);
-  place = own;
+  coordinates = own;
 }
 
 std::string where_it_is() {
-  return "block (" + std::to_string(place.block.x) + ", " + std::to_string(place.block.y) + ", " +
-         std::to_string(place.block.z) + "), thread " + std::to_string(place.thread);
+  return "block (" + std::to_string(coordinates.block.x) + ", " + std::to_string(coordinates.block.y) + ", " +
+         std::to_string(coordinates.block.z) + "), thread " + std::to_string(coordinates.thread);
 }
 
 /// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
@@ -90,7 +90,7 @@ std::string where_it_is() {
   stop();
 }
 
-bool same_place(const Thread& a, const Thread& b) {
+bool same_collective(const Thread& a, const Thread& b) {
   return a.line == b.line && std::string_view(a.collective) == b.collective;
 }
 
@@ -109,7 +109,7 @@ void meet(const char* collective, const Where& where, const Work& work) {
   if (++machine->block->at_collective[warp()] < warp_lanes) return give_way();
   Thread* const lanes = &machine->block->threads[first];
   for (unsigned l = 0; l < warp_lanes; ++l) {
-    if (!same_place(lanes[l], self)) {
+    if (!same_collective(lanes[l], self)) {
       machine->failure =
           "lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]);
       stop();
@@ -174,7 +174,7 @@ bool open_barrier(Block& block) {
     if (thread.waiting == Waiting::warp) {
       throw LaunchFailure("not all lanes of a warp reach: " + named(thread));
     }
-    if (first != nullptr && !same_place(*first, thread)) {
+    if (first != nullptr && !same_collective(*first, thread)) {
       throw LaunchFailure("threads of a block wait at different barriers: " + named(*first) +
                           " and " + named(thread));
     }
@@ -243,13 +243,13 @@ bool run_round(Block& block, const LaunchShape& shape) {
   const auto y = static_cast<unsigned>(block.number / shape.blocks.x % shape.blocks.y);
   const auto z = static_cast<unsigned>(block.number / shape.blocks.x / shape.blocks.y);
   machine->block = &block;
-  place = {0,
+  coordinates = {0,
            shape.threads,
            {x, y, z},
            shape.blocks,
            reinterpret_cast<unsigned char*>(block.shared.data())};
   for (const unsigned t : able) {
-    place.thread = t;
+    coordinates.thread = t;
     machine->host.switch_to(*block.threads[t].fiber);
     if (!machine->failure.empty()) throw LaunchFailure(machine->failure);
     if (machine->turn_ended) break;

@@ -57,25 +57,25 @@ struct Stream {
 };
 
 /// Where the running fiber stands.
-struct Place {
+struct Coordinates {
   unsigned thread;
   unsigned threads;
   Extent block;
   Extent blocks;
   unsigned char* shared;
 };
-inline thread_local constinit Place place{};
+inline thread_local constinit Coordinates coordinates{};
 
-inline unsigned thread() { return place.thread; }
-inline unsigned threads() { return place.threads; }
-inline unsigned lane() { return place.thread % warp_lanes; }
-inline unsigned warp() { return place.thread / warp_lanes; }
-inline Extent block() { return place.block; }
-inline Extent blocks() { return place.blocks; }
+inline unsigned thread() { return coordinates.thread; }
+inline unsigned threads() { return coordinates.threads; }
+inline unsigned lane() { return coordinates.thread % warp_lanes; }
+inline unsigned warp() { return coordinates.thread / warp_lanes; }
+inline Extent block() { return coordinates.block; }
+inline Extent blocks() { return coordinates.blocks; }
 
 template <class T>
 T* shared_memory(std::size_t offset = 0) {
-  return reinterpret_cast<T*>(place.shared + offset);
+  return reinterpret_cast<T*>(coordinates.shared + offset);
 }
 
 /// The line of a kernel's source that a barrier or a collective stands on. (clang-tidy 14 knows no
@@ -134,8 +134,8 @@ inline thread_local constinit std::vector<std::uint64_t>* loads_shared_by_blocks
 inline void count_loads_shared_by_blocks(std::size_t floats) {
   if (loads_shared_by_blocks == nullptr) return;
   const std::size_t number =
-      (std::size_t{place.block.z} * place.blocks.y + place.block.y) * place.blocks.x +
-      place.block.x;
+      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) * coordinates.blocks.x +
+      coordinates.block.x;
   if (number >= loads_shared_by_blocks->size()) loads_shared_by_blocks->resize(number + 1);
   (*loads_shared_by_blocks)[number] += floats;
 }

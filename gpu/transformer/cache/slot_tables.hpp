@@ -28,7 +28,7 @@ class SlotTables {
 
   /// Slots of the records, in their order, all below `slots`: for each the one that it had, where
   /// that is one of them, else one that is free. Range: at most `slots` records, all different.
-  std::vector<std::uint32_t> place(std::span<const Cache* const> records, std::size_t slots);
+  std::vector<std::uint32_t> assign(std::span<const Cache* const> records, std::size_t slots);
 
   /// Appends the entries by which the slot's table on the device is not yet `pages`; from then on
   /// it is taken to be that. Entries behind them stay as they are.

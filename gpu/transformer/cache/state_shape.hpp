@@ -19,7 +19,7 @@ constexpr std::size_t state_lanes = 16;
 /// [key_heads, key_dim] each and values [value_heads, value_dim], which the convolution sees, from
 /// 0 on; gates [value_heads, value_dim], and one write strength and one decay for each value head.
 /// value_heads / key_heads neighbours share a query and a key. Answers are [value_heads,
-/// value_dim], in the same order or at their places of weights/tiled_place.hpp.
+/// value_dim], in the same order or at their places of weights/tiled_index.hpp.
 struct RecurrentShape {
   std::size_t key_heads;
   std::size_t value_heads;  // a multiple of key_heads

@@ -28,7 +28,7 @@ TEMPERA_HOST_DEVICE constexpr std::size_t fragment_word(std::size_t output, std:
 }
 
 /// Where in a matrix of `in` inputs the weight of an output and an input lies, in halves of words.
-TEMPERA_HOST_DEVICE constexpr std::size_t fragment_place(std::size_t in, std::size_t output,
+TEMPERA_HOST_DEVICE constexpr std::size_t fragment_offset(std::size_t in, std::size_t output,
                                                          std::size_t input) {
   const std::size_t step = output / tile_outputs * steps_of(in) + input / step_products;
   return 2 * (step * fragment_words + fragment_word(output % tile_outputs, input % step_products)) +
@@ -37,8 +37,8 @@ TEMPERA_HOST_DEVICE constexpr std::size_t fragment_place(std::size_t in, std::si
 
 /// The bits of the bfloat16 there.
 TEMPERA_HOST_DEVICE inline std::uint16_t weight_at(const std::uint32_t* fragments,
-                                                   std::size_t place) {
-  return static_cast<std::uint16_t>(fragments[place / 2] >> (16 * (place % 2)));
+                                                   std::size_t offset) {
+  return static_cast<std::uint16_t>(fragments[offset / 2] >> (16 * (offset % 2)));
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
-#include "gpu/transformer/weights/tiled_place.hpp"
+#include "gpu/transformer/weights/tiled_index.hpp"
 
 namespace tempera::gpu {
 
@@ -80,8 +80,8 @@ void put_in_order(const TiledHeads& heads, std::span<const std::byte> tiled,
                   std::span<std::byte> ordered) {
   const std::size_t size = tiled.size() / heads.value_heads;
   for (std::size_t head = 0; head < heads.value_heads; ++head) {
-    const std::size_t place = tiled_place(heads.key_heads, heads.value_heads, head);
-    std::memcpy(&ordered[head * size], &tiled[place * size], size);
+    const std::size_t index = tiled_index(heads.key_heads, heads.value_heads, head);
+    std::memcpy(&ordered[head * size], &tiled[index * size], size);
   }
 }
 

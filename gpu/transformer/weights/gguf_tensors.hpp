@@ -17,7 +17,7 @@ namespace tempera::gpu {
 /// where it has none.
 std::string gguf_name(const std::string& name, std::string_view architecture);
 
-/// The value heads of a gated DeltaNet as llama.cpp's files have them, at their tiled_place:
+/// The value heads of a gated DeltaNet as llama.cpp's files have them, at their tiled_index:
 /// convert_hf_to_gguf.py moves them, so that all key heads can be repeated one after the other.
 struct TiledHeads {
   std::size_t key_heads;

@@ -10,7 +10,7 @@
 #include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
-#include "gpu/transformer/weights/pair_place.hpp"
+#include "gpu/transformer/weights/pair_word.hpp"
 #include "gpu/transformer/weights/quantised_packing.hpp"
 
 namespace tempera::gpu {
@@ -20,14 +20,14 @@ namespace {
 /// Bytes that are packed before they go to the device together.
 constexpr std::size_t upload_bytes = std::size_t{1} << 24;
 
-std::string place(const StoredTensor& tensor) {
+std::string named(const StoredTensor& tensor) {
   return tensor.file + ", tensor " + in_quotes(tensor.name);
 }
 
 Packing packing_of(const StoredTensor& tensor) {
   const auto packing = packing_of_dtype(tensor.dtype);
   if (!packing) {
-    throw BadInput(place(tensor), "has dtype " + tensor.dtype, "store it as F16, F32 or BF16");
+    throw BadInput(named(tensor), "has dtype " + tensor.dtype, "store it as F16, F32 or BF16");
   }
   return *packing;
 }
@@ -80,10 +80,10 @@ struct Fault {
 [[noreturn]] void refuse(const Block& block, const Fault& fault, std::size_t in) {
   const auto element = "element " + std::to_string(block.first_output * in + fault.element);
   if (fault.kind == Fault::Kind::too_large) {
-    throw BadInput(place(*block.matrix), element + " is too large for bfloat16",
+    throw BadInput(named(*block.matrix), element + " is too large for bfloat16",
                    "take the arithmetic float32, or choose another model");
   }
-  throw BadInput(place(*block.matrix), element + " is NaN or infinite",
+  throw BadInput(named(*block.matrix), element + " is NaN or infinite",
                  "download the file again, or choose another model");
 }
 

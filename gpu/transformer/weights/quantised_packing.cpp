@@ -17,11 +17,11 @@ class QuantWriter {
       : words_(words), lane_(lane), bits_(bits) {}
   void put(std::size_t i, std::uint32_t quant) const {
     const std::size_t in_word = 32 / bits_;
-    std::byte* const place = words_ + 4 * (i / in_word * lanes + lane_);
+    std::byte* const target = words_ + 4 * (i / in_word * lanes + lane_);
     std::uint32_t word = 0;
-    std::memcpy(&word, place, sizeof word);
+    std::memcpy(&word, target, sizeof word);
     word |= quant << (bits_ * (i % in_word));
-    std::memcpy(place, &word, sizeof word);
+    std::memcpy(target, &word, sizeof word);
   }
 
  private:

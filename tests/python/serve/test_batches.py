@@ -196,8 +196,8 @@ def test_a_damaged_batch_stops_no_server(folder, faults):
     running = Server("--batch-folder", folder)
     batch = wait(running, start(running, [line(1, seed=1)]))
     running.stop()
-    place = pathlib.Path(folder) / "batches" / batch["id"] / "samples.jsonl"
-    place.write_text(place.read_text().replace("sum-1", "sum-2"))
+    answers = pathlib.Path(folder) / "batches" / batch["id"] / "samples.jsonl"
+    answers.write_text(answers.read_text().replace("sum-1", "sum-2"))
     running = Server("--batch-folder", folder)
     try:
         said = running.ask("/v1/batches/" + batch["id"])[1]

@@ -77,10 +77,10 @@ def paths_of(value, path=()):
 
 def changed(body, path, value):
     body = copy.deepcopy(body)
-    place = body
+    holder = body
     for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+        holder = holder[key]
+    holder[path[-1]] = value
     return body
 
 

@@ -104,8 +104,8 @@ TEMPERA_ON_DEVICE inline ConvolutionWindow window_of(const RecurrentShape& shape
                                                      const TokenRows& batch, unsigned record,
                                                      unsigned first, const PagePart& inputs,
                                                      const float* projected) {
-  const StatePlaces places = state_places(batch.recurrent, record, batch.positions[first], inputs);
-  return {places.before, static_cast<unsigned>(shape.taps - 1),
+  const StatePointers pointers = state_pointers(batch.recurrent, record, batch.positions[first], inputs);
+  return {pointers.before, static_cast<unsigned>(shape.taps - 1),
           static_cast<unsigned>(channels_of(shape)), projected + first * shape.row_floats,
           shape.row_floats};
 }
@@ -221,7 +221,7 @@ TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const Tok
     const unsigned left = static_cast<unsigned>(state_tokens) - position % state_tokens;
     const unsigned rows = last - row < left ? last - row : left;
     const ConvolutionWindow window = window_of(shape, batch, record, row, inputs, projected);
-    float* const after = state_places(batch.recurrent, record, position, inputs).after;
+    float* const after = state_pointers(batch.recurrent, record, position, inputs).after;
     for (unsigned channel = begin + simt::thread(); channel < end; channel += walking_threads) {
       // Where they stand in the same state, each is read before the one that overwrites it.
       for (unsigned i = 0; i < window.taps_kept; ++i) {
@@ -236,7 +236,7 @@ TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const Tok
 /// answers. The block keeps the head's memory, and its share of the convolution's inputs.
 /// Grid: (value heads, records). Shared memory: as HeadLayout::of(shape, group).
 /// projected, convolved: as convolve_heads leaves them; answers: [rows, value_heads, value_dim],
-/// bfloat16, heads by answer_place.
+/// bfloat16, heads by answer_index.
 TEMPERA_KERNEL(walking_threads)
 walk_head(const RecurrentShape shape, const RecurrentWeights weights, const TokenRows batch,
           const RecurrentStates states, const float* projected, const float* convolved,
@@ -258,9 +258,9 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
   const std::size_t key_floats = shape.key_heads * key_dim;
   const std::size_t key_begin = head / (shape.value_heads / shape.key_heads) * key_dim;
   const std::size_t memory_begin = std::size_t{head} * key_dim * layout.columns;
-  const std::size_t answer_head = answer_place(shape, head);
+  const std::size_t answer_head = answer_index(shape, head);
 
-  const StatePlaces begin = state_places(records, record, batch.positions[first], states.memories);
+  const StatePointers begin = state_pointers(records, record, batch.positions[first], states.memories);
   const float* const before = (begin.before == nullptr ? begin.after : begin.before) + memory_begin;
   for_each_vector(layout, [&](unsigned in_state, unsigned on_chip) {
     simt::copy_async(memory + on_chip, before + in_state, begin.before != nullptr);
@@ -271,17 +271,17 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
     const unsigned token_floats = layout.token_floats();
     for (unsigned i = simt::thread(); i < count * token_floats; i += walking_threads) {
       const unsigned of = row + i / token_floats;
-      const unsigned place = i % token_floats;
+      const unsigned offset = i % token_floats;
       const float* const vectors = convolved + of * channels;
       const float* const buffer = projected + of * shape.row_floats;
       tokens[i] =
-          place < key_dim       ? vectors[key_begin + place]
-          : place < 2 * key_dim ? vectors[key_floats + key_begin + place - key_dim]
-          : place < 2 * key_dim + value_dim
-              ? vectors[2 * key_floats + head * value_dim + place - 2 * key_dim]
-          : place < token_floats - 2
-              ? buffer[shape.gate_begin + head * value_dim + place - 2 * key_dim - value_dim]
-          : place == token_floats - 2 ? buffer[shape.strength_begin + head]
+          offset < key_dim       ? vectors[key_begin + offset]
+          : offset < 2 * key_dim ? vectors[key_floats + key_begin + offset - key_dim]
+          : offset < 2 * key_dim + value_dim
+              ? vectors[2 * key_floats + head * value_dim + offset - 2 * key_dim]
+          : offset < token_floats - 2
+              ? buffer[shape.gate_begin + head * value_dim + offset - 2 * key_dim - value_dim]
+          : offset == token_floats - 2 ? buffer[shape.strength_begin + head]
                                       : buffer[shape.decay_begin + head];
     }
     simt::wait_copies<0>();
@@ -303,7 +303,7 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
       const bool is_last = row + t + 1 == end;
       if (!is_last && position % state_tokens + 1 != state_tokens) continue;
       float* const after =
-          state_places(records, record, position, states.memories).after + memory_begin;
+          state_pointers(records, record, position, states.memories).after + memory_begin;
       for_each_vector(layout, [&](unsigned in_state, unsigned on_chip) {
         *reinterpret_cast<simt::Vector16*>(after + in_state) =
             *reinterpret_cast<const simt::Vector16*>(memory + on_chip);

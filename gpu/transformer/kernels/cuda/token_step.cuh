@@ -140,7 +140,7 @@ class CudaTokenStep final : public TokenStep {
     friend bool operator==(const Room&, const Room&) = default;
   };
   /// Where the arrays of a block of memory begin, in bytes.
-  struct Places {
+  struct MemoryLayout {
     std::size_t end = 0;
     template <class T>
     std::size_t take(std::size_t count) {
@@ -160,8 +160,8 @@ class CudaTokenStep final : public TokenStep {
   RowBatch batch_of(const Shape& shape, std::size_t vocabulary);
 
   template <class T>
-  static T* at(std::byte* memory, std::size_t place) {
-    return reinterpret_cast<T*>(memory + place);
+  static T* at(std::byte* memory, std::size_t offset) {
+    return reinterpret_cast<T*>(memory + offset);
   }
 
   simt::Stream& stream_;
@@ -214,7 +214,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   slot_states_.forget();
   drawn_.assign(wanted.rows, std::nullopt);
 
-  Places update;
+  MemoryLayout update;
   update.take<StepCounts>(1);
   requests_at_ = update.take<RowRequest>(wanted.rows);
   powers_at_ = update.take<double>(wanted.rungs);
@@ -224,7 +224,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   entries_at_ = update.take<PageEntry>(wanted.rows * (wanted.row_pages + wanted.row_states));
   update_.resize(update.end);
 
-  Places results;
+  MemoryLayout results;
   results.take<std::uint64_t>(wanted.rows);
   log_p_at_ = results.take<double>(wanted.rows);
   status_at_ = results.take<std::uint32_t>(wanted.rows);
@@ -232,7 +232,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   results_.resize(results.end);
 
   const std::size_t chunks = (vocabulary + RowBatch::chunk - 1) / RowBatch::chunk;
-  Places sums;
+  MemoryLayout sums;
   ticket_sums_at_ = sums.take<std::uint64_t>(chunks * wanted.rungs);
   grain_sums_at_ = sums.take<GrainSum>(chunks * wanted.rows);
   largest_at_ = sums.take<float>(wanted.rows);
@@ -361,8 +361,8 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   shape.overlapped = stream_.overlapped;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());
-  const std::vector<std::uint32_t> slots = slot_tables_.place(records, shape.rows);
-  slot_states_.place(records, shape.rows);  // the same slots: both have seen the same records
+  const std::vector<std::uint32_t> slots = slot_tables_.offset(records, shape.rows);
+  slot_states_.offset(records, shape.rows);  // the same slots: both have seen the same records
 
   const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
   if (stream_.graphs) {
@@ -377,8 +377,8 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   results_.read_back(stream_, log_z_at_ + requests.powers.size() * sizeof(double));
 
   const std::byte* const results = results_.host();
-  const auto result = [&](std::size_t place, std::size_t index, auto& value) {
-    std::memcpy(&value, results + place + index * sizeof value, sizeof value);
+  const auto result = [&](std::size_t offset, std::size_t index, auto& value) {
+    std::memcpy(&value, results + offset + index * sizeof value, sizeof value);
   };
   std::vector<double> log_z(requests.powers.size());
   for (std::size_t rung = 0; rung < log_z.size(); ++rung) result(log_z_at_, rung, log_z[rung]);

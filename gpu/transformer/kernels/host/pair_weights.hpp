@@ -2,7 +2,7 @@
 
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/host/quantised_lanes.hpp"
-#include "gpu/transformer/weights/pair_place.hpp"
+#include "gpu/transformer/weights/pair_word.hpp"
 
 // The weights of the arithmetic `bfloat16-pairs`, a run of one block of outputs at a time, and one
 // by one.
@@ -73,9 +73,9 @@ struct QuantisedPairs {
               earlier = weight;
               return;
             }
-            std::uint32_t* const place = room.words + (i / pair_inputs - first) * lanes;
+            std::uint32_t* const target = room.words + (i / pair_inputs - first) * lanes;
             for (std::size_t part = 0; part < FloatLanes<lanes>::registers; ++part) {
-              *reinterpret_cast<WordsInMemory*>(place + part * register_lanes) =
+              *reinterpret_cast<WordsInMemory*>(target + part * register_lanes) =
                   pair_of_floats(earlier.parts[part], weight.parts[part]);
             }
           });

@@ -74,9 +74,9 @@ struct Bfloat16Run {
   float* floats[tile_blocks];                // [inputs, lanes]
 
   FloatRegister operator()(std::size_t i, std::size_t part) const {
-    const std::size_t place = i * lanes + part % block_registers * register_lanes;
-    const FloatRegister weight = load_register(stored[part / block_registers] + place);
-    *reinterpret_cast<FloatsInMemory*>(floats[part / block_registers] + place) = weight;
+    const std::size_t offset = i * lanes + part % block_registers * register_lanes;
+    const FloatRegister weight = load_register(stored[part / block_registers] + offset);
+    *reinterpret_cast<FloatsInMemory*>(floats[part / block_registers] + offset) = weight;
     return weight;
   }
 };
@@ -88,9 +88,9 @@ constexpr int inputs_together = register_lanes == 16 ? 4 : 1;
 /// Calls work(0), .. work(Count - 1), each number a constant. In a loop over its places an array is
 /// not always kept in registers.
 template <std::size_t Count, class Work>
-[[gnu::always_inline]] inline void for_each_place(const Work& work) {
-  [&]<std::size_t... Place>(std::index_sequence<Place...>) __attribute__((always_inline)) {
-    (work(std::integral_constant<std::size_t, Place>{}), ...);
+[[gnu::always_inline]] inline void for_each_index(const Work& work) {
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
+    (work(std::integral_constant<std::size_t, Index>{}), ...);
   }
   (std::make_index_sequence<Count>{});
 }
@@ -103,23 +103,23 @@ inline void add_run(const float* inputs, const Run& weights, std::size_t count,
                     const std::byte* ahead, float* totals) {
   constexpr std::size_t registers = Blocks * block_registers;
   FloatRegister run[Rows][registers];
-  for_each_place<Rows>([&](auto row) {
-    for_each_place<registers>([&](auto part) { run[row][part] = broadcast_register(0.0f); });
+  for_each_index<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) { run[row][part] = broadcast_register(0.0f); });
   });
 #pragma GCC unroll inputs_together
   for (std::size_t i = 0; i < count; ++i) {
     __builtin_prefetch(ahead + i * 16, 0, 2);
     FloatRegister weight[registers];
-    for_each_place<registers>([&](auto part) { weight[part] = weights(i, part); });
-    for_each_place<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) { weight[part] = weights(i, part); });
+    for_each_index<Rows>([&](auto row) {
       const FloatRegister input = broadcast_register(inputs[row * PackedInputs::stride + i]);
-      for_each_place<registers>([&](auto part) {
+      for_each_index<registers>([&](auto part) {
         run[row][part] = fused_multiply_add_register(input, weight[part], run[row][part]);
       });
     });
   }
-  for_each_place<Rows>([&](auto row) {
-    for_each_place<registers>([&](auto part) {
+  for_each_index<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) {
       float* const total = totals + row * most_item_outputs + part * register_lanes;
       *reinterpret_cast<FloatsInMemory*>(total) = load_register(total) + run[row][part];
     });

@@ -235,8 +235,8 @@ TEST_CASE("tiled answers of six heads are those in order, first one of each key,
     // Heads 0, 1 and 2 share a key, and 3, 4 and 5.
     const std::vector<std::size_t> head_at{0, 3, 1, 4, 2, 5};
     for (std::size_t i = 0; i < ordered.size(); ++i) {
-      const std::size_t place = i / value_dim % heads;
-      REQUIRE(tiled[i] == ordered[i + (head_at[place] - place) * value_dim]);
+      const std::size_t index = i / value_dim % heads;
+      REQUIRE(tiled[i] == ordered[i + (head_at[index] - index) * value_dim]);
     }
     CHECK(ordered != tiled);
   }

@@ -145,7 +145,7 @@ TEST_CASE("the turns and sectors of a warp are those of its lanes' addresses") {
     Accesses all;
     alignas(256) static unsigned char memory[32 * 256];
     for (unsigned lane = 0; lane < 32; ++lane) {
-      simt::place = {lane, 32, {0, 0, 0}, {1, 1, 1}, nullptr};
+      simt::coordinates = {lane, 32, {0, 0, 0}, {1, 1, 1}, nullptr};
       all.note(7, space, memory + lane * stride, bytes);
     }
     return all.counts();
