@@ -58,7 +58,7 @@ class Disk {
   /// Removes a file, or an empty folder; what is not there is removed already.
   void remove(const std::filesystem::path& file);
   /// Whether this process is known to be the only one that writes here, whatever locks say: those
-  /// of a process that stands still outlast its right to write.
+  /// of a process that has stopped outlast its right to write.
   virtual bool is_claimed() const { return false; }
 
  protected:

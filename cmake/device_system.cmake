@@ -35,7 +35,7 @@ elseif(NOT TEMPERA_DEVICE STREQUAL "CPP")
 endif()
 target_link_libraries(tempera_device INTERFACE ${TEMPERA_DEVICE_LIBRARIES})
 
-# Debian's Thrust lies on the system include path; nvcc brings its own.
+# Debian's Thrust is on the system include path; nvcc brings its own.
 function(tempera_cuda_sources target)
   foreach(source IN LISTS ARGN)
     if(NOT TEMPERA_DEVICE STREQUAL "CUDA")

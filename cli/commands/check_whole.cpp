@@ -87,7 +87,7 @@ ordered_json comparison_json(const lab::JudgedCase& judged, const lab::LawCompar
 }
 
 struct WholeRow {
-  std::optional<lab::KernelRow> answers;  ///< nothing where it was not decided in time
+  std::optional<lab::KernelRow> answers;  ///< nothing if it was not decided in time
   std::vector<lab::LawComparison> comparisons;
 };
 
@@ -159,7 +159,7 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
               .c_str());
     std::printf("\n");
   }
-  // What the verdict is about: the algorithm where one is named, else the target.
+  // What the verdict is about: the algorithm if one is named, else the target.
   std::optional<lab::DifferingCase> smallest;
   std::string draws;
   bool is_late = false;

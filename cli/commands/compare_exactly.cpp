@@ -29,7 +29,7 @@ namespace {
 /// How far curves go, in rounds of ppt for each that the table has.
 constexpr std::size_t curve_multiple = 4;
 
-/// The probability of the answer set as a cell; nothing where there is none.
+/// The probability of the answer set as a cell; nothing if there is none.
 std::string answer_cell(const std::optional<reference::Rational>& probability) {
   return probability ? "   " + reference::to_decimal(*probability, 6) : "";
 }

@@ -251,7 +251,7 @@ void add_ladder(CLI::App& app) {
            "Of the pilots' draws, which no run shares "
            "(default: 0)");
   add_bytes(*command, "--cache-memory", options->calibration.session.cache_memory,
-            "The most that keys and values may take up, such as 8GiB (default: half of the memory "
+            "The most that keys and values may take, such as 8GiB (default: half of the memory "
             "that is free)");
   add_device(*command, options->device);
   const CLI::Option* threads = add_threads(*command, options->threads);

@@ -297,7 +297,7 @@ void add_sample(CLI::App& app) {
       "is, only the rounds in flight");
   CLI::Option* cache_memory = add_bytes(
       *command, "--cache-memory", options->layout.session.cache_memory,
-      "The most that keys and values may take up, such as 8GiB: as many samples are under "
+      "The most that keys and values may take, such as 8GiB: as many samples are under "
       "way as fit, at most 64 (default: half of the memory that is free; one sample begins "
       "whatever it needs). It changes no answer");
   const CLI::Option* prefetch = command->get_option("--prefetch");

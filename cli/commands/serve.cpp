@@ -147,7 +147,7 @@ void add_serve(CLI::App& app) {
            "Draw shard I of every batch of --batch-folder, which N servers share; clients ask the "
            "server of shard 1");
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
-            "Most memory that caches of answers under way may take up, such as 8G (default: no "
+            "Most memory that caches of answers under way may take, such as 8G (default: no "
             "limit)");
   command->footer(serve_examples);
   command->callback([=] {

@@ -90,7 +90,7 @@ std::string records_table(const nlohmann::ordered_json& rungs) {
   return table;
 }
 
-// As many as stand on a line of table_columns beside a rung's number.
+// So many columns fit on a line of table_columns beside a rung's number.
 constexpr std::size_t most_columns = 9;
 constexpr std::size_t most_prompts = 20;
 
@@ -164,7 +164,7 @@ std::string series(const nlohmann::ordered_json& summary) {
   return text;
 }
 
-/// "0.81", or "-" where nothing was tried.
+/// "0.81", or "-" if nothing was tried.
 std::string share_of_all(const nlohmann::ordered_json& parts, const char* tried) {
   double all = 0.0;
   double accepted = 0.0;
@@ -178,7 +178,7 @@ std::string share_of_all(const nlohmann::ordered_json& parts, const char* tried)
   return number;
 }
 
-/// A figure of the last rung, or "-" where it has none.
+/// A figure of the last rung, or "-" if it has none.
 std::string of_last_rung(const nlohmann::ordered_json& report, const char* figure) {
   const auto& rung = report.at("rungs").back();
   if (!rung.contains(figure)) return "-";

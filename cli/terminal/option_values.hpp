@@ -42,7 +42,7 @@ std::size_t parse_bytes(const std::string& text, const std::string& flag);
 bool is_fraction(std::string_view text);
 
 // Each declares an option of `command` whose value goes to `value`, and leaves `value` as it is
-// where the option is not given. `flag` is "--name". An empty value is refused everywhere.
+// if the option is not given. `flag` is "--name". An empty value is refused everywhere.
 
 CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
                               WholeNumbers range, const std::string& help);
@@ -94,7 +94,7 @@ CLI::Option* add_devices(CLI::App& command, std::string& value);
 
 /// --threads.
 CLI::Option* add_threads(CLI::App& command, std::size_t& value);
-/// @throw BadInput if --threads is given where this build does not compute on the host
+/// @throw BadInput if --threads is given if this build does not compute on the host
 void refuse_idle_threads(const CLI::Option& threads);
 
 /// @throw BadInput if both are given: "--one: has no effect beside --other; why"

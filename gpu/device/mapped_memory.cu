@@ -14,7 +14,7 @@ namespace tempera::gpu {
 
 namespace {
 
-/// A function of the driver, which is not linked with; null where it has none of this name.
+/// A function of the driver, which is not linked with; null if it has none of this name.
 template <class Function>
 bool find(const char* name, Function& function) {
   void* found = nullptr;

@@ -12,7 +12,7 @@ struct SessionOptions {
   /// How many samples are under way at once. One holds a cache for each of its replicas, so this
   /// bounds the memory; more than largest_batch / K of them keep the batches full. @pre >= 1
   std::size_t in_flight = 64;
-  /// The most bytes that caches may take up, by cache_bytes_of_run; 0: as resolve_cache_memory has
+  /// The most bytes that caches may take, by cache_bytes_of_run; 0: as resolve_cache_memory has
   /// it.
   std::size_t cache_memory = 0;
   WorkOrder order = WorkOrder::first_come;

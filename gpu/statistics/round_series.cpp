@@ -46,9 +46,9 @@ void RoundSeries::count(std::size_t stage, std::size_t round, std::span<const do
   if (number >= ends_[stage]) return;
   if (round > 0 && are_replicas_counted())
     for (std::size_t k = 0; k < rungs_; ++k) ++replica_rounds_[replica_at[k] * rungs_ + k];
-  const std::size_t behind = ends_.back() - 1 - number;
-  if (behind % stride_ != 0) return;
-  Step& step = steps_[steps_.size() - 1 - behind / stride_];
+  const std::size_t remaining = ends_.back() - 1 - number;
+  if (remaining % stride_ != 0) return;
+  Step& step = steps_[steps_.size() - 1 - remaining / stride_];
   step.stage = stage;
   step.round = round;
   step.log_p0.resize(rungs_, 0.0);

@@ -30,7 +30,7 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const 
     }
     auto end = begin + found->content.size();
     if (found->sides.before) begin -= trailing_white_space(text.substr(done, begin - done));
-    if (found->sides.behind) end += leading_white_space(text.substr(end));
+    if (found->sides.after) end += leading_white_space(text.substr(end));
     if (done < begin) pieces.push_back({text.substr(done, begin - done), std::nullopt});
     pieces.push_back({text.substr(begin, end - begin), found->id});
     begin = end;

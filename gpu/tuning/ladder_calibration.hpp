@@ -54,7 +54,7 @@ std::vector<double> geometric_ladder(double from, double to, std::size_t replica
 
 /// The ladder with the same ends whose neighbours are equally far apart in thermodynamic length
 /// d(α, β) = ∫ σ(s) ds (`eq:equal-thermodynamic-distance`), σ being linear between the powers at
-/// which it is known. The same ladder where σ is 0 throughout.
+/// which it is known. The same ladder if σ is 0 throughout.
 std::vector<double> equidistant_ladder(std::span<const double> powers,
                                        std::span<const double> deviations);
 
@@ -80,7 +80,7 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
 
 /// Whether the acceptances of a pilot's edges are equal as far as its noise can tell: of ladders
 /// whose acceptances are equal about one in twenty, at most, is told to have others. Noise is how
-/// acceptances vary from run to run; nothing where there is one run of several edges, or an edge
+/// acceptances vary from run to run; nothing if there is one run of several edges, or an edge
 /// without an attempt.
 std::optional<bool> acceptances_are_equal(const Pilot& pilot);
 

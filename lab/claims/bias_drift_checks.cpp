@@ -257,7 +257,7 @@ CheckResult count_contracts(const CheckContext& context) {
   return count.seen("states of ensembles");
 }
 
-/// sec:local-preservation: where every long record enters B with some probability δ > 0, as in
+/// sec:local-preservation: if every long record enters B with some probability δ > 0, as in
 /// eq:ppt-local-confinement, and the b_k sum to more than 0, one truncating round moves Π. Without
 /// that it need not: one token, which never ends a record, to horizon 2: the target is all on the
 /// record of two tokens, b_1 = 1 at h = 1, and the truncating kernel stays.

@@ -170,7 +170,7 @@ CheckResult bias_bounds(const CheckContext& context, Local&& local) {
   return count.finding("bounds and their terms, " + std::to_string(positive) + " positive");
 }
 
-/// The target on B, or on the long records, normalised; their first record where it has no mass.
+/// The target on B, or on the long records, normalised; their first record if it has no mass.
 Law law_on(const ComparisonSpace& space, const Law& target, std::size_t h, bool long_ones) {
   const Rational beyond = long_mass(space, target, h);
   const Rational mass = long_ones ? beyond : Rational(1 - beyond);

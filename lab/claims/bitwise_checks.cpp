@@ -302,7 +302,7 @@ CheckResult caches_follow_records(const CheckContext& context) {
                        std::to_string(rejected) + " rejected");
 }
 
-/// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. Where every token
+/// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. If every token
 /// has probability 1/2 each ℓ_t is log 1/2 to within 2^-44 and the double's last place.
 CheckResult cached_scores(const CheckContext& context) {
   Count count;

@@ -173,7 +173,7 @@ CheckResult lifted_chain(const CheckContext& context) {
 }
 
 /// sec:chain-communication: with iterations of length d_ADJ and d_DEO the ratio of elapsed times is
-/// 1/2 + (d_ADJ − d_DEO)/(2 d_DEO), and DEO is faster just where d_ADJ > 2 d_DEO.
+/// 1/2 + (d_ADJ − d_DEO)/(2 d_DEO), and DEO is faster exactly if d_ADJ > 2 d_DEO.
 CheckResult elapsed_times(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu())
@@ -189,7 +189,7 @@ CheckResult elapsed_times(const CheckContext& context) {
   return count.seen("elapsed times and which is the less");
 }
 
-/// sec:chain-communication, its remark: where a sweep takes c + e (K − 1) and a layer c + e, the
+/// sec:chain-communication, its remark: if a sweep takes c + e (K − 1) and a layer c + e, the
 /// ordered trip's elapsed time over K²(1 + R) stays between e/2 and c + e, the parity one's over
 /// K (1 + R) is 2 (c + e), for K to 24; from some K on DEO is the faster.
 CheckResult growth_of_times(const CheckContext& context) {
@@ -242,7 +242,7 @@ CheckResult real_round_trips(const CheckContext& context) {
 }
 
 /// subsec:maximin-ladder: with weakest acceptance a the round trip takes at least K/a sweeps,
-/// reached where all others are 1, and at most K(1 + (K-1)(1-a)/a), reached where all are equal. It
+/// reached if all others are 1, and at most K(1 + (K-1)(1-a)/a), reached if all are equal. It
 /// is no order: of two ladders that with the weaker edge can be the faster.
 CheckResult weakest_edge_bounds(const CheckContext& context) {
   Count count;

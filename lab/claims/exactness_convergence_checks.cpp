@@ -56,7 +56,7 @@ std::vector<std::size_t> starts_among(std::size_t states) {
   return starts;
 }
 
-/// R(X, Y) >= ε Π(Y) with the paper's ε, which is positive where ω(1) is.
+/// R(X, Y) >= ε Π(Y) with the paper's ε, which is positive if ω(1) is.
 CheckResult minorization(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {

@@ -45,7 +45,7 @@ FixedHorizonSpace four_state_space(std::size_t horizon) {
 
 /// sec:ladder-design, its remark: "ADJ's sequential communication overhead grows quadratically with
 /// the number of replicas, compared to the DEO's linear scaling". A trip of ADJ executes K - 1
-/// exchanges in turn in each sweep, one of DEO one in each layer. Where R stays bounded the first
+/// exchanges in turn in each sweep, one of DEO one in each layer. If R stays bounded the first
 /// is between K² / 2 and 2 K² and the second 4 K. At the remark's own constant acceptance R grows
 /// with K, and the two are K²(K - 1) and 2 K² at acceptance 1/2.
 CheckResult growth_at_constant(const CheckContext& context) {
@@ -277,7 +277,7 @@ CheckResult smaller_than_uniform(const CheckContext& context) {
 }
 
 /// thm:fixed-horizon-convergence, its proof: if ε = 1 one local sweep has law Π. It is 1 at T = 1,
-/// where the proposal is the target.
+/// if the proposal is the target.
 CheckResult one_sweep_is_exact(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {

@@ -129,7 +129,7 @@ CheckResult reopened_records(const CheckContext& context) {
 }
 
 /// subsec:implementation-local: a restart just at τ can put another terminal token in the place of
-/// the one that stands there; one behind it leaves the record as it is.
+/// the one that is there; one after it leaves the record as it is.
 CheckResult ending_replaced(const CheckContext& context) {
   Count count;
   std::size_t replaced = 0;
@@ -158,7 +158,7 @@ CheckResult ending_replaced(const CheckContext& context) {
     }
   }
   count.expect(replaced > 0, "no terminal token is replaced");
-  return count.seen("restarts behind an end, and " + std::to_string(replaced) + " replacements");
+  return count.seen("restarts after an end, and " + std::to_string(replaced) + " replacements");
 }
 
 /// Fixed Horizon vs One-Way Truncation: refinement can turn a censored record into a terminated
@@ -216,7 +216,7 @@ CheckResult tokens_grow(const CheckContext& context) {
 }
 
 /// eq:theory-absorbing-law: over all sequences of T tokens and paddings the rule's product is the
-/// likelihood of the record that the sequence writes down, and zero where it writes none: a padding
+/// likelihood of the record that the sequence writes down, and zero if it writes none: a padding
 /// before the end, another token after it.
 CheckResult invalid_constructions(const CheckContext& context) {
   Count count;

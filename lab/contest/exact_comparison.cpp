@@ -49,7 +49,7 @@ std::string particles_text(std::size_t count) { return "N = " + std::to_string(c
 struct Contender {
   std::string sampler;
   std::function<ExactRow(std::size_t)> run;
-  std::string (*effort)(std::size_t);  ///< none where there is nothing to choose
+  std::string (*effort)(std::size_t);  ///< none if there is nothing to choose
   enum class Chooses {
     nothing,
     effort,   ///< the least that takes the tokens of PPT

@@ -28,7 +28,7 @@ std::string rounds_text(std::size_t rounds);
 /// One sampler at efforts that grow.
 struct ExactCurve {
   std::string sampler;
-  std::vector<ExactRow> rows;  ///< by their decode tokens; one where there is nothing to choose
+  std::vector<ExactRow> rows;  ///< by their decode tokens; one if there is nothing to choose
 };
 
 struct ExactComparison {

@@ -48,7 +48,7 @@ void draw_index_process(Picture& picture, const RunTraces& run,
   picture.x_ticks(index_panel, sample.size() - 1, rounds_name);
   mark_stages(picture, index_panel, sample);
   for (std::size_t replica = 1; replica <= rungs; ++replica) {
-    // Beside each other where they share no rung; a little apart, so that exchanges can be seen.
+    // Beside each other if they share no rung; a little apart, so that exchanges can be seen.
     const double shift = (share_of(replica - 1, rungs) - 0.5) * 0.3 / static_cast<double>(rungs);
     std::vector<std::pair<double, double>> points;
     for (std::size_t i = 0; i < sample.size(); ++i) {

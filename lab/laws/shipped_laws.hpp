@@ -35,7 +35,7 @@ extern const Real target_bound;
 extern const Real own_bound;
 
 /// Enumerates the compiled sampler on every use: at its power alone (K = 1), and on its ladder
-/// where that has more rungs. `done` is told each law and how many there are in all.
+/// if that has more rungs. `done` is told each law and how many there are in all.
 std::vector<ShippedLaw> shipped_laws(
     const std::vector<ShippedUse>& uses,
     const std::function<void(const ShippedLaw&, std::size_t)>& done = {},

@@ -241,7 +241,7 @@ template <class T>
 bool is_unordered(T a, T b) {
   return std::isnan(a) || std::isnan(b);
 }
-/// The other where one is no number; -0 is less than +0.
+/// The other if one is no number; -0 is less than +0.
 template <class T>
 T least(T a, T b) {
   if (std::isnan(a)) return b;
@@ -256,7 +256,7 @@ T greatest(T a, T b) {
   if (a == b) return std::signbit(a) ? b : a;
   return a > b ? a : b;
 }
-/// Towards zero, and the nearest that there is where it does not fit; 0 for what is no number, but
+/// Towards zero, and the nearest that there is if it does not fit; 0 for what is no number, but
 /// the least of 64 bits' signed ones.
 template <class Whole, class T>
 Whole whole(T value) {

@@ -43,7 +43,7 @@ def log_likelihood(scoring: Scoring, context: str, continuation: str) -> tuple[f
     """log p0 of a continuation after its context, and whether each of its tokens is the most probable one.
 
     Spaces at the context's end are counted to the continuation, as in the harness. Its tokens are those that the whole
-    has behind as many as the context alone has.
+    has after as many as the context alone has.
     """
     kept = context.rstrip(" ")
     continuation = context[len(kept) :] + continuation

@@ -1,4 +1,4 @@
-"""Uniform numbers that nobody has drawn yet: each knows the interval that it lies in, and is split where it is compared."""
+"""Uniform numbers that nobody has drawn yet: each knows the interval that it is in, and is split where it is compared."""
 import math
 import numbers
 from fractions import Fraction

@@ -218,7 +218,7 @@ def walk_for(step):
         if child == 0:
             os._exit(0)
         os.waitpid(child, 0)
-    # About half of a path's decisions are behind a decision on average.
+    # About half of a path's decisions are after a decision on average.
     return Forks if seconds > 2 * (time.perf_counter() - begin) / 3 else Replay
 
 

@@ -7,7 +7,7 @@
 namespace tempera::reference {
 namespace {
 
-// Shown where a history cannot be written because it has no such token.
+// Shown if a history cannot be written because it has no such token.
 std::string number_of(Token token) { return "token number " + std::to_string(token); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads the finite-model format: what stands there becomes tokens and rationals, which FiniteModel
+// Reads the finite-model format: what is there becomes tokens and rationals, which FiniteModel
 // checks.
 #include <nlohmann/json.hpp>
 

@@ -244,7 +244,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   }
 }
 
-/// The disk is full, say: what is under way is forgotten, and taken up from the folder later.
+/// The disk is full, say: what is under way is forgotten, and resumed from the folder later.
 void Batches::wait(gpu::Session& session, const std::string& why) {
   say("a batch waits: " + why);
   if (run_) run_->stop(session);

@@ -28,7 +28,7 @@ TEST_CASE("one wrong bit in one step of the tensor core fails the comparison, an
   }
 }
 
-TEST_CASE("wgmma's operands lie in core matrices, and its descriptor says how far apart they are") {
+TEST_CASE("wgmma's operands are in core matrices, and its descriptor says how far apart they are") {
   // By the PTX ISA: 8 rows of 16 bytes, the two halves of K side by side, then the next 8 rows.
   CHECK(wgmma_operand_offset(0, 0) == 0);
   CHECK(wgmma_operand_offset(0, 7) == 14);

@@ -44,7 +44,7 @@ double product_seconds(const SpeedRun& run, const Kernels& kernels, const Produc
   });
 }
 
-/// As many copies as are beyond every cache, a gigabyte in all, and at least two.
+/// Makes as many copies as are beyond every cache, a gigabyte in all, and at least two.
 std::vector<PackedMatrix> copies_of(const Product& product, Arithmetic arithmetic) {
   constexpr std::uint64_t beyond_caches = std::uint64_t{1} << 30;
   const std::uint64_t bytes = 2 * product.weights();

@@ -84,7 +84,7 @@ class Mutator {
       case 5:
         return bytes.replace(offset, length, snippets[below(snippets.size())]);
       default: {
-        // A number in the text, or whatever stands after a colon, becomes something else.
+        // A number in the text, or whatever is after a colon, becomes something else.
         const auto colon = bytes.find(':', offset);
         if (colon == std::string::npos) return bytes;
         const auto end = bytes.find_first_of(",}", colon);

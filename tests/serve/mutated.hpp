@@ -64,7 +64,7 @@ inline std::string mutated(Chance& chance, const std::vector<std::string>& good,
   return text;
 }
 
-/// Of one run: TEMPERA_FUZZ_INPUTS, or some thousands.
+/// How many inputs one run tries: TEMPERA_FUZZ_INPUTS, or some thousands.
 inline std::uint64_t asked_inputs() {
   const char* text = std::getenv("TEMPERA_FUZZ_INPUTS");
   return text == nullptr ? 30000 : std::strtoull(text, nullptr, 10);

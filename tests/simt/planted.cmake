@@ -2,7 +2,7 @@
 # ones. A defect whose text is no longer there stops the configuration: it would be a test that cannot fail.
 set(planted_folder ${CMAKE_CURRENT_BINARY_DIR}/planted)
 
-# tempera_plant(HEADER DEFECT FROM TO): the copy lies in namespace planted::DEFECT.
+# tempera_plant(HEADER DEFECT FROM TO): the copy is in namespace planted::DEFECT.
 function(tempera_plant header defect from to)
   file(READ ${PROJECT_SOURCE_DIR}/${header} text)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})

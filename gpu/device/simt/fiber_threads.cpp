@@ -46,7 +46,7 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
   std::vector<Vector16> shared;
-  // Where it is not empty the block is unfair: a warp goes on as far as it can before those behind
+  // If it is not empty the block is unfair: a warp goes on as far as it can before those after
   // it in this order move, so that it overtakes them by more than one collective.
   std::vector<unsigned> warp_order;
   std::size_t number = 0;
@@ -66,7 +66,7 @@ struct Machine {
 };
 thread_local Machine* machine = nullptr;
 
-/// Gives the host the processor back, for good where a launch has failed.
+/// Gives the host the processor back, for good if a launch has failed.
 void give_way() {
   Thread& self = machine->running();
   const Coordinates own = coordinates;
@@ -165,7 +165,7 @@ std::vector<std::unique_ptr<Fiber>>& kept_fibers() {
 }
 
 /// Where nobody can go on: a block's barrier that all have reached opens, all else is a failure.
-/// Returns false where every thread has ended.
+/// Returns false if every thread has ended.
 bool open_barrier(Block& block) {
   const Thread* first = nullptr;
   std::size_t waiting = 0;
@@ -189,7 +189,7 @@ bool open_barrier(Block& block) {
   return true;
 }
 
-// Behind the block's shared memory lies poison that nobody may touch.
+// After the block's shared memory is poison that nobody may touch.
 constexpr std::size_t guard_bytes = 1024;
 
 void begin_block(Block& block, std::size_t number, const LaunchShape& shape) {
@@ -225,12 +225,12 @@ void require_guard_untouched(const Block& block, const LaunchShape& shape) {
   if (!std::all_of(bytes + shape.shared_bytes, bytes + block.shared.size() * sizeof(Vector16),
                    [](unsigned char byte) { return byte == poison; })) {
     throw LaunchFailure("block " + std::to_string(block.number) +
-                        " writes behind its shared memory");
+                        " writes after its shared memory");
   }
 }
 
 /// Lets the threads of the block that can run do so until they wait, in a random order, or until
-/// the block's turn ends. Returns false where all have ended.
+/// the block's turn ends. Returns false if all have ended.
 bool run_round(Block& block, const LaunchShape& shape) {
   std::vector<unsigned> able;
   for (unsigned t = 0; t < shape.threads; ++t) {

@@ -38,8 +38,8 @@ TEMPERA_HOST_DEVICE inline std::size_t answer_index(const RecurrentShape& shape,
   return shape.tiles_answers ? tiled_index(shape.key_heads, shape.value_heads, head) : head;
 }
 
-/// Where a token of a record finds the state before it, null where it is zero, and leaves that
-/// after it. Both are the same but for the first token behind a checkpoint.
+/// Where a token of a record finds the state before it, null if it is zero, and leaves that
+/// after it. Both are the same but for the first token after a checkpoint.
 struct StatePointers {
   const float* before;
   float* after;
@@ -85,7 +85,7 @@ struct Convolve {
         for (std::size_t j = 0; j < kept; ++j) {
           const float input = before == nullptr ? 0.0f : before[j * channels + c];
           sum = fused_multiply_add(weight[j * channels + c], input, sum);
-          // What an input was before it is overwritten by the one behind it has been read.
+          // What an input was before it is overwritten by the one after it has been read.
           if (j > 0) after[(j - 1) * channels + c] = input;
         }
         sum = fused_multiply_add(weight[kept * channels + c], own, sum);

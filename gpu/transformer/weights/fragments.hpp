@@ -5,7 +5,7 @@
 #include "gpu/device/arithmetic.hpp"
 #include "gpu/device/tensor_core.hpp"
 
-// Where a weight lies in a matrix that is packed for the tensor core: a tile of 16 outputs is its
+// Where a weight is in a matrix that is packed for the tensor core: a tile of 16 outputs is its
 // steps of 16 inputs in order, and a step is what the 32 lanes of a warp give mma.m16n8k16 as its
 // operand A, four registers each.
 
@@ -27,7 +27,7 @@ TEMPERA_HOST_DEVICE constexpr std::size_t fragment_word(std::size_t output, std:
   return (4 * (output % 8) + input % 8 / 2) * 4 + output / 8 + 2 * (input / 8);
 }
 
-/// Where in a matrix of `in` inputs the weight of an output and an input lies, in halves of words.
+/// Where in a matrix of `in` inputs the weight of an output and an input is, in halves of words.
 TEMPERA_HOST_DEVICE constexpr std::size_t fragment_offset(std::size_t in, std::size_t output,
                                                          std::size_t input) {
   const std::size_t step = output / tile_outputs * steps_of(in) + input / step_products;

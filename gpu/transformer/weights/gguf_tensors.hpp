@@ -14,7 +14,7 @@
 namespace tempera::gpu {
 
 /// llama.cpp's name, in the files of an architecture, of a tensor that Hugging Face names so; empty
-/// where it has none.
+/// if it has none.
 std::string gguf_name(const std::string& name, std::string_view architecture);
 
 /// The value heads of a gated DeltaNet as llama.cpp's files have them, at their tiled_index:
@@ -29,7 +29,7 @@ struct TiledHeads {
   bool can_reorder_inputs(const StoredTensor& map) const;
 };
 
-/// How rows and inputs of a file's tensors are ordered, where that is not Hugging Face's way.
+/// How rows and inputs of a file's tensors are ordered, if that is not Hugging Face's way.
 struct GgufOrder {
   /// Whether elements d and d + head_dim / 2 of a query or key, which rotate together, are
   /// neighbours.

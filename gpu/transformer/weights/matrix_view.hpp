@@ -5,7 +5,7 @@
 
 namespace tempera::gpu {
 
-/// How many output features lie side by side in a packed matrix.
+/// How many output features are side by side in a packed matrix.
 constexpr std::size_t lanes = 16;
 
 /// The weights of a linear map R^in -> R^out as kernels read them. All but one of the pointers are
@@ -20,7 +20,7 @@ constexpr std::size_t lanes = 16;
 /// Under `bfloat16-pairs`, rounded to bfloat16, as words of two inputs of one output: [out / 16,
 /// pairs, 16], the pairs filled up to whole segments; see pair_word.
 ///
-/// Under each, where any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
+/// Under each, if any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
 /// multiple of 32.
 struct MatrixView {
   std::size_t in;

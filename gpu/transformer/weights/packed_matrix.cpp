@@ -43,7 +43,7 @@ bool has_quants(Packing packing) {
   return packing != Packing::float32 && packing != Packing::bfloat16 && packing != Packing::float16;
 }
 
-/// How the blocks of a matrix are stored beside quantised ones: where inputs are rounded to
+/// How the blocks of a matrix are stored beside quantised ones: if inputs are rounded to
 /// bfloat16, one that is not quantised itself is rounded once, here.
 Packing packing_beside(const StoredTensor& matrix, Arithmetic arithmetic) {
   const Packing packing = packing_of(matrix);
@@ -87,7 +87,7 @@ struct Fault {
                  "download the file again, or choose another model");
 }
 
-/// The one that comes first where a tensor is stored.
+/// The one that comes first if a tensor is stored.
 Fault first_of(const Fault& a, const Fault& b) {
   if (a.kind == Fault::Kind::none) return b;
   return b.kind == Fault::Kind::none || a.element <= b.element ? a : b;

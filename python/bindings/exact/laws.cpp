@@ -58,7 +58,7 @@ reference::Schedule schedule_of(const std::string& schedule) {
   return is_deo(schedule) ? reference::Schedule::deo : reference::Schedule::adj;
 }
 
-/// What breaks a claim, in words; "" where nothing does.
+/// What breaks a claim, in words; "" if nothing does.
 std::string explanation(const reference::ChainVerdict& verdict) {
   std::string said;
   if (verdict.moved)

@@ -56,7 +56,7 @@ class LosingDisk final : public Disk {
   }
 
  private:
-  /// Of a file or folder, whatever its name is.
+  /// The number of a file or folder, whatever its name is.
   using Number = std::uint64_t;
   using Names = std::map<std::string, Number>;
   struct Tree {

@@ -47,7 +47,7 @@ TEST_CASE("the least and the largest word of a threshold are the ends of its int
   });
 }
 
-TEST_CASE("both ends of an interval set its threshold, and so does what lies between") {
+TEST_CASE("both ends of an interval set its threshold, and so does what is between") {
   law("any total", [](std::uint64_t spread, std::uint64_t position, std::uint8_t shift) {
     const Case one(spread, position, shift);
     const Word least = least_word(one.threshold, one.total);
@@ -71,7 +71,7 @@ TEST_CASE("the least word of a threshold above 0 needs the carry") {
   });
 }
 
-TEST_CASE("a word lies between two words that are one") {
+TEST_CASE("a word is between two words that are one") {
   const Word only{{7, 0, 9, 1}};
   CHECK(value_of(word_between(only, only, 5)) == value_of(only));
 }

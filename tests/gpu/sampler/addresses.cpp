@@ -135,7 +135,7 @@ std::vector<Address> specified(const Recording& recording, Sampler sampler) {
 
 using Counter = std::function<Word(const DrawAddress&)>;
 
-/// The first thing that is wrong with the addresses of a recording; empty where nothing is.
+/// The first thing that is wrong with the addresses of a recording; empty if nothing is.
 std::string fault_of(const Recording& recording, Sampler sampler,
                      const Counter& counter = counter_of) {
   std::set<Address> addresses;

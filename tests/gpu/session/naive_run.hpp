@@ -39,7 +39,7 @@ inline Limbs philox(Limbs counter, std::uint64_t key) {
   return counter;
 }
 
-/// Where a draw stands: prompt, sample, turn, position, purpose and rung fill 32, 20, 24, 20, 16
+/// Where a draw is: prompt, sample, turn, position, purpose and rung fill 32, 20, 24, 20, 16
 /// and 16 bits of the counter, the lowest first.
 struct Address {
   std::uint64_t seed;
@@ -152,7 +152,7 @@ struct Question {
   std::vector<TokenId> terminal;
   std::vector<double> powers;
   std::vector<std::size_t> horizons, rounds, moves, sweeps;
-  /// Of equal parts of the horizon, in which restart positions are so likely; none: all alike.
+  /// How likely restart positions are in equal parts of the horizon; none: all alike.
   std::vector<std::uint64_t> restart_weights;
   bool deo = false;
   bool truncating = false;
@@ -265,7 +265,7 @@ class Chain {
     tell(m, 0);
   }
 
-  /// Position r of T lies in the last part j of J that begins, at j T/J, before it ends.
+  /// Position r of T is in the last part j of J that begins, at j T/J, before it ends.
   std::vector<std::uint64_t> restart_tickets(std::size_t m) const {
     const std::size_t horizon = asked.horizons[m], parts = asked.restart_weights.size();
     std::vector<std::uint64_t> tickets(horizon, 1);
@@ -406,7 +406,7 @@ struct Totals {
         const std::size_t horizon = run.asked.horizons[moment.stage];
         if (event.early) unspent[event.rung] += horizon + 1 - event.restart - event.tokens;
         if (event.proposed) {
-          // The tenth of 1..T that r lies in: the first d with r <= ceil((d + 1) T / 10).
+          // The tenth of 1..T that r is in: the first d with r <= ceil((d + 1) T / 10).
           std::size_t d = 0;
           while (10 * (event.restart - 1) >= (d + 1) * horizon) ++d;
           ++deciles[event.rung][d].first;

@@ -81,7 +81,7 @@ TEST_CASE("the series of a run are its own, and of two runs their means") {
   CHECK(three["rounds"]["first_answer_replicas"] == one["rounds"]["first_answer_replicas"]);
   CHECK(three["replica_rounds"] == json{Counts{5, 2}, Counts{2, 5}});
 
-  // The first run is the first one where it has ended, too.
+  // The first run is the first one if it has ended, too.
   RoundSeries cut_first(2, plan_of(rounds));
   cut_first.add(other);
   cut_first.add(filled(2, rounds, 3.0));

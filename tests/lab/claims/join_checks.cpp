@@ -21,7 +21,7 @@ std::string contents(const std::string& file) {
   return read.str();
 }
 
-/// What the check says where proofs/matrices.txt holds `matrices` and all else is as it is.
+/// What the check says if proofs/matrices.txt holds `matrices` and all else is as it is.
 lab::CheckResult finding_on(const std::string& matrices,
                             const std::string& check = "proved_matrices") {
   const test::TemporaryFolder folder;

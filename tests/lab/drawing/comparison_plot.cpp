@@ -102,11 +102,11 @@ TEST_CASE("every row of every curve is marked at its logarithms") {
         return std::abs(mark.first - x) < 0.03 && std::abs(mark.second - y) < 0.03;
       }));
     }
-  // Two places may be one where two laws are, so they are counted as they are written.
+  // Two places may be one if two laws are, so they are counted as they are written.
   CHECK(times_in(svg, "<circle") == 1 + 3 + 3 + 3 + 3);
 }
 
-TEST_CASE("a distance of zero lies at the foot") {
+TEST_CASE("a distance of zero is at the foot") {
   auto comparison = compared("four_state");
   comparison.curves[8].rows[0].tv = 0;
   CHECK_THAT(lab::comparison_panel(comparison, gpu::on_white()),
@@ -131,7 +131,7 @@ TEST_CASE("the names below the panels do not overlap, in one column or two") {
       CHECK(end <= std::stod(width[1]));
       for (const Words& other : words)
         if (&one != &other && std::abs(one.y - other.y) < 15.0 && other.x >= one.x)
-          CHECK(end + 4.0 <= other.x - 32.0);  // the other's sign stands 32 before its name
+          CHECK(end + 4.0 <= other.x - 32.0);  // the other's sign is 32 before its name
     }
   }
 }

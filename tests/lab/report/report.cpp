@@ -88,7 +88,7 @@ std::size_t times(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// The first tag that is not closed by its own end in order; empty where all are. Names of elements
+/// The first tag that is not closed by its own end in order; empty if all are. Names of elements
 /// that have no end are passed over.
 std::string unbalanced_tag(const std::string& page) {
   std::vector<std::string> open;

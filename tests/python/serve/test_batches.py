@@ -146,7 +146,7 @@ def test_a_batch_outlives_its_server(folder, faults, how):
         running.process.wait(timeout=60)
         running.process.stderr.close()
         stops += 1
-        faults(f"{how.name} in the middle of a batch", "taken up by the next server, to the same bytes")
+        faults(f"{how.name} in the middle of a batch", "resumed by the next server, to the same bytes")
         running = Server("--batch-folder", folder, "--grace", "0")
     try:
         assert stops > 0
@@ -182,7 +182,7 @@ def test_a_full_disk_ends_nothing(folder, faults):
         resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         batch = wait(running, batch)
         assert batch["request_counts"]["completed"] == 24 and batch["errors"] is None
-        faults("a full disk in the middle of a batch", "waited for, and taken up again")
+        faults("a full disk in the middle of a batch", "waited for, and resumed")
     finally:
         running.stop()
 

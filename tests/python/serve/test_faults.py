@@ -118,7 +118,7 @@ def wrong_bodies():
             yield "huge and odd numbers", wrong.encode()
 
 
-# Of the values above those that a field may have.
+# The values above that a field may have.
 FINE = {json.dumps(pair) for pair in [
     ("stop", "a"), ("stop", ["a"]), ("stop", []), ("echo", True), ("stream", True), ("logprobs", True), ("tempera", {})]}
 

@@ -72,7 +72,7 @@ def other(number):
 
 
 CUT = "however a product is cut, its bits stay"
-PRODUCT = "a product takes a bias, is added to the stream, and gated behind its activation"
+PRODUCT = "a product takes a bias, is added to the stream, and gated after its activation"
 SHAPES = "a product has the contract's bits for every batch, slot, cut and thread order"
 ATTENTION = "attention has the contract's bits for every head shape, context, fork and thread order"
 STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, any slot"

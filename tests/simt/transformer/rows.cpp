@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned rows = 5;
 constexpr unsigned pages_count = 7;
 
-/// Positions of five rows and the pages that their tokens lie in.
+/// Positions of five rows and the pages that their tokens are in.
 struct BatchArrays {
   std::vector<std::uint32_t> tokens = {3, 40, 16, 0, 49};
   std::vector<std::uint32_t> positions = {0, 15, 16, 31, 5};
@@ -84,7 +84,7 @@ TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are
                    normed.data());
       REQUIRE(different(normed, expected) == 0);
 
-      // Behind 64 other bytes of every page.
+      // After 64 other bytes of every page.
       PageBytes pages(64 + 16 * size * 2);
       const gpu::PagePart part{pages.view(), 64};
       const PageBytes before = pages;

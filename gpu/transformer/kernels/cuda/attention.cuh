@@ -31,7 +31,7 @@ struct AttentionScratch {
   unsigned splits;          // of the longest row
 };
 
-/// Where things lie in the shared memory of a block:
+/// Where things are in the shared memory of a block:
 ///   positions  [256, pitch] of 16 bytes: the keys, then the values, then the sums of the runs
 ///   queries    [Queries, 8 · chunks] float32
 ///   p          [256, Queries] float32
@@ -59,7 +59,7 @@ struct AttentionLayout {
 };
 
 /// Starts to bring the positions first … first + count − 1 of one head into shared memory, one row
-/// each; elements behind the head are zeros.
+/// each; elements after the head are zeros.
 TEMPERA_ON_DEVICE inline void bring_positions(const TokenRows& batch, const PagePart& part,
                                               unsigned row, unsigned head, unsigned size,
                                               unsigned first, unsigned count,
@@ -92,7 +92,7 @@ TEMPERA_ON_DEVICE inline float upper_bfloat16(std::uint32_t pair) {
   return from_bfloat16(static_cast<std::uint16_t>(pair >> 16));
 }
 
-/// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, where there are
+/// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, if there are
 /// gates times sigmoid(gate) and rounded once more, for the query heads first_head … first_head +
 /// heads − 1. By the whole block. gates: [heads, head_dim], or null.
 TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
@@ -125,7 +125,7 @@ TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
 }
 
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to the
-/// row's own, times sigmoid(gate) where the shape has gates. attended: [rows, heads · head_dim],
+/// row's own, times sigmoid(gate) if the shape has gates. attended: [rows, heads · head_dim],
 /// bfloat16. Grid: (splits, key_value_heads · query tiles, rows). Head size: at most 64 · Pairs.
 template <unsigned Pairs, unsigned Queries>
 TEMPERA_KERNEL(attention_threads)

@@ -9,7 +9,7 @@
 
 namespace tempera::gpu {
 
-/// The production form of `tensor-core`: the kernels of this folder, on a CUDA device, or, where
+/// The production form of `tensor-core`: the kernels of this folder, on a CUDA device, or, if
 /// this program was built for the host, on fibers, thread by thread and so slowly that only tests
 /// use it. Same bits as the host's form: docs/arithmetic.md.
 ///
@@ -19,10 +19,10 @@ namespace tempera::gpu {
 class CudaKernels final : public Kernels {
  public:
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
-  /// @param shared_bytes shared memory of a block, where that is less than the device gives (on
+  /// @param shared_bytes shared memory of a block, if that is less than the device gives (on
   /// fibers 227 KiB, as an H200). It changes no bit.
   /// @param steps how whole steps are queued; tests hold one form against the other
-  /// @throw BadInput where there is no device
+  /// @throw BadInput if there is no device
   explicit CudaKernels(std::uint64_t seed = 1,
                        std::optional<std::size_t> shared_bytes = std::nullopt,
                        StepForm steps = StepForm::graph);

@@ -7,7 +7,7 @@
 #include "gpu/transformer/weights/quantised_block.hpp"
 
 // Quantised weights on their way into the tensor core. A pair is two steps of a tile: 32 inputs of
-// 16 outputs, in at most 1 KiB. Its bytes lie in shared memory as in a stored block of 32 inputs:
+// 16 outputs, in at most 1 KiB. Its bytes are in shared memory as in a stored block of 32 inputs:
 //   q8_0   d[16], words[8][16]
 //   q4_0   d[16], words[4][16]
 //   q4_1   d[16], m[16], words[4][16]

@@ -13,9 +13,9 @@
 // nothing else and runs on across units, windows and jobs: as fragments, of which each lane copies
 // its own registers' 16 bytes and reads back only those, or as quantised blocks, which a warp
 // copies and makes fragments of when it uses them (packed_weights.cuh). The inputs of a window of
-// segments lie in shared memory for all warps. Which block or warp computes a segment changes
+// segments are in shared memory for all warps. Which block or warp computes a segment changes
 // nothing in it, and segments are added in ascending order by whoever adds them (Adding): in shared
-// memory where a job has all of them, else from scratch memory, by the block that comes last or by
+// memory if a job has all of them, else from scratch memory, by the block that comes last or by
 // a second kernel.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
@@ -80,7 +80,7 @@ TEMPERA_ON_DEVICE inline float sum_of_segments(const ProductPlan& plan, const fl
   return sum;
 }
 
-/// Adds the segments of a token's result `place`, where it is `there`, and hands it to the
+/// Adds the segments of a token's result `place`, if it is `there`, and hands it to the
 /// epilogue. By whole warps: sixteen neighbouring threads have a tile of one token.
 template <class Epilogue>
 TEMPERA_ON_DEVICE inline void add_result(const ProductPlan& plan, const float* scratch,

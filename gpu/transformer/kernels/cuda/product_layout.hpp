@@ -19,7 +19,7 @@ constexpr unsigned segments_together = 8;
 constexpr unsigned product_warps = 8;
 constexpr unsigned product_threads = product_warps * 32;
 
-/// Where things lie in the shared memory of a block of the product, for 8 · TokenTiles tokens:
+/// Where things are in the shared memory of a block of the product, for 8 · TokenTiles tokens:
 ///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way, two
 ///           fragments' room for a pair of steps that is packed
 ///   inputs  [window, tokens, input_pitch] bfloat16
@@ -44,7 +44,7 @@ struct ProductLayout {
   TEMPERA_HOST_DEVICE static constexpr std::size_t sum_floats(unsigned tiles) {
     return std::size_t{tiles} * tokens * sum_pitch;
   }
-  /// Of a job of so many tiles; without sums where other blocks add them.
+  /// The shared memory of a job of so many tiles. It holds no sums if other blocks add them.
   static constexpr std::size_t shared_bytes(unsigned stages, unsigned window, unsigned tiles,
                                             bool whole) {
     const std::size_t sums = window == 1 ? 1 : window + 1;

@@ -11,7 +11,7 @@
 // record side by side: convolution, norms of queries and keys, strengths, decays. The second walks
 // the tokens of a record: a block has one value head and holds its memory in shared memory from
 // the first row to the last, prompts too, so that it makes no difference where a text was cut. It
-// keeps the state behind each checkpoint and behind the last row.
+// keeps the state after each checkpoint and after the last row.
 //
 // Bytes of a decode step: a head reads its memory once and writes it once, 2 · 4 · key_dim ·
 // value_dim (128 KiB at 128 x 128), all by 16 bytes; besides, 4 · (2 key_dim + 3 value_dim) of
@@ -25,10 +25,10 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 constexpr unsigned convolving_warps = 8;
 constexpr unsigned walking_threads = 128;
-/// Tokens whose vectors a block brings at a time, where a record has several rows.
+/// Tokens whose vectors a block brings at a time, if a record has several rows.
 constexpr unsigned tokens_at_a_time = 4;
 
-/// Where things lie in the shared memory of a block that walks a head:
+/// Where things are in the shared memory of a block that walks a head:
 ///   memory   [key_dim, pitch] float32, the columns side by side
 ///   tokens   [group, token_floats]: query, key, value, gate, strength, decay
 ///   outputs  [2, value_dim]: of this token and of the one before
@@ -87,7 +87,7 @@ TEMPERA_ON_DEVICE inline unsigned record_of_row(const TokenRows& batch, unsigned
 
 /// What the convolution of one row sees: the inputs of a record's state, then those of its rows.
 struct ConvolutionWindow {
-  const float* kept;  // [taps - 1, channels], null where the text begins
+  const float* kept;  // [taps - 1, channels], null if the text begins
   unsigned taps_kept;
   unsigned channels;
   const float* rows;  // of the record's first row on
@@ -206,7 +206,7 @@ TEMPERA_ON_DEVICE inline void apply_to_columns(const HeadLayout& layout, const f
   }
 }
 
-/// The latest inputs of the convolution behind every checkpoint and the last row, of this block's
+/// The latest inputs of the convolution after every checkpoint and the last row, of this block's
 /// share of the channels.
 TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const TokenRows& batch,
                                           unsigned record, const PagePart& inputs,
@@ -223,7 +223,7 @@ TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const Tok
     const ConvolutionWindow window = window_of(shape, batch, record, row, inputs, projected);
     float* const after = state_pointers(batch.recurrent, record, position, inputs).after;
     for (unsigned channel = begin + simt::thread(); channel < end; channel += walking_threads) {
-      // Where they stand in the same state, each is read before the one that overwrites it.
+      // If they are in the same state, each is read before the one that overwrites it.
       for (unsigned i = 0; i < window.taps_kept; ++i) {
         after[i * channels + channel] = window(rows + i, channel);
       }

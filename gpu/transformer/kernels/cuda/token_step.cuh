@@ -29,9 +29,9 @@ struct StepCounts {
 /// What a step is told of one slot.
 struct StepInput {
   std::uint32_t token;
-  std::uint32_t is_drawn;  // 1 where the token is the slot's last winner, 0 where it is `token`
+  std::uint32_t is_drawn;  // 1 if the token is the slot's last winner, 0 if it is `token`
   std::uint32_t position;
-  std::uint32_t asked_page;  // where the token lies whose logits are asked for
+  std::uint32_t asked_page;  // where the token is whose logits are asked for
   std::uint32_t asked_slot;
 };
 
@@ -41,7 +41,7 @@ struct StepUpdate {
   const StepInput* inputs;                   // [rows]
   const PagedCache::PageCopy* copies;        // [counts->copies]
   const PagedCache::PageCopy* state_copies;  // [counts->state_copies]
-  const PageEntry* entries;                  // [counts->entries], and those of states behind them
+  const PageEntry* entries;                  // [counts->entries], and those of states after them
 };
 
 /// What the kernels of the model read of a step's rows, in device memory.
@@ -54,8 +54,8 @@ struct StepTables {
   std::uint32_t* page_table;   // [slots, row_pages]
   std::uint32_t* asked_pages;  // [rows]
   std::uint32_t* asked_slots;  // [rows]
-  // Of a model with recurrent states, each row a record of its own.
-  std::uint32_t row_states;    // that a row's table has room for; 0 where there are none
+  // What a model with recurrent states needs; each row is a record of its own.
+  std::uint32_t row_states;    // that a row's table has room for; 0 if there are none
   std::uint32_t* first_row;    // [rows + 1]
   std::uint32_t* first_state;  // [rows]
   std::uint32_t* state_table;  // [slots, row_states]
@@ -167,7 +167,7 @@ class CudaTokenStep final : public TokenStep {
   simt::Stream& stream_;
   unsigned multiprocessors_;
   Room room_;
-  bool in_step_ = false;  // where a step has failed, what the device holds is not known
+  bool in_step_ = false;  // if a step has failed, what the device holds is not known
   SlotTables slot_tables_;
   SlotTables slot_states_;                     // of states, in the same slots
   std::vector<std::optional<TokenId>> drawn_;  // [slots], as the device holds them
@@ -312,7 +312,7 @@ inline RowBatch CudaTokenStep::batch_of(const Shape& shape, std::size_t vocabula
 
 inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
   const std::size_t rows = shape.rows;
-  // Seven of them, one element longer in all, and the tables of all slots behind.
+  // Seven of them, one element longer in all, and the tables of all slots after.
   std::uint32_t* const arrays = tables_.data();
   std::uint32_t* const page_table = arrays + 7 * room_.rows + 1;
   const StepTables tables{static_cast<std::uint32_t>(rows),

@@ -5,11 +5,11 @@
 #include "gpu/transformer/kernels/host/run_products.hpp"
 
 // Sums of pairs of the arithmetic `bfloat16-pairs`: rows of inputs with blocks of 16 results that
-// lie side by side. Matrix products, scores and sums of values are all made of them.
+// are side by side. Matrix products, scores and sums of values are all made of them.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// Whether a tile's two chains go side by side: where registers are few, one waits in memory.
+/// Whether a tile's two chains go side by side: if registers are few, one waits in memory.
 constexpr bool chains_side_by_side = register_lanes == 16;
 /// Rows and blocks of a tile, whose sums stay in registers: two chains and the total of each, 24 of
 /// AVX-512's 32.
@@ -30,7 +30,7 @@ struct WordInputs {
 };
 
 #if defined(__FMA__) && !defined(__AVX512BF16__)
-/// As above, made floats: [rows, 2 stride].
+/// The same inputs, made floats: [rows, 2 stride].
 struct FloatInputs {
   const float* values;
   std::size_t stride;  // in pairs
@@ -140,7 +140,7 @@ inline void add_pair_tile_of(std::size_t rows, const Inputs& inputs, const Weigh
   add_pair_tile<Rows, Blocks>(inputs, weights, block, pairs, totals, stride);
 }
 
-/// As add_pair_tile, for any number of rows and blocks, while SubnormalsAreZero: a function of its
+/// Does what add_pair_tile does, for any number of rows and blocks, while SubnormalsAreZero: a function of its
 /// own, so that nothing is computed before or after.
 template <class Inputs, class Weights>
 [[gnu::noipa]] void add_pair_products(std::size_t rows, std::size_t blocks, std::size_t pairs,

@@ -12,7 +12,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Pairs of a run: those of its blocks stay near the core while all rows take them.
 constexpr std::size_t run_pairs = 128;
 
-/// Room for a run of a block, where it has to be made.
+/// Room for a run of a block, if it has to be made.
 struct alignas(64) PairRoom {
   std::uint32_t words[run_pairs * lanes];
 };

@@ -13,13 +13,13 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// The products of an item, aligned so that no vector of them lies in two lines of a cache.
+/// The products of an item, aligned so that no vector of them is in two lines of a cache.
 struct alignas(64) ItemProducts {
   float of_row[item_rows][most_item_outputs];
 };
 
 /// The inputs of a product, run by run: [runs, rows, stride], the last run of a row filled up. Rows
-/// lie a line further apart than a run is long, lest those of a tile share the same few places of
+/// are a line further apart than a run is long, lest those of a tile share the same few places of
 /// the first-level cache.
 struct PackedInputs {
   static constexpr std::size_t stride = run_length + 16;
@@ -30,7 +30,7 @@ struct PackedInputs {
   static std::size_t floats(std::size_t rows, std::size_t in) {
     return (in + run_length - 1) / run_length * rows * stride;
   }
-  /// Of a run that begins at an input, from a row on.
+  /// The inputs of a run that begins at `begin`, from a row on.
   const float* run(std::size_t begin, std::size_t row) const {
     return values + (begin / run_length * rows + row) * stride;
   }
@@ -67,7 +67,7 @@ struct FloatRun {
   }
 };
 
-/// As above, of bfloat16s: the first tile makes them floats among its sums and leaves them for the
+/// A run of bfloat16s. The first tile makes them floats among its sums and leaves them for the
 /// others, because a loop of its own would wait for what it reads and writes.
 struct Bfloat16Run {
   const std::uint16_t* stored[tile_blocks];  // [inputs, lanes]
@@ -82,7 +82,7 @@ struct Bfloat16Run {
 };
 
 /// Inputs that one turn of a tile's loop takes: the loop's own instructions would otherwise have a
-/// tenth of the units that multiply and add. Where registers are few they would spill.
+/// tenth of the units that multiply and add. If registers are few they would spill.
 constexpr int inputs_together = register_lanes == 16 ? 4 : 1;
 
 /// Calls work(0), .. work(Count - 1), each number a constant. In a loop over its places an array is

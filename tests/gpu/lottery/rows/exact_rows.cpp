@@ -14,7 +14,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Pseudo-random rows, one in sixteen tokens forbidden; the largest logit lies in another chunk of
+/// Pseudo-random rows, one in sixteen tokens forbidden; the largest logit is in another chunk of
 /// each row, and the later chunks are the likelier ones.
 std::vector<float> row_of(std::size_t number, std::size_t vocabulary) {
   std::vector<float> row;

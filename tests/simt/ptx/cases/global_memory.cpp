@@ -62,7 +62,7 @@ TEST_CASE("a store is seen by its own block at once, and by others after two fen
   CHECK(run.memory.stale_loads() == 7);
 }
 
-TEST_CASE("a fence covers another thread's store where a barrier lies between") {
+TEST_CASE("a fence covers another thread's store where a barrier is between") {
   TwoBlocks run;
   run.write(0, 0, 8);
   run.as(0, 1).fence();
