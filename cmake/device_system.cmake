@@ -1,4 +1,4 @@
-# Thrust's device system. The same .cu sources are CUDA where TEMPERA_DEVICE is CUDA and plain C++
+# Thrust's device system. The same .cu sources are CUDA if TEMPERA_DEVICE is CUDA and plain C++
 # everywhere else, so that host and device run one text.
 add_library(tempera_device INTERFACE)
 find_package(Threads REQUIRED)

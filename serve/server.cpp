@@ -93,7 +93,8 @@ class Server::Work {
     return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
   }
 
-  static std::vector<std::pair<std::string, std::string>> hidden_paths_of(const ServerOptions& options) {
+  static std::vector<std::pair<std::string, std::string>> hidden_paths_of(
+      const ServerOptions& options) {
     std::vector<std::pair<std::string, std::string>> hidden_paths;
     const auto add = [&](const std::string& path, const std::string& name) {
       // A word alone says nothing of this machine, and messages may have it for other reasons.

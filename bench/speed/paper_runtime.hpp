@@ -61,7 +61,8 @@ struct MeasuredRuntime {
   std::uint64_t graph_replays = 0;  ///< steps of CUDA kernels, each one graph; 0 on a host
 
   double tokens_per_second() const { return static_cast<double>(decode_tokens) / seconds; }
-  /// The seconds of a problem's budget, measured if the runs are complete, else at the rate that was.
+  /// The seconds of a problem's budget, measured if the runs are complete, else at the rate that
+  /// was.
   double seconds_per_problem() const {
     const auto side_by_side = static_cast<double>(problems);
     return complete ? seconds / side_by_side : static_cast<double>(budget) / tokens_per_second();

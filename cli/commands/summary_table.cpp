@@ -110,7 +110,7 @@ std::string rounds_table(const nlohmann::ordered_json& rounds, const std::string
   std::string table = "  rung  " + title + ", after stage.round\n      ";
   for (const std::size_t i : shown) {
     const std::string heading = std::to_string(rounds.at("stages").at(i).get<std::size_t>()) + '.' +
-                              std::to_string(rounds.at("rounds").at(i).get<std::size_t>());
+                                std::to_string(rounds.at("rounds").at(i).get<std::size_t>());
     std::snprintf(cell, sizeof cell, " %9s", heading.c_str());
     table += cell;
   }

@@ -22,8 +22,8 @@ constexpr std::size_t register_lanes = 4;
 typedef float FloatRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint32_t BitsRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint16_t HalfRegister __attribute__((vector_size(2 * register_lanes)));
-// These are registers in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time, and
-// through the stack.)
+// These are registers in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time,
+// and through the stack.)
 typedef FloatRegister FloatsInMemory __attribute__((aligned(4), may_alias));
 typedef BitsRegister WordsInMemory __attribute__((aligned(4), may_alias));
 typedef HalfRegister HalvesInMemory __attribute__((aligned(2), may_alias));

@@ -15,8 +15,7 @@ namespace {
 }
 
 /// Reads `key`, which the line must go on with, and the whole number after it.
-std::uint64_t number_after(std::string_view& line, std::string_view key,
-                            const std::string& where) {
+std::uint64_t number_after(std::string_view& line, std::string_view key, const std::string& where) {
   if (!line.starts_with(key)) refuse(where);
   line.remove_prefix(key.size());
   std::uint64_t number = 0;

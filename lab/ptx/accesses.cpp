@@ -19,7 +19,8 @@ constexpr std::uintptr_t sector_bytes = 32;
 
 void Accesses::note(unsigned line, Space space, const void* at, std::size_t bytes) {
   const std::size_t block =
-      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) * coordinates.blocks.x +
+      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) *
+          coordinates.blocks.x +
       coordinates.block.x;
   const std::size_t time = times_[{block, coordinates.thread, line, space}]++;
   const unsigned warp = coordinates.thread / gpu::simt::warp_lanes;

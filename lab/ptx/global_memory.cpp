@@ -14,7 +14,8 @@ using gpu::simt::coordinates;
 constexpr std::uintptr_t word_bytes = sizeof(std::uint32_t);
 
 std::size_t running_block_number() {
-  return (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) * coordinates.blocks.x +
+  return (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) *
+             coordinates.blocks.x +
          coordinates.block.x;
 }
 

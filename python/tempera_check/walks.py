@@ -14,7 +14,7 @@ most_decisions = 1000  # on one path
 
 
 class Share:
-    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt where a path is wide enough."""
+    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt if a path is wide enough."""
 
     def __init__(self, mine=0, of=1):
         self.mine, self.of, self._counted = mine, of, 0

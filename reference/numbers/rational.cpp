@@ -27,7 +27,8 @@ Integer decimal_integer(std::string_view digits) {
 std::optional<Rational> parse_decimal(std::string_view text) {
   const auto point = text.find('.');
   const auto whole = text.substr(0, point);
-  const auto decimals = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
+  const auto decimals =
+      point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
   if (!all_digits(whole) || (point != std::string_view::npos && !all_digits(decimals)))
     return std::nullopt;
   return Rational(Rational(decimal_integer(std::string(whole) + std::string(decimals))) /

@@ -28,7 +28,8 @@ struct GenerationMakings {
   const GenerationLimits& limits;
   /// A message without the place of anything on this machine.
   std::function<std::string(std::string)> without_paths;
-  /// The digest of the model's files, which is the same for all shards of a batch; empty without shards.
+  /// The digest of the model's files, which is the same for all shards of a batch; empty without
+  /// shards.
   std::string model_digest = {};
 };
 
@@ -106,8 +107,8 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   std::vector<std::string_view> lines_;
   std::vector<std::vector<std::size_t>> dealt_;  ///< the lines of each shard, ascending
   std::vector<std::size_t> order_;               ///< the lines of samples.jsonl
-  std::vector<std::size_t> offset_of_;  ///< of each line in it; beyond all if it has none
-  std::set<std::size_t> taken_;         ///< shards whose answers are here
+  std::vector<std::size_t> offset_of_;           ///< of each line in it; beyond all if it has none
+  std::set<std::size_t> taken_;                  ///< shards whose answers are here
   bool is_waiting_for_shards_ = false;
   std::size_t written_ = 0;  ///< answers in samples.jsonl
   std::size_t next_ = 0;     ///< of this shard's lines, the first neither begun nor answered

@@ -62,7 +62,7 @@ TEST_CASE("what is no place for a file is refused and stays what it is") {
   std::filesystem::create_directories(work / "folder");
   REQUIRE(mkfifo((work / "pipe").c_str(), 0600) == 0);
   for (const auto& path : {work / "folder", work / "pipe", work / "no folder" / "page",
-                            std::filesystem::path("/dev/null")}) {
+                           std::filesystem::path("/dev/null")}) {
     CAPTURE(path.string());
     CHECK_THROWS_AS(disk.require_replaceable(path), BadInput);
     CHECK_THROWS_AS(disk.replace(path, "content"), BadInput);

@@ -64,7 +64,8 @@ SamplingSettings settings_of_runs() {
   return settings;
 }
 
-/// The settings for one with recurrent layers: records pass a page, two checkpoints of the state and a split.
+/// The settings for one with recurrent layers: records pass a page, two checkpoints of the state
+/// and a split.
 SamplingSettings settings_of_recurrent_runs() {
   SamplingSettings settings = settings_of_runs();
   settings.prompts = {{"one", recurrent::text_of(59)}, {"other", recurrent::text_of(250)}};

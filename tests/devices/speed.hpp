@@ -33,11 +33,11 @@ struct StepsToMeasure {
   std::size_t regenerated = 0;    ///< tokens of each rung in a round
   std::vector<std::size_t> runs;  ///< of PPT side by side, for K = 4 against K = 1
 };
-/// Measures whole steps, what is between them, the draw's share, prefill, rounds of K = 4 against K =
-/// 1, and swaps.
+/// Measures whole steps, what is between them, the draw's share, prefill, rounds of K = 4 against K
+/// = 1, and swaps.
 void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what);
-/// Measures a model with recurrent layers: one of these layers between its matrices, against twice the
-/// bytes of its memories, and whole steps after `context` tokens.
+/// Measures a model with recurrent layers: one of these layers between its matrices, against twice
+/// the bytes of its memories, and whole steps after `context` tokens.
 void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
                        const std::vector<std::size_t>& batches, std::size_t context);
 /// Seconds of a step of one row of a small shape.

@@ -67,7 +67,8 @@ __device__ inline void copy_async(void* shared, const void* global, bool there =
                "r"(there ? 16 : 0)
                : "memory");
 }
-/// Copies as copy_async does, what is read once and in order: it asks the second-level cache for 256 bytes.
+/// Copies as copy_async does, what is read once and in order: it asks the second-level cache for
+/// 256 bytes.
 __device__ inline void copy_stream_async(void* shared, const void* global) {
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(target), "l"(global)

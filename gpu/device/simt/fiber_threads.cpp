@@ -75,8 +75,9 @@ void give_way() {
 }
 
 std::string where_it_is() {
-  return "block (" + std::to_string(coordinates.block.x) + ", " + std::to_string(coordinates.block.y) + ", " +
-         std::to_string(coordinates.block.z) + "), thread " + std::to_string(coordinates.thread);
+  return "block (" + std::to_string(coordinates.block.x) + ", " +
+         std::to_string(coordinates.block.y) + ", " + std::to_string(coordinates.block.z) +
+         "), thread " + std::to_string(coordinates.thread);
 }
 
 /// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
@@ -244,10 +245,10 @@ bool run_round(Block& block, const LaunchShape& shape) {
   const auto z = static_cast<unsigned>(block.number / shape.blocks.x / shape.blocks.y);
   machine->block = &block;
   coordinates = {0,
-           shape.threads,
-           {x, y, z},
-           shape.blocks,
-           reinterpret_cast<unsigned char*>(block.shared.data())};
+                 shape.threads,
+                 {x, y, z},
+                 shape.blocks,
+                 reinterpret_cast<unsigned char*>(block.shared.data())};
   for (const unsigned t : able) {
     coordinates.thread = t;
     machine->host.switch_to(*block.threads[t].fiber);

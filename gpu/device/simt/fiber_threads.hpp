@@ -134,7 +134,8 @@ inline thread_local constinit std::vector<std::uint64_t>* loads_shared_by_blocks
 inline void count_loads_shared_by_blocks(std::size_t floats) {
   if (loads_shared_by_blocks == nullptr) return;
   const std::size_t number =
-      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) * coordinates.blocks.x +
+      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) *
+          coordinates.blocks.x +
       coordinates.block.x;
   if (number >= loads_shared_by_blocks->size()) loads_shared_by_blocks->resize(number + 1);
   (*loads_shared_by_blocks)[number] += floats;

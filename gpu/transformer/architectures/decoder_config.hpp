@@ -73,7 +73,8 @@ std::vector<double> read_rope_factors(const GgufFile& file, const std::string& t
 /// @throw BadInput naming `where` unless heads share keys evenly and have an even size
 void require_consistent(const DecoderConfig& config, const std::string& where);
 
-/// How a row of queries, keys and values is laid out in its buffer: three parts of a stacked matrix.
+/// How a row of queries, keys and values is laid out in its buffer: three parts of a stacked
+/// matrix.
 AttentionShape attention_shape(const DecoderConfig& config);
 
 }  // namespace tempera::gpu

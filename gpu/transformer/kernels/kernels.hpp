@@ -47,9 +47,9 @@ struct LogitRows {
   float* tile_largest = nullptr;  // [rows, out / 16 rounded up]; null if nobody asks for them
 };
 
-/// How the queries, keys and values of one row are laid out in a buffer: queries [heads, head_dim] from 0
-/// on, keys and values [key_value_heads, head_dim] from key_begin and value_begin on, and, if
-/// what is attended has gates, these [heads, head_dim] from gate_begin on.
+/// How the queries, keys and values of one row are laid out in a buffer: queries [heads, head_dim]
+/// from 0 on, keys and values [key_value_heads, head_dim] from key_begin and value_begin on, and,
+/// if what is attended has gates, these [heads, head_dim] from gate_begin on.
 struct AttentionShape {
   std::size_t heads;
   std::size_t key_value_heads;

@@ -44,8 +44,9 @@ struct StatePointers {
   const float* before;
   float* after;
 };
-TEMPERA_HOST_DEVICE inline StatePointers state_pointers(const RecurrentRows& rows, std::size_t record,
-                                                    std::size_t position, const PagePart& part) {
+TEMPERA_HOST_DEVICE inline StatePointers state_pointers(const RecurrentRows& rows,
+                                                        std::size_t record, std::size_t position,
+                                                        const PagePart& part) {
   const std::uint32_t* states = rows.state_table + rows.first_state[record];
   float* after = part_of_page<float>(part, states[position / state_tokens]);
   if (position % state_tokens != 0) return {after, after};

@@ -127,8 +127,8 @@ Entry read_entry(GgufCursor& cursor, const std::string& named, std::uint64_t fil
 }
 
 /// Gives every tensor its bytes, which follow one another at multiples of the alignment.
-void assign_data(std::vector<Entry>& entries, std::span<const std::byte> data, std::uint64_t alignment,
-           const std::string& file) {
+void assign_data(std::vector<Entry>& entries, std::span<const std::byte> data,
+                 std::uint64_t alignment, const std::string& file) {
   std::vector<Entry*> order;
   for (auto& entry : entries) order.push_back(&entry);
   std::sort(order.begin(), order.end(),

@@ -99,7 +99,7 @@ std::optional<std::vector<std::byte>> in_order(const TiledHeads& heads, std::str
   const bool is_after_keys = ends_with_any(name, {"in_proj_qkv.weight", "conv1d.weight"});
   const bool is_rows =
       is_after_keys || ends_with_any(name, {"in_proj_z.weight", "in_proj_b.weight",
-                                             "in_proj_a.weight", ".A_log", ".dt_bias"});
+                                            "in_proj_a.weight", ".A_log", ".dt_bias"});
   if (!is_rows &&
       !(name.ends_with("linear_attn.out_proj.weight") && heads.can_reorder_inputs(stored))) {
     return std::nullopt;

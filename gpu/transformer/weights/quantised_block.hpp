@@ -8,12 +8,12 @@
 #include "gpu/transformer/weights/matrix_view.hpp"
 #include "gpu/transformer/weights/weight_value.hpp"
 
-// How quantised weights are laid out in a packed matrix. A block is `lanes` outputs of it, all stored in one
-// type; it is stored blocks of 32 or 256 inputs in order, and in each the 16 outputs are side by
-// side: first what they are scaled by, then words of 32 bits that hold the quants of one output for
-// consecutive inputs, the first in the lowest bits. The bits are those of the file (Q4_K's scales
-// and minima take eight bits instead of six), and weight_of_block gives what dequantise gives.
-// Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
+// How quantised weights are laid out in a packed matrix. A block is `lanes` outputs of it, all
+// stored in one type; it is stored blocks of 32 or 256 inputs in order, and in each the 16 outputs
+// are side by side: first what they are scaled by, then words of 32 bits that hold the quants of
+// one output for consecutive inputs, the first in the lowest bits. The bits are those of the file
+// (Q4_K's scales and minima take eight bits instead of six), and weight_of_block gives what
+// dequantise gives. Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
 
 namespace tempera::gpu {
 

@@ -70,7 +70,7 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each object of a JSONL file, or of a file that is one JSON array, with the where it is at."""
+    """Each object of a JSONL file, or of a file that is one JSON array, with its file and line."""
     text = read_text(path)
     if text.lstrip().startswith("["):
         for number, record in enumerate(parse_json(text, str(path)), 1):

@@ -35,7 +35,8 @@ TEST_CASE("ladder prints the acceptances before and after, as a table and as JSO
   CHECK(report["pilots"].size() <= 3);
   CHECK(report["before"] == report["pilots"][0]);
   CHECK(report["powers"] == report["after"]["powers"]);
-  // There are 12 positions in ten parts; 30 rounds, of which the second half counts, 8 runs, 4 rungs.
+  // There are 12 positions in ten parts; 30 rounds, of which the second half counts, 8 runs, 4
+  // rungs.
   const json& best = report["after"];
   std::size_t restarts = 0, changes = 0;
   double largest = 0.0;

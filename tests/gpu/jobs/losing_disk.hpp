@@ -126,7 +126,7 @@ class LosingDisk final : public Disk {
       if (final_name.ends_with(beside)) final_name.resize(final_name.size() - beside.size());
       if (is_left.find(final_name) == is_left.end())
         is_left[final_name] = leaves == Leaves::names || leaves == Leaves::everything ||
-                         (leaves == Leaves::some && random_() % 2 == 0);
+                              (leaves == Leaves::some && random_() % 2 == 0);
       const auto here = is_left[final_name] ? numbers.second : numbers.first;
       if (!here) continue;
       if (now.folders.contains(*here) || forced_.folders.contains(*here)) {

@@ -110,7 +110,7 @@ std::vector<Address> specified(const Recording& recording, Sampler sampler) {
       const auto at = [&, prompt = run.first, sample = run.second](
                           std::uint64_t position, Purpose purpose, std::uint64_t outcomes) {
         addresses.push_back({seed, prompt, sample, event.rung, event.turn, position,
-                          static_cast<std::uint64_t>(purpose), outcomes});
+                             static_cast<std::uint64_t>(purpose), outcomes});
       };
       std::uint64_t& own = length[event.rung];
       if (event.kind == Event::Kind::extension) {

@@ -689,7 +689,8 @@ TEST_CASE("with every option on, events and summary are the replay's, early reje
   CHECK(totals.unspent[1] != totals.unspent[2]);
 }
 
-TEST_CASE("with every option on, a run that is resumed from its journal alone leaves the same bytes") {
+TEST_CASE(
+    "with every option on, a run that is resumed from its journal alone leaves the same bytes") {
   const naive::Row row = scattered_row(6, 24, -2.0F);
   TableModel model(6, row);
   const test::TemporaryFolder work;

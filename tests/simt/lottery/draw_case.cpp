@@ -75,7 +75,7 @@ void DrawCase::select_ends() {
       sums.push_back(sums.back() + tickets_of(logit(row, v), largest, power));
     // A threshold of the sum before a token selects that token, one less the token before it.
     const std::size_t indices[] = {RowBatch::chunk, RowBatch::chunk + 8 * (1 + row),
-                                  2 * RowBatch::chunk, 1};
+                                   2 * RowBatch::chunk, 1};
     const std::size_t index = std::min(indices[row / 2 % 4], vocabulary_ - 1);
     const std::uint64_t threshold = sums[index] == 0 ? 0 : sums[index] - row % 2;
     request.counter = counter_giving(least_word(threshold, sums.back()), request.seed);

@@ -27,10 +27,10 @@ class Plant:
     module: str
     kernels: str  # a pattern of their names
     opcode: str  # a pattern of the instructions that are edited
-    edit: object  # of an instruction: another one, or None where it is left out
+    edit: object  # of an instruction: another one, or None if it is left out
     case: str  # of tests/simt, by name
     memory: str = "plain"  # or "worst": what a thread may see of what others write
-    only: object = None  # of the instructions that match: the numbers of those that are edited; all where it is None
+    only: object = None  # of the instructions that match: the numbers of those that are edited; all if it is None
 
 
 def replaced(item, **fields):
@@ -111,7 +111,7 @@ PLANTS = [
 
 
 def planted(plant, module):
-    """A module of the plant's kernels, edited. Stops where the plant has lost its instructions."""
+    """A module of the plant's kernels, edited. Stops if the plant has lost its instructions."""
     kernels = []
     for kernel in module.kernels:
         if not re.search(plant.kernels, kernel.name):

@@ -20,7 +20,8 @@ struct CudaKernels::Device {
   // Room for partial results, kept between launches; the counters are zero between them.
   DeviceMemory<float> scratch;
   DeviceMemory<std::uint32_t> counters;
-  // The plans of all products so far, by rows, in, out, tiles, gated. A plan takes longer than its launch.
+  // The plans of all products so far, by rows, in, out, tiles, gated. A plan takes longer than its
+  // launch.
   std::map<std::array<unsigned, 5>, ProductPlan> plans;
 
   const ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated) {

@@ -104,7 +104,8 @@ TEMPERA_ON_DEVICE inline ConvolutionWindow window_of(const RecurrentShape& shape
                                                      const TokenRows& batch, unsigned record,
                                                      unsigned first, const PagePart& inputs,
                                                      const float* projected) {
-  const StatePointers pointers = state_pointers(batch.recurrent, record, batch.positions[first], inputs);
+  const StatePointers pointers =
+      state_pointers(batch.recurrent, record, batch.positions[first], inputs);
   return {pointers.before, static_cast<unsigned>(shape.taps - 1),
           static_cast<unsigned>(channels_of(shape)), projected + first * shape.row_floats,
           shape.row_floats};
@@ -260,7 +261,8 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
   const std::size_t memory_begin = std::size_t{head} * key_dim * layout.columns;
   const std::size_t answer_head = answer_index(shape, head);
 
-  const StatePointers begin = state_pointers(records, record, batch.positions[first], states.memories);
+  const StatePointers begin =
+      state_pointers(records, record, batch.positions[first], states.memories);
   const float* const before = (begin.before == nullptr ? begin.after : begin.before) + memory_begin;
   for_each_vector(layout, [&](unsigned in_state, unsigned on_chip) {
     simt::copy_async(memory + on_chip, before + in_state, begin.before != nullptr);
@@ -282,7 +284,7 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
           : offset < token_floats - 2
               ? buffer[shape.gate_begin + head * value_dim + offset - 2 * key_dim - value_dim]
           : offset == token_floats - 2 ? buffer[shape.strength_begin + head]
-                                      : buffer[shape.decay_begin + head];
+                                       : buffer[shape.decay_begin + head];
     }
     simt::wait_copies<0>();
     simt::barrier();

@@ -27,7 +27,8 @@ embed_rows(const std::uint32_t* fragments, const TokenRows batch, unsigned size,
   const unsigned steps = (size + 15) / 16;
   const std::uint32_t* tile = fragments + std::size_t{token / 16} * steps * 128;
   for (unsigned i = simt::thread(); i < size; i += row_threads) {
-    // Lane 4 g + t has the pairs of inputs (2 t, 2 t + 1) and those 8 further on, of outputs g and g
+    // Lane 4 g + t has the pairs of inputs (2 t, 2 t + 1) and those 8 further on, of outputs g and
+    // g
     // + 8.
     const unsigned lane = token % 8 * 4 + i % 8 / 2;
     const unsigned word = token % 16 / 8 + i % 16 / 8 * 2;
@@ -77,7 +78,8 @@ normalize_rows(const float* states, const float* weight, unsigned size, float ep
   normalize_by_block(states + begin, weight, size, epsilon, normed + begin);
 }
 
-/// Does what normalize_rows does, into the slots of the rows' tokens. target: [page_tokens, size], bfloat16.
+/// Does what normalize_rows does, into the slots of the rows' tokens. target: [page_tokens, size],
+/// bfloat16.
 TEMPERA_KERNEL(row_threads)
 normalize_into_slots(const float* states, const float* weight, const TokenRows batch, unsigned size,
                      float epsilon, const PagePart target) {

@@ -140,8 +140,8 @@ inline void add_pair_tile_of(std::size_t rows, const Inputs& inputs, const Weigh
   add_pair_tile<Rows, Blocks>(inputs, weights, block, pairs, totals, stride);
 }
 
-/// Does what add_pair_tile does, for any number of rows and blocks, while SubnormalsAreZero: a function of its
-/// own, so that nothing is computed before or after.
+/// Does what add_pair_tile does, for any number of rows and blocks, while SubnormalsAreZero: a
+/// function of its own, so that nothing is computed before or after.
 template <class Inputs, class Weights>
 [[gnu::noipa]] void add_pair_products(std::size_t rows, std::size_t blocks, std::size_t pairs,
                                       const Inputs& inputs, const Weights& weights, float* totals,

@@ -276,7 +276,8 @@ inline __m128 cut_and_scale(__m128i left, __m128i right, __m128i exponent) {
   return _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_and_pd(sum, kept_bits), _mm256_castsi256_pd(field)));
 }
 
-/// Does what add_step does, for the lanes of one half; gives those that are extreme and keep what they held.
+/// Does what add_step does, for the lanes of one half; gives those that are extreme and keep what
+/// they held.
 inline std::uint32_t add_half_step(const TileStep& tile, std::size_t half, const RowStep& row,
                                    __m256& c) {
   __m256i both = _mm256_set1_epi16(exponent_of_zero);

@@ -142,7 +142,8 @@ TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is
   CHECK(third.to_replay().size() == 7);
   CHECK(third.to_replay()[6] == 134);
   CHECK(dynamic_cast<PagedCache&>(*third.fork(100)).computed() == 64);
-  // In a fork of all tokens everything is shared until one of the two goes on, in a copy of page and state.
+  // In a fork of all tokens everything is shared until one of the two goes on, in a copy of page
+  // and state.
   const auto whole = cache.fork(150);
   auto& equal = dynamic_cast<PagedCache&>(*whole);
   CHECK(equal.to_replay().empty());
