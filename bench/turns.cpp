@@ -77,7 +77,7 @@ int main(int count, char** words) try {
     throw BadInput("usage", "bench_turns MODEL ARITHMETIC THREADS", "give all three");
   const std::size_t threads = std::stoul(words[3]);
   const gpu::ThreadLimit limit(threads);
-  const auto model = gpu::Transformer::load(words[1], gpu::default_kernels(*arithmetic));
+  const auto model = gpu::Transformer::load(words[1], gpu::make_default_kernels(*arithmetic));
   for (std::string line; std::getline(std::cin, line);)
     std::cout << measure(*model, nlohmann::json::parse(line),
                          threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -28,6 +29,23 @@ using nlohmann::ordered_json;
 
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
+}
+
+/// A part of a path with the bytes that its escapes, such as "%2F", stand for.
+std::string without_escapes(std::string_view part) {
+  std::string text;
+  for (std::size_t at = 0; at < part.size(); ++at) {
+    unsigned byte = 0;
+    const char* digits = part.data() + at + 1;
+    if (part[at] == '%' && part.size() - at > 2 &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      text += static_cast<char>(byte);
+      at += 2;
+    } else {
+      text += part[at];
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -129,7 +147,10 @@ class Server::Work {
     if (on("GET", "/openapi.json")) return exchange->respond(openapi(options_.version));
     if (!is_allowed(request))
       return exchange->respond(error_response(401, "give the server's key as a bearer token"));
-    if (on("GET", "/v1/models")) return exchange->respond(models());
+    if (on("GET", "/v1/models")) return exchange->respond(json_response(models()));
+    constexpr std::string_view one_model = "/v1/models/";
+    if (request.path.starts_with(one_model) && on("GET", request.path.c_str()))
+      return exchange->respond(model_named(without_escapes(request.path.substr(one_model.size()))));
     if (on("GET", "/metrics")) return exchange->respond(metrics());
     if (on("GET", "/tokenizer_info")) return exchange->respond(tokenizer_info());
     if (on("POST", "/v1/completions")) return generate(exchange, false);
@@ -152,14 +173,25 @@ class Server::Work {
            is_same_key(given.substr(scheme.size()), std::string_view(*options_.api_key));
   }
 
-  HttpResponse models() const {
+  ordered_json model_entry() const {
     ordered_json entry{{"id", identity_.model},
                        {"object", "model"},
                        {"created", started_},
                        {"owned_by", "tempera"},
                        {"arithmetic", identity_.arithmetic}};
     if (model_.positions() > 0) entry["max_model_len"] = model_.positions();
-    return json_response({{"object", "list"}, {"data", ordered_json::array({entry})}});
+    return entry;
+  }
+  ordered_json models() const {
+    return {{"object", "list"}, {"data", ordered_json::array({model_entry()})}};
+  }
+  HttpResponse model_named(const std::string& name) const {
+    try {
+      require_model(name, identity_);
+      return json_response(model_entry());
+    } catch (const OtherModel& error) {
+      return error_response(404, error.what(), "model");
+    }
   }
 
   HttpResponse metrics() const {

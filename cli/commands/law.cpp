@@ -37,6 +37,7 @@ constexpr const char* law_examples = R"(Examples:
     --schedule deo
   tempera law toy_models/bimodal.json --sampler power-smc --horizon 3 \
     --power 4 --particles 2
+  tempera law --of ptx
   tempera law toy_models/four_state.json --horizon 2 --power 2 --of ptx)";
 
 struct LawOptions {
@@ -51,6 +52,7 @@ struct LawOptions {
   std::string of;  ///< what draws the tokens: program, or ptx
   bool json = false;
   bool no_matrix = false;
+  bool all = false;  ///< with ptx: what takes minutes, too
 };
 
 bool is_of_ptx(const LawOptions& options) { return options.of == "ptx"; }
@@ -341,9 +343,12 @@ void run_shipped(const LawOptions& options) {
   const auto show = [&](const auto& walked, std::size_t all) {
     if (++done < all) line.show_step(done, all, "after " + walked.model);
   };
-  const auto laws = lab::shipped_laws(uses, show, rows_of(options));
+  const bool is_small = is_of_ptx(options) && !options.all;
+  const auto laws = lab::shipped_laws(uses, show, rows_of(options),
+                                      is_small ? lab::small_laws : lab::WalkedSize{});
   done = 0;
-  const auto programs = lab::shipped_programs(uses, show, rows_of(options));
+  const auto programs = lab::shipped_programs(uses, show, rows_of(options),
+                                              is_small ? lab::small_programs : lab::WalkedSize{});
   line.clear();
   const std::size_t laws_held = held_of(laws);
   const std::size_t programs_held = held_of(programs);
@@ -358,10 +363,13 @@ void run_shipped(const LawOptions& options) {
     json["fail"] = laws.size() + programs.size() - laws_held - programs_held;
     json["folder"] = folder;
     if (is_of_ptx(options)) json["of"] = "ptx";
+    if (is_of_ptx(options)) json["all"] = options.all;
     std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
     print(laws, options, folder, laws_held);
     print(programs, programs_held);
+    if (is_small)
+      std::printf("larger ones are left out; --all takes them, too, and many minutes\n");
   }
   if (laws_held != laws.size() || programs_held != programs.size() || laws.empty())
     throw CLI::RuntimeError(1);
@@ -422,10 +430,15 @@ void add_law(CLI::App& app) {
                  "what nvcc compiled of the draw's kernels, run on this machine");
   CLI::Option* tree = add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   command->add_flag("--json", options->json, "Print the whole law as JSON, rationals as p/q");
+  CLI::Option* all = command->add_flag(
+      "--all", options->all, "With --of ptx and no MODEL: the uses that take many minutes, too");
   CLI::Option* no_matrix =
       command->add_flag("--no-matrix", options->no_matrix, "Leave the matrix out of --json");
   command->footer(law_examples);
   command->callback([=] {
+    if (all->count() > 0 && (model->count() > 0 || !is_of_ptx(*options)))
+      throw BadInput("--all", "goes with --of ptx and no model",
+                     "leave it out; without --of ptx all shipped models are walked");
     if (model->count() == 0) {
       std::vector<const CLI::Option*> of_models{horizon, power,         powers,   schedule,
                                                 restart, restart_range, no_matrix};

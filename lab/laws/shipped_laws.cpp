@@ -16,16 +16,20 @@ bool ShippedLaw::holds() const {
 
 std::vector<ShippedLaw> shipped_laws(
     const std::vector<ShippedUse>& uses,
-    const std::function<void(const ShippedLaw&, std::size_t)>& done, MakeRows rows) {
+    const std::function<void(const ShippedLaw&, std::size_t)>& done, MakeRows rows,
+    const WalkedSize& most) {
   struct Question {
     const ShippedUse& use;
     std::vector<double> powers;
   };
   std::vector<Question> questions;
+  const auto ask = [&](const ShippedUse& use, const std::vector<double>& powers) {
+    if (most.has(use.horizon, use.space().size(), powers.size()))
+      questions.push_back({use, powers});
+  };
   for (const ShippedUse& use : uses) {
-    questions.push_back({use, {static_cast<double>(use.power)}});
-    if (use.powers.size() > 1)
-      questions.push_back({use, std::vector<double>(use.powers.begin(), use.powers.end())});
+    ask(use, {static_cast<double>(use.power)});
+    if (use.powers.size() > 1) ask(use, std::vector<double>(use.powers.begin(), use.powers.end()));
   }
   std::vector<ShippedLaw> laws;
   for (const auto& [use, powers] : questions) {

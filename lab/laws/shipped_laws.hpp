@@ -35,10 +35,11 @@ extern const Real target_bound;
 extern const Real own_bound;
 
 /// Enumerates the compiled sampler on every use: at its power alone (K = 1), and on its ladder
-/// if that has more rungs. `done` is told each law and how many there are in all.
+/// if that has more rungs. `done` is told each law and how many there are in all. `most`: laws
+/// that are larger are left out.
 std::vector<ShippedLaw> shipped_laws(
     const std::vector<ShippedUse>& uses,
     const std::function<void(const ShippedLaw&, std::size_t)>& done = {},
-    MakeRows rows = gpu::make_device_row_lottery);
+    MakeRows rows = gpu::make_device_row_lottery, const WalkedSize& most = {});
 
 }  // namespace tempera::lab

@@ -17,6 +17,14 @@ reference::RestartLaw ShippedUse::restart_law() const {
   return restart.empty() ? reference::RestartLaw::uniform(horizon) : reference::RestartLaw(restart);
 }
 
+std::size_t joint_states(std::size_t records, std::size_t rungs) {
+  constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
+  std::size_t states = 1;
+  for (std::size_t rung = 0; rung < rungs; ++rung)
+    states = records != 0 && states > largest / records ? largest : states * records;
+  return states;
+}
+
 std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
   const std::string folder = tree + "/toy_models/";
   const std::string file = folder + "models.json";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,25 @@ struct ShippedUse {
   reference::Ladder ladder() const;
   reference::RestartLaw restart_law() const;
 };
+
+/// records to the power of rungs, or the largest number there is.
+std::size_t joint_states(std::size_t records, std::size_t rungs);
+
+/// How large what is walked may be; without limits by default.
+struct WalkedSize {
+  std::size_t states = std::numeric_limits<std::size_t>::max();  ///< joint ones
+  std::size_t horizon = std::numeric_limits<std::size_t>::max();
+
+  /// Whether it has so many records of horizon `of`, on so many rungs.
+  bool has(std::size_t of, std::size_t records, std::size_t rungs) const {
+    return of <= horizon && joint_states(records, rungs) <= states;
+  }
+};
+
+/// What is walked unasked if a draw takes a hundred times as long, by what nvcc compiled: each
+/// shipped model at least once, in some ten seconds.
+inline constexpr WalkedSize small_laws{8, 5};
+inline constexpr WalkedSize small_programs{4, 5};
 
 /// The entries of toy_models/models.json under `tree`, in their order.
 /// @throw BadInput naming file and remedy

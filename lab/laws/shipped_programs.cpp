@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_outcomes = 64;
 
 struct Asked {
-  const ShippedUse& use;
+  const ShippedUse* use;
   bool truncating;
   ProgramQuestion question;
 };
@@ -26,11 +26,9 @@ bool choose_stages(const ShippedUse& use, std::size_t rungs, ProgramQuestion& qu
   for (const std::size_t horizon : {3, 2}) {
     const std::size_t reached = std::min(horizon, use.horizon);
     const std::size_t records = reference::FixedHorizonSpace(use.model, reached).size();
-    std::size_t outcomes = 1;
-    for (std::size_t k = 0; k < rungs; ++k) outcomes *= records;
     question.horizon = reached;
     question.block = std::max<std::size_t>(1, reached - 1);
-    if (outcomes <= most_outcomes) return true;
+    if (joint_states(records, rungs) <= most_outcomes) return true;
   }
   return false;
 }
@@ -39,8 +37,8 @@ bool choose_stages(const ShippedUse& use, std::size_t rungs, ProgramQuestion& qu
 void ask(const ShippedUse& use, std::vector<Asked>& programs) {
   ProgramQuestion question{1, 1, {use.power}, {{1, 2, 2}}};
   if (!choose_stages(use, 1, question)) return;
-  programs.push_back({use, true, question});
-  programs.push_back({use, false, question});
+  programs.push_back({&use, true, question});
+  programs.push_back({&use, false, question});
   for (const std::vector<unsigned>& powers :
        {std::vector{1U, use.power}, std::vector{1U, use.power, use.power + 2}}) {
     if (powers[0] == powers[1] || !choose_stages(use, powers.size(), question)) return;
@@ -48,7 +46,7 @@ void ask(const ShippedUse& use, std::vector<Asked>& programs) {
     question.output = powers.size() - 2;
     for (const auto schedule : {gpu::Schedule::adj, gpu::Schedule::deo}) {
       question.schedule = schedule;
-      programs.push_back({use, false, question});
+      programs.push_back({&use, false, question});
     }
   }
 }
@@ -62,18 +60,23 @@ bool ShippedProgram::holds() const {
 
 std::vector<ShippedProgram> shipped_programs(
     const std::vector<ShippedUse>& uses,
-    const std::function<void(const ShippedProgram&, std::size_t)>& done, MakeRows rows) {
+    const std::function<void(const ShippedProgram&, std::size_t)>& done, MakeRows rows,
+    const WalkedSize& most) {
   std::vector<Asked> programs;
   std::set<std::string> models;
   for (const ShippedUse& use : uses)
     if (models.insert(use.name).second) ask(use, programs);
+  std::erase_if(programs, [&](const Asked& asked) {
+    const reference::FixedHorizonSpace space(asked.use->model, asked.question.horizon);
+    return !most.has(asked.question.horizon, space.size(), asked.question.powers.size());
+  });
   std::vector<ShippedProgram> walked;
   for (auto& [use, truncating, question] : programs) {
     question.rows = rows;
     const auto begin = std::chrono::steady_clock::now();
-    ShippedProgram program{use.name, truncating, question, {}, 0.0};
-    program.report = truncating ? truncating_program(use.model, question)
-                                : tempering_program(use.model, question);
+    ShippedProgram program{use->name, truncating, question, {}, 0.0};
+    program.report = truncating ? truncating_program(use->model, question)
+                                : tempering_program(use->model, question);
     program.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     walked.push_back(std::move(program));

@@ -24,9 +24,10 @@ struct ShippedProgram {
 /// Walks Algorithm 1 on every model of the uses, in two stages if the horizon allows it: on one
 /// rung, and on ladders of two and three under both schedules, the answer taken from another rung
 /// than the last; and the truncating sampler. `done` is told each and how many there are in all.
+/// `most`: programs that are larger are left out.
 std::vector<ShippedProgram> shipped_programs(
     const std::vector<ShippedUse>& uses,
     const std::function<void(const ShippedProgram&, std::size_t)>& done = {},
-    MakeRows rows = gpu::make_device_row_lottery);
+    MakeRows rows = gpu::make_device_row_lottery, const WalkedSize& most = {});
 
 }  // namespace tempera::lab

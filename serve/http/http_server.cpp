@@ -19,6 +19,7 @@
 
 #include "base/error.hpp"
 #include "serve/http/request_reader.hpp"
+#include "serve/http/short_turns.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -399,6 +400,7 @@ HttpServer::~HttpServer() = default;
 std::uint16_t HttpServer::port() const { return parts_->acceptor.local_endpoint().port(); }
 
 void HttpServer::run() {
+  ask_for_short_turns();
   asio::co_spawn(
       parts_->shared->io, [this] { return accept(parts_->shared, parts_->acceptor); },
       asio::detached);

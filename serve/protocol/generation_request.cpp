@@ -25,12 +25,20 @@ void refuse_other_laws(const JsonObject& body) {
   const auto refuse = [&](const char* key, const char* why) {
     throw BadInput(key, why, "leave it out");
   };
-  if (body.has("top_p") && body.finite_number("top_p") != 1.0)
-    refuse("top_p",
-           "cutting the distribution is not offered: the sampler keeps the model's support");
-  for (const char* key : {"frequency_penalty", "presence_penalty"})
-    if (body.has(key) && body.finite_number(key) != 0.0)
-      refuse(key, "penalties are not offered: they would change the target");
+  constexpr const char* cut =
+      "cutting the distribution is not offered: the sampler keeps the model's support";
+  constexpr const char* penalty = "penalties are not offered: they would change the target";
+  struct Idle {
+    const char* key;
+    double value;  ///< that changes nothing
+    const char* why;
+  };
+  for (const auto& [key, value, why] :
+       {Idle{"top_p", 1.0, cut}, Idle{"min_p", 0.0, cut}, Idle{"frequency_penalty", 0.0, penalty},
+        Idle{"presence_penalty", 0.0, penalty}, Idle{"repetition_penalty", 1.0, penalty}})
+    if (body.has(key) && body.finite_number(key) != value) refuse(key, why);
+  // 0 and -1 are other servers' words for all tokens.
+  if (body.has("top_k") && body.finite_number("top_k") > 0.0) refuse("top_k", cut);
   if (body.has("logit_bias") &&
       !(body.at("logit_bias").is_object() && body.at("logit_bias").empty()))
     refuse("logit_bias", "a bias is not offered: it would change the target");
@@ -183,7 +191,13 @@ void read_logprobs(const JsonObject& body, GenerationRequest& request,
 std::vector<gpu::ChatMessage> read_messages(const JsonObject& body) {
   std::vector<gpu::ChatMessage> messages;
   for (const JsonObject& message : body.objects("messages")) {
-    message.only({"role", "content", "name"});
+    // An earlier answer comes back with what its client has for it, all of it empty here.
+    message.only({"role", "content", "name", "refusal", "annotations", "audio", "tool_calls",
+                  "function_call"});
+    for (const char* key : {"refusal", "annotations", "audio", "tool_calls", "function_call"})
+      if (message.has(key) && !message.at(key).empty())
+        throw BadInput(message.where() + ", " + key, "this server does not offer it",
+                       "leave it out");
     auto role = message.text("role");
     if (role == "developer") role = "system";
     messages.push_back({std::move(role), content_of(message)});
@@ -207,6 +221,9 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
                "seed",
                "temperature",
                "top_p",
+               "top_k",
+               "min_p",
+               "repetition_penalty",
                "logprobs",
                "top_logprobs",
                "stream",
@@ -224,9 +241,28 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
                "store",
                "tempera"});
   else
-    body.only({"model", "prompt", "n", "best_of", "max_tokens", "stop", "seed", "temperature",
-               "top_p", "logprobs", "echo", "stream", "stream_options", "frequency_penalty",
-               "presence_penalty", "logit_bias", "suffix", "user", "tempera"});
+    body.only({"model",
+               "prompt",
+               "n",
+               "best_of",
+               "max_tokens",
+               "stop",
+               "seed",
+               "temperature",
+               "top_p",
+               "top_k",
+               "min_p",
+               "repetition_penalty",
+               "logprobs",
+               "echo",
+               "stream",
+               "stream_options",
+               "frequency_penalty",
+               "presence_penalty",
+               "logit_bias",
+               "suffix",
+               "user",
+               "tempera"});
   refuse_other_laws(body);
   // Taken, and of no effect.
   if (body.has("user")) body.text("user");
@@ -288,6 +324,11 @@ GenerationRequest read_generation_request(std::string_view body_text, bool is_ch
     wish.sampler.horizon = std::max<std::size_t>(1, horizon);
     if (!request.generates && !request.echo)
       throw BadInput(length, "0 asks for nothing", "give 1 or more, or \"echo\": true beside it");
+  }
+
+  if (is_chat && !body.has(length) && !body.has("tempera")) {
+    wish.sampler.horizon = limits.open_horizon;
+    request.is_horizon_open = true;
   }
 
   if (!request.is_seed_given && seed) {

@@ -14,9 +14,12 @@ namespace tempera::serve {
 
 /// What a client may ask for at most.
 struct GenerationLimits {
-  std::size_t choices = 128;      ///< prompts times n of one request
-  std::size_t prompts = 1024;     ///< prompts of one request
-  std::size_t horizon = 32768;    ///< max_tokens
+  std::size_t choices = 128;    ///< prompts times n of one request
+  std::size_t prompts = 1024;   ///< prompts of one request
+  std::size_t horizon = 32768;  ///< max_tokens
+  /// max_tokens of a chat that gives none and is drawn token by token: it ends where the model ends
+  /// it, or its context does.
+  std::size_t open_horizon = 4096;
   std::size_t top_logprobs = 20;  ///< alternatives of each token
   std::size_t prompt_bytes = std::size_t{4} << 20;
 };
@@ -32,6 +35,7 @@ struct GenerationRequest {
   bool logprobs = false;         ///< log p0 of each token of the answer
   std::size_t top_logprobs = 0;  ///< and of its likeliest alternatives
   bool echo = false;             ///< the prompt is part of the text and of the logprobs
+  bool is_horizon_open = false;  ///< the horizon of the wishes is cut to the model's context
   bool generates = true;         ///< false for max_tokens = 0: the prompt is only scored
   bool stream = false;
   bool include_usage = false;  ///< a last chunk of a stream with the usage

@@ -20,7 +20,29 @@ ordered_json number(double log_p) {
   return std::isfinite(log_p) ? ordered_json(log_p) : ordered_json(-1e9);
 }
 
+/// A token as chat completions have it.
+ordered_json token_of_chat(const std::string& text, double log_p) {
+  ordered_json bytes = ordered_json::array();
+  for (const char byte : text) bytes.push_back(static_cast<unsigned char>(byte));
+  return {{"token", text}, {"logprob", number(log_p)}, {"bytes", std::move(bytes)}};
+}
+
 const char* finish_reason(const gpu::Answer& answer) { return answer.is_cut() ? "length" : "stop"; }
+
+/// Appends what each token adds to the text of those before it: together they are the text of all,
+/// where a character may have come in several tokens and ends with the last of them.
+void append_words(const gpu::TokenText& text, std::span<const gpu::TokenId> tokens,
+                  std::vector<std::string>& words) {
+  if (tokens.empty()) return;
+  const auto pieces = text.pieces();
+  for (const gpu::TokenId token : tokens) words.push_back(pieces->push(token));
+  words.back() += pieces->finish();
+}
+
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0U) != 0x80U; }));
+}
 
 ordered_json rates(const std::vector<gpu::AcceptanceCounts>& counts) {
   ordered_json list = ordered_json::array();
@@ -222,10 +244,11 @@ void Generation::take(std::size_t index, const gpu::Answer& answer) {
   counters_.add(answer);
   choice.answer = answer;
   if (choice.is_resumed) add_earlier_counts(choice);
+  --open_;
   // A sampler of whole records hands over all its text now; a tokenwise one what is left.
   if (asked_.stream)
-    send_last_chunk(index, answer.text.substr(choice.streamed), finish_reason(answer));
-  if (--open_ == 0) finish();
+    send_last_chunk(index, answer.text.substr(choice.streamed), finish_reason(answer), open_ == 0);
+  if (open_ == 0) finish();
 }
 
 void Generation::failed(gpu::RequestId /*request*/, std::size_t /*sample*/,
@@ -255,18 +278,21 @@ void Generation::open_stream() {
   }
 }
 
-void Generation::send_last_chunk(std::size_t index, const std::string& text, const char* reason) {
+void Generation::send_last_chunk(std::size_t index, const std::string& text, const char* reason,
+                                 bool is_last) {
   ordered_json last = chunk_choice(index, text, reason);
   if (asked_.logprobs) last["logprobs"] = logprobs_of(index);
-  send_chunk({std::move(last)}, ordered_json::object());
+  // The figures come with the last choice: many clients look at the first choice of every chunk.
+  ordered_json further = ordered_json::object();
+  if (is_last) further["tempera"] = figures();
+  send_chunk({std::move(last)}, std::move(further));
 }
 
 void Generation::finish() {
   if (asked_.stream) {
     if (!asked_.generates)
       for (std::size_t index = 0; index < choices_.size(); ++index)
-        send_last_chunk(index, "", "length");
-    send_chunk(ordered_json::array(), {{"tempera", figures()}});
+        send_last_chunk(index, "", "length", index + 1 == choices_.size());
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
     leave_queue();
     exchange_->write("data: [DONE]\n\n");
@@ -337,18 +363,22 @@ ordered_json Generation::logprobs_of(std::size_t index) const {
   const Choice& choice = choices_[index];
   const auto& prompt = requests_[choice.prompt].prompt;
   std::vector<gpu::TokenId> tokens = prompt;
-  if (choice.answer)
+  std::vector<std::string> words;
+  if (asked_.echo) append_words(model_.text(), prompt, words);
+  if (choice.answer) {
+    append_words(model_.text(), choice.answer->tokens, words);
     tokens.insert(tokens.end(), choice.answer->tokens.begin(), choice.answer->tokens.end());
-  return score_tokens(tokens, asked_.echo ? 0 : prompt.size());
+  }
+  return score_tokens(tokens, words);
 }
 
 ordered_json Generation::score_tokens(std::span<const gpu::TokenId> tokens,
-                                      std::size_t first) const {
+                                      std::span<const std::string> texts) const {
+  const std::size_t first = tokens.size() - texts.size();
   std::vector<gpu::TokenAlternatives> scores;
   // The first token of a text follows nothing: it has no probability.
   if (tokens.size() > 1)
     scores = gpu::score_alternatives(model_.model(), tokens, asked_.top_logprobs);
-  const auto text = [&](gpu::TokenId token) { return model_.decode(std::span(&token, 1)); };
   ordered_json words = ordered_json::array();
   ordered_json log_ps = ordered_json::array();
   ordered_json tops = ordered_json::array();
@@ -356,23 +386,23 @@ ordered_json Generation::score_tokens(std::span<const gpu::TokenId> tokens,
   ordered_json content = ordered_json::array();
   std::size_t offset = 0;
   for (std::size_t t = first; t < tokens.size(); ++t) {
-    const std::string word = text(tokens[t]);
+    const std::string& word = texts[t - first];
+    const auto text = [&](gpu::TokenId token) {
+      return token == tokens[t] ? word : model_.decode(std::span(&token, 1));
+    };
     const gpu::TokenAlternatives* score = t == 0 ? nullptr : &scores[t - 1];
     if (asked_.is_chat) {
-      ordered_json entry{{"token", word},
-                         {"logprob", score ? number(score->log_p) : ordered_json(0.0)}};
-      entry["bytes"] = ordered_json::array();
-      for (const char byte : word) entry["bytes"].push_back(static_cast<unsigned char>(byte));
+      ordered_json entry = token_of_chat(word, score ? score->log_p : 0.0);
       entry["top_logprobs"] = ordered_json::array();
       if (score)
         for (const auto& [token, log_p] : score->likeliest)
-          entry["top_logprobs"].push_back({{"token", text(token)}, {"logprob", number(log_p)}});
+          entry["top_logprobs"].push_back(token_of_chat(text(token), log_p));
       content.push_back(std::move(entry));
       continue;
     }
     words.push_back(word);
     offsets.push_back(offset);
-    offset += word.size();
+    offset += characters_in(word);
     if (!score) {
       log_ps.push_back(nullptr);
       tops.push_back(nullptr);
@@ -410,7 +440,8 @@ ordered_json Generation::figures() const {
   const gpu::SamplerSettings& settings = settings_.front();
   ordered_json used{{"sampler", settings.sampler},
                     {"powers", settings.powers},
-                    {"horizon", settings.horizon},
+                    // A prompt that leaves less of the model's context has a horizon of its own.
+                    {"horizon", requests_.front().plan.stages.back().horizon},
                     {"block", settings.block},
                     {"rounds", settings.rounds},
                     {"local_moves", settings.local_moves},
@@ -420,7 +451,7 @@ ordered_json Generation::figures() const {
   if (settings.particles > 0) used["particles"] = settings.particles;
   if (!settings.preset.empty()) used["preset"] = settings.preset;
   used["arithmetic"] = identity_.arithmetic;
-  // As text too: a client that reads numbers as doubles would round a large one.
+  // It is there as text too: a client that reads numbers as doubles would round a large one.
   used["seed"] = asked_.seed;
   used["seed_text"] = std::to_string(asked_.seed);
   std::uint64_t decode_tokens = 0;

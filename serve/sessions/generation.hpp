@@ -95,8 +95,9 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void leave_queue();
   /// One event of a stream, with the fields that all chunks share.
   void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
-  /// The event that ends a choice.
-  void send_last_chunk(std::size_t index, const std::string& text, const char* finish_reason);
+  /// The event that ends a choice; that of the last one has the figures of all.
+  void send_last_chunk(std::size_t index, const std::string& text, const char* finish_reason,
+                       bool is_last);
   nlohmann::ordered_json frame(const char* object) const;
   nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
                                       const char* finish_reason) const;
@@ -105,8 +106,9 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   /// What the answer depends on and what it took: the "tempera" object.
   nlohmann::ordered_json figures() const;
   nlohmann::ordered_json logprobs_of(std::size_t index) const;
+  /// log p0 of the last tokens, whose texts these are.
   nlohmann::ordered_json score_tokens(std::span<const gpu::TokenId> tokens,
-                                      std::size_t first) const;
+                                      std::span<const std::string> texts) const;
   std::string text_of(std::size_t index) const;
 
   const gpu::OpenedModel& model_;

@@ -28,8 +28,9 @@ ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Ident
     const gpu::SamplerSettings& settings =
         resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
     gpu::refuse_idle_prefetch(settings);
-    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.thinking,
-                                      gpu::asked_horizon(wish.sampler, settings), where);
+    gpu::AskedHorizon horizon = gpu::asked_horizon(wish.sampler, settings);
+    if (asked.is_horizon_open) horizon.is_given = false;
+    auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.thinking, horizon, where);
     const auto number = wish.id ? gpu::prompt_number(*wish.id) : gpu::PromptNumber{};
     resolved.requests.push_back(settings.request(std::move(prompt.tokens), number, prompt.horizon,
                                                  model.terminal(), where));

@@ -8,10 +8,16 @@
 
 namespace tempera::serve {
 
-/// SplitMix64: the inputs are the same everywhere.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// SplitMix64: the inputs are the same everywhere. TEMPERA_FUZZ_SEED chooses others, so that a long
+/// run can be had in parts.
 class Chance {
  public:
-  explicit Chance(std::uint64_t seed) : state_(seed) {}
+  explicit Chance(std::uint64_t seed) : state_(seed + from_environment("TEMPERA_FUZZ_SEED", 0)) {}
   std::uint64_t below(std::uint64_t limit) {
     std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -65,9 +71,6 @@ inline std::string mutated(Chance& chance, const std::vector<std::string>& good,
 }
 
 /// How many inputs one run tries: TEMPERA_FUZZ_INPUTS, or some thousands.
-inline std::uint64_t asked_inputs() {
-  const char* text = std::getenv("TEMPERA_FUZZ_INPUTS");
-  return text == nullptr ? 30000 : std::strtoull(text, nullptr, 10);
-}
+inline std::uint64_t asked_inputs() { return from_environment("TEMPERA_FUZZ_INPUTS", 30000); }
 
 }  // namespace tempera::serve

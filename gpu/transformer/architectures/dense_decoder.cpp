@@ -82,24 +82,19 @@ void DenseDecoder::run_layers(const TokenRows& batch, const PageMemory& memory,
     const PagePart keys = pages_.keys(memory, index);
     const PagePart values = pages_.values(memory, index);
 
-    kernels_.normalize(states, layer.input_norm.data(), rows, hidden, epsilon(), normed);
-    if (traits_.has_biases) {
-      kernels_.multiply_with_bias(layer.query_key_value.view(), normed,
-                                  layer.query_key_value_bias.data(), rows, attention_.row_floats,
-                                  query_key_value);
-    } else {
-      kernels_.multiply(layer.query_key_value.view(), normed, rows, attention_.row_floats,
-                        query_key_value);
-    }
-    kernels_.rotate_into_pages(attention_,
+    kernels_.normalize_and_multiply(
+        {states, layer.input_norm.data(), epsilon(), normed}, layer.query_key_value.view(),
+        traits_.has_biases ? layer.query_key_value_bias.data() : nullptr, rows,
+        attention_.row_floats, query_key_value);
+    kernels_.rotate_and_attend(attention_,
                                traits_.has_head_norms ? layer.query_norm.data() : nullptr,
                                traits_.has_head_norms ? layer.key_norm.data() : nullptr, epsilon(),
-                               rotary, batch, keys, values, query_key_value);
-    kernels_.attend(attention_, query_key_value, batch, keys, values, attended);
+                               rotary, batch, keys, values, query_key_value, attended);
     kernels_.multiply_and_add(layer.attention_output.view(), attended, rows, hidden, states);
 
-    kernels_.normalize(states, layer.post_attention_norm.data(), rows, hidden, epsilon(), normed);
-    kernels_.multiply_gated(layer.gate_up.view(), normed, rows, config_.intermediate_size, gated);
+    kernels_.normalize_and_multiply_gated(
+        {states, layer.post_attention_norm.data(), epsilon(), normed}, layer.gate_up.view(), rows,
+        config_.intermediate_size, gated);
     kernels_.multiply_and_add(layer.down.view(), gated, rows, hidden, states);
   }
 }

@@ -181,44 +181,42 @@ void Qwen3_5::run_layers(const TokenRows& batch, const PageMemory& memory, const
   std::size_t attending = 0;
   std::size_t recurrent = 0;
   for (const Layer& layer : layers_) {
-    kernels_.normalize(launch.states, layer.input_norm.data(), rows, hidden, epsilon(),
-                       launch.normed);
+    const RowNorm norm{launch.states, layer.input_norm.data(), epsilon(), launch.normed};
     if (layer.attention) {
-      attend(*layer.attention, batch, pages_.keys(memory, attending),
+      attend(*layer.attention, norm, batch, pages_.keys(memory, attending),
              pages_.values(memory, attending), launch);
       ++attending;
     } else {
-      recur(*layer.delta_net, batch, recurrent++, launch);
+      recur(*layer.delta_net, norm, batch, recurrent++, launch);
     }
-    kernels_.normalize(launch.states, layer.post_attention_norm.data(), rows, hidden, epsilon(),
-                       launch.normed);
-    kernels_.multiply_gated(layer.gate_up.view(), launch.normed, rows, config_.intermediate_size,
-                            launch.gated);
+    kernels_.normalize_and_multiply_gated(
+        {launch.states, layer.post_attention_norm.data(), epsilon(), launch.normed},
+        layer.gate_up.view(), rows, config_.intermediate_size, launch.gated);
     kernels_.multiply_and_add(layer.down.view(), launch.gated, rows, hidden, launch.states);
   }
 }
 
-void Qwen3_5::attend(const Attention& layer, const TokenRows& batch, const PagePart& keys,
-                     const PagePart& values, const Launch& launch) const {
-  kernels_.multiply(layer.query_key_value_gate.view(), launch.normed, batch.rows,
-                    attention_.row_floats, launch.query_key_value);
-  kernels_.rotate_into_pages(attention_, layer.query_norm.data(), layer.key_norm.data(), epsilon(),
-                             launch.rotary, batch, keys, values, launch.query_key_value);
-  kernels_.attend(attention_, launch.query_key_value, batch, keys, values, launch.attended);
+void Qwen3_5::attend(const Attention& layer, const RowNorm& norm, const TokenRows& batch,
+                     const PagePart& keys, const PagePart& values, const Launch& launch) const {
+  kernels_.normalize_and_multiply(norm, layer.query_key_value_gate.view(), nullptr, batch.rows,
+                                  attention_.row_floats, launch.query_key_value);
+  kernels_.rotate_and_attend(attention_, layer.query_norm.data(), layer.key_norm.data(), epsilon(),
+                             launch.rotary, batch, keys, values, launch.query_key_value,
+                             launch.attended);
   kernels_.multiply_and_add(layer.output.view(), launch.attended, batch.rows, config_.hidden_size,
                             launch.states);
 }
 
-void Qwen3_5::recur(const DeltaNet& layer, const TokenRows& batch, std::size_t index,
-                    const Launch& launch) {
+void Qwen3_5::recur(const DeltaNet& layer, const RowNorm& norm, const TokenRows& batch,
+                    std::size_t index, const Launch& launch) {
   const PageMemory& states = batch.recurrent.memory;
   projected_.ensure_size(batch.rows * recurrent_.row_floats);
   answers_.ensure_size(batch.rows * recurrent_.value_heads * recurrent_.value_dim);
   float* projected = projected_.data();
   RecurrentShape shape = recurrent_;
   shape.tiles_answers = layer.tiles_answers;
-  kernels_.multiply(layer.projection.view(), launch.normed, batch.rows, recurrent_.row_floats,
-                    projected);
+  kernels_.normalize_and_multiply(norm, layer.projection.view(), nullptr, batch.rows,
+                                  recurrent_.row_floats, projected);
   kernels_.recur(shape,
                  {layer.convolution.data(), layer.rates.data(), layer.biases.data(),
                   layer.norm.data(), epsilon()},

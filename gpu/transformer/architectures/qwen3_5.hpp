@@ -103,9 +103,9 @@ class Qwen3_5 final : public Decoder {
   DeltaNet read_delta_net(const std::string& prefix, TensorSource& tensors) const;
 
   void run_layers(const TokenRows& batch, const PageMemory& memory, const Launch& launch) override;
-  void attend(const Attention& layer, const TokenRows& batch, const PagePart& keys,
-              const PagePart& values, const Launch& launch) const;
-  void recur(const DeltaNet& layer, const TokenRows& batch, std::size_t index,
+  void attend(const Attention& layer, const RowNorm& norm, const TokenRows& batch,
+              const PagePart& keys, const PagePart& values, const Launch& launch) const;
+  void recur(const DeltaNet& layer, const RowNorm& norm, const TokenRows& batch, std::size_t index,
              const Launch& launch);
 
   const RecurrentShape recurrent_;

@@ -29,6 +29,9 @@ class PagePool {
   void release(std::uint32_t page);
   bool is_shared(std::uint32_t page) const { return holders_[page] > 1; }
 
+  /// A number that no cache of this pool has had: 1, 2, …
+  std::uint64_t new_number() { return ++caches_; }
+
   std::size_t page_bytes() const { return page_bytes_; }
   std::size_t pages() const { return holders_.size(); }
   /// The most pages that were held at one time.
@@ -47,6 +50,7 @@ class PagePool {
   std::vector<std::uint32_t> holders_;
   std::vector<std::uint32_t> free_;
   std::size_t most_held_ = 0;
+  std::uint64_t caches_ = 0;
 };
 
 }  // namespace tempera::gpu

@@ -23,7 +23,7 @@ class PagedCache : public Cache {
  public:
   /// states: those of the same transformer; null if it has none.
   explicit PagedCache(std::shared_ptr<PagePool> pool, std::shared_ptr<PagePool> states = nullptr)
-      : pool_(std::move(pool)), state_pool_(std::move(states)) {}
+      : pool_(std::move(pool)), state_pool_(std::move(states)), number_(pool_->new_number()) {}
   PagedCache(const PagedCache&) = delete;
   PagedCache& operator=(const PagedCache&) = delete;
   ~PagedCache() override;
@@ -36,6 +36,9 @@ class PagedCache : public Cache {
 
   const std::shared_ptr<PagePool>& pool() const { return pool_; }
   const std::shared_ptr<PagePool>& state_pool() const { return state_pool_; }
+  /// Which cache of its pool this is: no other has had this number, dead ones included. Its pages
+  /// and states change from computed() on, and nowhere before.
+  std::uint64_t number() const { return number_; }
   std::span<const std::uint32_t> pages() const { return pages_; }
   /// The page and slot of a token: pages()[token / page_tokens], token % page_tokens.
   std::uint32_t page_of(std::size_t token) const { return pages_[token / page_tokens]; }
@@ -69,6 +72,7 @@ class PagedCache : public Cache {
  private:
   std::shared_ptr<PagePool> pool_;
   std::shared_ptr<PagePool> state_pool_;
+  std::uint64_t number_;
   std::vector<std::uint32_t> pages_;
   std::vector<std::uint32_t> states_;
   std::vector<TokenId> text_;  // empty if there are no states

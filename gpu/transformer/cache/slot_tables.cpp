@@ -40,15 +40,20 @@ std::vector<std::uint32_t> SlotTables::assign(std::span<const Cache* const> reco
   return chosen;
 }
 
-void SlotTables::hold(std::uint32_t slot, std::span<const std::uint32_t> pages,
-                      std::vector<PageEntry>& entries) {
-  auto& known = slots_[slot].pages;
-  if (known.size() < pages.size()) known.resize(pages.size(), nowhere);
-  for (std::uint32_t index = 0; index < pages.size(); ++index) {
-    if (known[index] == pages[index]) continue;
-    known[index] = pages[index];
-    entries.push_back({slot, index, pages[index]});
+void SlotTables::hold(std::uint32_t slot, const PageList& list, std::vector<PageEntry>& entries) {
+  Slot& of = slots_[slot];
+  const std::span<const std::uint32_t> pages = list.pages;
+  const bool is_same = list.number != 0 && of.list == list.number && of.held > 0;
+  const std::size_t unchanged = is_same ? of.held - 1 : 0;
+  if (of.pages.size() < pages.size()) of.pages.resize(pages.size(), nowhere);
+  for (std::size_t index = unchanged; index < pages.size(); ++index) {
+    ++compared_;
+    if (of.pages[index] == pages[index]) continue;
+    of.pages[index] = pages[index];
+    entries.push_back({slot, static_cast<std::uint32_t>(index), pages[index]});
   }
+  of.list = list.number;
+  of.held = pages.size();
 }
 
 }  // namespace tempera::gpu

@@ -18,6 +18,14 @@ struct PageEntry {
   friend bool operator==(const PageEntry&, const PageEntry&) = default;
 };
 
+/// The first pages, or states, of a record. The lists of one record have one number, and each has
+/// the pages of the list before it, but for the last of them, which may be another. Number 0: of no
+/// record, and nothing is known of what is like it.
+struct PageList {
+  std::uint64_t number;
+  std::span<const std::uint32_t> pages;
+};
+
 /// What a device holds of the page tables of its slots, so that a step sends the entries that have
 /// changed and no others. A slot is a row of a step: a record keeps its slot from step to step
 /// if it can. Which slot it has changes what is sent, and no bit.
@@ -30,17 +38,24 @@ class SlotTables {
   /// that is one of them, else one that is free. Range: at most `slots` records, all different.
   std::vector<std::uint32_t> assign(std::span<const Cache* const> records, std::size_t slots);
 
-  /// Appends the entries by which the slot's table on the device is not yet `pages`; from then on
-  /// it is taken to be that. Entries after them stay as they are.
-  void hold(std::uint32_t slot, std::span<const std::uint32_t> pages,
-            std::vector<PageEntry>& entries);
+  /// Appends the entries by which the slot's table on the device is not yet `list`; from then on
+  /// it is taken to be that. Entries after them stay as they are. Of the list that the slot held
+  /// last, it looks at the last page that it knows and at those after it: a PageList changes
+  /// nowhere before them.
+  void hold(std::uint32_t slot, const PageList& list, std::vector<PageEntry>& entries);
+
+  /// Pages that `hold` has looked at so far: a step's work that could grow with the context.
+  std::uint64_t compared() const { return compared_; }
 
  private:
   struct Slot {
     const Cache* record = nullptr;
     std::vector<std::uint32_t> pages;  // the device's table, as far as it is known
+    std::uint64_t list = 0;            // whose pages the table has, 0 for nobody's
+    std::size_t held = 0;              // how many of them
   };
   std::vector<Slot> slots_;
+  std::uint64_t compared_ = 0;
 };
 
 }  // namespace tempera::gpu

@@ -26,6 +26,31 @@ void Kernels::multiply_head(const MatrixView& head, const ProductInputs& inputs,
   multiply(head, inputs, rows, out, logits.logits);
 }
 
+void Kernels::normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix,
+                                     const float* bias, std::size_t rows, std::size_t out,
+                                     float* outputs) const {
+  normalize(norm.states, norm.weight, rows, matrix.in, norm.epsilon, norm.normed);
+  if (bias == nullptr) return multiply(matrix, norm.normed, rows, out, outputs);
+  multiply_with_bias(matrix, norm.normed, bias, rows, out, outputs);
+}
+
+void Kernels::normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
+                                           std::size_t rows, std::size_t out,
+                                           const ProductInputs& gated) const {
+  normalize(norm.states, norm.weight, rows, gate_up.in, norm.epsilon, norm.normed);
+  multiply_gated(gate_up, norm.normed, rows, out, gated);
+}
+
+void Kernels::rotate_and_attend(const AttentionShape& shape, const float* query_norm,
+                                const float* key_norm, float epsilon, const RotaryTables& tables,
+                                const TokenRows& batch, const PagePart& keys,
+                                const PagePart& values, float* query_key_value,
+                                const ProductInputs& attended) const {
+  rotate_into_pages(shape, query_norm, key_norm, epsilon, tables, batch, keys, values,
+                    query_key_value);
+  attend(shape, query_key_value, batch, keys, values, attended);
+}
+
 std::unique_ptr<TokenStep> Kernels::make_token_step() const { return nullptr; }
 
 }  // namespace tempera::gpu

@@ -31,6 +31,7 @@ struct TokenRows {
   const std::uint32_t* first_page;  // [rows], into page_table
   const std::uint32_t* page_table;  // pages of each record in order
   RecurrentRows recurrent{};
+  bool own_records = false;  // every row is of a record of its own: none attends to another
 };
 
 /// Tokens that are in the pages: slot slots[row] of page pages[row].
@@ -72,6 +73,14 @@ struct RotaryTables {
 struct ProductInputs {
   float* float32;
   std::uint16_t* bfloat16;
+};
+
+/// Rows that enter a product normalised.
+struct RowNorm {
+  const float* states;  // [rows, the matrix's inputs]
+  const float* weight;  // [the matrix's inputs]
+  float epsilon;
+  ProductInputs normed;  // room for them: what it holds afterwards is each form's own
 };
 
 /// The vectors of a recurrent layer, besides its two matrices.
@@ -143,6 +152,16 @@ class Kernels {
                               std::size_t rows, std::size_t out,
                               const ProductInputs& gated) const = 0;
 
+  /// normalize of what `norm` says and then multiply, or multiply_with_bias if bias is not null.
+  virtual void normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix,
+                                      const float* bias, std::size_t rows, std::size_t out,
+                                      float* outputs) const;
+
+  /// normalize and then multiply_gated.
+  virtual void normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
+                                            std::size_t rows, std::size_t out,
+                                            const ProductInputs& gated) const;
+
   /// Normalises every head's query and key, unless query_norm and key_norm are null, and rotates
   /// their first rotary_dim elements by their position, the queries in place and the keys, with the
   /// values, into the pages. query_key_value: [rows, shape.row_floats]; keys and values as
@@ -158,6 +177,13 @@ class Kernels {
   virtual void attend(const AttentionShape& shape, const float* query_key_value,
                       const TokenRows& batch, const PagePart& keys, const PagePart& values,
                       const ProductInputs& attended) const = 0;
+
+  /// rotate_into_pages and then attend. What query_key_value holds afterwards is each form's own.
+  virtual void rotate_and_attend(const AttentionShape& shape, const float* query_norm,
+                                 const float* key_norm, float epsilon, const RotaryTables& tables,
+                                 const TokenRows& batch, const PagePart& keys,
+                                 const PagePart& values, float* query_key_value,
+                                 const ProductInputs& attended) const;
 
   /// gathered[row] = what `source`, [page_tokens, size], holds of the row's token.
   virtual void gather_from_pages(const CachedRows& batch, std::size_t size, const PagePart& source,

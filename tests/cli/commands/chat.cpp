@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/cli/commands/chat_model.hpp"
 #include "tests/cli/pseudo_terminal.hpp"
 #include "tests/cli/run_command.hpp"
+#include "tests/gpu/transformer/architectures/chat_model.hpp"
 
 using nlohmann::json;
 using namespace tempera::test;

@@ -106,6 +106,42 @@ TEST_CASE("law --of ptx draws by what nvcc compiled, and is the law of this buil
       "--sampler");
 }
 
+TEST_CASE("law --of ptx without a model walks the small uses of all, and has this build's laws") {
+  const auto result = run_command("law --of ptx --json");
+  CHECK(result.exit_code == 0);
+  const json compiled = json::parse(result.out);
+  CHECK(compiled["of"] == "ptx");
+  CHECK(compiled["all"] == false);
+  CHECK(compiled["fail"] == 0);
+  // Each is one of this build's, figure for figure, and every model is there.
+  std::set<std::string> models;
+  std::set<std::string> all_models;
+  for (const json& law : shipped_answer()["laws"])
+    all_models.insert(law["model"].get<std::string>());
+  std::size_t ladders = 0;
+  for (const char* kind : {"laws", "programs"}) {
+    for (json walked : compiled[kind]) {
+      if (walked["powers"].size() > 1) ++ladders;
+      models.insert(walked["model"].get<std::string>());
+      walked.erase("seconds");
+      std::size_t found = 0;
+      for (json own : shipped_answer()[kind]) {
+        own.erase("seconds");
+        if (own == walked) ++found;
+      }
+      INFO(walked.dump());
+      CHECK(found > 0);
+    }
+  }
+  CHECK(models == all_models);
+  CHECK(ladders >= 4);
+  CHECK(compiled["programs"].size() >= 12);
+  CHECK(compiled["laws"].size() >= 12);
+  check_refusal("law --all", "--all");
+  check_refusal("law " + toy_models + "four_state.json --horizon 2 --power 2 --of ptx --all",
+                "--all");
+}
+
 TEST_CASE("law leaves out the difference from an irrational matrix") {
   const json report = answer("four_state.json --horizon 2 --power 1.5");
   check_law(report, 3);

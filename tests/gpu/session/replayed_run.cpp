@@ -185,7 +185,7 @@ TEST_CASE("every draw, ratio, acceptance and answer of Algorithm 1 is the replay
   for (const bool deo : {false, true}) {
     CAPTURE(deo);
     const auto runs = replay(four_rungs(deo), 1, 3);
-    // The cases that a defect could hide behind do occur.
+    // The cases in which a defect could hide do occur.
     using Kind = Event::Kind;
     const auto is = [](Kind kind, bool accepted) {
       return [=](const Event& e) { return e.kind == kind && e.proposed && e.accepted == accepted; };

@@ -73,6 +73,9 @@ def test_a_stream_has_the_text_of_the_whole_answer(server, body):
             texts[choice["index"]] = texts.get(choice["index"], "") + choice["text"]
     assert [texts[i] for i in sorted(texts)] == [choice["text"] for choice in whole["choices"]]
     assert data[-1]["usage"] == whole["usage"] and data[-1]["choices"] == []
+    # Clients look at the first choice of every chunk, but for the usage that they have asked for.
+    assert all(chunk["choices"] for chunk in data[:-1])
+    assert [chunk["tempera"] for chunk in data if "tempera" in chunk] == [whole["tempera"]]
     if body.get("tempera", {}).get("powers"):
         assert comments
 
@@ -140,7 +143,10 @@ def test_tokens_and_texts(server):
     assert server.ask("/tokenize", {"prompt": "4+7?", "model": "other"})[0] == 404
     assert server.ask("/detokenize", {"tokens": said["tokens"]})[1]["prompt"].endswith("4+7?")
     assert "eos_token" in server.ask("/tokenizer_info")[1]
-    assert server.ask("/v1/models")[1]["data"][0]["id"] == "worked_sum"
+    models = server.ask("/v1/models")[1]["data"]
+    assert [model["id"] for model in models] == ["worked_sum"]
+    assert server.ask("/v1/models/worked_sum") == server.ask("/v1/models/worked%5fsum") == (200, models[0])
+    assert server.ask("/v1/models/other")[0] == server.ask("/v1/models/%zz")[0] == 404
     assert "tempera_requests_total" in server.ask("/metrics")[1]
     assert server.ask("/health") == (200, {"status": "ok"})
     assert "<title>" in server.ask("/")[1]
@@ -157,6 +163,9 @@ def test_tokens_and_texts(server):
     ("/v1/completions", {"prompt": 5}, 400, "prompt"),
     ("/v1/completions", {"prompt": "1?", "max_token": 3}, 400, "max_tokens"),
     ("/v1/completions", {"prompt": "1?", "top_p": 0.9}, 400, "top_p"),
+    ("/v1/completions", {"prompt": "1?", "top_k": 40}, 400, "top_k"),
+    ("/v1/completions", {"prompt": "1?", "min_p": 0.1}, 400, "min_p"),
+    ("/v1/completions", {"prompt": "1?", "repetition_penalty": 1.1}, 400, "repetition_penalty"),
     ("/v1/completions", {"prompt": "1?", "n": 10 ** 30}, 400, "n"),
     ("/v1/completions", {"prompt": "1?", "n": 100000}, 400, "n"),
     ("/v1/completions", {"prompt": "1?", "max_tokens": -1}, 400, "max_tokens"),
@@ -181,6 +190,12 @@ def test_what_is_wrong_is_named(server, path, body, status, words):
     error = answer["error"]
     assert set(error) == {"message", "type", "param", "code"} and words in error["message"]
     assert "\n" not in error["message"]
+
+
+def test_values_that_change_nothing_are_taken(server):
+    body = {"prompt": PROMPT, "max_tokens": 8, "seed": 1}
+    idle = {"top_p": 1, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0, "logit_bias": {}, "stop": None}
+    assert server.ask("/v1/completions", {**body, **idle})[1]["choices"] == server.ask("/v1/completions", body)[1]["choices"]
 
 
 def test_a_key_is_asked_for(tmp_path):

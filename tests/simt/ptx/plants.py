@@ -31,6 +31,7 @@ class Plant:
     case: str  # of tests/simt, by name
     memory: str = "plain"  # or "worst": what a thread may see of what others write
     only: object = None  # of the instructions that match: the numbers of those that are edited; all if it is None
+    after: str = ""  # a pattern of the first instruction after which the edited one is moved; empty if it stays
 
 
 def replaced(item, **fields):
@@ -89,9 +90,11 @@ PLANTS = [
     Plant("a group of copies not closed", "product_launch", STORING, r"cp\.async\.commit_group", left_out, SHAPES, only={0}),
     Plant("a lane's weights off by one", "product_launch", STORING, r"cp\.async\.cg.*", with_operand(0, moved_by(16)), SHAPES, only={0}),
     Plant("the counter not reset", "product_launch", STORING, r"st\.global\.u32", left_out, CUT),
+    Plant("the counter's reset moved", "product_launch", STORING, r"st\.global\.u32", with_operand(1, other(0)), CUT, after=r"atom\.global\.add\.u32"),
     Plant("a part counted twice", "product_launch", STORING, r"atom\.global\.add\.u32", with_operand(2, other(2)), CUT),
     Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
     Plant("a split that is added twice", "attention_launch", r"12attend_splitILj1ELj1E", r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
+    Plant("the reset of attention's counter moved", "attention_launch", r"12attend_splitILj1ELj1E", r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),
     Plant("no fence before the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {0}),
     Plant("no fence after the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {1}),
     Plant("parts read by plain loads", "product_launch", STORING, r"ld\.global\.cg\.f32", plain, CUT, "worst"),
@@ -116,16 +119,24 @@ def planted(plant, module):
     for kernel in module.kernels:
         if not re.search(plant.kernels, kernel.name):
             continue
-        body, matches, edits = [], 0, 0
+        body, matches, edits, moved = [], 0, 0, []
         for item in kernel.body:
             if not isinstance(item, Label) and re.fullmatch(plant.opcode, item.opcode):
                 if plant.only is None or matches in plant.only:
                     edited = plant.edit(item)
                     edits += edited != item
                     item = edited
+                    if plant.after:
+                        moved.append(edited)
+                        item = None
                 matches += 1
             if item is not None:
                 body.append(item)
+        for item in moved:
+            found = [index for index, other_item in enumerate(body) if not isinstance(other_item, Label) and re.fullmatch(plant.after, other_item.opcode)]
+            if not found:
+                sys.exit(f"plants: '{plant.name}' is not found in {kernel.name}")
+            body.insert(found[0] + 1, item)
         if edits == 0:
             sys.exit(f"plants: '{plant.name}' has lost its instructions in {kernel.name}")
         kernels.append(dataclasses.replace(kernel, body=body))

@@ -134,8 +134,8 @@ struct AttentionProblem {
     Floats outputs(partials * heads.head_dim, nan);
     std::vector<std::uint32_t> counters(gpu::attention_counters(shape, records.size()));
     Bfloat16s attended(records.size() * heads.heads * heads.head_dim, 0x7FC0);
-    gpu::launch_attention(stream, shape, buffer.data(), batch, pages.shape.keys(pages.view(), 0),
-                          pages.shape.values(pages.view(), 0),
+    gpu::launch_attention(stream, shape, {}, buffer.data(), batch,
+                          pages.shape.keys(pages.view(), 0), pages.shape.values(pages.view(), 0),
                           {maxima.data(), sums.data(), outputs.data(), counters.data(), splits},
                           attended.data());
     for (const auto counter : counters) REQUIRE(counter == 0);

@@ -46,6 +46,15 @@ class ForwardingKernels : public gpu::Kernels {
                       std::size_t d, const gpu::ProductInputs& e) const override {
     called("multiply_gated", [&] { cuda_.multiply_gated(a, b, c, d, e); });
   }
+  void normalize_and_multiply(const gpu::RowNorm& a, const gpu::MatrixView& b, const float* c,
+                              std::size_t d, std::size_t e, float* f) const override {
+    called("normalize_and_multiply", [&] { cuda_.normalize_and_multiply(a, b, c, d, e, f); });
+  }
+  void normalize_and_multiply_gated(const gpu::RowNorm& a, const gpu::MatrixView& b, std::size_t c,
+                                    std::size_t d, const gpu::ProductInputs& e) const override {
+    called("normalize_and_multiply_gated",
+           [&] { cuda_.normalize_and_multiply_gated(a, b, c, d, e); });
+  }
   void rotate_into_pages(const gpu::AttentionShape& a, const float* b, const float* c, float d,
                          const gpu::RotaryTables& e, const gpu::TokenRows& f,
                          const gpu::PagePart& g, const gpu::PagePart& h, float* i) const override {
@@ -55,6 +64,12 @@ class ForwardingKernels : public gpu::Kernels {
               const gpu::PagePart& d, const gpu::PagePart& e,
               const gpu::ProductInputs& f) const override {
     called("attend", [&] { cuda_.attend(a, b, c, d, e, f); });
+  }
+  void rotate_and_attend(const gpu::AttentionShape& a, const float* b, const float* c, float d,
+                         const gpu::RotaryTables& e, const gpu::TokenRows& f,
+                         const gpu::PagePart& g, const gpu::PagePart& h, float* i,
+                         const gpu::ProductInputs& j) const override {
+    called("rotate_and_attend", [&] { cuda_.rotate_and_attend(a, b, c, d, e, f, g, h, i, j); });
   }
   void recur(const gpu::RecurrentShape& a, const gpu::RecurrentWeights& b, const gpu::TokenRows& c,
              const gpu::RecurrentStates& d, float* e, const gpu::ProductInputs& f) const override {

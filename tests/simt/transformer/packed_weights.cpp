@@ -34,8 +34,12 @@ Floats product_of(const QuantisedMatrix& matrix, const Bfloat16s& inputs,
   std::vector<std::uint32_t> counters(plan.counters());
   Floats outputs(inputs.size() / matrix.in * matrix.out, std::numeric_limits<float>::quiet_NaN());
   launch(stream, plan,
-         {nullptr, reinterpret_cast<const std::uint16_t*>(aligned.data()), scratch.data(),
-          counters.data(), view.quantised, view.blocks},
+         {nullptr,
+          {reinterpret_cast<const std::uint16_t*>(aligned.data())},
+          scratch.data(),
+          counters.data(),
+          view.quantised,
+          view.blocks},
          {outputs.data(), nullptr});
   return outputs;
 }

@@ -85,11 +85,12 @@ void run_product(simt::Stream& stream, const gpu::ProductPlan& plan,
   std::memcpy(aligned_inputs.data(), inputs.data(), inputs.size() * 2);
   Floats scratch(plan.scratch_floats(), std::numeric_limits<float>::quiet_NaN());
   std::vector<std::uint32_t> counters(plan.counters());
-  gpu::launch_product(
-      stream, plan,
-      {aligned_fragments.data(), reinterpret_cast<const std::uint16_t*>(aligned_inputs.data()),
-       scratch.data(), counters.data()},
-      epilogue);
+  gpu::launch_product(stream, plan,
+                      {aligned_fragments.data(),
+                       {reinterpret_cast<const std::uint16_t*>(aligned_inputs.data())},
+                       scratch.data(),
+                       counters.data()},
+                      epilogue);
   for (const std::uint32_t counter : counters) REQUIRE(counter == 0);
 }
 

@@ -154,8 +154,11 @@ TEST_CASE(
   simt::Stream stream{size, 0, {}, {}};
   simt::launch(
       {.blocks = {(heads + 2 * key_heads + 7) / 8, rows}, .threads = 256, .shared_bytes = 0},
-      stream, gpu::rotate_heads, shape, has_norms ? query_norm.data() : nullptr,
-      has_norms ? key_norm.data() : nullptr, 1e-5f, gpu::RotaryTables{cosines.data(), sines.data()},
+      stream, gpu::rotate_heads, shape,
+      gpu::HeadRotation{has_norms ? query_norm.data() : nullptr,
+                        has_norms ? key_norm.data() : nullptr,
+                        1e-5f,
+                        {cosines.data(), sines.data()}},
       arrays.batch(), pages_shape.keys(pages.view(), 0), pages_shape.values(pages.view(), 0),
       buffer.data());
   for (unsigned row = 0; row < rows; ++row) {

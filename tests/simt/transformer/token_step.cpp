@@ -42,7 +42,7 @@ TEST_CASE("steps launch by launch have the host's tokens and scores, and each ke
   std::size_t watched = 0;
   stream.watch = [&] { ++watched; };
   REQUIRE(history.differences_of_a_decode_step() == 0);
-  CHECK(watched == 2 * (8 * step_config().num_hidden_layers + 6));
+  CHECK(watched == 2 * (5 * step_config().num_hidden_layers + 6));
   // A graph is one thing to queue.
   stream.graphs = true;
   REQUIRE(history.differences_of_a_decode_step() == 0);
@@ -71,7 +71,9 @@ TEST_CASE("steps of a recurrent model have the host's tokens and scores, forked,
       const std::uint64_t launches = kernels.launches();
       REQUIRE(history.differences_of_a_decode_step() == 0);
       CHECK(gpu::device_allocations() == allocations);
-      CHECK(kernels.launches() == launches + 2 * 8 + 6);
+      // An attending layer and a recurrent one; 17 rows do not normalise within their products.
+      const std::uint64_t layers = form == gpu::StepForm::graph ? 7 + 8 : 5 + 6;
+      CHECK(kernels.launches() == launches + layers + 6);
     }
   }
 }
@@ -88,7 +90,7 @@ TEST_CASE("a step whose device is lost fails at each of its copies, and says so"
   }
 }
 
-TEST_CASE("a step asks for no memory, waits once, and launches 8 kernels a layer and 6") {
+TEST_CASE("a step asks for no memory, waits once, and launches 5 or 7 kernels a layer and 6") {
   const gpu::CudaKernels kernels(4);
   const auto& stream = kernels.device().stream;
   StepHistory history(kernels, 5);
@@ -105,7 +107,8 @@ TEST_CASE("a step asks for no memory, waits once, and launches 8 kernels a layer
       REQUIRE(history.on_device().pages().pages() == pages);
       CHECK(gpu::device_allocations() == allocations);
       CHECK(stream.waits == waits + 1);
-      CHECK(kernels.launches() == launches + 8 * step_config().num_hidden_layers + 6);
+      CHECK(kernels.launches() ==
+            launches + (rows <= 8 ? 5 : 7) * step_config().num_hidden_layers + 6);
     }
   }
 }

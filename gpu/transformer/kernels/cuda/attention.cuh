@@ -6,6 +6,7 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
+#include "gpu/transformer/kernels/cuda/turned_head.cuh"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/recurrent_kernels.hpp"
 
@@ -13,6 +14,10 @@
 // block has one split of one row and the queries that share a key head, up to `Queries` of them, so
 // that each key and value is read once for all of them; the block that ends last for a row combines
 // the splits in order. Neither the batch nor the other rows' lengths can change a bit.
+//
+// If no row's key is another row's past, which is so of every step of decoding, a block also
+// rotates the queries that it takes, and that of the row's last split its key; they need no kernel
+// of their own (HeadRotation). Otherwise queries and pages were rotated before.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -20,6 +25,11 @@ constexpr unsigned split_positions = 256;
 constexpr unsigned run_positions = 32;  // that one warp adds the values of
 constexpr unsigned attention_threads = split_positions;
 constexpr unsigned attention_warps = attention_threads / simt::warp_lanes;
+
+/// Blocks that share a multiprocessor at least: as many as its shared memory has room for.
+constexpr unsigned attention_blocks(unsigned pairs, unsigned queries) {
+  return pairs == 4 ? 1 : queries == 8 ? 2 : 3;
+}
 
 /// Memory for the partial results: of the split `s` of a row's head at index
 /// (row · heads + head) · splits + s.
@@ -124,14 +134,28 @@ TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
   }
 }
 
+/// One head of a row's own token as bfloat16 in the shared memory of the block, where
+/// bring_positions would have brought it, and in its page if `kept`.
+struct OwnSlot {
+  std::uint16_t* shared;
+  std::uint16_t* page;
+  bool kept;
+  TEMPERA_ON_DEVICE void operator()(unsigned d, float value) const {
+    shared[d] = to_bfloat16(value);
+    if (kept) page[d] = to_bfloat16(value);
+  }
+};
+
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to the
 /// row's own, times sigmoid(gate) if the shape has gates. attended: [rows, heads · head_dim],
 /// bfloat16. Grid: (splits, key_value_heads · query tiles, rows). Head size: at most 64 · Pairs.
+/// rotation: of queries and keys as the projection left them, which with the values then go into
+/// the pages, too; without tables, all of that was done before.
 template <unsigned Pairs, unsigned Queries>
-TEMPERA_KERNEL(attention_threads)
-attend_split(const AttentionShape shape, float scale, const float* query_key_value,
-             const TokenRows batch, const PagePart keys, const PagePart values,
-             const AttentionScratch scratch, std::uint16_t* attended) {
+TEMPERA_KERNEL(attention_threads, attention_blocks(Pairs, Queries))
+attend_split(const AttentionShape shape, const HeadRotation rotation, float scale,
+             const float* query_key_value, const TokenRows batch, const PagePart keys,
+             const PagePart values, const AttentionScratch scratch, std::uint16_t* attended) {
   simt::let_next_begin();
   simt::wait_for_inputs();
   const auto size = static_cast<unsigned>(shape.head_dim);
@@ -158,14 +182,47 @@ attend_split(const AttentionShape shape, float scale, const float* query_key_val
   const unsigned warp = simt::warp();
   const unsigned lane = simt::lane();
 
-  bring_positions(batch, keys, row, key_head, size, first, count, layout, rows);
+  // The row's own key and value, last of the last split, if this kernel makes them.
+  const bool rotates = rotation.tables.cosines != nullptr;
+  const bool has_own = rotates && count == left;
+  const unsigned paged = has_own ? count - 1 : count;
+  const float* const own = query_key_value + row * shape.row_floats;
+  auto* const own_row = reinterpret_cast<std::uint16_t*>(rows + (count - 1) * layout.pitch);
+  const auto own_slot = [&](const PagePart& part) {
+    const std::size_t page = page_of_position(batch, row, position);
+    return OwnSlot{own_row, slot_of_position(part, page, key_head, position, size), in_group == 0};
+  };
+
+  bring_positions(batch, keys, row, key_head, size, first, paged, layout, rows);
   const unsigned padded_size = layout.chunks * 8;
   for (unsigned e = thread; e < Queries * padded_size; e += attention_threads) {
     const unsigned q = e / padded_size;
     const unsigned d = e % padded_size;
-    queries[e] = q < heads && d < size
-                     ? query_key_value[row * shape.row_floats + (first_head + q) * size + d]
-                     : 0.0f;
+    const bool there = q < heads && d < size;
+    if (there && rotates) continue;
+    queries[e] = there ? own[(first_head + q) * size + d] : 0.0f;
+  }
+  if (rotates) {
+    const unsigned half = rotary_half(shape);
+    const unsigned turned = heads + (has_own ? 1 : 0);
+    for (unsigned vector = warp; vector < turned; vector += attention_warps) {
+      const bool is_query = vector < heads;
+      const unsigned begin = is_query ? (first_head + vector) * size
+                                      : static_cast<unsigned>(shape.key_begin) + key_head * size;
+      float* const query = queries + vector * padded_size;
+      const OwnSlot slot = is_query ? OwnSlot{nullptr, nullptr, false} : own_slot(keys);
+      turn_head(own + begin, is_query ? rotation.query_norm : rotation.key_norm, rotation, position,
+                size, half, [&](unsigned d, float value) {
+                  if (is_query) {
+                    query[d] = value;
+                  } else {
+                    slot(d, value);
+                  }
+                });
+    }
+    if (has_own) {
+      for (unsigned d = size + thread; d < padded_size; d += attention_threads) own_row[d] = 0;
+    }
   }
   simt::wait_copies<0>();
   simt::barrier();
@@ -199,7 +256,12 @@ attend_split(const AttentionShape shape, float scale, const float* query_key_val
     if (lane == 0) maxima[warp * Queries + q] = largest;
   }
   simt::barrier();  // all keys have been read, too
-  bring_positions(batch, values, row, key_head, size, first, count, layout, rows);
+  bring_positions(batch, values, row, key_head, size, first, paged, layout, rows);
+  if (has_own) {
+    const OwnSlot slot = own_slot(values);
+    const float* const value = own + shape.value_begin + key_head * size;
+    for (unsigned d = thread; d < size; d += attention_threads) slot(d, value[d]);
+  }
 
   const std::size_t partial =
       (std::size_t{row} * shape.heads + first_head) * scratch.splits + split;
@@ -273,9 +335,8 @@ attend_split(const AttentionShape shape, float scale, const float* query_key_val
   simt::barrier();
   if (*arrived != splits) return;
   simt::fence();
-  const float* const gates = shape.gate_begin == 0 ? nullptr
-                                                   : query_key_value + row * shape.row_floats +
-                                                         shape.gate_begin + first_head * size;
+  const float* const gates =
+      shape.gate_begin == 0 ? nullptr : own + shape.gate_begin + first_head * size;
   combine_splits(shape, scratch, row, first_head, heads, splits, gates, attended);
 }
 

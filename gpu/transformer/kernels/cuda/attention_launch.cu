@@ -8,16 +8,16 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 namespace {
 
 template <unsigned Pairs, unsigned Queries>
-void launch_for(simt::Stream& stream, const AttentionShape& shape, const float* query_key_value,
-                const TokenRows& batch, const PagePart& keys, const PagePart& values,
-                const AttentionScratch& scratch, std::uint16_t* attended) {
+void launch_for(simt::Stream& stream, const AttentionShape& shape, const HeadRotation& rotation,
+                const float* query_key_value, const TokenRows& batch, const PagePart& keys,
+                const PagePart& values, const AttentionScratch& scratch, std::uint16_t* attended) {
   const auto counters = static_cast<unsigned>(attention_counters(shape, 1));
   const float scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim));
   simt::launch({.blocks = {scratch.splits, counters, static_cast<unsigned>(batch.rows)},
                 .threads = attention_threads,
                 .shared_bytes = attention_shared_bytes(shape)},
-               stream, attend_split<Pairs, Queries>, shape, scale, query_key_value, batch, keys,
-               values, scratch, attended);
+               stream, attend_split<Pairs, Queries>, shape, rotation, scale, query_key_value, batch,
+               keys, values, scratch, attended);
 }
 
 template <unsigned Pairs, class... Arguments>
@@ -38,11 +38,12 @@ void launch_pairs(simt::Stream& stream, const AttentionShape& shape,
 }  // namespace
 
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
-                      const float* query_key_value, const TokenRows& batch, const PagePart& keys,
-                      const PagePart& values, const AttentionScratch& scratch,
-                      std::uint16_t* attended) {
+                      const HeadRotation& rotation, const float* query_key_value,
+                      const TokenRows& batch, const PagePart& keys, const PagePart& values,
+                      const AttentionScratch& scratch, std::uint16_t* attended) {
   const auto launch = [&](auto pairs) {
-    launch_pairs<pairs()>(stream, shape, query_key_value, batch, keys, values, scratch, attended);
+    launch_pairs<pairs()>(stream, shape, rotation, query_key_value, batch, keys, values, scratch,
+                          attended);
   };
   if (shape.head_dim <= 64) return launch(std::integral_constant<unsigned, 1>());
   if (shape.head_dim <= 128) return launch(std::integral_constant<unsigned, 2>());

@@ -30,12 +30,14 @@ inline std::size_t attention_shared_bytes(const AttentionShape& shape) {
   return AttentionLayout::of(static_cast<unsigned>(shape.head_dim)).bytes(attention_queries(shape));
 }
 
-/// Queues the attention of a batch: one kernel. Head size: even, at most 256, and within the shared
+/// Queues the attention of a batch: one kernel. With the tables of `rotation` it rotates and fills
+/// the pages, too, if every row is of a record of its own; without them that was done before. Head
+/// size: even, at most 256, and within the shared
 /// memory of the device.
 /// @throw Bug for a larger one
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
-                      const float* query_key_value, const TokenRows& batch, const PagePart& keys,
-                      const PagePart& values, const AttentionScratch& scratch,
-                      std::uint16_t* attended);
+                      const HeadRotation& rotation, const float* query_key_value,
+                      const TokenRows& batch, const PagePart& keys, const PagePart& values,
+                      const AttentionScratch& scratch, std::uint16_t* attended);
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -35,12 +35,25 @@ struct CudaKernels::Device {
   template <class Epilogue>
   void multiply(const MatrixView& matrix, const ProductInputs& inputs, std::size_t rows,
                 std::size_t out, const Epilogue& epilogue) {
+    launch(matrix, {.rows = inputs.bfloat16}, rows, out, epilogue);
+  }
+  /// The same for rows that the product itself normalises (normalizes_inputs).
+  template <class Epilogue>
+  void multiply(const MatrixView& matrix, const RowNorm& norm, std::size_t rows, std::size_t out,
+                const Epilogue& epilogue) {
+    launch(matrix, {nullptr, norm.states, norm.weight, norm.epsilon}, rows, out, epilogue);
+  }
+
+ private:
+  template <class Epilogue>
+  void launch(const MatrixView& matrix, const StagedRows& inputs, std::size_t rows, std::size_t out,
+              const Epilogue& epilogue) {
     const ProductPlan& plan = plan_of(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
                                       as_unsigned(matrix.out / tile_outputs), Epilogue::gated);
     scratch.ensure_size(plan.scratch_floats());
     counters.ensure_size(plan.counters());
     launch_product(stream, plan,
-                   {reinterpret_cast<const simt::Vector16*>(matrix.fragments), inputs.bfloat16,
+                   {reinterpret_cast<const simt::Vector16*>(matrix.fragments), inputs,
                     scratch.data(), counters.data(), matrix.quantised, matrix.blocks},
                    epilogue);
   }

@@ -51,6 +51,20 @@ constexpr const char* overlapped_name = "cuda on fibers, overlapped";
 constexpr const char* launches_name = "cuda on fibers, launch by launch";
 #endif
 
+void attend_by(CudaKernels::Device& device, const AttentionShape& shape,
+               const HeadRotation& rotation, const float* query_key_value, const TokenRows& batch,
+               const PagePart& keys, const PagePart& values, const ProductInputs& attended) {
+  const unsigned splits = attention_splits(batch.context);
+  const std::size_t partials = batch.rows * shape.heads * splits;
+  device.scratch.ensure_size(partials * (2 + shape.head_dim));
+  device.counters.ensure_size(attention_counters(shape, batch.rows));
+  float* const scratch = device.scratch.data();
+  launch_attention(
+      device.stream, shape, rotation, query_key_value, batch, keys, values,
+      {scratch, scratch + partials, scratch + 2 * partials, device.counters.data(), splits},
+      attended.bfloat16);
+}
+
 }  // namespace
 
 CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_bytes,
@@ -144,6 +158,22 @@ void CudaKernels::multiply_gated(const MatrixView& gate_up, const ProductInputs&
   device_->multiply(gate_up, inputs, rows, out, GateProduct{gated.bfloat16});
 }
 
+void CudaKernels::normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix,
+                                         const float* bias, std::size_t rows, std::size_t out,
+                                         float* outputs) const {
+  if (!normalizes_inputs(rows, matrix.in))
+    return Kernels::normalize_and_multiply(norm, matrix, bias, rows, out, outputs);
+  device_->multiply(matrix, norm, rows, out, StoreProduct{outputs, bias});
+}
+
+void CudaKernels::normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
+                                               std::size_t rows, std::size_t out,
+                                               const ProductInputs& gated) const {
+  if (!normalizes_inputs(rows, gate_up.in))
+    return Kernels::normalize_and_multiply_gated(norm, gate_up, rows, out, gated);
+  device_->multiply(gate_up, norm, rows, out, GateProduct{gated.bfloat16});
+}
+
 void CudaKernels::rotate_into_pages(const AttentionShape& shape, const float* query_norm,
                                     const float* key_norm, float epsilon,
                                     const RotaryTables& tables, const TokenRows& batch,
@@ -153,22 +183,27 @@ void CudaKernels::rotate_into_pages(const AttentionShape& shape, const float* qu
   simt::launch(
       {.blocks = {as_unsigned((heads + rotary_warps - 1) / rotary_warps), as_unsigned(batch.rows)},
        .threads = rotary_warps * simt::warp_lanes},
-      device_->stream, rotate_heads, shape, query_norm, key_norm, epsilon, tables, batch, keys,
-      values, query_key_value);
+      device_->stream, rotate_heads, shape, HeadRotation{query_norm, key_norm, epsilon, tables},
+      batch, keys, values, query_key_value);
 }
 
 void CudaKernels::attend(const AttentionShape& shape, const float* query_key_value,
                          const TokenRows& batch, const PagePart& keys, const PagePart& values,
                          const ProductInputs& attended) const {
-  const unsigned splits = attention_splits(batch.context);
-  const std::size_t partials = batch.rows * shape.heads * splits;
-  device_->scratch.ensure_size(partials * (2 + shape.head_dim));
-  device_->counters.ensure_size(attention_counters(shape, batch.rows));
-  float* const scratch = device_->scratch.data();
-  launch_attention(
-      device_->stream, shape, query_key_value, batch, keys, values,
-      {scratch, scratch + partials, scratch + 2 * partials, device_->counters.data(), splits},
-      attended.bfloat16);
+  constexpr HeadRotation before{nullptr, nullptr, 0, {nullptr, nullptr}};
+  attend_by(*device_, shape, before, query_key_value, batch, keys, values, attended);
+}
+
+void CudaKernels::rotate_and_attend(const AttentionShape& shape, const float* query_norm,
+                                    const float* key_norm, float epsilon,
+                                    const RotaryTables& tables, const TokenRows& batch,
+                                    const PagePart& keys, const PagePart& values,
+                                    float* query_key_value, const ProductInputs& attended) const {
+  if (!batch.own_records)
+    return Kernels::rotate_and_attend(shape, query_norm, key_norm, epsilon, tables, batch, keys,
+                                      values, query_key_value, attended);
+  attend_by(*device_, shape, {query_norm, key_norm, epsilon, tables}, query_key_value, batch, keys,
+            values, attended);
 }
 
 void CudaKernels::gather_from_pages(const CachedRows& batch, std::size_t size,

@@ -13,9 +13,9 @@ namespace tempera::gpu {
 /// this program was built for the host, on fibers, thread by thread and so slowly that only tests
 /// use it. Same bits as the host's form: docs/arithmetic.md.
 ///
-/// At most 8 kernels a layer and 6 a step besides, and one for each product whose segments a second
-/// kernel adds, on one stream; nothing waits for the host. It
-/// owns its scratch memory, so that one transformer at a time may use it.
+/// At most 8 kernels a layer, 7 in a step of decoding and 5 in one of at most 8 rows, 6 a step
+/// besides, and one for each product whose segments a second kernel adds, on one stream; nothing
+/// waits for the host. It owns its scratch memory, so that one transformer at a time may use it.
 class CudaKernels final : public Kernels {
  public:
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
@@ -60,6 +60,12 @@ class CudaKernels final : public Kernels {
                         std::size_t out, float* outputs) const override;
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
                       std::size_t out, const ProductInputs& gated) const override;
+  /// In one kernel, if normalizes_inputs.
+  void normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix, const float* bias,
+                              std::size_t rows, std::size_t out, float* outputs) const override;
+  void normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
+                                    std::size_t rows, std::size_t out,
+                                    const ProductInputs& gated) const override;
   void rotate_into_pages(const AttentionShape& shape, const float* query_norm,
                          const float* key_norm, float epsilon, const RotaryTables& tables,
                          const TokenRows& batch, const PagePart& keys, const PagePart& values,
@@ -67,6 +73,11 @@ class CudaKernels final : public Kernels {
   void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
               const PagePart& keys, const PagePart& values,
               const ProductInputs& attended) const override;
+  /// In one kernel, if every row is of a record of its own.
+  void rotate_and_attend(const AttentionShape& shape, const float* query_norm,
+                         const float* key_norm, float epsilon, const RotaryTables& tables,
+                         const TokenRows& batch, const PagePart& keys, const PagePart& values,
+                         float* query_key_value, const ProductInputs& attended) const override;
   void recur(const RecurrentShape& shape, const RecurrentWeights& weights, const TokenRows& batch,
              const RecurrentStates& states, float* projected,
              const ProductInputs& answers) const override;

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "gpu/device/simt/simt.hpp"
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
+#include "gpu/transformer/kernels/cuda/tree.cuh"
 #include "gpu/transformer/kernels/cuda/weight_stream.cuh"
 
 // y = W x for every batch size, by one contract (docs/arithmetic.md): segments of 512 inputs, each
@@ -20,12 +24,59 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
+TEMPERA_ON_DEVICE inline float as_float(std::uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// The factor 1 / sqrt(Σ x² / in + ε) of each row, in the order of sums of normalize_by_block. By
+/// the whole block, and good after the next barrier. partial: room for 256 floats a row.
+TEMPERA_ON_DEVICE inline void find_factors(const ProductPlan& plan, const StagedRows& inputs,
+                                           float* partial, float* factors) {
+  static_assert(product_threads == 256);
+  for (unsigned row = 0; row < plan.rows; ++row) {
+    const float* const x = inputs.states + std::size_t{row} * plan.in;
+    float sum = 0;
+    TEMPERA_UNROLL_BY(8)
+    for (unsigned i = simt::thread(); i < plan.in; i += product_threads) {
+      sum = fused_multiply_add(x[i], x[i], sum);
+    }
+    partial[row * product_threads + simt::thread()] = sum;
+  }
+  simt::barrier();
+  if (simt::warp() >= plan.rows) return;
+  const float mean =
+      tree_of_256(partial + simt::warp() * product_threads) / static_cast<float>(plan.in);
+  if (simt::lane() == 0) factors[simt::warp()] = 1.0f / sqrtf(mean + inputs.epsilon);
+}
+
+/// bf16(weight · (x · factor)) of two neighbouring inputs, each as its bits.
+TEMPERA_ON_DEVICE inline std::uint32_t normed_pair(std::uint32_t x, std::uint32_t next,
+                                                   std::uint32_t weight, std::uint32_t next_weight,
+                                                   float factor) {
+  const std::uint16_t low = to_bfloat16(as_float(weight) * (as_float(x) * factor));
+  const std::uint16_t high = to_bfloat16(as_float(next_weight) * (as_float(next) * factor));
+  return low | static_cast<std::uint32_t>(high) << 16;
+}
+
+/// The same of four neighbouring inputs.
+TEMPERA_ON_DEVICE inline void normed_four(const float* x, const float* weight, float factor,
+                                          std::uint32_t (&words)[2]) {
+  const auto four = *reinterpret_cast<const simt::Vector16*>(x);
+  const auto weights = *reinterpret_cast<const simt::Vector16*>(weight);
+  words[0] = normed_pair(four.x, four.y, weights.x, weights.y, factor);
+  words[1] = normed_pair(four.z, four.w, weights.z, weights.w, factor);
+}
+
 /// Brings the inputs of the window into shared memory: zeros for tokens and inputs that are not
-/// there. By plain loads, so that the ring of weights goes on meanwhile.
+/// there. By plain loads, so that the ring of weights goes on meanwhile. factors: of the rows that
+/// are normalised, if the kernel has so few.
 template <unsigned TokenTiles>
-TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const std::uint16_t* inputs,
-                                           unsigned first_token, unsigned window_begin,
-                                           unsigned window_end, std::uint16_t* shared) {
+TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const StagedRows& inputs,
+                                           const float* factors, unsigned first_token,
+                                           unsigned window_begin, unsigned window_end,
+                                           std::uint16_t* shared) {
   using Layout = ProductLayout<TokenTiles>;
   constexpr unsigned piece = 8;  // inputs of 16 bytes
   constexpr unsigned row_pieces = segment_inputs / piece;
@@ -39,16 +90,24 @@ TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const std::u
     const unsigned first = begin + row / Layout::tokens * segment_inputs + input;
     simt::Vector16 value{};
     if (token < plan.rows && first < plan.in) {
-      const std::uint16_t* source = inputs + std::size_t{token} * plan.in + first;
-      if (plan.in % piece == 0) {
-        value = *reinterpret_cast<const simt::Vector16*>(source);
+      const std::size_t row_begin = std::size_t{token} * plan.in;
+      if (Layout::factor_bytes > 0 && inputs.rows == nullptr) {
+        const float* const x = inputs.states + row_begin;
+        const float factor = factors[token];
+        std::uint32_t words[2][2];
+        normed_four(x + first, inputs.weight + first, factor, words[0]);
+        normed_four(x + first + 4, inputs.weight + first + 4, factor, words[1]);
+        value = {words[0][0], words[0][1], words[1][0], words[1][1]};
+      } else if (plan.in % piece == 0) {
+        value = *reinterpret_cast<const simt::Vector16*>(inputs.rows + row_begin + first);
       } else {
         // Rows that are not aligned to 16 bytes, element by element.
         std::uint32_t words[4] = {};
         TEMPERA_UNROLL
         for (unsigned i = 0; i < piece; ++i) {
           if (first + i < plan.in) {
-            words[i / 2] |= static_cast<std::uint32_t>(source[i]) << (i % 2 * 16);
+            words[i / 2] |= static_cast<std::uint32_t>(inputs.rows[row_begin + first + i])
+                            << (i % 2 * 16);
           }
         }
         value = {words[0], words[1], words[2], words[3]};
@@ -127,7 +186,9 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   auto* const ring = simt::shared_memory<simt::Vector16>() + simt::warp() * ring_vectors;
   const std::size_t inputs_begin = Layout::ring_bytes(plan.stages);
   auto* const inputs = simt::shared_memory<std::uint16_t>(inputs_begin);
-  auto* const total = simt::shared_memory<float>(inputs_begin + Layout::inputs_bytes(plan.window));
+  const std::size_t factors_begin = inputs_begin + Layout::inputs_bytes(plan.window);
+  auto* const factors = simt::shared_memory<float>(factors_begin);
+  auto* const total = simt::shared_memory<float>(factors_begin + Layout::factor_bytes);
   const bool whole = plan.adding == Adding::own_block;
 
   simt::let_next_begin();
@@ -138,6 +199,12 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
     ahead.fetch(ring + fetched);
   }
   simt::wait_for_inputs();  // the weights were there before; all else is the launches' before this
+  if constexpr (Layout::factor_bytes > 0) {
+    static_assert(Layout::inputs_bytes(1) >= largest_normed_rows * product_threads * sizeof(float));
+    if (operands.inputs.rows == nullptr) {
+      find_factors(plan, operands.inputs, simt::shared_memory<float>(inputs_begin), factors);
+    }
+  }
 
   unsigned used = 0;  // where in the ring the next stage comes from
   for (unsigned number = simt::block().x; number < plan.jobs(); number += simt::blocks().x) {
@@ -149,8 +216,8 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       const unsigned work_end = job.window_work(plan, window_begin);
       const unsigned window_end = window_begin + work_end / job.units;
       simt::barrier();  // the window before has been read
-      stage_inputs<TokenTiles>(plan, operands.inputs, first_token, window_begin, window_end,
-                               inputs);
+      stage_inputs<TokenTiles>(plan, operands.inputs, factors, first_token, window_begin,
+                               window_end, inputs);
       simt::barrier();
       for (unsigned work = simt::warp(); work < work_end; work += product_warps) {
         const unsigned slot = work / job.units;

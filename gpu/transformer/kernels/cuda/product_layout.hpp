@@ -19,10 +19,19 @@ constexpr unsigned segments_together = 8;
 constexpr unsigned product_warps = 8;
 constexpr unsigned product_threads = product_warps * 32;
 
+/// Rows that a product can normalise itself: one for each warp. Their sums of squares cost every
+/// block one more reading of its inputs, which beyond so few is dearer than a kernel of its own.
+constexpr unsigned largest_normed_rows = product_warps;
+/// Whether a product may normalise its inputs: few rows, each aligned to 16 bytes.
+constexpr bool normalizes_inputs(std::size_t rows, std::size_t in) {
+  return rows <= largest_normed_rows && in % 8 == 0;
+}
+
 /// Where things are in the shared memory of a block of the product, for 8 · TokenTiles tokens:
 ///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way, two
 ///           fragments' room for a pair of steps that is packed
 ///   inputs  [window, tokens, input_pitch] bfloat16
+///   factors [8] float32, of the rows that are normalised, if there are 8 tokens
 ///   total   [job units, unit tiles, tokens, sum_pitch] float32: the segments added so far
 ///   slots   [window] times the same: the segments of a window of several, not yet added
 template <unsigned TokenTiles>
@@ -41,6 +50,8 @@ struct ProductLayout {
   TEMPERA_HOST_DEVICE static constexpr std::size_t inputs_bytes(unsigned window) {
     return std::size_t{window} * tokens * input_pitch * 2;
   }
+  static constexpr std::size_t factor_bytes =
+      tokens <= largest_normed_rows ? largest_normed_rows * sizeof(float) : 0;
   TEMPERA_HOST_DEVICE static constexpr std::size_t sum_floats(unsigned tiles) {
     return std::size_t{tiles} * tokens * sum_pitch;
   }
@@ -49,7 +60,7 @@ struct ProductLayout {
                                             bool whole) {
     const std::size_t sums = window == 1 ? 1 : window + 1;
     constexpr std::size_t last_block_flag = 16;
-    return ring_bytes(stages) + inputs_bytes(window) +
+    return ring_bytes(stages) + inputs_bytes(window) + factor_bytes +
            (whole ? sums * sum_floats(tiles) * sizeof(float) : last_block_flag);
   }
 };

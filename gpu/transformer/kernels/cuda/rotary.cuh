@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
-#include "gpu/transformer/kernels/cuda/tree.cuh"
+#include "gpu/transformer/kernels/cuda/turned_head.cuh"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -17,9 +16,8 @@ constexpr unsigned rotary_warps = 8;
 /// its keys', then its values'. Grid: (heads of a row / 8 rounded up, rows). query_key_value:
 /// [rows, shape.row_floats]; keys, values: [key_value_heads, page_tokens, head_dim].
 TEMPERA_KERNEL(rotary_warps * 32)
-rotate_heads(const AttentionShape shape, const float* query_norm, const float* key_norm,
-             float epsilon, const RotaryTables tables, const TokenRows batch, const PagePart keys,
-             const PagePart values, float* query_key_value) {
+rotate_heads(const AttentionShape shape, const HeadRotation rotation, const TokenRows batch,
+             const PagePart keys, const PagePart values, float* query_key_value) {
   simt::let_next_begin();
   simt::wait_for_inputs();
   const auto heads = static_cast<unsigned>(shape.heads);
@@ -31,56 +29,22 @@ rotate_heads(const AttentionShape shape, const float* query_norm, const float* k
   const unsigned position = batch.positions[row];
   const std::size_t page = page_of_position(batch, row, position);
   float* const buffer = query_key_value + row * shape.row_floats;
-  const auto slot_of = [&](const PagePart& part, unsigned of_head) {
-    return part_of_page<std::uint16_t>(part, page) +
-           (std::size_t{of_head} * page_tokens + position % page_tokens) * size;
-  };
+  const unsigned half = rotary_half(shape);
 
-  if (head >= heads + key_heads) {
+  if (head < heads) {
+    float* const query = buffer + head * size;
+    turn_head(query, rotation.query_norm, rotation, position, size, half,
+              [query](unsigned d, float value) { query[d] = value; });
+  } else if (head < heads + key_heads) {
+    const unsigned key_head = head - heads;
+    std::uint16_t* const slot = slot_of_position(keys, page, key_head, position, size);
+    turn_head(buffer + shape.key_begin + key_head * size, rotation.key_norm, rotation, position,
+              size, half, [slot](unsigned d, float value) { slot[d] = to_bfloat16(value); });
+  } else {
     const unsigned value_head = head - heads - key_heads;
-    const float* value = buffer + shape.value_begin + value_head * size;
-    std::uint16_t* target = slot_of(values, value_head);
-    for (unsigned d = simt::lane(); d < size; d += 32) target[d] = to_bfloat16(value[d]);
-    return;
-  }
-  const bool is_query = head < heads;
-  float* const vector =
-      is_query ? buffer + head * size : buffer + shape.key_begin + (head - heads) * size;
-  const float* const norm = is_query ? query_norm : key_norm;
-  float sum = 0;
-  for (unsigned d = simt::lane(); d < size; d += 32) {
-    sum = fused_multiply_add(vector[d], vector[d], sum);
-  }
-  const float mean = tree_of_warp(sum) / static_cast<float>(size);
-  const float factor = 1.0f / sqrtf(mean + epsilon);
-  const unsigned half = static_cast<unsigned>(shape.rotary_dim == 0 ? size : shape.rotary_dim) / 2;
-  std::uint16_t* const target = is_query ? nullptr : slot_of(keys, head - heads);
-  for (unsigned d = simt::lane(); d < half; d += 32) {
-    float low = vector[d];
-    float high = vector[d + half];
-    if (norm != nullptr) {
-      low = norm[d] * (low * factor);
-      high = norm[d + half] * (high * factor);
-    }
-    const float cosine = tables.cosines[std::size_t{position} * half + d];
-    const float sine = tables.sines[std::size_t{position} * half + d];
-    const float turned_low = fused_multiply_add(low, cosine, -(high * sine));
-    const float turned_high = fused_multiply_add(high, cosine, low * sine);
-    if (is_query) {
-      vector[d] = turned_low;
-      vector[d + half] = turned_high;
-    } else {
-      target[d] = to_bfloat16(turned_low);
-      target[d + half] = to_bfloat16(turned_high);
-    }
-  }
-  for (unsigned d = 2 * half + simt::lane(); d < size; d += 32) {
-    const float element = norm == nullptr ? vector[d] : norm[d] * (vector[d] * factor);
-    if (is_query) {
-      vector[d] = element;
-    } else {
-      target[d] = to_bfloat16(element);
-    }
+    const float* const value = buffer + shape.value_begin + value_head * size;
+    std::uint16_t* const slot = slot_of_position(values, page, value_head, position, size);
+    for (unsigned d = simt::lane(); d < size; d += 32) slot[d] = to_bfloat16(value[d]);
   }
 }
 

@@ -268,17 +268,20 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
       inputs[slot].asked_slot = static_cast<std::uint32_t>(last % page_tokens);
     }
     if (row == nullptr || !row->token) {
-      if (has_states) slot_states_.hold(slot, {&model.scratch_state, 1}, state_entries);
-      slot_tables_.hold(slot, {&model.scratch_page, 1}, entries);
+      if (has_states) slot_states_.hold(slot, {0, {&model.scratch_state, 1}}, state_entries);
+      slot_tables_.hold(slot, {0, {&model.scratch_page, 1}}, entries);
       continue;
     }
     const std::size_t position = row->cache->length();
     inputs[slot].token = *row->token;
     inputs[slot].is_drawn = row->token == drawn_[slot] ? 1 : 0;
     inputs[slot].position = static_cast<std::uint32_t>(position);
-    slot_tables_.hold(slot, row->cache->pages().first(position / page_tokens + 1), entries);
+    const std::uint64_t number = row->cache->number();
+    slot_tables_.hold(slot, {number, row->cache->pages().first(position / page_tokens + 1)},
+                      entries);
     if (!has_states) continue;
-    slot_states_.hold(slot, row->cache->states().first(position / state_tokens + 1), state_entries);
+    slot_states_.hold(slot, {number, row->cache->states().first(position / state_tokens + 1)},
+                      state_entries);
   }
   const auto count = [](const auto& of) { return static_cast<std::uint32_t>(of.size()); };
   *at<StepCounts>(buffer, 0) = {count(entries), count(copies), count(state_entries),
@@ -339,6 +342,7 @@ inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
       rows, shape.context, tables.tokens, tables.positions, tables.first_page, tables.page_table};
   computed.recurrent = {rows, tables.first_row, tables.first_state, tables.state_table,
                         model.states};
+  computed.own_records = true;
   model.queue(computed, {rows, tables.asked_pages, tables.asked_slots},
               {logits_.data(), tile_largest_.data()});
   const std::size_t tiles = (model.vocabulary_size + tile_outputs - 1) / tile_outputs;
@@ -361,8 +365,8 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   shape.overlapped = stream_.overlapped;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());
-  const std::vector<std::uint32_t> slots = slot_tables_.offset(records, shape.rows);
-  slot_states_.offset(records, shape.rows);  // the same slots: both have seen the same records
+  const std::vector<std::uint32_t> slots = slot_tables_.assign(records, shape.rows);
+  slot_states_.assign(records, shape.rows);  // the same slots: both have seen the same records
 
   const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
   if (stream_.graphs) {

@@ -10,12 +10,21 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
+/// The inputs of a product: rows as they are, or rows that it normalises while it stages them; see
+/// normalizes_inputs.
+struct StagedRows {
+  const std::uint16_t* rows = nullptr;  // [rows, in], bfloat16; null if they are normalised
+  const float* states = nullptr;        // [rows, in]
+  const float* weight = nullptr;        // [in]
+  float epsilon = 0;
+};
+
 /// The operands of a product.
 struct ProductOperands {
   const simt::Vector16* fragments;  // [tiles, steps, 32]
-  const std::uint16_t* inputs;      // [rows, in], bfloat16
-  float* scratch;                   // [segments, rows, units, unit tiles, 16] if parts > 1
-  std::uint32_t* counters;          // [ranges, chunks] if the last block adds
+  StagedRows inputs;
+  float* scratch;           // [segments, rows, units, unit tiles, 16] if parts > 1
+  std::uint32_t* counters;  // [ranges, chunks] if the last block adds
   // In place of fragments, as MatrixView has them.
   const std::byte* quantised = nullptr;
   const std::uint64_t* blocks = nullptr;

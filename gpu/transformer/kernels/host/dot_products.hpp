@@ -6,11 +6,18 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
+template <class Weights>
+constexpr bool is_quantised = false;
+template <>
+constexpr bool is_quantised<QuantisedWeights> = true;
+
 /// The products of `Rows` rows with `Blocks` blocks of outputs, each weight read as it is stored.
-/// inputs: [Rows, in]; products: [Rows, most_item_outputs].
-template <std::size_t Rows, std::size_t Blocks, class Reader>
+/// Quantised ones take long to become floats: those of the next item are asked for meanwhile.
+/// inputs: [Rows, in]; before: inputs of this item that other blocks have had; products: [Rows,
+/// most_item_outputs].
+template <std::size_t Rows, std::size_t Blocks, bool Ahead, class Reader>
 inline void direct_products(const float* inputs, std::size_t in, const Reader& reader,
-                            float* products) {
+                            const WeightsAhead& next, std::size_t before, float* products) {
   using Lanes = FloatLanes<Blocks * lanes>;
   Lanes totals[Rows];
   for (auto& total : totals) total = broadcast<Blocks * lanes>(0.0f);
@@ -18,7 +25,12 @@ inline void direct_products(const float* inputs, std::size_t in, const Reader& r
     const std::size_t end = begin + run_length < in ? begin + run_length : in;
     Lanes run[Rows];
     for (auto& sum : run) sum = broadcast<Blocks * lanes>(0.0f);
+    const std::byte* const ahead =
+        next.after(before + begin * Blocks, reinterpret_cast<const std::byte*>(inputs));
     reader(begin, end, [&](std::size_t i, const Lanes& weight) {
+      if constexpr (Ahead) {
+        if (i % (4 / Blocks) == 0) __builtin_prefetch(ahead + (i - begin) * 16 * Blocks, 0, 2);
+      }
       for (std::size_t row = 0; row < Rows; ++row) {
         run[row] =
             fused_multiply_add(broadcast<Blocks * lanes>(inputs[row * in + i]), weight, run[row]);
@@ -29,11 +41,6 @@ inline void direct_products(const float* inputs, std::size_t in, const Reader& r
   for (std::size_t row = 0; row < Rows; ++row)
     store(totals[row], products + row * most_item_outputs);
 }
-
-template <class Weights>
-constexpr bool is_quantised = false;
-template <>
-constexpr bool is_quantised<QuantisedWeights> = true;
 
 /// Most rows that take each weight from where it is stored; for more, it is made a float once.
 template <class Weights>
@@ -54,20 +61,22 @@ constexpr std::size_t blocks_side_by_side() {
 /// Does the same for `blocks` blocks of outputs from `output` on.
 template <std::size_t Rows, std::size_t Blocks, class Weights>
 inline void direct_products_of(const float* inputs, std::size_t in, const Weights& weights,
-                               std::size_t output, std::size_t blocks, float* products) {
+                               std::size_t output, std::size_t blocks, const WeightsAhead& next,
+                               std::size_t before, float* products) {
   std::size_t block = 0;
   while (block < blocks) {
     if constexpr (Blocks > 1) {
       if (blocks - block < Blocks || !are_of_one_type<Blocks>(weights, output + block * lanes)) {
         const std::size_t fewer = blocks - block < Blocks ? blocks - block : Blocks;
         direct_products_of<Rows, Blocks / 2>(inputs, in, weights, output + block * lanes, fewer,
-                                             products + block * lanes);
+                                             next, before + block * in, products + block * lanes);
         block += fewer;
         continue;
       }
     }
     with_block_reader<Blocks>(weights, output + block * lanes, [&](const auto& reader) {
-      direct_products<Rows, Blocks>(inputs, in, reader, products + block * lanes);
+      direct_products<Rows, Blocks, is_quantised<Weights>>(
+          inputs, in, reader, next, before + block * in, products + block * lanes);
     });
     block += Blocks;
   }
@@ -89,7 +98,7 @@ inline void products_of_item(const ProductItem& item, const Float32Tiling& tilin
   }
   direct_products_of<Rows, blocks_side_by_side<Rows, Weights>()>(
       inputs + item.first_row * tiling.in, tiling.in, weights, item.first_output, item.blocks(),
-      products.of_row[0]);
+      WeightsAhead::of(item, tiling, weights), 0, products.of_row[0]);
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

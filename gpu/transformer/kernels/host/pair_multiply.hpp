@@ -72,9 +72,11 @@ struct PackPairInputs {
 
 /// The products of an item, run by run.
 template <class Weights>
-inline void pair_products_of_item(const ProductItem& item, const PairInputs& inputs,
-                                  const Weights& weights, ItemProducts& products) {
+inline void pair_products_of_item(const ProductItem& item, const Float32Tiling& tiling,
+                                  const PairInputs& inputs, const Weights& weights,
+                                  ItemProducts& products) {
   PairRoom room[most_item_blocks];
+  const WeightsAhead next = weights.ahead(item, tiling);
   for (std::size_t row = 0; row < item.rows; ++row) {
     for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
   }
@@ -83,7 +85,11 @@ inline void pair_products_of_item(const ProductItem& item, const PairInputs& inp
     const std::size_t end = begin + run_pairs < pairs ? begin + run_pairs : pairs;
     BlocksOfPairs run{};
     for (std::size_t block = 0; block < item.blocks(); ++block) {
-      run.of_block[block] = weights.run(item.first_output + block * lanes, begin, end, room[block]);
+      const std::size_t pairs_before = begin * item.blocks() + block * (end - begin);
+      const std::byte* const ahead = next.after(
+          pairs_before * pair_inputs, reinterpret_cast<const std::byte*>(room[block].words));
+      run.of_block[block] =
+          weights.run(item.first_output + block * lanes, begin, end, room[block], ahead);
     }
     inputs.with([&](const auto& rows) {
       const SubnormalsAreZero scope;
@@ -110,7 +116,8 @@ struct PairMultiply {
   void operator()(std::size_t index) const {
     const ProductItem item = tiling.item(index);
     ItemProducts products;
-    pair_products_of_item(item, {inputs, tiling.rows, tiling.in, packed}, weights, products);
+    pair_products_of_item(item, tiling, {inputs, tiling.rows, tiling.in, packed}, weights,
+                          products);
     for (std::size_t row = 0; row < item.rows; ++row) {
       float* output = outputs + (item.first_row + row) * tiling.out + item.first_output;
       for (std::size_t o = 0; o < item.outputs; ++o) {
@@ -135,8 +142,8 @@ struct PairMultiplyGated {
     const PairInputs rows{inputs, tiling.rows, tiling.in, packed};
     ItemProducts gates;
     ItemProducts ups;
-    pair_products_of_item(item, rows, gate, gates);
-    pair_products_of_item(item, rows, up, ups);
+    pair_products_of_item(item, tiling, rows, gate, gates);
+    pair_products_of_item(item, tiling, rows, up, ups);
     for (std::size_t row = 0; row < item.rows; ++row) {
       std::uint16_t* output = gated + (item.first_row + row) * tiling.out + item.first_output;
       float values[most_item_outputs];

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/kernels/host/quantised_lanes.hpp"
+#include "gpu/transformer/kernels/host/run_products.hpp"
 #include "gpu/transformer/weights/pair_word.hpp"
 
 // The weights of the arithmetic `bfloat16-pairs`, a run of one block of outputs at a time, and one
@@ -28,9 +28,13 @@ struct PackedPairs {
   }
   /// Those of the outputs from `output` on, which is a multiple of 16.
   PackedPairs from(std::size_t output) const { return {words + output * pairs_of(in), in}; }
+  /// Nothing is asked for: they are read as they are, which the processor foresees.
+  WeightsAhead ahead(const ProductItem& /*item*/, const Float32Tiling& /*tiling*/) const {
+    return {nullptr, 0};
+  }
   /// The pairs first … end - 1 of a block of outputs, [pairs, lanes] words.
   const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t /*end*/,
-                           PairRoom& /*room*/) const {
+                           PairRoom& /*room*/, const std::byte* /*ahead*/) const {
     return words + output * pairs_of(in) + first * lanes;
   }
 };
@@ -62,13 +66,18 @@ struct QuantisedPairs {
     return from_bfloat16(to_bfloat16(weights(output, input)));
   }
   QuantisedPairs from(std::size_t output) const { return {weights.from(output)}; }
-  const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t end,
-                           PairRoom& room) const {
+  WeightsAhead ahead(const ProductItem& item, const Float32Tiling& tiling) const {
+    return WeightsAhead::of(item, tiling, weights);
+  }
+  /// As above. With each four inputs it asks for a line of memory from `ahead` on.
+  const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t end, PairRoom& room,
+                           const std::byte* ahead) const {
     with_block_reader<1>(weights, output, [&](const auto& reader) {
       FloatLanes<lanes> earlier = broadcast<lanes>(0.0f);
       reader(
           first * pair_inputs, end * pair_inputs,
           [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
+            if (i % 4 == 0) __builtin_prefetch(ahead + (i - first * pair_inputs) * 16, 0, 2);
             if (i % pair_inputs == 0) {
               earlier = weight;
               return;

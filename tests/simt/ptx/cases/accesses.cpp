@@ -70,8 +70,10 @@ Accesses::Counts of_product(unsigned rows, gpu::Adding adding) {
   Aligned<float> outputs(std::size_t{rows} * out);
   return counted([&](simt::Stream& stream) {
     gpu::launch_product(stream, plan,
-                        {reinterpret_cast<const simt::Vector16*>(weights.data()), inputs.data(),
-                         scratch.data(), counters.data()},
+                        {reinterpret_cast<const simt::Vector16*>(weights.data()),
+                         {inputs.data()},
+                         scratch.data(),
+                         counters.data()},
                         gpu::StoreProduct{outputs.data(), nullptr});
   });
 }
@@ -100,7 +102,7 @@ Accesses::Counts of_attention() {
   Aligned<std::uint16_t> attended(1024);
   return counted([&](simt::Stream& stream) {
     gpu::launch_attention(
-        stream, shape, buffer.data(), batch, pages.keys(view, 0), pages.values(view, 0),
+        stream, shape, {}, buffer.data(), batch, pages.keys(view, 0), pages.values(view, 0),
         {maxima.data(), sums.data(), outputs.data(), counters.data(), splits}, attended.data());
   });
 }

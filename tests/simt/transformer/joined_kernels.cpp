@@ -1,0 +1,154 @@
+// What CudaKernels does in one kernel, against the same by a kernel for each part.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "gpu/device/simt/simt.hpp"
+#include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/transformer/kernels/cuda/product_plan.hpp"
+#include "tests/catch.hpp"
+#include "tests/simt/transformer/quantised_matrix.hpp"
+
+namespace tempera::joined_kernels_test {
+
+using namespace tempera;
+using namespace tempera::tests;
+using gpu::Kernels;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+TEST_CASE("a product that normalises its rows has the bits of a norm and a product") {
+  // Sizes that fill no segment, one whose tail is short, several windows; every kind of weights.
+  const auto [in, dtype] = GENERATE(table<std::size_t, std::string>(
+      {{24, "BF16"}, {512, "BF16"}, {1032, "BF16"}, {2560, "BF16"}, {288, "Q8_0"}, {512, "Q4_K"}}));
+  const QuantisedMatrix matrix(in, {{dtype, 48}}, static_cast<std::uint32_t>(in));
+  const gpu::MatrixView view = matrix.packed.view();
+  const std::size_t out = matrix.out;
+  std::mt19937 random(7);
+  const auto weight = random_floats(in, 1.0F, random);
+  const auto bias = random_floats(out, 1.0F, random);
+  for (const std::size_t rows : {1U, 2U, 7U, 8U, 9U}) {
+    INFO(dtype << ", " << in << " inputs, " << rows << " rows");
+    const auto states = random_floats(rows * in, 2.0F, random);
+    const gpu::CudaKernels kernels(rows);
+    std::vector<gpu::simt::Vector16> room(rows * in / 8 + 1);
+    const gpu::RowNorm norm{states.data(),
+                            weight.data(),
+                            1e-6F,
+                            {nullptr, reinterpret_cast<std::uint16_t*>(room.data())}};
+    const bool joined = rows <= 8;
+    for (const float* add : {static_cast<const float*>(nullptr), bias.data()}) {
+      Floats apart(rows * out, nan);
+      Floats together(rows * out, nan);
+      kernels.Kernels::normalize_and_multiply(norm, view, add, rows, out, apart.data());
+      const std::uint64_t before = kernels.launches();
+      kernels.normalize_and_multiply(norm, view, add, rows, out, together.data());
+      REQUIRE(different(together, apart) == 0);
+      REQUIRE((kernels.launches() == before + 1) == joined);
+    }
+    Bfloat16s apart(rows * out / 2);
+    Bfloat16s together(rows * out / 2);
+    // Gate and up stacked, tile by tile.
+    kernels.Kernels::normalize_and_multiply_gated(norm, view, rows, out / 2 / 16 * 16,
+                                                  {nullptr, apart.data()});
+    kernels.normalize_and_multiply_gated(norm, view, rows, out / 2 / 16 * 16,
+                                         {nullptr, together.data()});
+    REQUIRE(different(together, apart) == 0);
+  }
+}
+
+namespace {
+
+/// Pages with random keys and values of records of their own, and what their rows project.
+struct Rows {
+  gpu::PageShape pages;
+  std::vector<gpu::simt::Vector16> memory;
+  std::vector<std::uint32_t> positions;
+  std::vector<std::uint32_t> first_page;
+  std::vector<std::uint32_t> table;
+  gpu::AttentionShape shape;
+  Floats projected;
+  Floats cosines, sines, query_norm, key_norm;
+
+  Rows(const gpu::AttentionShape& heads, const std::vector<std::uint32_t>& lengths,
+       std::mt19937 random)
+      : pages{1, heads.key_value_heads, heads.head_dim, 8, gpu::Arithmetic::tensor_core},
+        shape(heads) {
+    std::uint32_t longest = 0;
+    for (const std::uint32_t length : lengths) {
+      positions.push_back(length - 1);
+      longest = std::max(longest, length);
+      first_page.push_back(static_cast<std::uint32_t>(table.size()));
+      for (std::uint32_t page = 0; page < (length + 15) / 16; ++page)
+        table.push_back(static_cast<std::uint32_t>(table.size()));
+    }
+    const auto elements = random_bfloat16s(table.size() * pages.bytes() / 2, 1.0F, random);
+    memory.resize(elements.size() / 8);
+    std::memcpy(memory.data(), elements.data(), elements.size() * 2);
+    projected = random_floats(lengths.size() * shape.row_floats, 1.0F, random);
+    const std::size_t half = (shape.rotary_dim == 0 ? shape.head_dim : shape.rotary_dim) / 2;
+    cosines = random_floats(longest * half, 1.0F, random);
+    sines = random_floats(longest * half, 1.0F, random);
+    query_norm = random_floats(shape.head_dim, 1.0F, random);
+    key_norm = random_floats(shape.head_dim, 1.0F, random);
+  }
+
+  /// What is attended; the pages are those that it leaves.
+  Bfloat16s attend(const gpu::CudaKernels& kernels, bool norms, bool joined) {
+    const std::size_t context = *std::max_element(positions.begin(), positions.end()) + 1;
+    gpu::TokenRows batch{positions.size(), context,           nullptr,
+                         positions.data(), first_page.data(), table.data()};
+    batch.own_records = joined;
+    const gpu::PageMemory view{reinterpret_cast<std::byte*>(memory.data()), pages.bytes()};
+    Floats buffer = projected;
+    Bfloat16s attended(positions.size() * shape.heads * shape.head_dim, 0x7FC0);
+    kernels.rotate_and_attend(shape, norms ? query_norm.data() : nullptr,
+                              norms ? key_norm.data() : nullptr, 1e-6F,
+                              {cosines.data(), sines.data()}, batch, pages.keys(view, 0),
+                              pages.values(view, 0), buffer.data(), {nullptr, attended.data()});
+    return attended;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "attention that rotates its own heads has the bits, and leaves the pages, of two kernels") {
+  struct Heads {
+    std::size_t heads, key_heads, size, rotary;
+  };
+  const auto [heads, key_heads, size, rotary] =
+      GENERATE(Heads{4, 2, 64, 0}, Heads{8, 1, 32, 0}, Heads{9, 1, 16, 8}, Heads{5, 5, 20, 0},
+               Heads{2, 1, 6, 4}, Heads{8, 2, 128, 64}, Heads{2, 1, 256, 0});
+  const std::size_t query = heads * size;
+  const std::size_t key_value = key_heads * size;
+  const bool gates = size == 64;
+  gpu::AttentionShape shape{heads,
+                            key_heads,
+                            size,
+                            query,
+                            query + key_value,
+                            query + 2 * key_value + (gates ? query : 3),
+                            rotary,
+                            gates ? query + 2 * key_value : 0};
+  // Alone in a page, at its end, at its beginning, at both sides of a split's end.
+  const std::vector<std::uint32_t> lengths = {1, 16, 17, 255, 256, 257, 40, 513};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    for (const bool norms : {true, false}) {
+      INFO(heads << " heads, " << key_heads << " of keys, size " << size << ", norms " << norms);
+      Rows apart(shape, lengths, std::mt19937(static_cast<std::uint32_t>(seed)));
+      Rows together = apart;
+      const gpu::CudaKernels kernels(seed);
+      const Bfloat16s expected = apart.attend(kernels, norms, false);
+      const std::uint64_t before = kernels.launches();
+      REQUIRE(before == 2);
+      REQUIRE(different(together.attend(kernels, norms, true), expected) == 0);
+      REQUIRE(kernels.launches() == before + 1);
+      REQUIRE(std::memcmp(together.memory.data(), apart.memory.data(),
+                          apart.memory.size() * sizeof apart.memory[0]) == 0);
+    }
+  }
+}
+
+}  // namespace tempera::joined_kernels_test
