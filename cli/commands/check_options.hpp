@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/session/exact_wish.hpp"
 #include "lab/judge/program_kernel.hpp"
 #include "reference/numbers/rational.hpp"
 
@@ -17,8 +18,8 @@ struct CheckOptions {
   double seconds = 0.0;  ///< 0: as long as it takes
   bool json = false, is_whole = false, is_pure = false;
   // What names the algorithm that a whole program is compared with.
-  std::string algorithm, powers, schedule = "adj";
-  std::size_t block = 0, rounds = 1, local_moves = 1, sweeps = 1, particles = 0, output_rung = 0;
+  std::string algorithm, powers, schedule;
+  gpu::ExactWish wish;  ///< how the algorithm runs, but for its schedule
 };
 
 struct AskedCase {

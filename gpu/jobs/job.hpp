@@ -56,7 +56,7 @@ struct JobLayout {
   /// How often what has ended is forced to the disk, so that it outlasts a power failure: by a
   /// checkpoint, or, if these are slow, by the journal, for checkpoints take at most a hundredth
   /// of the time. 0: by a checkpoint after every round, whatever it takes.
-  double checkpoint_seconds = 0.5;
+  double checkpoint_seconds = defaults::checkpoint_seconds;
   SessionOptions session = {};
   /// Several devices that share the work, each with the model. If there is none, the model's own
   /// does it.

@@ -93,8 +93,7 @@ class TemperingStatistics {
   nlohmann::ordered_json report() const;
   /// For a checkpoint, and back: the same bits.
   nlohmann::json state() const;
-  /// @throw nlohmann::json::exception if it is no such state
-  /// @throw ForeignState if it is that of another ladder or plan
+  /// @throw ForeignState if it is no such state, or that of another ladder or plan
   void restore(const nlohmann::json& state);
   /// The same of the state's text, state().dump() and nothing else, whatever was counted here
   /// before. The memory that this object has serves again.

@@ -7,20 +7,22 @@
 #include <span>
 #include <vector>
 
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/draw_answers.hpp"
 
 namespace tempera::gpu {
 
 /// What a ladder is calibrated for.
 struct CalibrationSettings {
-  double from = 1.0;         ///< α_1
-  double to = 4.0;           ///< α_K
-  std::size_t replicas = 4;  ///< K, at least 2
+  double from = 0.0;         ///< α_1
+  double to = 0.0;           ///< α_K
+  std::size_t replicas = 0;  ///< K, at least 2
   Plan plan;                 ///< of the pilots, of prompts without a horizon of their own
   std::vector<TokenId> terminal;
-  std::uint64_t seed = 0;
-  std::size_t samples = 1;         ///< pilot runs of each prompt
-  std::size_t pilots = 4;          ///< the most ladders that are tried, at most addressable_pilots
+  std::uint64_t seed = defaults::seed;
+  std::size_t samples = defaults::samples;  ///< pilot runs of each prompt
+  std::size_t pilots =
+      defaults::pilots;            ///< the most ladders that are tried, at most addressable_pilots
   SessionOptions session = {};     ///< how the pilots are laid out
   std::size_t restart_parts = 10;  ///< the most parts that restarts are counted in
 };

@@ -144,7 +144,7 @@ ExactComparisonSettings chosen(const reference::FiniteModel& model,
                                const ExactComparisonSettings& settings) {
   ExactComparisonSettings all = settings;
   if (all.horizon == 0) all.horizon = chosen_horizon(model, all.ladder.rungs());
-  if (all.block == 0) all.block = gpu::default_exact_block(all.horizon);
+  if (all.block == 0) all.block = gpu::defaults::exact_block(all.horizon);
   return all;
 }
 

@@ -24,8 +24,7 @@ std::vector<ShippedLaw> shipped_laws(
   };
   std::vector<Question> questions;
   const auto ask = [&](const ShippedUse& use, const std::vector<double>& powers) {
-    if (most.has(use.horizon, use.space().size(), powers.size()))
-      questions.push_back({use, powers});
+    if (most.has(use.model, use.horizon, powers.size())) questions.push_back({use, powers});
   };
   for (const ShippedUse& use : uses) {
     ask(use, {static_cast<double>(use.power)});

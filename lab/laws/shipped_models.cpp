@@ -25,6 +25,14 @@ std::size_t joint_states(std::size_t records, std::size_t rungs) {
   return states;
 }
 
+bool WalkedSize::has(const reference::FiniteModel& model, std::size_t of, std::size_t rungs) const {
+  if (of > horizon) return false;
+  // Without a limit nothing is enumerated here: the walk refuses what is too large in its own
+  // words.
+  return states == std::numeric_limits<std::size_t>::max() ||
+         joint_states(reference::FixedHorizonSpace(model, of).size(), rungs) <= states;
+}
+
 std::vector<ShippedUse> read_shipped_uses(const std::string& tree) {
   const std::string folder = tree + "/toy_models/";
   const std::string file = folder + "models.json";

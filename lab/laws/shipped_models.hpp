@@ -33,10 +33,8 @@ struct WalkedSize {
   std::size_t states = std::numeric_limits<std::size_t>::max();  ///< joint ones
   std::size_t horizon = std::numeric_limits<std::size_t>::max();
 
-  /// Whether it has so many records of horizon `of`, on so many rungs.
-  bool has(std::size_t of, std::size_t records, std::size_t rungs) const {
-    return of <= horizon && joint_states(records, rungs) <= states;
-  }
+  /// Whether the model's records of horizon `of`, on so many rungs, are few enough.
+  bool has(const reference::FiniteModel& model, std::size_t of, std::size_t rungs) const;
 };
 
 /// What is walked unasked if a draw takes a hundred times as long, by what nvcc compiled: each

@@ -67,8 +67,7 @@ std::vector<ShippedProgram> shipped_programs(
   for (const ShippedUse& use : uses)
     if (models.insert(use.name).second) ask(use, programs);
   std::erase_if(programs, [&](const Asked& asked) {
-    const reference::FixedHorizonSpace space(asked.use->model, asked.question.horizon);
-    return !most.has(asked.question.horizon, space.size(), asked.question.powers.size());
+    return !most.has(asked.use->model, asked.question.horizon, asked.question.powers.size());
   });
   std::vector<ShippedProgram> walked;
   for (auto& [use, truncating, question] : programs) {

@@ -8,8 +8,6 @@
 #include "reference/report/exact_report.hpp"
 #include "reference/report/round_trip_report.hpp"
 
-namespace nb = nanobind;
-
 namespace tempera::python {
 namespace {
 
