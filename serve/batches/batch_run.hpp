@@ -26,7 +26,7 @@ struct GenerationMakings {
   const Identity& identity;
   Counters& counters;
   const GenerationLimits& limits;
-  /// A message without the place of anything on this machine.
+  /// A message without any path of this machine.
   std::function<std::string(std::string)> without_paths;
   /// The digest of the model's files, which is the same for all shards of a batch; empty without
   /// shards.
@@ -46,14 +46,6 @@ struct GenerationMakings {
 /// has the bytes of one that was not. All of it belongs to the session's thread.
 class BatchRun final : public std::enable_shared_from_this<BatchRun> {
  public:
-  /// Makes the run folder of a new batch.
-  /// @throw BadInput if the disk does not take it
-  static void create(const std::filesystem::path& folder, const Batch& batch, std::size_t shards,
-                     Disk& disk);
-  /// The batch of a folder: what config.json and, if it is over, summary.json say.
-  /// @throw BadInput if they are not as create and advance have written them
-  static Batch read(const gpu::RunFolder& folder);
-
   /// Resumes the folder as it is, as the server of this shard.
   /// @throw BadInput if the folder or the input cannot be read, or it was dealt to other shards
   BatchRun(const GenerationMakings& makings, StoredFiles& files,

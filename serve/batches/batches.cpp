@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "base/regular_file.hpp"
+#include "serve/batches/batch_folder.hpp"
 #include "serve/protocol/fresh_id.hpp"
 
 namespace tempera::serve {
@@ -64,7 +65,7 @@ void Batches::take_up() {
     if (!is_there(entry->path() / "config.json")) continue;
     Batch batch{.id = entry->path().filename().string()};
     try {
-      batch = BatchRun::read(gpu::RunFolder::open(entry->path(), disk_));
+      batch = read_batch(gpu::RunFolder::open(entry->path(), disk_));
     } catch (const BadInput& damage) {
       batch.status = "failed";
       batch.errors = {{.message = makings_.without_paths(damage.what())}};
@@ -97,7 +98,7 @@ Batch Batches::create(const std::string& input_file, const std::string& endpoint
     return batch;
   }
   batch.total = lines_of(content).size();
-  BatchRun::create(folder_of(batch.id), batch, shard_.of, disk_);
+  create_batch_folder(folder_of(batch.id), batch, shard_.of, disk_);
   const std::scoped_lock lock(mutex_);
   batches_[batch.id] = batch;
   waiting_.push_back(batch.id);
