@@ -115,7 +115,10 @@ std::string evenness(const gpu::Pilot& pilot) {
 /// Why there were no more pilots, for people.
 std::string end_of(const std::vector<gpu::Pilot>& pilots, std::size_t most) {
   const auto end = gpu::why_calibration_ends(pilots, most);
-  if (end == gpu::CalibrationEnd::equal) return "no more are needed";
+  if (end == gpu::CalibrationEnd::equal && gpu::acceptances_are_equal(pilots.back()))
+    return "no more are needed";
+  if (end == gpu::CalibrationEnd::equal)
+    return "so few swaps tell no acceptances apart; more --rounds or --samples may";
   if (end == gpu::CalibrationEnd::same) return "what they measured places no power elsewhere";
   return "as many as --pilots allows; more of them, or more --rounds and --samples, may tell more";
 }

@@ -19,13 +19,13 @@ inline constexpr std::size_t samples = 1;
 inline constexpr std::size_t prefetch = 0;
 inline constexpr std::uint64_t seed = 0;
 /// B of a run: T/4, rounded up.
-constexpr std::size_t block(std::size_t horizon) { return (horizon + 3) / 4; }
+constexpr std::size_t block(std::size_t own_horizon) { return (own_horizon + 3) / 4; }
 
 // A law that is enumerated, whose T is a few tokens: resolve_exact.
 inline constexpr std::size_t exact_rounds = 1;
 /// B of an exact comparison: T/2, rounded up. With T/4 no stage would have a restart position to
 /// choose.
-constexpr std::size_t exact_block(std::size_t horizon) { return (horizon + 1) / 2; }
+constexpr std::size_t exact_block(std::size_t own_horizon) { return (own_horizon + 1) / 2; }
 inline constexpr std::array<double, 3> ablation_powers{1.0, 3.0, 9.0};
 
 // The pilots of a ladder: resolve_ladder.

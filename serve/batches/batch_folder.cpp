@@ -12,8 +12,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
-
 }  // namespace
 
 void create_batch_folder(const std::filesystem::path& folder, const Batch& batch,
@@ -26,6 +24,7 @@ void create_batch_folder(const std::filesystem::path& folder, const Batch& batch
 }
 
 Batch read_batch(const gpu::RunFolder& folder) {
+  constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
   const std::string where = (folder.path() / "config.json").string();
   const json config = folder.config();
   const JsonObject object(config, where);
