@@ -135,7 +135,7 @@ void Disk::force_names(const fs::path& folder) {
   if (open) force(open, folder);
 }
 
-void Disk::require_place(const fs::path& file) {
+void Disk::require_replaceable(const fs::path& file) {
   struct stat status {};
   require_no_special_file(file);
   if (::stat(file.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
@@ -147,7 +147,7 @@ void Disk::require_place(const fs::path& file) {
 }
 
 void Disk::replace(const fs::path& file, std::string_view content) {
-  require_place(file);
+  require_replaceable(file);
   const fs::path beside = file.string() + ".new";
   try {
     {

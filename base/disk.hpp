@@ -48,7 +48,7 @@ class Disk {
   void force_names(const std::filesystem::path& folder);
   /// Refuses what replace() could not put there, or should not: a name that something else than a
   /// file has (a folder, a device), or one in a folder that is not there or takes no files.
-  void require_place(const std::filesystem::path& file);
+  void require_replaceable(const std::filesystem::path& file);
   /// Writes a file beside its place and moves it there: it is there whole, or as it was before. A
   /// refusal leaves nothing beside it.
   void replace(const std::filesystem::path& file, std::string_view content);
@@ -58,7 +58,7 @@ class Disk {
   /// Removes a file, or an empty folder; what is not there is removed already.
   void remove(const std::filesystem::path& file);
   /// Whether this process is known to be the only one that writes here, whatever locks say: those
-  /// of a process that stands still outlast its right to write.
+  /// of a process that has stopped outlast its right to write.
   virtual bool is_claimed() const { return false; }
 
  protected:

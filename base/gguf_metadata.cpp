@@ -22,7 +22,7 @@ constexpr std::uint32_t boolean_type = 7;
 constexpr std::uint32_t text_type = 8;
 constexpr std::uint32_t array_type = 9;
 constexpr std::uint32_t float64_type = 12;
-/// Bytes of a value; 0 where its length is not fixed.
+/// Bytes of a value; 0 if its length is not fixed.
 constexpr std::array<std::size_t, 13> value_bytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 constexpr std::array<bool, 13> is_signed{false, true,  false, true,  false, true, false,
                                          false, false, false, false, true,  false};
@@ -122,7 +122,7 @@ GgufMetadata::Value GgufMetadata::read_array(GgufCursor& cursor, std::size_t dep
     }
     return array;
   }
-  // Every text takes 8 bytes and every array 12, so a count that lies ends at the end of the file.
+  // Every text takes 8 bytes and every array 12, so a false count ends at the end of the file.
   auto rest = cursor;
   const auto begin = cursor.offset();
   for (std::uint64_t i = 0; i < array.count; ++i) read_value(cursor, array.element, depth + 1, in);

@@ -26,10 +26,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& where);
 nlohmann::json read_json_file(const std::filesystem::path& file);
 
 /// A JSON object and the name of its place, for reading members one by one with errors that say
-/// where and what stands there. It refers to the object, which must outlive it.
+/// where and what is there. It refers to the object, which must outlive it.
 ///
 /// Every reader of a member throws BadInput if it is missing, null, or not what is asked for. The
-/// remedy that it names is `form`, where the object was given one.
+/// remedy that it names is `form`, if the object was given one.
 class JsonObject {
  public:
   /// `form` tells how the object is to be written.

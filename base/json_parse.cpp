@@ -89,7 +89,8 @@ class StrictParse final : public nlohmann::json_sax<nlohmann::json> {
     return path;
   }
 
-  /// Puts a value where the parse stands; the result stays where it is until it is closed.
+  /// Puts a value at the point that the parse has reached; the result stays where it is until it is
+  /// closed.
   nlohmann::json& insert(nlohmann::json value) {
     if (open_.empty()) return root_ = std::move(value);
     nlohmann::json& around = *open_.back().value;

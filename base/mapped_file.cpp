@@ -48,7 +48,7 @@ void MappedFile::forget(std::span<const std::byte> part) const {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto offset = static_cast<std::size_t>(part.data() - bytes_.data()) / page * page;
   std::byte* const begin = const_cast<std::byte*>(bytes_.data()) + offset;
-  // Only advice: where it is not taken the memory stays, and nothing else changes.
+  // Only advice: if it is not taken the memory stays, and nothing else changes.
   ::madvise(begin, static_cast<std::size_t>(end - begin), MADV_DONTNEED);
 }
 

@@ -17,7 +17,7 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return bytes_; }
   /// Gives back the memory that holds `part` of the bytes, and perhaps their neighbours; whoever
-  /// reads them again has them read from the file again. Nothing where `part` is none of them.
+  /// reads them again has them read from the file again. Nothing if `part` is none of them.
   void forget(std::span<const std::byte> part) const;
 
  private:

@@ -9,7 +9,7 @@ namespace tempera {
 
 /// The bytes of a file.
 /// @throw BadInput if it cannot be read, naming the system's reason and `remedy`, or what mends
-/// that reason where it is empty, or if it has more than `largest` bytes
+/// that reason if it is empty, or if it has more than `largest` bytes
 std::string read_text_file(const std::filesystem::path& file, const std::string& remedy = "",
                            std::size_t largest = SIZE_MAX);
 

@@ -14,7 +14,7 @@ namespace tempera {
 namespace {
 
 /// What a first byte asks for: how many bytes follow, and the range of the first of them (which
-/// rules out overlong forms, surrogates and what lies above U+10FFFF). Later ones lie in 80..BF.
+/// rules out overlong forms, surrogates and what is above U+10FFFF). Later ones are in 80..BF.
 struct Lead {
   std::size_t followers;
   std::uint8_t least;

@@ -82,7 +82,7 @@ double product_rate(gpu::Arithmetic arithmetic, std::size_t rows) {
   return static_cast<double>(rows * size * size) / seconds;
 }
 
-/// Tokens per second of decoding `rows` texts at once, behind contexts of 64 tokens.
+/// Tokens per second of decoding `rows` texts at once, after contexts of 64 tokens.
 double decode_rate(gpu::Transformer& model, std::size_t rows) {
   std::vector<gpu::TokenId> prompt(64);
   std::iota(prompt.begin(), prompt.end(), 0);

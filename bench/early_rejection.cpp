@@ -94,7 +94,7 @@ int main(int count, char** arguments) {
   for (const auto& prompts : groups)
     for (const gpu::Prompt& prompt : prompts)
       horizon = model.horizon_after(prompt.tokens.size(), 0, horizon, "prompt").value_or(horizon);
-  // Of a named model the ladder and the rounds of the paper's preset for GSM8K, all presets having
+  // A named model has the ladder and the rounds of the paper's preset for GSM8K, all presets having
   // one local move a round; four shorter stages.
   const gpu::Preset& preset = *gpu::find_preset("qwen3/gsm8k");
   const std::vector<std::vector<double>> ladders =

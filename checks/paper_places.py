@@ -28,7 +28,7 @@ class Paper:
         self._count()
 
     def section_at(self, position: int) -> str:
-        """The heading that a position of the text stands under: "App. C.3"."""
+        """The heading that a position of the text is under: "App. C.3"."""
         return [heading for begin, heading in self._headings if begin <= position][-1]
 
     def place_of(self, quote: str, label: str) -> str | None:

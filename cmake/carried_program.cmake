@@ -32,7 +32,7 @@ function(tempera_carried_program target)
   endif()
 endfunction()
 
-# What checks/carried_libraries links where no program is built yet: a few lines that need every library that
+# What checks/carried_libraries links if no program is built yet: a few lines that need every library that
 # `tempera` and `gpu_check` need.
 if(TEMPERA_CARRIED AND TEMPERA_DEVICE STREQUAL "CUDA")
   add_executable(carried_probe EXCLUDE_FROM_ALL cmake/carried_probe.cpp)

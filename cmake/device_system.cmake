@@ -1,4 +1,4 @@
-# Thrust's device system. The same .cu sources are CUDA where TEMPERA_DEVICE is CUDA and plain C++
+# Thrust's device system. The same .cu sources are CUDA if TEMPERA_DEVICE is CUDA and plain C++
 # everywhere else, so that host and device run one text.
 add_library(tempera_device INTERFACE)
 find_package(Threads REQUIRED)
@@ -35,7 +35,7 @@ elseif(NOT TEMPERA_DEVICE STREQUAL "CPP")
 endif()
 target_link_libraries(tempera_device INTERFACE ${TEMPERA_DEVICE_LIBRARIES})
 
-# Debian's Thrust lies on the system include path; nvcc brings its own.
+# Debian's Thrust is on the system include path; nvcc brings its own.
 function(tempera_cuda_sources target)
   foreach(source IN LISTS ARGN)
     if(NOT TEMPERA_DEVICE STREQUAL "CUDA")

@@ -1,6 +1,6 @@
 # `cmake --install` gives the command, the public headers, the libraries, the shipped models, the claims and the CMake
 # package `tempera` with the targets tempera::sampling (open, sample, score) and tempera::check (judge, exact laws).
-# Warnings as errors and machine flags are this build's own and stay behind.
+# Warnings as errors and machine flags are for this build alone, and are not installed.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -55,7 +55,7 @@ class Server::Work {
   Work(const gpu::OpenedModel& model, ServerOptions options)
       : model_(model),
         options_(std::move(options)),
-        identity_{options_.model_name, arithmetic_name(model), {}, places_of(options_)},
+        identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
         loop_(session_, [this] { return after_turn(); }),
         http_(
@@ -111,15 +111,16 @@ class Server::Work {
     return model.arithmetic() ? std::string(gpu::name_of(*model.arithmetic())) : "given";
   }
 
-  static std::vector<std::pair<std::string, std::string>> places_of(const ServerOptions& options) {
-    std::vector<std::pair<std::string, std::string>> places;
+  static std::vector<std::pair<std::string, std::string>> hidden_paths_of(
+      const ServerOptions& options) {
+    std::vector<std::pair<std::string, std::string>> hidden_paths;
     const auto add = [&](const std::string& path, const std::string& name) {
       // A word alone says nothing of this machine, and messages may have it for other reasons.
-      if (path.find('/') != std::string::npos) places.emplace_back(path, name);
+      if (path.find('/') != std::string::npos) hidden_paths.emplace_back(path, name);
     };
     add(options.model_path, options.model_name);
     if (options.batch_folder) add(*options.batch_folder, "the server's disk");
-    return places;
+    return hidden_paths;
   }
   static HttpLimits limits_of(const ServerOptions& options) {
     HttpLimits limits = options.http;
@@ -329,12 +330,12 @@ class Server::Work {
       ResolvedGeneration resolved = resolve_generation(model_, identity_, exchange->request().body,
                                                        is_chat, options_.generation);
       const std::size_t choices = resolved.choices();
-      auto place = QueuePlace::take(counters_, choices, options_.most_choices);
-      if (!place)
+      auto entry = QueueEntry::take(counters_, choices, options_.most_choices);
+      if (!entry)
         return refuse(exchange, error_response(429, "the queue is full; try again later"));
       const auto generation =
           std::make_shared<Generation>(model_, identity_, counters_, std::move(resolved),
-                                       GenerationName::fresh(is_chat), exchange, std::move(place));
+                                       GenerationName::fresh(is_chat), exchange, std::move(entry));
       loop_.post([this, generation](gpu::Session& session) {
         generations_.insert(generation);
         generation->begin(session);

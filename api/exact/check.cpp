@@ -1,12 +1,13 @@
 #include "tempera/check.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "api/exact/fraction.hpp"
 #include "api/exact/model_parts.hpp"
 #include "base/error.hpp"
+#include "gpu/session/exact_wish.hpp"
 #include "gpu/session/named_sampler.hpp"
-#include "gpu/session/resolve.hpp"
 #include "lab/judge/enumerated_kernel.hpp"
 #include "lab/judge/shrink.hpp"
 #include "lab/judge/whole_program.hpp"
@@ -95,26 +96,31 @@ lab::AnswerLaw answers_of(const Program& program) {
 
 lab::NamedRun run_of(const Algorithm& algorithm, const lab::JudgedCase& judged) {
   gpu::sampler_named(algorithm.name, "Algorithm::name");
-  const std::size_t horizon = judged.horizon();
-  const std::size_t block =
-      algorithm.block == 0 ? gpu::default_exact_block(horizon) : algorithm.block;
-  lab::NamedRun run{algorithm.name,
-                    horizon,
-                    std::min(block, horizon),
-                    {},
-                    algorithm.particles,
-                    {algorithm.rounds, algorithm.local_moves, algorithm.sweeps},
-                    algorithm.swaps_by_parity ? gpu::Schedule::deo : gpu::Schedule::adj};
-  for (const auto& power : algorithm.powers) run.powers.push_back(exact::rational(power));
-  if (run.powers.empty())
-    for (const auto& power : judged.target().powers) run.powers.push_back(power.value());
-  for (const auto& power : run.powers)
+  std::vector<reference::Rational> powers;
+  for (const auto& power : algorithm.powers) powers.push_back(exact::rational(power));
+  if (powers.empty())
+    for (const auto& power : judged.target().powers) powers.push_back(power.value());
+  for (const auto& power : powers)
     if (denominator(power) != 1)
       throw BadInput("Algorithm::powers",
                      "has an irrational law at the power " + reference::to_string(power),
                      "give whole powers");
-  run.output = run.powers.size() - 1;
-  return run;
+  const gpu::ExactSettings settings = gpu::resolve_exact(
+      {.block = algorithm.block == 0 ? std::nullopt : std::optional(algorithm.block),
+       .rounds = algorithm.rounds,
+       .local_moves = algorithm.local_moves,
+       .sweeps = algorithm.sweeps,
+       .schedule = algorithm.swaps_by_parity ? gpu::Schedule::deo : gpu::Schedule::adj,
+       .particles = algorithm.particles},
+      judged.horizon(), powers.size(), gpu::ExactBlock::of_comparison);
+  return {algorithm.name,
+          judged.horizon(),
+          std::min(settings.block, judged.horizon()),
+          powers,
+          settings.particles,
+          {settings.rounds, settings.local_moves, settings.sweeps},
+          settings.schedule,
+          settings.output};
 }
 
 lab::OtherLaw law_of(const Algorithm& algorithm) {

@@ -36,7 +36,8 @@ HostLimits measure_host_limits() {
         static_cast<double>(words.size() * sizeof(std::uint32_t)) /
         least_seconds([&] { loops.read(words.data(), pieces, sums.data()); });
   }
-  // As many items as any machine's cores share out evenly, each some tens of microseconds.
+  // So many items are shared evenly by the cores of any machine; each takes some tens of
+  // microseconds.
   constexpr std::size_t items = 1024;
   constexpr std::size_t passes = 20'000;
   std::vector<float> sums(items);

@@ -30,7 +30,7 @@ struct LimitLoops {
 /// Words of a piece.
 inline constexpr std::size_t piece_words = std::size_t{1} << 18;
 
-/// As compiled for one instruction set (host_limits.isa.cpp).
+/// The same work, compiled for one instruction set (host_limits.isa.cpp).
 template <InstructionSet>
 LimitLoops limit_loops_for();
 

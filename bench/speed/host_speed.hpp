@@ -22,7 +22,7 @@ struct HostSpeed {
 };
 
 /// Measures a model: prompts of 64 tokens, records of 32.
-/// @throw BadInput where the memory has no room
+/// @throw BadInput if the memory has no room
 HostSpeed measure_host_speed(Transformer& model);
 
 }  // namespace tempera::gpu

@@ -66,7 +66,7 @@ class GraphsOfSteps {
   std::uint64_t replays() const {
     return kernels_ == nullptr ? 0 : kernels_->graph_replays() - replays_;
   }
-  /// @throw Bug where no step was taken, or one that was no graph
+  /// @throw Bug if no step was taken, or one that was no graph
   void require_all() const {
     if (kernels_ == nullptr) return;
     const std::uint64_t steps = kernels_->steps() - steps_;

@@ -61,7 +61,8 @@ struct MeasuredRuntime {
   std::uint64_t graph_replays = 0;  ///< steps of CUDA kernels, each one graph; 0 on a host
 
   double tokens_per_second() const { return static_cast<double>(decode_tokens) / seconds; }
-  /// Of a problem's budget: measured where the runs are complete, else at the rate that was.
+  /// The seconds of a problem's budget, measured if the runs are complete, else at the rate that
+  /// was.
   double seconds_per_problem() const {
     const auto side_by_side = static_cast<double>(problems);
     return complete ? seconds / side_by_side : static_cast<double>(budget) / tokens_per_second();
@@ -77,8 +78,8 @@ std::size_t problems_that_fit(const Transformer& model, const PaperSettings& set
 
 /// Runs `problems` problems of a row side by side through one engine, to their ends or until
 /// `most_seconds` have gone (0: to their ends).
-/// @throw BadInput where the device's memory has no room for them
-/// @throw Bug where the kernels are CUDA's and a step was no graph
+/// @throw BadInput if the device's memory has no room for them
+/// @throw Bug if the kernels are CUDA's and a step was no graph
 MeasuredRuntime measure_runtime(Transformer& model, const PaperRuntime& row,
                                 const PaperSettings& settings, std::size_t problems,
                                 double most_seconds, bool early_rejection = false);

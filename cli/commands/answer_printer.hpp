@@ -16,7 +16,7 @@ class AnswerPrinter {
       : settings_(settings), json_(json), summary_(summary), line_(line) {}
 
   void print(const gpu::SampledAnswer& sampled);
-  /// speed: of the process; null where it drew nothing.
+  /// speed: of the process; null if it drew nothing.
   void end(const nlohmann::ordered_json& summary, const nlohmann::ordered_json& speed = nullptr);
 
  private:

@@ -163,10 +163,10 @@ void add_bench(CLI::App& app) {
       *command, "--problems", options->problems, {1, 4096},
       "Problems side by side in the second row of each K (default: as many as fill a "
       "batch and fit the memory)");
-  CLI::Option* seconds = add_whole_number(
-      *command, "--seconds", options->seconds, {0, 1'000'000},
-      "Cut each row off after this time; 0 runs every problem to its end (default: "
-      "60)");
+  CLI::Option* seconds =
+      add_whole_number(*command, "--seconds", options->seconds, {0, 1'000'000},
+                       "Cut each row off after this time; 0 runs every problem to its end" +
+                           default_text(options->seconds));
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic, "default: tensor-core, of host float32");
   command->add_flag("--json", options->json, "Print the table as JSON");

@@ -100,7 +100,7 @@ class ChatLoop {
       conversation_.begin_anew();
     } else if (command == "/save") {
       if (rest.empty()) throw BadInput("/save", "has no file", "write /save FILE");
-      Disk::real().require_place(rest);
+      Disk::real().require_replaceable(rest);
       Disk::real().replace(rest, gpu::to_text(conversation_.messages()));
     } else if (command == "/help") {
       std::cerr << chat_examples << '\n';

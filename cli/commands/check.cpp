@@ -9,6 +9,7 @@
 #include "cli/commands/shipped_tree.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "gpu/session/defaults.hpp"
 #include "lab/judge/child_program.hpp"
 
 namespace tempera::cli {
@@ -57,19 +58,21 @@ void add_whole_options(CLI::App& command, CheckOptions& options) {
            "Of a whole program: whether it is this sampler, by any name of law --sampler");
   add_text(command, "--powers", options.powers, "P[,P...]",
            "Of a whole program: its powers (default: that of --target)");
-  add_whole_number(command, "--block", options.block, {1, 128},
+  add_whole_number(command, "--block", options.wish.block, {1, 128},
                    "Of the algorithm: block width B (default: half of the horizon)");
-  add_whole_number(command, "--rounds", options.rounds, {0, 64},
-                   "Of the algorithm: rounds in each stage (default: 1)");
-  add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
-                   "Of the algorithm: local moves of a round (default: 1)");
-  add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
-                   "Of the algorithm: sweeps in a round (default: 1)");
+  add_whole_number(
+      command, "--rounds", options.wish.rounds, {0, 64},
+      "Of the algorithm: rounds in each stage" + default_text(gpu::defaults::exact_rounds));
+  add_whole_number(
+      command, "--local-moves", options.wish.local_moves, {1, 64},
+      "Of the algorithm: local moves of a round" + default_text(gpu::defaults::local_moves));
+  add_whole_number(command, "--sweeps", options.wish.sweeps, {0, 64},
+                   "Of the algorithm: sweeps in a round" + default_text(gpu::defaults::sweeps));
   add_choice(command, "--schedule", options.schedule, {"adj", "deo"},
              "Of the algorithm: its swaps (default: adj)");
-  add_whole_number(command, "--particles", options.particles, {1, 64},
+  add_whole_number(command, "--particles", options.wish.particles, {1, 64},
                    "Of the algorithm: its particles, or answers to choose from");
-  add_whole_number(command, "--output-rung", options.output_rung, {1, 64},
+  add_whole_number(command, "--output-rung", options.wish.output_rung, {1, 64},
                    "Of the algorithm: the rung k* of the answer (default: the last)");
 }
 
@@ -100,17 +103,18 @@ void add_check(CLI::App& app) {
                                   "docs/check_protocol.md");
   add_text(*command, "--model", options->models, "FILE[,FILE...]",
            "Finite models (docs/exact.md; default: small ones that are shipped)");
-  CLI::Option* horizon = add_whole_number(*command, "--horizon", options->horizon, {1, 128},
-                                          "Horizon T in tokens (default: 3, less on some of the "
-                                          "shipped models)");
+  CLI::Option* horizon =
+      add_whole_number(*command, "--horizon", options->horizon, {1, 128},
+                       "Horizon T in tokens (default: " + std::to_string(options->horizon) +
+                           ", less on some of the shipped models)");
   add_text(*command, "--target", options->target, "TARGET",
            "What it is to preserve: power:P, powers:P,P,... (a record for each), base, or a file "
            "(default: power:2)");
   add_text(*command, "--within", options->within, "P",
            "How far rounding may move a probability or a flow: 1e-9, a fraction or a decimal "
-           "(default: 0, exactly)");
+           "(default: exactly)");
   add_whole_number(*command, "--timeout", options->timeout, {1, 3600},
-                   "Seconds that each of its lines is waited for (default: 60)");
+                   "Seconds that each of its lines is waited for" + default_text(options->timeout));
   add_seconds(*command, "--seconds", options->seconds,
               "Decide what can be decided in this time (default: all)");
   add_whole_number(*command, "--processes", options->processes, {1, 256},

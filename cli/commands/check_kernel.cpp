@@ -59,7 +59,7 @@ ordered_json to_json(const lab::FailingCase& smallest) {
 }
 
 struct JudgedRow {
-  std::optional<KernelVerdict> verdict;  ///< nothing where it was not decided in time
+  std::optional<KernelVerdict> verdict;  ///< nothing if it was not decided in time
   double seconds = 0.0;
   std::size_t paths = 0;
 };

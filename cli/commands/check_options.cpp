@@ -22,7 +22,7 @@ namespace {
 
 using reference::Rational;
 
-/// What is judged where no model is named: small, with records of unequal length and probability,
+/// What is judged if no model is named: small, with records of unequal length and probability,
 /// several terminal tokens, and tokens of probability 0.
 std::vector<AskedCase> shipped_cases(const std::string& tree, std::size_t rungs) {
   const std::string folder = tree + "/toy_models/";

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/session/exact_wish.hpp"
 #include "lab/judge/program_kernel.hpp"
 #include "reference/numbers/rational.hpp"
 
@@ -16,9 +17,9 @@ struct CheckOptions {
   std::size_t timeout = 60, processes = 0;
   double seconds = 0.0;  ///< 0: as long as it takes
   bool json = false, is_whole = false, is_pure = false;
-  // Of a whole program that is compared with a named algorithm.
-  std::string algorithm, powers, schedule = "adj";
-  std::size_t block = 0, rounds = 1, local_moves = 1, sweeps = 1, particles = 0, output_rung = 0;
+  // What names the algorithm that a whole program is compared with.
+  std::string algorithm, powers, schedule;
+  gpu::ExactWish wish;  ///< how the algorithm runs, but for its schedule
 };
 
 struct AskedCase {
@@ -41,7 +42,7 @@ lab::ProgramKernel::Limits limits_of(const CheckOptions& options);
 std::string shown(const reference::Rational& value);
 /// In the lines beneath a table.
 void say(const std::string& text);
-/// What the program printed, and where it fails its traceback.
+/// What the program printed, and if it fails its traceback.
 void print_printed(const std::vector<std::string>& lines);
 /// Whether records of one length all have one probability, so that mistakes between them are
 /// unseen.

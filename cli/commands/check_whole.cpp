@@ -39,26 +39,27 @@ std::vector<reference::Power> powers_of(const CheckOptions& options) {
 }
 
 lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
-  const std::size_t block = options.block == 0 ? gpu::default_exact_block(horizon) : options.block;
-  lab::NamedRun run{options.algorithm,
-                    horizon,
-                    std::min(block, horizon),
-                    {},
-                    options.particles == 0 ? 1 : options.particles,
-                    {options.rounds, options.local_moves, options.sweeps},
-                    options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj};
+  std::vector<Rational> powers;
   for (const auto& power : powers_of(options)) {
     if (denominator(power.value()) != 1)
       throw BadInput("--algorithm",
                      "has an irrational law at the power " + reference::to_string(power.value()),
                      "give whole powers, or no --algorithm");
-    run.powers.push_back(numerator(power.value()).convert_to<unsigned>());
+    powers.emplace_back(numerator(power.value()));
   }
-  if (options.output_rung > run.powers.size())
-    throw BadInput("--output-rung", "there is no rung " + std::to_string(options.output_rung),
-                   "give one from 1 to " + std::to_string(run.powers.size()));
-  run.output = options.output_rung == 0 ? run.powers.size() - 1 : options.output_rung - 1;
-  return run;
+  gpu::ExactWish wish = options.wish;
+  if (!options.schedule.empty())
+    wish.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+  const gpu::ExactSettings settings = gpu::resolve_exact(
+      wish, horizon, powers.size(), gpu::ExactBlock::of_comparison, gpu::Spelling::flags);
+  return {options.algorithm,
+          horizon,
+          std::min(settings.block, horizon),
+          powers,
+          std::max<std::size_t>(settings.particles, 1),
+          {settings.rounds, settings.local_moves, settings.sweeps},
+          settings.schedule,
+          settings.output};
 }
 
 std::string text_of(const lab::JudgedCase& judged, const lab::LawComparison& comparison,
@@ -87,7 +88,7 @@ ordered_json comparison_json(const lab::JudgedCase& judged, const lab::LawCompar
 }
 
 struct WholeRow {
-  std::optional<lab::KernelRow> answers;  ///< nothing where it was not decided in time
+  std::optional<lab::KernelRow> answers;  ///< nothing if it was not decided in time
   std::vector<lab::LawComparison> comparisons;
 };
 
@@ -159,7 +160,7 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
               .c_str());
     std::printf("\n");
   }
-  // What the verdict is about: the algorithm where one is named, else the target.
+  // What the verdict is about: the algorithm if one is named, else the target.
   std::optional<lab::DifferingCase> smallest;
   std::string draws;
   bool is_late = false;

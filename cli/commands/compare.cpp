@@ -17,6 +17,7 @@
 #include "gpu/device/device_system.hpp"
 #include "gpu/models/model_text.hpp"
 #include "gpu/models/named_model.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/tuning/sampler_comparison.hpp"
 
 namespace tempera::cli {
@@ -28,7 +29,7 @@ struct CompareOptions {
   std::string problems;
   std::string settings;
   std::size_t most = 0;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = gpu::defaults::comparison_seed;
   std::string device;
   std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
@@ -39,13 +40,13 @@ constexpr std::size_t bar_columns = 24;
 
 /// The interval as a line, the share as a mark.
 std::string picture(const gpu::ComparisonRow& row) {
-  const auto place = [](double share) {
+  const auto column = [](double share) {
     return static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_columns - 1)));
   };
   const auto [low, high] = row.interval();
   std::string bar(bar_columns, ' ');
-  for (std::size_t i = place(low); i <= place(high); ++i) bar[i] = '-';
-  bar[place(row.accuracy())] = '#';
+  for (std::size_t i = column(low); i <= column(high); ++i) bar[i] = '-';
+  bar[column(row.accuracy())] = '#';
   return bar;
 }
 
@@ -146,7 +147,8 @@ void add_compare(CLI::App& app) {
   CLI::Option* arithmetic = add_arithmetic(*command, options->arithmetic,
                                            "default: what the settings name, else float32");
   CLI::Option* rope_factors = add_rope_factors(*command, options->rope_factors);
-  CLI::Option* seed = add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1 (default: 1)");
+  CLI::Option* seed =
+      add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1" + default_text(options->seed));
   const std::vector<CLI::Option*> of_exact = add_exact_compare_options(*command, *exact);
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(

@@ -17,7 +17,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
-#include "lab/contest/exact_comparison.hpp"
+#include "gpu/session/defaults.hpp"
 #include "lab/drawing/comparison_plot.hpp"
 
 namespace tempera::cli {
@@ -29,7 +29,7 @@ namespace {
 /// How far curves go, in rounds of ppt for each that the table has.
 constexpr std::size_t curve_multiple = 4;
 
-/// The probability of the answer set as a cell; nothing where there is none.
+/// The probability of the answer set as a cell; nothing if there is none.
 std::string answer_cell(const std::optional<reference::Rational>& probability) {
   return probability ? "   " + reference::to_decimal(*probability, 6) : "";
 }
@@ -95,15 +95,18 @@ LoadedModels load(const std::vector<std::string>& models, const std::string& ans
   return loaded;
 }
 
+/// "1,2,4".
+std::string default_powers(bool of_ablations) {
+  const auto& powers = of_ablations ? gpu::defaults::ablation_powers : gpu::defaults::powers;
+  return decimals_of({powers.begin(), powers.end()});
+}
+
 lab::ExactComparisonSettings settings_of(const ExactCompareOptions& options,
                                          const std::string& powers) {
-  return {options.horizon,
-          options.block,
-          reference::parse_ladder(powers, "--powers"),
-          options.rounds,
-          options.local_moves,
-          options.sweeps,
-          options.plot.empty() ? 0 : curve_multiple};
+  lab::ExactComparisonSettings settings = options.settings;
+  settings.ladder = reference::parse_ladder(powers, "--powers");
+  settings.curve_multiple = options.plot.empty() ? 0 : curve_multiple;
+  return settings;
 }
 
 }  // namespace
@@ -114,22 +117,24 @@ std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
       "--ablations", options.ablations,
       "Of finite models: the paper's ablations instead, one table each: single chain, uncoupled "
       "ladder, schedule, replicas, refinement, ladder design, truncation");
+  lab::ExactComparisonSettings& settings = options.settings;
   return {
       ablations,
-      add_whole_number(command, "--horizon", options.horizon, {1, 128},
+      add_whole_number(command, "--horizon", settings.horizon, {1, 128},
                        "Of finite models: horizon T (default: the longest up to 4 that is small)"),
-      add_whole_number(command, "--block", options.block, {1, 128},
+      add_whole_number(command, "--block", settings.block, {1, 128},
                        "Of finite models: block width B (default: T/2)"),
-      add_text(
-          command, "--powers", options.powers, "A[,A...]",
-          "Of finite models: powers of the ladder; the last is the target's (default: 1,2,4; of "
-          "ablations 1,3,9)"),
-      add_whole_number(command, "--rounds", options.rounds, {0, 64},
-                       "Of finite models: PPT's rounds in each stage (default: 1)"),
-      add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
-                       "Of finite models: local moves of each rung in a round (default: 1)"),
-      add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
-                       "Of finite models: sweeps in a round (default: 1)"),
+      add_text(command, "--powers", options.powers, "A[,A...]",
+               "Of finite models: powers of the ladder; the last is the target's (default: " +
+                   default_powers(false) + "; of ablations " + default_powers(true) + ")"),
+      add_whole_number(
+          command, "--rounds", settings.rounds, {0, 64},
+          "Of finite models: PPT's rounds in each stage" + default_text(settings.rounds)),
+      add_whole_number(command, "--local-moves", settings.local_moves, {1, 64},
+                       "Of finite models: local moves of each rung in a round" +
+                           default_text(settings.local_moves)),
+      add_whole_number(command, "--sweeps", settings.sweeps, {0, 64},
+                       "Of finite models: sweeps in a round" + default_text(settings.sweeps)),
       add_text(command, "--answers", options.answers, "ANSWER[|ANSWER...]",
                "Of finite models: how right records begin, tokens joined by one space (default: "
                "what the file names)"),
@@ -144,10 +149,9 @@ bool names_finite_model(const std::string& path) {
 void run_exact_compare(const std::vector<std::string>& models, const ExactCompareOptions& options,
                        bool json) {
   // Now, and not after all comparisons.
-  if (!options.plot.empty()) Disk::real().require_place(options.plot);
-  const std::string powers = !options.powers.empty() ? options.powers
-                             : options.ablations     ? "1,3,9"
-                                                     : "1,2,4";
+  if (!options.plot.empty()) Disk::real().require_replaceable(options.plot);
+  const std::string powers =
+      !options.powers.empty() ? options.powers : default_powers(options.ablations);
   const LoadedModels loaded = load(models, options.answers);
   const auto settings = settings_of(options, powers);
   if (options.ablations) return run_ablations(loaded, settings, powers, json);

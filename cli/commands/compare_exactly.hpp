@@ -4,18 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "lab/contest/contest.hpp"
+#include "lab/contest/exact_comparison.hpp"
 
 namespace tempera::cli {
 
 /// What `tempera compare` is asked about finite models.
 struct ExactCompareOptions {
   std::string powers;
-  std::size_t horizon = 0;
-  std::size_t block = 0;
-  std::size_t rounds = 1;
-  std::size_t local_moves = 1;
-  std::size_t sweeps = 1;
+  lab::ExactComparisonSettings settings;  ///< all but its ladder and curves
   std::string answers;
   std::string plot;
   bool ablations = false;

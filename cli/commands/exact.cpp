@@ -184,7 +184,8 @@ void add_exact(CLI::App& app) {
   add_text(*command, "--start", flags->start, "RECORD",
            "Record to start the total-variation curve from, tokens joined by one space; with "
            "--powers one record for each rung, joined by '|'");
-  add_text(*command, "--steps", flags->steps, "N", "Steps N of the curve (default: 10)");
+  add_text(*command, "--steps", flags->steps, "N",
+           "Steps N of the curve" + default_text(reference::ExactQuestion{}.steps));
   add_text(*command, "--round-trips", flags->round_trips, "N",
            "Joint chain: expected round trips of a tagged replica in N steps from equilibrium");
   command->add_flag("--no-matrix", flags->no_matrix,

@@ -9,7 +9,7 @@
 
 namespace tempera::cli {
 
-/// A probability as a fraction; null where there is none.
+/// A probability as a fraction; null if there is none.
 nlohmann::ordered_json probability_to_json(const std::optional<reference::Rational>& probability);
 std::string decimals(const lab::Real& value, int digits);
 /// The answers of a model in a row: "w w|g e".

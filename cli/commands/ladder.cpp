@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -14,8 +12,9 @@
 #include "cli/terminal/progress_line.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/prompt_file.hpp"
-#include "gpu/tuning/ladder_calibration.hpp"
+#include "gpu/tuning/resolve_ladder.hpp"
 #include "gpu/tuning/swap_schedule.hpp"
 #include "lab/enumerate/finite_model_file.hpp"
 
@@ -35,17 +34,11 @@ struct LadderOptions {
   std::size_t threads = 0;  ///< 0: as many as there are
   std::vector<double> from;
   std::vector<double> to;
-  std::size_t replicas = 0;
-  std::size_t horizon = 64;
-  std::size_t block = 0;
-  std::size_t rounds = 20;
   bool json = false;
-  bool time_schedules = false;
-  bool horizon_given = false;
   ChatOptions chat;
   std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
-  gpu::CalibrationSettings calibration;
+  gpu::LadderWish wish;  ///< all but its powers
 };
 
 nlohmann::ordered_json json_of(const gpu::Pilot& pilot) {
@@ -122,7 +115,10 @@ std::string evenness(const gpu::Pilot& pilot) {
 /// Why there were no more pilots, for people.
 std::string end_of(const std::vector<gpu::Pilot>& pilots, std::size_t most) {
   const auto end = gpu::why_calibration_ends(pilots, most);
-  if (end == gpu::CalibrationEnd::equal) return "no more are needed";
+  if (end == gpu::CalibrationEnd::equal && gpu::acceptances_are_equal(pilots.back()))
+    return "no more are needed";
+  if (end == gpu::CalibrationEnd::equal)
+    return "so few swaps tell no acceptances apart; more --rounds or --samples may";
   if (end == gpu::CalibrationEnd::same) return "what they measured places no power elsewhere";
   return "as many as --pilots allows; more of them, or more --rounds and --samples, may tell more";
 }
@@ -152,36 +148,24 @@ void run_ladder(LadderOptions options) {
   if (options.threads > 0) limit.emplace(options.threads);
   const gpu::OpenedModel model =
       lab::open_model(options.model, options.arithmetic, options.rope_factors);
-  std::vector<gpu::Prompt> prompts;
+  std::vector<gpu::RunPrompt> given;
   const auto lines = gpu::read_prompt_file(options.prompts);
-  for (const gpu::PromptLine& line : lines) {
-    gpu::ResolvedPrompt prompt =
-        gpu::resolve_prompt(model, options.chat.prompt_of(line), options.chat.thinking(),
-                            {options.horizon, options.horizon_given}, line.where);
-    prompts.push_back({std::move(prompt.tokens), gpu::prompt_number(line.id), prompt.horizon});
-  }
-  gpu::CalibrationSettings& settings = options.calibration;
-  settings.from = options.from.front();
-  settings.to = options.to.front();
-  settings.replicas = options.replicas;
-  settings.terminal = model.terminal();
-  const std::size_t block =
-      options.block != 0 ? options.block : gpu::default_block(options.horizon);
-  // What `sample` takes: no more weights than its first stage has positions.
-  settings.restart_parts = std::min<std::size_t>(settings.restart_parts, block);
-  settings.plan = {gpu::make_stages(options.horizon, block, {options.rounds}, {1}, {1}),
-                   gpu::Schedule::adj, options.replicas - 1};
+  for (const gpu::PromptLine& line : lines)
+    given.push_back({line.id, options.chat.prompt_of(line), line.where});
+  options.wish.from = options.from.front();
+  options.wish.to = options.to.front();
+  const gpu::ResolvedLadder resolved = gpu::resolve_ladder(
+      options.wish, model, given, options.chat.thinking(), gpu::Spelling::flags);
+  const gpu::CalibrationSettings& settings = resolved.settings;
+  const std::vector<gpu::Prompt>& prompts = resolved.prompts;
   ProgressLine line;
   std::size_t done = 0;
-  if (options.time_schedules && settings.pilots + 2 > gpu::addressable_pilots)
-    throw BadInput("--time-schedules", "takes two pilots more than there may be",
-                   "give fewer --pilots");
   line.show_step(0, settings.pilots, "pilot");
   const auto pilots = gpu::calibrate_ladder(
       model.model(), prompts, settings,
       [&](const gpu::Pilot&) { line.show_step(++done, settings.pilots, "pilot"); });
   std::optional<gpu::ScheduleChoice> choice;
-  if (options.time_schedules) {
+  if (options.wish.times_schedules) {
     line.show_step(done, done + 2, "pilots of both schedules");
     choice = gpu::measure_schedules(model.model(), prompts, settings,
                                     gpu::best_pilot(pilots).powers, pilots.size());
@@ -189,7 +173,7 @@ void run_ladder(LadderOptions options) {
   line.clear();
   for (std::size_t p = 0; p < prompts.size(); ++p)
     if (prompts[p].horizon)
-      warn_shortened_horizon(lines[p].id, *prompts[p].horizon, options.horizon, 0);
+      warn_shortened_horizon(lines[p].id, *prompts[p].horizon, resolved.horizon, 0);
   if (!options.json) {
     print(pilots, settings.pilots);
     if (choice) print(*choice);
@@ -198,9 +182,7 @@ void run_ladder(LadderOptions options) {
   nlohmann::ordered_json report{{"before", json_of(pilots.front())},
                                 {"after", json_of(gpu::best_pilot(pilots))}};
   const auto equal = gpu::acceptances_are_equal(gpu::best_pilot(pilots));
-  constexpr std::array ends{"equal", "same", "exhausted"};
-  report["end"] =
-      ends.at(static_cast<std::size_t>(gpu::why_calibration_ends(pilots, settings.pilots).value()));
+  report["end"] = gpu::name_of(gpu::why_calibration_ends(pilots, settings.pilots).value());
   report["acceptances_equal"] =
       equal ? nlohmann::ordered_json(*equal) : nlohmann::ordered_json(nullptr);
   report["powers"] = gpu::best_pilot(pilots).powers;
@@ -233,29 +215,30 @@ void add_ladder(CLI::App& app) {
   add_rope_factors(*command, options->rope_factors);
   CLI::Option* from = add_power(*command, "--from", options->from, "The flattest power");
   CLI::Option* to = add_power(*command, "--to", options->to, "The sharpest power");
-  CLI::Option* replicas = add_whole_number(*command, "--replicas", options->replicas, {2, 65535},
-                                           "How many rungs the ladder has");
-  CLI::Option* horizon = add_whole_number(
-      *command, "--horizon", options->horizon, {1, gpu::longest_horizon},
-      "Horizon T of the pilots (default: 64, and after a prompt that leaves less room, that)");
-  add_whole_number(*command, "--block", options->block, {1, gpu::longest_horizon},
+  CLI::Option* replicas = add_whole_number(*command, "--replicas", options->wish.replicas,
+                                           {2, 65535}, "How many rungs the ladder has");
+  gpu::LadderWish& wish = options->wish;
+  add_whole_number(*command, "--horizon", wish.horizon, {1, gpu::longest_horizon},
+                   "Horizon T of the pilots (default: " + std::to_string(gpu::defaults::horizon) +
+                       ", and after a prompt that leaves less room, that)");
+  add_whole_number(*command, "--block", wish.block, {1, gpu::longest_horizon},
                    "Block width B of their stages (default: T/4)");
-  add_whole_number(*command, "--rounds", options->rounds, {2, gpu::addressable_turns - 1},
-                   "Rounds of each stage; the second half of the last stage's is measured "
-                   "(default: 20)");
-  add_whole_number(*command, "--samples", options->calibration.samples,
-                   {1, gpu::addressable_samples}, "Pilot runs of each prompt (default: 1)");
-  add_whole_number(*command, "--pilots", options->calibration.pilots, {1, gpu::addressable_pilots},
-                   "The most ladders to try, the geometric one first (default: 4)");
-  add_seed(*command, options->calibration.seed,
-           "Of the pilots' draws, which no run shares "
-           "(default: 0)");
-  add_bytes(*command, "--cache-memory", options->calibration.session.cache_memory,
-            "The most that keys and values may take up, such as 8GiB (default: half of the memory "
+  add_whole_number(*command, "--rounds", wish.rounds, {2, gpu::addressable_turns - 1},
+                   "Rounds of each stage; the second half of the last stage's is measured" +
+                       default_text(gpu::defaults::pilot_rounds));
+  add_whole_number(*command, "--samples", wish.samples, {1, gpu::addressable_samples},
+                   "Pilot runs of each prompt" + default_text(gpu::defaults::samples));
+  add_whole_number(
+      *command, "--pilots", wish.pilots, {1, gpu::addressable_pilots},
+      "The most ladders to try, the geometric one first" + default_text(gpu::defaults::pilots));
+  add_seed(*command, wish.seed,
+           "Of the pilots' draws, which no run shares" + default_text(gpu::defaults::seed));
+  add_bytes(*command, "--cache-memory", wish.cache_memory,
+            "The most that keys and values may take, such as 8GiB (default: half of the memory "
             "that is free)");
   add_device(*command, options->device);
   const CLI::Option* threads = add_threads(*command, options->threads);
-  command->add_flag("--time-schedules", options->time_schedules,
+  command->add_flag("--time-schedules", wish.times_schedules,
                     "Run two more pilots on the calibrated ladder, one under each schedule, and "
                     "print which brings more expected round trips a second (seconds are measured: "
                     "they differ from call to call)");
@@ -276,7 +259,6 @@ void add_ladder(CLI::App& app) {
     require(*replicas, "give --replicas K, the number of rungs");
     options->chat.check();
     refuse_idle_threads(*threads);
-    options->horizon_given = horizon->count() > 0;
     run_ladder(*options);
   });
 }

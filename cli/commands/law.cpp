@@ -142,7 +142,7 @@ nlohmann::ordered_json to_json(const lab::OneStepReport& report, const LawOption
   return json;
 }
 
-/// One step from the target, where there is no stationary law for the reason given.
+/// One step from the target, if there is no stationary law for the reason given.
 void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
                   const lab::LawQuestion& question, const std::string& reason) {
   const auto begin = std::chrono::steady_clock::now();
@@ -222,7 +222,7 @@ nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
           {"holds", law.holds()}};
 }
 
-/// The row of a law, and below it the restart law where that is not uniform.
+/// The row of a law, and below it the restart law if that is not uniform.
 std::string row_of(const lab::ShippedLaw& law) {
   char row[256];
   std::snprintf(row, sizeof row, "  %-5s %-26s %3zu  %-11s %6zu  %9s  %9s  %13s\n",

@@ -11,6 +11,7 @@
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/named_sampler.hpp"
 #include "gpu/session/resolve.hpp"
 #include "lab/laws/named_sampler_law.hpp"
@@ -31,20 +32,13 @@ void refuse_given(const CLI::App& command, const std::string& flag, const NamedS
 }
 
 /// Refuses what the sampler does not take, and what it takes and is not given.
-void check_options(const CLI::App& command, const NamedSampler& sampler) {
+void check_options(const CLI::App& command, const gpu::ExactWish& wish,
+                   const NamedSampler& sampler) {
   const auto refuse = [&](bool takes, std::initializer_list<const char*> flags) {
     for (const char* flag : flags)
       if (!takes) refuse_given(command, flag, sampler);
   };
-  gpu::SamplerWish wish;  // what is given of that which a sampler may not take
-  const auto given = [&](const char* flag) { return command.get_option(flag)->count() > 0; };
-  if (given("--rounds")) wish.rounds.emplace();
-  if (given("--local-moves")) wish.local_moves.emplace();
-  if (given("--sweeps")) wish.sweeps.emplace();
-  if (given("--schedule")) wish.schedule.emplace();
-  if (given("--output-rung")) wish.output_rung.emplace();
-  if (given("--particles")) wish.particles.emplace();
-  gpu::refuse_without_effect(wish, sampler, gpu::Spelling::flags);
+  gpu::refuse_without_effect(wish.as_sampler_wish(), sampler, gpu::Spelling::flags);
   refuse(sampler.powers == NamedSampler::Powers::ladder, {"--powers"});
   refuse(sampler.powers == NamedSampler::Powers::one, {"--power"});
   refuse(false, {"--restart", "--restart-range", "--no-matrix"});
@@ -69,21 +63,21 @@ const reference::Rational& of_small_root(const reference::Rational& power) {
   return power;
 }
 
-lab::NamedRun run_of(const SamplerLawModel& asked, const SamplerLawOptions& options) {
-  lab::NamedRun run{options.sampler,
-                    asked.horizon,
-                    options.block == 0 ? gpu::default_block(asked.horizon) : options.block,
-                    {},
-                    options.particles,
-                    {options.rounds, options.local_moves, options.sweeps},
-                    asked.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj};
-  for (const auto& power : asked.powers) run.powers.push_back(of_small_root(power));
-  if (run.powers.empty()) run.powers = {1};
-  if (options.output > run.powers.size())
-    throw BadInput("--output-rung", "there is no rung " + std::to_string(options.output),
-                   "give one from 1 to " + std::to_string(run.powers.size()));
-  run.output = options.output == 0 ? run.powers.size() - 1 : options.output - 1;
-  return run;
+lab::NamedRun run_of(const SamplerLawModel& asked, const std::string& sampler,
+                     const gpu::ExactWish& wish) {
+  std::vector<reference::Rational> powers;
+  for (const auto& power : asked.powers) powers.push_back(of_small_root(power));
+  if (powers.empty()) powers = {1};
+  const gpu::ExactSettings settings = gpu::resolve_exact(
+      wish, asked.horizon, powers.size(), gpu::ExactBlock::of_run, gpu::Spelling::flags);
+  return {sampler,
+          asked.horizon,
+          settings.block,
+          powers,
+          settings.particles,
+          {settings.rounds, settings.local_moves, settings.sweeps},
+          settings.schedule,
+          settings.output};
 }
 
 /// A walk goes through the joint states of all replicas.
@@ -146,30 +140,36 @@ void print(const SamplerLawModel& asked, const lab::NamedRun& run, const lab::Sa
 }  // namespace
 
 std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawOptions& options) {
+  gpu::ExactWish& wish = options.wish;
   std::string names;
   for (const NamedSampler& sampler : gpu::named_samplers())
     names += (names.empty() ? "" : ", ") + std::string(sampler.name);
   return {add_text(command, "--sampler", options.sampler, "NAME",
                    "The law of a whole sampler's answer beside that of its definition: " + names),
-          add_whole_number(command, "--block", options.block, {1, 128},
+          add_whole_number(command, "--block", wish.block, {1, 128},
                            "Of a sampler: block width B (default: T/4)"),
-          add_whole_number(command, "--rounds", options.rounds, {0, 64},
-                           "Of a sampler: rounds in each stage (default: 1)"),
-          add_whole_number(command, "--local-moves", options.local_moves, {1, 64},
-                           "Of a sampler: local moves of each rung in a round (default: 1)"),
-          add_whole_number(command, "--sweeps", options.sweeps, {0, 64},
-                           "Of a sampler: sweeps in a round (default: 1)"),
-          add_whole_number(command, "--particles", options.particles, {1, 64},
+          add_whole_number(
+              command, "--rounds", wish.rounds, {0, 64},
+              "Of a sampler: rounds in each stage" + default_text(gpu::defaults::exact_rounds)),
+          add_whole_number(command, "--local-moves", wish.local_moves, {1, 64},
+                           "Of a sampler: local moves of each rung in a round" +
+                               default_text(gpu::defaults::local_moves)),
+          add_whole_number(command, "--sweeps", wish.sweeps, {0, 64},
+                           "Of a sampler: sweeps in a round" + default_text(gpu::defaults::sweeps)),
+          add_whole_number(command, "--particles", wish.particles, {1, 64},
                            "Of a sampler: its particles, or answers to choose from"),
-          add_whole_number(command, "--output-rung", options.output, {1, 64},
+          add_whole_number(command, "--output-rung", wish.output_rung, {1, 64},
                            "Of a sampler: the rung k* of the answer (default: the last)")};
 }
 
 void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,
                      const SamplerLawOptions& options) {
   const NamedSampler& sampler = gpu::sampler_named(options.sampler, "--sampler");
-  check_options(command, sampler);
-  const lab::NamedRun run = run_of(asked, options);
+  gpu::ExactWish wish = options.wish;
+  if (!asked.schedule.empty())
+    wish.schedule = asked.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
+  check_options(command, wish, sampler);
+  const lab::NamedRun run = run_of(asked, options.sampler, wish);
   const reference::FiniteModel model = reference::load_finite_model(asked.model);
   check_size(run, model);
   const auto begin = std::chrono::steady_clock::now();

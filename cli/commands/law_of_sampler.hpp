@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/session/exact_wish.hpp"
 #include "reference/numbers/rational.hpp"
 
 namespace tempera::cli {
@@ -11,12 +12,7 @@ namespace tempera::cli {
 /// What `tempera law MODEL --sampler NAME` is asked, beside the model.
 struct SamplerLawOptions {
   std::string sampler;
-  std::size_t block = 0;
-  std::size_t rounds = 1;
-  std::size_t local_moves = 1;
-  std::size_t sweeps = 1;
-  std::size_t particles = 0;
-  std::size_t output = 0;  ///< k*, from 1; 0: the last rung
+  gpu::ExactWish wish;
 };
 
 /// What `law` takes with or without --sampler.

@@ -8,7 +8,7 @@
 
 namespace tempera::cli {
 
-/// The model that a user has named. Where the model has a remark, one line on stderr says it.
+/// The model that a user has named. If the model has a remark, one line on stderr says it.
 /// @throw BadInput as OpenedModel::open and open_finite_model
 gpu::OpenedModel open_model(const std::string& name_or_path,
                             std::optional<gpu::Arithmetic> arithmetic,

@@ -124,7 +124,7 @@ void add_plot(CLI::App& app) {
   add_text(*command, "--id", options->id, "ID",
            "The prompt whose sample is drawn (default: the first)");
   add_whole_number(*command, "--sample", options->sample, {0, gpu::addressable_samples - 1},
-                   "The sample of that prompt, from 0 (default: 0)");
+                   "The sample of that prompt, from 0" + default_text(options->sample));
   command->add_flag("--json", options->json,
                     "Print the files that were written as {\"svg\", \"rounds\", \"figures\"}");
   command->footer(plot_examples);

@@ -17,12 +17,14 @@
 #include "cli/commands/open_model.hpp"
 #include "cli/commands/sample_shard.hpp"
 #include "cli/commands/sampler_flags.hpp"
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/interruption.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/thread_limit.hpp"
 #include "gpu/jobs/job.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/prompt_file.hpp"
 #include "gpu/session/resolve.hpp"
@@ -138,15 +140,10 @@ struct OpenedModels {
   std::vector<gpu::DrawDevice> devices;  ///< if the user named several
 };
 
-OpenedModels open_models(const SampleOptions& options) {
+OpenedModels open_models(const SampleOptions& options, const std::vector<gpu::Device>& devices) {
   const gpu::SamplingSettings& settings = options.settings;
   const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
   OpenedModels opened;
-  if (options.devices.empty()) {
-    opened.models.push_back(open_model(name, settings.arithmetic, settings.rope_factors));
-    return opened;
-  }
-  const auto devices = gpu::require_devices(options.devices, "--devices");
   for (const gpu::Device& device : devices) {
     const gpu::CurrentDevice here(device);
     // What there is to remark is said once.
@@ -155,13 +152,13 @@ OpenedModels open_models(const SampleOptions& options) {
                               : gpu::OpenedModel::open(name, open_finite_model, settings.arithmetic,
                                                        settings.rope_factors));
   }
-  for (std::size_t d = 0; d < devices.size(); ++d)
+  for (std::size_t d = 0; d < devices.size() && !options.devices.empty(); ++d)
     opened.devices.push_back({gpu::name_of(devices[d]), &opened.models[d].model()});
   return opened;
 }
 
 /// Returns whether a device was lost on the way, whose memory cannot be given back.
-bool draw(SampleOptions options, SampleShard* shard) {
+bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, SampleShard* shard) {
   ProgressLine line;
   AnswerPrinter printer(options.settings, options.json, options.summary, line);
   const auto print = [&](const gpu::SampledAnswer& answer) { printer.print(answer); };
@@ -181,7 +178,7 @@ bool draw(SampleOptions options, SampleShard* shard) {
     if (shard != nullptr) shard->take_no_part(options.settings, options.layout.session);
     return false;
   }
-  const OpenedModels opened = open_models(options);
+  const OpenedModels opened = open_models(options, devices);
   const gpu::OpenedModel& model = opened.models.front();
   options.layout.devices = opened.devices;
   if (is_new) take_prompts(options, model);
@@ -231,17 +228,17 @@ bool draw(SampleOptions options, SampleShard* shard) {
 }
 
 void run_sample(SampleOptions options) {
-  const gpu::Device device = options.devices.empty()
-                                 ? gpu::require_device(options.device)
-                                 : gpu::require_devices(options.devices, "--devices").front();
-  const gpu::CurrentDevice here(device);
+  const std::vector<gpu::Device> devices = options.devices.empty()
+                                               ? std::vector{gpu::require_device(options.device)}
+                                               : gpu::require_devices(options.devices, "--devices");
+  const gpu::CurrentDevice here(devices.front());
   std::optional<gpu::ThreadLimit> limit;
   if (options.threads > 0) limit.emplace(options.threads);
   end_on_interrupt(options.resume.empty() ? "" : way_to_resume(options.resume));
   const auto shard = SampleShard::asked({options.shard, options.out, options.resume});
   bool is_any_lost = false;
   try {
-    is_any_lost = draw(std::move(options), shard.get());
+    is_any_lost = draw(std::move(options), devices, shard.get());
   } catch (const gpu::ClaimLost& lost) {
     std::cerr << "tempera: " << lost.what() << '\n';
     throw CLI::RuntimeError(2);
@@ -282,7 +279,7 @@ void add_sample(CLI::App& app) {
   options->sampler.add_to(*command);
   CLI::Option* samples =
       add_whole_number(*command, "--samples", settings.samples, {1, gpu::addressable_samples},
-                       "Independent answers to each prompt (default: 1)");
+                       "Independent answers to each prompt" + default_text(gpu::defaults::samples));
   CLI::Option* out =
       add_text(*command, "--out", options->out, "FOLDER",
                "Run folder to make: config, events, samples, summary, checkpoint, journal");
@@ -290,22 +287,28 @@ void add_sample(CLI::App& app) {
       "--confidence", settings.options.confidence,
       "Measure after each round the confidence of each rung's record (mean negative entropy of "
       "its tokens), for events.jsonl and the summary; it takes time and changes no answer");
-  CLI::Option* checkpoint_seconds = add_seconds(
-      *command, "--checkpoint-seconds", options->layout.checkpoint_seconds,
-      "How often the run folder's rounds are forced to the disk (default: 0.5); 0: each as it "
-      "ends. A power failure loses at most what ended in that time; a killed run, whatever this "
-      "is, only the rounds in flight");
-  CLI::Option* cache_memory = add_bytes(
-      *command, "--cache-memory", options->layout.session.cache_memory,
-      "The most that keys and values may take up, such as 8GiB: as many samples are under "
-      "way as fit, at most 64 (default: half of the memory that is free; one sample begins "
-      "whatever it needs). It changes no answer");
+  CLI::Option* checkpoint_seconds =
+      add_seconds(*command, "--checkpoint-seconds", options->layout.checkpoint_seconds,
+                  "How often the run folder's rounds are forced to the disk (default: " +
+                      decimal_of(options->layout.checkpoint_seconds) +
+                      "); 0: each as it ends. A power failure loses at most what ended in that "
+                      "time; a killed run, whatever this "
+                      "is, only the rounds in flight");
+  CLI::Option* cache_memory =
+      add_bytes(*command, "--cache-memory", options->layout.session.cache_memory,
+                "The most that keys and values may take, such as 8GiB: as many samples are under "
+                "way as fit, at most " +
+                    std::to_string(options->layout.session.in_flight) +
+                    " (default: half of the memory that is free; one sample begins "
+                    "whatever it needs). It changes no answer");
   const CLI::Option* prefetch = command->get_option("--prefetch");
   CLI::Option* threads = add_threads(*command, options->threads);
-  CLI::Option* batch = add_whole_number(
-      *command, "--batch", options->layout.session.largest_batch, {1, most_at_once},
-      "The most records of one forward pass (default: 64): fewer make a pass short, more draw more "
-      "tokens a second. It changes no answer");
+  CLI::Option* batch = add_whole_number(*command, "--batch", options->layout.session.largest_batch,
+                                        {1, most_at_once},
+                                        "The most records of one forward pass (default: " +
+                                            std::to_string(options->layout.session.largest_batch) +
+                                            "): fewer make a pass short, more draw more "
+                                            "tokens a second. It changes no answer");
   CLI::Option* device = add_device(*command, options->device);
   CLI::Option* devices = add_devices(*command, options->devices);
   CLI::Option* resume = add_text(

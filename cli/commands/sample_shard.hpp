@@ -37,7 +37,7 @@ class SampleShard {
 
   /// config.json of the shard, or of another that has begun.
   nlohmann::ordered_json config() const { return folder_->config(); }
-  /// Begins the shard, or takes it up: config is the whole run's.
+  /// Begins the shard, or resumes it: config is the whole run's.
   /// @throw BadInput as ShardFolder::open
   gpu::RunFolder& open(const nlohmann::ordered_json& config, const std::string& model_path);
   /// Which answers are to be drawn.

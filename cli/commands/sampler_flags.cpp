@@ -1,6 +1,8 @@
 #include "cli/commands/sampler_flags.hpp"
 
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/option_values.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 
 namespace tempera::cli {
@@ -37,9 +39,12 @@ void SamplerFlags::add_to(CLI::App& command) {
 }
 
 void SamplerFlags::add_ladder(CLI::App& command) {
-  keep(add_powers(command, "--powers", said_.powers,
-                  "Powers of the rungs, strictly increasing; one power is a single chain (default: "
-                  "1,2,4; of a sampler of one power 4, of best-of-n 1)"),
+  keep(add_powers(
+           command, "--powers", said_.powers,
+           "Powers of the rungs, strictly increasing; one power is a single chain (default: " +
+               decimals_of({gpu::defaults::powers.begin(), gpu::defaults::powers.end()}) +
+               "; of a sampler of one power " + decimal_of(gpu::defaults::powers.back()) +
+               ", of best-of-n 1)"),
        said_.powers, &gpu::SamplerWish::powers);
   keep(add_temperature(command, temperature_,
                        "Temperature t of tokenwise sampling (--sampler low-temperature): its power "
@@ -47,16 +52,16 @@ void SamplerFlags::add_ladder(CLI::App& command) {
        temperature_, &gpu::SamplerWish::temperature);
   keep(add_whole_number(
            command, "--particles", said_.particles, {1, gpu::most_particles},
-           "N of power-smc, which looks at the weights after each block, and of best-of-n "
-           "(default: 8)"),
+           "N of power-smc, which looks at the weights after each block, and of best-of-n" +
+               default_text(gpu::defaults::particles)),
        said_.particles, &gpu::SamplerWish::particles);
 }
 
 void SamplerFlags::add_stages(CLI::App& command) {
-  horizon_option_ =
-      add_whole_number(command, "--horizon", said_.horizon, {1, gpu::longest_horizon},
-                       "Horizon T: the longest answer, in tokens (default: 64, and after a prompt "
-                       "that leaves less room, that)");
+  horizon_option_ = add_whole_number(command, "--horizon", said_.horizon, {1, gpu::longest_horizon},
+                                     "Horizon T: the longest answer, in tokens (default: " +
+                                         std::to_string(gpu::defaults::horizon) +
+                                         ", and after a prompt that leaves less room, that)");
   keep(horizon_option_, said_.horizon, &gpu::SamplerWish::horizon);
   max_tokens_option_ = add_whole_number(command, "--max-tokens", said_.horizon,
                                         {1, gpu::longest_horizon}, "Another name of --horizon");
@@ -64,17 +69,19 @@ void SamplerFlags::add_stages(CLI::App& command) {
   keep(add_whole_number(command, "--block", said_.block, {1, gpu::longest_horizon},
                         "Block width B of the stages (default: T/4)"),
        said_.block, &gpu::SamplerWish::block);
-  keep(add_whole_numbers(command, "--rounds", said_.rounds, {0, gpu::addressable_turns - 1},
-                         "Rounds N_m: one number, or one for each stage (default: 4)"),
+  keep(add_whole_numbers(
+           command, "--rounds", said_.rounds, {0, gpu::addressable_turns - 1},
+           "Rounds N_m: one number, or one for each stage" + default_text(gpu::defaults::rounds)),
        said_.rounds, &gpu::SamplerWish::rounds);
   keep(add_whole_numbers(command, "--local-moves", said_.local_moves,
                          {0, gpu::addressable_turns - 1},
                          "Local moves of each rung in a round, n_local: one number, or one for "
-                         "each stage (default: 1)"),
+                         "each stage" +
+                             default_text(gpu::defaults::local_moves)),
        said_.local_moves, &gpu::SamplerWish::local_moves);
   keep(add_whole_numbers(command, "--sweeps", said_.sweeps, {0, gpu::addressable_turns - 1},
-                         "Sweeps in a round, n_sweep: one number, or one for each stage (default: "
-                         "1)"),
+                         "Sweeps in a round, n_sweep: one number, or one for each stage" +
+                             default_text(gpu::defaults::sweeps)),
        said_.sweeps, &gpu::SamplerWish::sweeps);
   const CLI::Option* schedule = add_choice(
       command, "--schedule", schedule_, {"adj", "deo"},
@@ -105,7 +112,8 @@ void SamplerFlags::add_answers(CLI::App& command) {
             "that of whole records, and the record that it has drawn is cut there");
   takeovers_.emplace_back([this](gpu::SamplerWish& wish) { wish.stop = said_.stop; });
   keep(add_seed(command, said_.seed,
-                "The same seed gives the same answers, from 0 to 2^64 - 1 (default: 0)"),
+                "The same seed gives the same answers, from 0 to 2^64 - 1" +
+                    default_text(gpu::defaults::seed)),
        said_.seed, &gpu::SamplerWish::seed);
   keep(add_text(command, "--preset", said_.preset, "NAME",
                 "The paper's values for powers, horizon, block and rounds (tempera presets lists "
@@ -119,8 +127,10 @@ void SamplerFlags::add_answers(CLI::App& command) {
            command, "--prefetch", said_.options.prefetch, {0, gpu::addressable_turns - 1},
            "Local moves of each rung that may begin ahead of the one under way, those of the "
            "stage's later rounds too, as if no move or swap before them changed the record "
-           "(default: 0): fewer steps if a batch has rows left, wasted tokens if one does. It "
-           "changes no answer and no event"),
+           "(default: " +
+               std::to_string(gpu::defaults::prefetch) +
+               "): fewer steps if a batch has rows left, wasted tokens if one does. It "
+               "changes no answer and no event"),
        said_.options.prefetch, &gpu::SamplerWish::prefetch);
 }
 

@@ -87,7 +87,8 @@ void add_score(CLI::App& app) {
       "Token numbers, such as 5,17,3; needs no tokenizer. The first is given, those after it are "
       "scored");
   CLI::Option* text = add_text(*command, "--text", options->text, "TEXT", "The sequence as text");
-  add_powers(*command, "--powers", options->powers, "Powers whose log z to print (default: 1)");
+  add_powers(*command, "--powers", options->powers,
+             "Powers whose log z to print" + default_text(decimals_of(options->powers)));
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);

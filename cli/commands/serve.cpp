@@ -101,10 +101,10 @@ void add_serve(CLI::App& app) {
   add_text(*command, "--model-name", options->server.model_name, "NAME",
            "Name under which clients find the model (default: that of its file or folder)");
   add_text(*command, "--host", options->server.host, "ADDRESS",
-           "IP address to listen on (default: 127.0.0.1, this machine alone)");
+           "IP address to listen on (default: " + options->server.host + ", this machine alone)");
   command
       ->add_option("--port", options->server.port,
-                   "Port to listen on; 0: any free one (default: 8080)")
+                   "Port to listen on; 0: any free one" + default_text(options->server.port))
       ->type_name("N");
   add_text(*command, "--api-key-file", options->key_file, "FILE",
            "File with the key that clients must send as a bearer token");
@@ -114,30 +114,33 @@ void add_serve(CLI::App& app) {
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);
   command
-      ->add_option("--batch", options->server.session.largest_batch,
-                   "Most records of a forward pass (default: 64)")
+      ->add_option(
+          "--batch", options->server.session.largest_batch,
+          "Most records of a forward pass" + default_text(options->server.session.largest_batch))
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   command
-      ->add_option("--under-way", options->server.session.in_flight,
-                   "Most choices that are drawn at once (default: 64)")
+      ->add_option(
+          "--under-way", options->server.session.in_flight,
+          "Most choices that are drawn at once" + default_text(options->server.session.in_flight))
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
   command
       ->add_option("--queue", options->server.most_choices,
-                   "Most choices that are drawn or wait; more are told to come again (default: "
-                   "1024)")
+                   "Most choices that are drawn or wait; more are told to come again" +
+                       default_text(options->server.most_choices))
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   command
       ->add_option("--grace", options->grace,
-                   "Seconds that running requests have to end when the server is stopped (default: "
-                   "30)")
+                   "Seconds that running requests have to end when the server is stopped" +
+                       default_text(options->grace))
       ->type_name("SECONDS")
       ->check(CLI::Range(0, 86400));
   command
-      ->add_option("--longest", options->longest,
-                   "Seconds that a request may be drawn; 0: no limit (default: 0)")
+      ->add_option(
+          "--longest", options->longest,
+          "Seconds that a request may be drawn; 0: no limit" + default_text(options->longest))
       ->type_name("SECONDS")
       ->check(CLI::Range(0, 31536000));
   add_text(*command, "--batch-folder", options->batch_folder, "FOLDER",
@@ -147,7 +150,7 @@ void add_serve(CLI::App& app) {
            "Draw shard I of every batch of --batch-folder, which N servers share; clients ask the "
            "server of shard 1");
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
-            "Most memory that caches of answers under way may take up, such as 8G (default: no "
+            "Most memory that caches of answers under way may take, such as 8G (default: no "
             "limit)");
   command->footer(serve_examples);
   command->callback([=] {

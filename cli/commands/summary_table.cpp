@@ -13,11 +13,11 @@ namespace {
 
 /// "0.81  |########  |"
 std::string share(double value) {
-  constexpr std::size_t places = 10;
-  const auto filled = static_cast<std::size_t>(std::lround(value * static_cast<double>(places)));
+  constexpr std::size_t width = 10;
+  const auto filled = static_cast<std::size_t>(std::lround(value * static_cast<double>(width)));
   char number[16];
   std::snprintf(number, sizeof number, "%4.2f  |", value);
-  return number + std::string(filled, '#') + std::string(places - filled, ' ') + '|';
+  return number + std::string(filled, '#') + std::string(width - filled, ' ') + '|';
 }
 
 double number_at(const nlohmann::ordered_json& json, const char* key) {
@@ -90,7 +90,7 @@ std::string records_table(const nlohmann::ordered_json& rungs) {
   return table;
 }
 
-// As many as stand on a line of table_columns beside a rung's number.
+// So many columns fit on a line of table_columns beside a rung's number.
 constexpr std::size_t most_columns = 9;
 constexpr std::size_t most_prompts = 20;
 
@@ -109,9 +109,9 @@ std::string rounds_table(const nlohmann::ordered_json& rounds, const std::string
   char cell[48];
   std::string table = "  rung  " + title + ", after stage.round\n      ";
   for (const std::size_t i : shown) {
-    const std::string place = std::to_string(rounds.at("stages").at(i).get<std::size_t>()) + '.' +
-                              std::to_string(rounds.at("rounds").at(i).get<std::size_t>());
-    std::snprintf(cell, sizeof cell, " %9s", place.c_str());
+    const std::string heading = std::to_string(rounds.at("stages").at(i).get<std::size_t>()) + '.' +
+                                std::to_string(rounds.at("rounds").at(i).get<std::size_t>());
+    std::snprintf(cell, sizeof cell, " %9s", heading.c_str());
     table += cell;
   }
   table += '\n';
@@ -164,7 +164,7 @@ std::string series(const nlohmann::ordered_json& summary) {
   return text;
 }
 
-/// "0.81", or "-" where nothing was tried.
+/// "0.81", or "-" if nothing was tried.
 std::string share_of_all(const nlohmann::ordered_json& parts, const char* tried) {
   double all = 0.0;
   double accepted = 0.0;
@@ -178,7 +178,7 @@ std::string share_of_all(const nlohmann::ordered_json& parts, const char* tried)
   return number;
 }
 
-/// A figure of the last rung, or "-" where it has none.
+/// A figure of the last rung, or "-" if it has none.
 std::string of_last_rung(const nlohmann::ordered_json& report, const char* figure) {
   const auto& rung = report.at("rungs").back();
   if (!rung.contains(figure)) return "-";

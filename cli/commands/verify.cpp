@@ -226,7 +226,7 @@ std::size_t write_report(const std::string& file, const std::string& tree,
 
 void run_verify(const VerifyOptions& options) {
   // Now, and not after a minute of checks.
-  if (!options.report.empty()) Disk::real().require_place(options.report);
+  if (!options.report.empty()) Disk::real().require_replaceable(options.report);
   const std::string tree = shipped_tree(options.tree);
   const std::string file = tree + "/proofs/claims.json";
   const auto claims = lab::read_claims(file);

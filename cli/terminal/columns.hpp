@@ -12,7 +12,7 @@ inline constexpr std::size_t table_columns = 100;
 /// How many columns of a terminal a text takes.
 std::size_t columns_of(std::string_view text);
 
-/// The text in at most `columns` columns, its end replaced by "..." where it is cut; control
+/// The text in at most `columns` columns, its end replaced by "..." if it is cut; control
 /// characters are replaced by '?', ill-formed UTF-8 by U+FFFD.
 std::string fitted(std::string_view text, std::size_t columns);
 

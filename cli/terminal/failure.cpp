@@ -36,7 +36,7 @@ constexpr const char* out_of_memory =
 /// What the library of the host's threads throws names no type and no number.
 constexpr const char* no_thread = "pthread_create has failed";
 
-/// Ends the command in its one line where memory has run out. Unwinding would need memory too: the
+/// Ends the command in its one line if memory has run out. Unwinding would need memory too: the
 /// destructor of a JSON value takes some, and one whose making failed refers to nothing.
 [[noreturn]] void end_without_memory() {
   std::set_new_handler(nullptr);

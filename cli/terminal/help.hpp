@@ -6,7 +6,7 @@
 namespace tempera::cli {
 
 /// `text` in lines of at most `width` columns, broken at spaces; every line after the first begins
-/// with `indent` spaces, and the first is taken to stand after as many already. A word that is
+/// with `indent` spaces, and the first is taken to be after as many already. A word that is
 /// longer than a line stays whole. Newlines of the text stay.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
 

@@ -5,7 +5,7 @@
 namespace tempera::cli {
 
 /// From now on an interrupt (Ctrl-C) or SIGTERM ends the command with exit code 130 or 143: never
-/// inside a line that is being printed, and with this line on stderr (none where it is empty). What
+/// inside a line that is being printed, and with this line on stderr (none if it is empty). What
 /// a run folder holds is sound at any moment, so nothing else need be done.
 void end_on_interrupt(const std::string& line);
 

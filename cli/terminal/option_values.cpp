@@ -127,8 +127,20 @@ std::size_t parse_bytes(const std::string& text, const std::string& flag) {
   return static_cast<std::size_t>(value);
 }
 
+std::string default_text(const std::string& value) { return " (default: " + value + ")"; }
+
+std::string default_text(std::uint64_t value) { return default_text(std::to_string(value)); }
+
 CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
                               WholeNumbers range, const std::string& help) {
+  return add(command, flag, "N", help, [&value, flag, range](const std::string& text) {
+    value = parse_whole_number(text, flag, range);
+  });
+}
+
+CLI::Option* add_whole_number(CLI::App& command, const std::string& flag,
+                              std::optional<std::size_t>& value, WholeNumbers range,
+                              const std::string& help) {
   return add(command, flag, "N", help, [&value, flag, range](const std::string& text) {
     value = parse_whole_number(text, flag, range);
   });

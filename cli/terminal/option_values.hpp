@@ -41,11 +41,19 @@ std::size_t parse_bytes(const std::string& text, const std::string& flag);
 /// is.
 bool is_fraction(std::string_view text);
 
+/// " (default: 4)", for a help text.
+std::string default_text(const std::string& value);
+std::string default_text(std::uint64_t value);
+
 // Each declares an option of `command` whose value goes to `value`, and leaves `value` as it is
-// where the option is not given. `flag` is "--name". An empty value is refused everywhere.
+// if the option is not given. `flag` is "--name". An empty value is refused everywhere.
 
 CLI::Option* add_whole_number(CLI::App& command, const std::string& flag, std::size_t& value,
                               WholeNumbers range, const std::string& help);
+/// The same for a value that is left open if the option is not given.
+CLI::Option* add_whole_number(CLI::App& command, const std::string& flag,
+                              std::optional<std::size_t>& value, WholeNumbers range,
+                              const std::string& help);
 CLI::Option* add_whole_numbers(CLI::App& command, const std::string& flag,
                                std::vector<std::size_t>& values, WholeNumbers each,
                                const std::string& help);
@@ -94,7 +102,7 @@ CLI::Option* add_devices(CLI::App& command, std::string& value);
 
 /// --threads.
 CLI::Option* add_threads(CLI::App& command, std::size_t& value);
-/// @throw BadInput if --threads is given where this build does not compute on the host
+/// @throw BadInput if --threads is given if this build does not compute on the host
 void refuse_idle_threads(const CLI::Option& threads);
 
 /// @throw BadInput if both are given: "--one: has no effect beside --other; why"

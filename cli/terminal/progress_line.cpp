@@ -13,7 +13,7 @@
 namespace tempera::cli {
 namespace {
 
-/// The terminal's width; where it tells none, COLUMNS; where that is no number, 80.
+/// The terminal's width; if it tells none, COLUMNS; if that is no number, 80.
 std::size_t terminal_columns() {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;

@@ -7,7 +7,7 @@
 
 namespace tempera::cli {
 
-/// One line on the terminal that shows how far long work is; nothing where stderr is no terminal.
+/// One line on the terminal that shows how far long work is; nothing if stderr is no terminal.
 /// The line is ASCII without escape codes and never wider than the terminal, whatever that
 /// understands: it is overwritten after a carriage return.
 class ProgressLine {

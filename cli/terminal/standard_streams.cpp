@@ -27,7 +27,7 @@ void flush_output() {
   const bool is_sound =
       static_cast<bool>(std::cout) && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_sound) return;
-  // The failure may lie back, at a write that filled the buffer: then its reason is gone.
+  // An earlier write, which filled the buffer, may have failed: then its reason is gone.
   const std::string reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
   throw BadInput("standard output", "cannot be written" + reason,
                  "what was printed is not complete; send it where there is room");

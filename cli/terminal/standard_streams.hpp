@@ -8,7 +8,8 @@ namespace tempera::cli {
 void reserve_standard_streams();
 
 /// Sends what has been printed on standard output on its way. To be called wherever a user, or a
-/// program behind a pipe, should see what is there so far; the command calls it at its end.
+/// program at the other end of a pipe, should see what is there so far; the command calls it at its
+/// end.
 /// @throw BadInput if standard output has refused any of it (a full disk, a closed stream)
 void flush_output();
 

@@ -18,7 +18,7 @@ os.environ["TQDM_DISABLE"] = "1"  # bars of progress are in the way of what a pr
 
 
 def checkout(*folders):
-    """Puts folders of the checkout on Python's path; the checkout itself where none is named."""
+    """Puts folders of the checkout on Python's path; the checkout itself if none is named."""
     root = os.environ.get("CHECKOUT")
     if not root or not os.path.isdir(root):
         raise SystemExit(f"CHECKOUT={root}: set it to the folder of your checkout of the repository")

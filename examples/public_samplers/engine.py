@@ -1,4 +1,4 @@
-"""Stands in for vLLM where a sampler is written over it: requests of token numbers, answered from the finite model.
+"""Stands in for vLLM if a sampler is written over it: requests of token numbers, answered from the finite model.
 
 A token is drawn from softmax(logits / temperature). `logprobs` are those of that law and `power_logprobs` those of the
 model itself, as the patched engines of mh-llm and PreSTO return them.

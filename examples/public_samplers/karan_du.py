@@ -23,7 +23,7 @@ def power_sampling(causal_lm, tokenizer, prompt, horizon, power):
 
 
 def largest_by_swaps(causal_lm, tokenizer, prompt, horizon, power):
-    """Their max_swap: a move is taken where it is more likely, which is meant for an infinite power."""
+    """Their max_swap: a move is taken if it is more likely, which is meant for an infinite power."""
     sampler = power_samp_utils.AutoregressiveSampler(causal_lm, tokenizer, "cpu")
     tokens, _, _, _ = power_samp_utils.max_swap(sampler, prompt[0].tolist(), 1 / power, setting("MOVES", 1), horizon,
                                                 horizon // block_of(horizon))

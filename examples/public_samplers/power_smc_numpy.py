@@ -37,7 +37,7 @@ class Particles:
 
 
 def sample(model, horizon, power):
-    """Resampled after each token where ESS < N / 2."""
+    """Resampled after each token if ESS < N / 2."""
     return list(power_smc(Particles(model), None, float(power), setting("PARTICLES", 2), 0.5, horizon).output)
 
 

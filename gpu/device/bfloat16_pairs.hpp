@@ -16,7 +16,7 @@ constexpr std::size_t pair_inputs = 2;
 constexpr std::size_t segment_pairs = 16;
 constexpr std::size_t segment_inputs = segment_pairs * pair_inputs;
 
-/// x, or the zero of its sign where x is subnormal.
+/// x, or the zero of its sign if x is subnormal.
 inline float flushed(float x) {
   std::uint32_t bits;
   memcpy(&bits, &x, sizeof bits);

@@ -15,7 +15,7 @@ std::uint64_t device_allocations();
 /// @throw std::bad_alloc for more bytes than a planted fault leaves
 void count_device_allocation(std::size_t bytes);
 /// For whatever copies between host and device, before it does.
-/// @throw DeviceError where a planted fault has lost the device
+/// @throw DeviceError if a planted fault has lost the device
 void count_device_copy();
 
 /// An array in the memory of Thrust's device system: CUDA's, or the host's for TBB, OpenMP and

@@ -15,7 +15,7 @@ namespace tempera::gpu {
 std::string device_system();
 
 /// The device that kernels run on, for people: a GPU with its compute capability, driver and
-/// runtime, or the host. Nothing where there is none, which only CUDA can say.
+/// runtime, or the host. Nothing if there is none, which only CUDA can say.
 std::optional<std::string> device_description();
 
 /// Bytes of the device's memory.
@@ -24,7 +24,7 @@ struct DeviceMemorySize {
   std::size_t total = 0;
 };
 
-/// The memory of the device, a GPU's or the host's. Nothing where it cannot be told.
+/// The memory of the device, a GPU's or the host's. Nothing if it cannot be told.
 std::optional<DeviceMemorySize> device_memory_size();
 
 /// "3.2 GiB".
@@ -34,10 +34,10 @@ std::string in_gibibytes(std::size_t bytes);
 std::optional<ComputeCapability> compute_capability();
 
 /// Why kernels cannot run on the device here, with the remedy, in one line: no GPU, no driver, or
-/// one too old for this build's CUDA. Empty where they can; always where the device is the host.
+/// one too old for this build's CUDA. Empty if they can; always if the device is the host.
 std::string why_no_device();
 
-/// What has stopped the GPU in the middle of a run, in words; empty where nothing has.
+/// What has stopped the GPU in the middle of a run, in words; empty if nothing has.
 std::string device_failure();
 
 /// The device that a user asks for by its name (device_named); of an empty text this build's own.

@@ -17,14 +17,14 @@ struct DriverAnswer {
   int driver = 0;           ///< the CUDA that the driver serves, 1000 major + 10 minor; 0: none
   int build = 0;            ///< the CUDA of this build, likewise
   bool is_too_old = false;  ///< whether the runtime refuses the driver for its age
-  std::string error;        ///< of the runtime, where it is neither of these
+  std::string error;        ///< of the runtime, if it is neither of these
 };
 
 /// "13.0" of 13000.
 std::string cuda_version(int number);
 
 /// Why kernels cannot run on a device whose driver answers so, with the remedy, in one line; empty
-/// where they can.
+/// if they can.
 std::string why_no_device(const DriverAnswer& answer);
 
 }  // namespace tempera::gpu

@@ -22,8 +22,8 @@ constexpr std::size_t register_lanes = 4;
 typedef float FloatRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint32_t BitsRegister __attribute__((vector_size(4 * register_lanes)));
 typedef std::uint16_t HalfRegister __attribute__((vector_size(2 * register_lanes)));
-// As they lie in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time, and
-// through the stack.)
+// These are registers in memory, not necessarily aligned. (memcpy would go by 16 bytes at a time,
+// and through the stack.)
 typedef FloatRegister FloatsInMemory __attribute__((aligned(4), may_alias));
 typedef BitsRegister WordsInMemory __attribute__((aligned(4), may_alias));
 typedef HalfRegister HalvesInMemory __attribute__((aligned(2), may_alias));
@@ -64,7 +64,7 @@ inline FloatRegister load_register(const float* memory) {
 inline FloatRegister load_register(const std::uint16_t* memory) {
 #if defined(__AVX512F__)
   const auto halves = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(memory));
-  // As _mm512_cvtepu16_epi32, in which GCC 12 finds something uninitialised.
+  // Does what _mm512_cvtepu16_epi32 does, in which GCC 12 finds something uninitialised.
   const auto words = reinterpret_cast<BitsRegister>(_mm512_maskz_cvtepu16_epi32(0xFFFF, halves));
   return reinterpret_cast<FloatRegister>(words << 16);
 #elif defined(__AVX2__)
@@ -109,10 +109,10 @@ inline FloatRegister fused_multiply_add_register(FloatRegister a, FloatRegister 
 #endif
 }
 
-/// In every lane a where a > b, and b otherwise.
+/// In every lane a if a > b, and b otherwise.
 inline FloatRegister largest_register(FloatRegister a, FloatRegister b) {
 #if defined(__AVX512F__)
-  // As _mm512_max_ps, in which GCC 12 finds something uninitialised.
+  // Does what _mm512_max_ps does, in which GCC 12 finds something uninitialised.
   return _mm512_maskz_max_ps(0xFFFF, a, b);
 #elif defined(__FMA__)
   return _mm256_max_ps(a, b);

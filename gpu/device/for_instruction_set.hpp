@@ -8,8 +8,8 @@
 
 namespace tempera::gpu {
 
-/// call.operator()<Set>() for the set, for `avx512` where it is avx512_bf16, which has few forms of
-/// its own, or for `plain` where this build lacks its forms.
+/// call.operator()<Set>() for the set, for `avx512` if it is avx512_bf16, which has few forms of
+/// its own, or for `plain` if this build lacks its forms.
 template <class Call>
 decltype(auto) for_instruction_set(InstructionSet set, const Call& call) {
   switch (set) {

@@ -9,7 +9,7 @@
 namespace tempera::gpu {
 
 /// Bytes in the memory of the device that grow so that no second copy of them is ever held. The
-/// host's pages are given other addresses (mremap), and one that was never written takes up no
+/// host's pages are given other addresses (mremap), and one that was never written needs no
 /// memory. CUDA's stay where they are (MappedMemory); only a device that cannot map memory copies.
 class GrowingMemory {
  public:
@@ -27,9 +27,9 @@ class GrowingMemory {
 
  private:
   std::size_t size_ = 0;
-  std::byte* host_ = nullptr;             // null where the device is CUDA's
-  std::unique_ptr<MappedMemory> mapped_;  // null where it is the host's or cannot map
-  DeviceMemory<std::byte> device_;        // empty where one of these is not
+  std::byte* host_ = nullptr;             // null if the device is CUDA's
+  std::unique_ptr<MappedMemory> mapped_;  // null if it is the host's or cannot map
+  DeviceMemory<std::byte> device_;        // empty if one of these is not
 };
 
 }  // namespace tempera::gpu

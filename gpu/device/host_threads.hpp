@@ -6,7 +6,7 @@
 
 namespace tempera::gpu {
 
-/// Calls work(context, item) for every item < items on the host's threads, in any order. Where it
+/// Calls work(context, item) for every item < items on the host's threads, in any order. If it
 /// is called from within such a call, or beside one, the caller does all of it.
 /// @throw what one of the calls of `work` throws; which of the others were made is open
 void on_host_threads(std::size_t items, void (*work)(const void* context, std::size_t item),

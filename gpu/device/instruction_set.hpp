@@ -24,13 +24,13 @@ std::string_view name_of(InstructionSet set);
 
 /// Why forms for this set cannot run here: the processor lacks its instructions or this build its
 /// forms. Or it has the instruction for pairs of bfloat16s, and a probe, once in a process, finds
-/// that it does not compute what gpu/device/bfloat16_pairs.hpp defines. Empty where they can.
+/// that it does not compute what gpu/device/bfloat16_pairs.hpp defines. Empty if they can.
 std::string why_missing(InstructionSet set);
 
 /// Whether the processor has AVX512_BF16, and this build its forms, but the probe refuses it.
 bool pair_instruction_is_refused();
 
-/// The set that `requested` names, or the widest that can run where it is null or empty.
+/// The set that `requested` names, or the widest that can run if it is null or empty.
 /// @throw BadInput for an unknown name and for a set that cannot run here
 InstructionSet choose_instruction_set(const char* requested);
 

@@ -14,7 +14,7 @@ namespace tempera::gpu {
 
 namespace {
 
-/// A function of the driver, which is not linked with; null where it has none of this name.
+/// A function of the driver, which is not linked with; null if it has none of this name.
 template <class Function>
 bool find(const char* name, Function& function) {
   void* found = nullptr;
@@ -86,20 +86,20 @@ class MappedByDriver final : public MappedMemory {
  private:
   void map_until(std::size_t wanted) {
     const std::size_t bytes = wanted - mapped_;
-    const CUdeviceptr place = begin_ + mapped_;
+    const CUdeviceptr address = begin_ + mapped_;
     const CUmemAllocationProp what = properties(device_);
     CUmemGenericAllocationHandle memory{};
     if (driver_.create(&memory, bytes, &what, 0) != CUDA_SUCCESS) throw std::bad_alloc();
-    const bool is_mapped = driver_.map(place, bytes, 0, memory, 0) == CUDA_SUCCESS;
+    const bool is_mapped = driver_.map(address, bytes, 0, memory, 0) == CUDA_SUCCESS;
     driver_.release(memory);  // it stays as long as it is mapped
     if (!is_mapped) throw std::bad_alloc();
     CUmemAccessDesc access{};
     access.location = what.location;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    if (driver_.allow(place, bytes, &access, 1) != CUDA_SUCCESS ||
-        cudaMemset(reinterpret_cast<void*>(place), 0, bytes) != cudaSuccess ||
+    if (driver_.allow(address, bytes, &access, 1) != CUDA_SUCCESS ||
+        cudaMemset(reinterpret_cast<void*>(address), 0, bytes) != cudaSuccess ||
         cudaDeviceSynchronize() != cudaSuccess) {
-      driver_.unmap(place, bytes);
+      driver_.unmap(address, bytes);
       throw std::bad_alloc();
     }
     mapped_ = wanted;

@@ -5,12 +5,12 @@
 
 namespace tempera::gpu {
 
-/// Memory of a CUDA device that grows where it lies: a range of addresses as long as the device's
-/// memory is reserved once, and memory is mapped behind what is there. Nothing is copied, no byte
+/// Memory of a CUDA device that grows where it is: a range of addresses as long as the device's
+/// memory is reserved once, and memory is mapped after what is there. Nothing is copied, no byte
 /// is held twice, and pointers stay good.
 class MappedMemory {
  public:
-  /// Nothing where there is no CUDA, or its device or driver cannot map memory.
+  /// Nothing if there is no CUDA, or its device or driver cannot map memory.
   static std::unique_ptr<MappedMemory> make();
 
   virtual ~MappedMemory() = default;

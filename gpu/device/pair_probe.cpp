@@ -22,7 +22,7 @@ class Drawn {
   std::uint32_t below(std::uint32_t end) {
     return static_cast<std::uint32_t>((std::uint64_t{bits()} * end) >> 32);
   }
-  /// Of a float32 whose biased exponent lies in first … first + count - 1.
+  /// The bits of a float32 whose biased exponent is in first … first + count - 1.
   std::uint32_t float_bits(std::uint32_t first, std::uint32_t count) {
     return (bits() & 0x807FFFFFU) | (first + below(count)) << 23;
   }

@@ -10,16 +10,16 @@ namespace tempera::gpu {
 /// nothing is lost. Nothing else sets one.
 struct PlantedFault {
   /// Copies between host and device until the device is lost: the one after them fails, and so does
-  /// every later one, as where a GPU has fallen off its bus.
+  /// every later one, as when a GPU has fallen off its bus.
   std::optional<std::uint64_t> copies_until_lost;
   /// Bytes of device memory that there are: an array of more is refused.
   std::optional<std::size_t> memory;
-  /// Whether the probe of the instruction for pairs finds a difference, where there is one to
+  /// Whether the probe of the instruction for pairs finds a difference, if there is one to
   /// probe.
   bool pair_instruction_differs = false;
 };
 
-/// Of this process. Set it while nothing runs.
+/// The fault of this process. Set it while nothing runs.
 PlantedFault& planted_fault();
 
 /// A planted fault for the lifetime of the object.

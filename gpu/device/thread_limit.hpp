@@ -8,7 +8,7 @@ namespace tempera::gpu {
 /// Whether this build's kernels run on threads of the host: all but CUDA's do.
 bool runs_on_host_threads();
 
-/// While it lives, on_host_threads takes no more than this many threads, nor does Thrust where its
+/// While it lives, on_host_threads takes no more than this many threads, nor does Thrust if its
 /// device system has any. It changes no bit. Not to be made or ended within on_host_threads.
 class ThreadLimit {
  public:

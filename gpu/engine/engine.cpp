@@ -168,8 +168,8 @@ void Engine::let_go_on() {
   std::copy_if(batch_.begin(), batch_.end(), std::back_inserter(waiting_), unfinished);
   std::erase_if(batch_, unfinished);
   // A sampler that goes on may end others, and with them their requests.
-  for (Request*& place : batch_)
-    if (Request* request = std::exchange(place, nullptr))
+  for (Request*& slot : batch_)
+    if (Request* request = std::exchange(slot, nullptr))
       std::exchange(request->waiting_, {}).resume();
 }
 

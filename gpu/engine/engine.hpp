@@ -106,7 +106,7 @@ class Engine {
     std::exception_ptr failure_;       ///< why there is no answer
     std::vector<TokenId> tokens_;      ///< to be computed before the token that is asked for
     std::span<const TokenId> prefix_;  ///< to be in the cache
-    std::optional<RowDraw> draw_;      ///< where a token is asked for
+    std::optional<RowDraw> draw_;      ///< if a token is asked for
     const bool* is_needed_ = nullptr;  ///< none: it is
     bool is_measured_ = false;         ///< whether the token's negative entropy is asked for
 
@@ -199,7 +199,7 @@ class Engine {
   void run(std::span<Task> samplers);
 
   LanguageModel& model() { return model_; }
-  /// Tokens drawn so far: the paper's decode tokens, and those drawn ahead of time in vain.
+  /// Tokens drawn so far: the paper's decode tokens, and those drawn ahead of time and wasted.
   std::uint64_t decode_tokens() const { return decode_tokens_; }
   /// Forward passes so far.
   std::uint64_t batches() const { return batches_; }

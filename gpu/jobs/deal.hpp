@@ -20,7 +20,7 @@ class Deal {
   /// @throw BadInput naming `folder` if no such deal can have left them
   virtual void begin(std::span<const std::size_t> delivered, std::span<const std::size_t> under_way,
                      const std::string& folder) = 0;
-  /// The next run, those that are under way among them; nothing where none is left.
+  /// The next run, those that are under way among them; nothing if none is left.
   virtual std::optional<std::size_t> next() = 0;
   /// How many runs it gives, as far as that is known: for the share that is done.
   virtual std::size_t runs() const = 0;

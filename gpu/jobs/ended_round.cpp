@@ -56,8 +56,8 @@ Event event_of(std::span<const std::uint64_t> numbers) {
 bool is_possible(const Event& event, std::size_t replicas, std::size_t rungs) {
   if (event.horizon > longest_horizon || event.tokens > longest_horizon) return false;
   if (event.kind == Event::Kind::swap) return event.rung < rungs - 1;
-  const bool has_place = event.restart >= 1 && event.restart <= event.horizon;
-  return event.rung < replicas && (!event.proposed || event.horizon == 0 || has_place);
+  const bool has_restart = event.restart >= 1 && event.restart <= event.horizon;
+  return event.rung < replicas && (!event.proposed || event.horizon == 0 || has_restart);
 }
 
 }  // namespace

@@ -11,11 +11,11 @@
 
 namespace tempera::gpu {
 
-/// A round, or a block extension, that has ended: all that is needed to take its run up behind it.
+/// A round, or a block extension, that has ended: all that is needed to resume its run after it.
 struct EndedRound {
   std::size_t run_index = 0;  ///< of the run
   SavedProgress progress;
-  std::vector<double> confidence;  ///< of each record, where it is measured
+  std::vector<double> confidence;  ///< of each record, if it is measured
   std::vector<Event> events;
 };
 

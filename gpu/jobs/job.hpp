@@ -31,7 +31,7 @@ struct SampledAnswer {
 
 /// Is told how a run goes on.
 struct JobWatcher {
-  /// Each answer as soon as it and all before it are there, in order; a run that is taken up begins
+  /// Each answer as soon as it and all before it are there, in order; a run that is resumed begins
   /// with those that are in its folder.
   std::function<void(const SampledAnswer&)> answer;
   /// At most ten times a second.
@@ -54,9 +54,9 @@ class RunStopped final : public std::exception {
 /// How a run is laid out, which changes no answer.
 struct JobLayout {
   /// How often what has ended is forced to the disk, so that it outlasts a power failure: by a
-  /// checkpoint, or, where these are slow, by the journal, for checkpoints take at most a hundredth
+  /// checkpoint, or, if these are slow, by the journal, for checkpoints take at most a hundredth
   /// of the time. 0: by a checkpoint after every round, whatever it takes.
-  double checkpoint_seconds = 0.5;
+  double checkpoint_seconds = defaults::checkpoint_seconds;
   SessionOptions session = {};
   /// Several devices that share the work, each with the model. If there is none, the model's own
   /// does it.
@@ -67,7 +67,7 @@ struct EndedRound;
 struct PossibleRuns;
 
 /// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there, and
-/// a run that is killed at any moment is taken up to the same bits behind the last round that each
+/// a run that is killed at any moment is resumed to the same bits after the last round that each
 /// answer under way has ended; without one nothing is written.
 class Job final : private DrawObserver {
  public:
@@ -145,7 +145,7 @@ class Job final : private DrawObserver {
 
   double checkpoint_seconds_;
   double saved_at_ = 0.0;   ///< when the last checkpoint was written
-  double forced_at_ = 0.0;  ///< when it, or the journal behind it, was forced to the disk
+  double forced_at_ = 0.0;  ///< when it, or the journal after it, was forced to the disk
   double pause_ = 0.0;      ///< how long to wait after the checkpoint
   bool has_remarked_ = false;
   bool has_unsaved_ = false;  ///< whether a round has ended since
@@ -156,7 +156,7 @@ class Job final : private DrawObserver {
   RunSpeed earlier_;      ///< of the processes that were at work in the folder before
 };
 
-/// Hands over the answers that lie in a run folder, in order: of a finished run all, of a shard its
+/// Hands over the answers that are in a run folder, in order: of a finished run all, of a shard its
 /// own.
 /// @throw BadInput if one is not as tempera writes it
 void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,

@@ -14,9 +14,8 @@ namespace {
   throw BadInput(where, "is not as tempera writes it", start_elsewhere);
 }
 
-/// Reads `key`, which the line must go on with, and the whole number behind it.
-std::uint64_t number_behind(std::string_view& line, std::string_view key,
-                            const std::string& where) {
+/// Reads `key`, which the line must go on with, and the whole number after it.
+std::uint64_t number_after(std::string_view& line, std::string_view key, const std::string& where) {
   if (!line.starts_with(key)) refuse(where);
   line.remove_prefix(key.size());
   std::uint64_t number = 0;
@@ -26,13 +25,13 @@ std::uint64_t number_behind(std::string_view& line, std::string_view key,
   return number;
 }
 
-/// Reads what stands before the statistics; `line` is left at these.
+/// Reads what is before the statistics; `line` is left at these.
 Part take_part(std::string_view& line, std::size_t runs, const std::string& where) {
   Part part;
-  part.run_index = number_behind(line, "{\"place\":", where);
-  part.events = number_behind(line, ",\"events\":", where);
-  part.sample = number_behind(line, ",\"sample\":", where);
-  const std::uint64_t is_cut = number_behind(line, ",\"cut\":", where);
+  part.run_index = number_after(line, "{\"place\":", where);
+  part.events = number_after(line, ",\"events\":", where);
+  part.sample = number_after(line, ",\"sample\":", where);
+  const std::uint64_t is_cut = number_after(line, ",\"cut\":", where);
   constexpr std::string_view then = ",\"statistics\":";
   if (part.run_index >= runs || is_cut > 1 || !line.starts_with(then) || !line.ends_with('}'))
     refuse(where);

@@ -22,14 +22,14 @@ inline constexpr const char* start_elsewhere =
     "the folder was changed by another program; start the run again elsewhere";
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
-/// prompt_reports.jsonl (where prompts have ids: what was counted of each that has ended),
+/// prompt_reports.jsonl (if prompts have ids: what was counted of each that has ended),
 /// summary.json, speed.json (what the run took, up to the last checkpoint) and checkpoint; of a
 /// shard also parts.jsonl (what its merge needs of each answer, in the order of samples.jsonl);
 /// while it runs, also waiting-N.jsonl, the events of sample N whose turn in events.jsonl has not
 /// come, and a journal. Never overwritten, and held by one process at a time (a lock on
 /// events.jsonl).
 ///
-/// A process killed at any moment leaves a folder that open takes up: files are replaced whole, and
+/// A process killed at any moment leaves a folder that open resumes: files are replaced whole, and
 /// what was appended to the others after the last checkpoint is cut off, to be written again from
 /// the journal. So does a power failure, whatever it takes of what was not forced: bytes, and names
 /// of files. The checkpoint seals config.json, itself and every byte of the other files up to it,
@@ -40,7 +40,7 @@ class RunFolder {
   /// @throw BadInput if something else is there, or the folder cannot be made
   static RunFolder create(const std::filesystem::path& named, const nlohmann::ordered_json& config,
                           Disk& disk = Disk::real());
-  /// Takes up a folder that create has made, at its last checkpoint. A finished run is only read,
+  /// Resumes a folder that create has made, at its last checkpoint. A finished run is only read,
   /// and needs no right to write.
   /// @throw BadInput if it is no run folder, its files are not those that were written, or another
   /// process holds it
@@ -55,11 +55,11 @@ class RunFolder {
   bool finished() const { return summary_.has_value(); }
   /// summary.json of a finished run.
   nlohmann::ordered_json summary() const { return nlohmann::ordered_json::parse(*summary_); }
-  /// speed.json: of the processes that have been at work here; of none where it is missing.
+  /// speed.json: of the processes that have been at work here; of none if it is missing.
   /// @throw BadInput if it is not as tempera writes it
   RunSpeed speed() const;
   /// The same, and the speed of no process if the file is damaged: nothing else hangs on it. `say`,
-  /// where it is given, hears what is wrong.
+  /// if it is given, hears what is wrong.
   RunSpeed speed_or_none(const std::function<void(const std::string&)>& say = {}) const;
   /// Hands over each line of samples.jsonl, without its end.
   void for_each_sample(const std::function<void(const std::string&)>& take) const;
@@ -84,12 +84,12 @@ class RunFolder {
   void append_samples(std::string_view lines) { append("samples.jsonl", lines); }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
   void buffer_events(std::size_t sample, std::string_view events);
-  /// The sample's turn: what waits in its file goes to events.jsonl, and `events` behind it.
+  /// The sample's turn: what waits in its file goes to events.jsonl, and `events` after it.
   /// Returns how many bytes these are.
   std::uint64_t flush_events(std::size_t sample, std::string_view events);
   /// What has happened since the last checkpoint.
   Journal& journal() { return journal_; }
-  /// Makes `state` and what was appended so far the place where a killed run is taken up.
+  /// Makes `state` and what was appended so far the place where a killed run is resumed.
   void save_checkpoint(nlohmann::json state);
   /// Writes speed.json: what no process would measure again, so it is not sealed.
   void write_speed(const nlohmann::ordered_json& speed);

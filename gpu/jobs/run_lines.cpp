@@ -16,7 +16,7 @@ namespace {
 constexpr auto any_number = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t most_of_32_bits = std::numeric_limits<std::uint32_t>::max();
 
-nlohmann::ordered_json place_of(const SamplePrompt& prompt, std::size_t sample) {
+nlohmann::ordered_json sample_json(const SamplePrompt& prompt, std::size_t sample) {
   nlohmann::ordered_json json;
   if (prompt.id) json["id"] = *prompt.id;
   json["sample"] = sample;
@@ -92,7 +92,7 @@ std::string round_line(const SamplePrompt& prompt, std::size_t sample, const End
 }
 
 std::string answer_line(const SampledAnswer& sampled) {
-  nlohmann::ordered_json json = place_of(sampled.prompt, sampled.sample);
+  nlohmann::ordered_json json = sample_json(sampled.prompt, sampled.sample);
   json["tokens"] = sampled.answer.tokens;
   json["text"] = sampled.text;
   json["answer"] = sampled.shown;

@@ -12,7 +12,7 @@ namespace tempera::gpu {
 std::string event_line(const SamplePrompt& prompt, std::size_t sample, const Event& event);
 /// The line of events.jsonl that follows those of a block extension (round 0) or a round: stage and
 /// round, and of each rung (or particle) which replica it holds (numbered by the rung it began at,
-/// from 1), the length of its record and log p0 of it, and its confidence where that is measured.
+/// from 1), the length of its record and log p0 of it, and its confidence if that is measured.
 std::string round_line(const SamplePrompt& prompt, std::size_t sample, const EndedRound& round,
                        const std::vector<std::size_t>& index_process);
 /// A line of samples.jsonl.

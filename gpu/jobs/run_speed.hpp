@@ -9,7 +9,7 @@
 namespace tempera::gpu {
 
 /// What a run took of the machine, over all processes that were at work on it; speed.json. It is
-/// measured, so no other run has the same, and it stands outside summary.json for that.
+/// measured, so no other run has the same, and it is outside summary.json for that.
 struct RunSpeed {
   std::uint64_t processes = 0;
   double seconds = 0.0;  ///< that drawing took

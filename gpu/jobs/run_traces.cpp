@@ -35,9 +35,9 @@ std::string number_text(double value) { return nlohmann::json(value).dump(); }
 }
 
 /// The prompts of a run by their ids.
-class Places {
+class PromptNumbers {
  public:
-  explicit Places(const SamplingSettings& settings) {
+  explicit PromptNumbers(const SamplingSettings& settings) {
     for (std::size_t p = 0; p < settings.prompts.size(); ++p)
       if (settings.prompts[p].id) prompts_[*settings.prompts[p].id] = p;
   }
@@ -68,12 +68,12 @@ AcceptanceCount& count_of_rung(std::vector<AcceptanceCount>& counts, const nlohm
   return counts[rung - 1];
 }
 
-void take_line(const nlohmann::json& line, const std::string& where, const Places& places,
+void take_line(const nlohmann::json& line, const std::string& where, const PromptNumbers& numbers,
                RunTraces& traces, const std::function<void(const RoundTrace&)>& take) {
   const std::string kind = line.at("kind");
   if (kind == "round") {
     RoundTrace trace;
-    trace.prompt = places.prompt_of(line, where);
+    trace.prompt = numbers.prompt_of(line, where);
     line.at("sample").get_to(trace.sample);
     line.at("stage").get_to(trace.stage);
     line.at("round").get_to(trace.round);
@@ -104,16 +104,16 @@ void add_series(const nlohmann::ordered_json& report, const Add& add) {
   if (report.contains("rounds")) {
     const auto& rounds = report.at("rounds");
     for (std::size_t i = 0; i < rounds.at("rounds").size(); ++i) {
-      const std::string place =
+      const std::string label =
           rounds.at("stages").at(i).dump() + '.' + rounds.at("rounds").at(i).dump();
-      add("round", place, "records", rounds.at("records").at(i));
+      add("round", label, "records", rounds.at("records").at(i));
       for (const char* figure : {"mean_log_p0", "mean_confidence", "first_answer_replicas"}) {
         if (!rounds.contains(figure)) continue;
         std::size_t rung = 0;
         for (const auto& list : rounds.at(figure)) {
           ++rung;
           if (!list.at(i).is_null())
-            add("round", place + '/' + std::to_string(rung), figure, list.at(i));
+            add("round", label + '/' + std::to_string(rung), figure, list.at(i));
         }
       }
     }
@@ -145,9 +145,9 @@ void add_figures(const std::string& prompt, const nlohmann::ordered_json& report
       if (!item.contains("restart_deciles")) continue;
       std::size_t decile = 0;
       for (const auto& tenth : item.at("restart_deciles")) {
-        const std::string place = name + '/' + std::to_string(++decile);
+        const std::string label = name + '/' + std::to_string(++decile);
         for (const auto& [figure, value] : tenth.items())
-          add("restart_decile", place, figure, value);
+          add("restart_decile", label, figure, value);
       }
     }
   }
@@ -170,7 +170,7 @@ RunTraces read_traces(const std::filesystem::path& folder,
                    "give a run of a sampler with rungs, such as ppt");
   traces.moves.resize(traces.settings.powers.size());
   traces.swaps.resize(traces.settings.powers.size() - 1);
-  const Places places(traces.settings);
+  const PromptNumbers numbers(traces.settings);
   const auto file = folder / "events.jsonl";
   require_no_special_file(file);
   std::ifstream lines(file, std::ios::binary);
@@ -180,7 +180,7 @@ RunTraces read_traces(const std::filesystem::path& folder,
     const std::string where = file.string() + ", line " + std::to_string(++number);
     const nlohmann::json json = parse_json(line, where);
     try {
-      take_line(json, where, places, traces, take);
+      take_line(json, where, numbers, traces, take);
     } catch (const nlohmann::json::exception&) {
       throw BadInput(where, "is not as tempera writes it", write_again);
     }

@@ -19,7 +19,7 @@ struct RoundTrace {
   std::vector<std::size_t> replicas;  ///< which replica each rung holds, from 1
   std::vector<std::size_t> lengths;   ///< of each rung's record
   std::vector<double> log_p0;         ///< of each rung's record
-  std::vector<double> confidence;     ///< of each rung's record; empty where it was not measured
+  std::vector<double> confidence;     ///< of each rung's record; empty if it was not measured
 };
 
 /// How often something was tried and accepted.
@@ -45,7 +45,7 @@ RunTraces read_traces(const std::filesystem::path& folder,
 std::string rounds_csv_header();
 std::string rounds_csv_lines(const SamplingSettings& settings, const RoundTrace& trace);
 
-/// figures.csv: every number of summary.json (and of speed.json, where there is one), one a line:
+/// figures.csv: every number of summary.json (and of speed.json, if there is one), one a line:
 /// prompt (empty for the whole run), part ("run", "rung", "edge", "restart_decile", "round",
 /// "replica" or "speed"), its number from 1 (of a decile "2/3", rung 2 and decile 3; of a round
 /// "4.1/2", stage 4, round 1 and rung 2; of a replica "3/2", replica 3 at rung 2), figure and

@@ -30,7 +30,7 @@ inline constexpr std::size_t most_shards = 65536;
 Shard read_shard(std::string_view text, const std::string& where);
 /// The shard whose folder has this name, if it is the name of one.
 std::optional<Shard> shard_of_folder(const std::string& name);
-/// The shards that have folders in a run's, in ascending order; none where there is no such folder.
+/// The shards that have folders in a run's, in ascending order; none if there is no such folder.
 std::vector<Shard> shards_in(const std::filesystem::path& run);
 
 /// How runs are dealt: by dealt_runs before the run, or one after the other as shards ask.

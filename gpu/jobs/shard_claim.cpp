@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
-/// A line of a file of the system's; empty where there is none.
+/// A line of a file of the system's; empty if there is none.
 std::string first_line(const fs::path& file) {
   std::ifstream in(file);
   std::string line;
@@ -35,17 +35,17 @@ std::string host_name() {
 std::string system_name() {
   std::error_code error;
   const fs::path processes = fs::read_symlink("/proc/self/ns/pid", error);
-  // Where two have clocks of their own, a process of one began at another time for the other.
+  // If two have clocks of their own, a process of one began at another time for the other.
   const fs::path clocks = fs::read_symlink("/proc/self/ns/time", error);
   return first_line("/proc/sys/kernel/random/boot_id") + " " + processes.string() + " " +
          clocks.string();
 }
 
-/// When a process began, in the system's own unit; empty where none has this number, or it has
+/// When a process began, in the system's own unit; empty if none has this number, or it has
 /// ended and only its parent has not asked for its exit code.
 std::string start_of(std::uint64_t process) {
   const std::string line = first_line("/proc/" + std::to_string(process) + "/stat");
-  // The name, in brackets, may hold anything; the 20th field behind it is the start.
+  // The name, in brackets, may hold anything; the 20th field after it is the start.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos) return "";
   std::istringstream fields(line.substr(name_end + 1));

@@ -23,7 +23,7 @@ class ShardFolder {
   /// config.json of this shard, or, if it has not begun, what it must be by that of another shard.
   /// @throw BadInput if there is none
   nlohmann::ordered_json config() const;
-  /// Begins the shard with this config.json, or takes it up where it was left.
+  /// Begins the shard with this config.json, or resumes it.
   /// @throw BadInput if the folder, or that of another shard, is of another run
   RunFolder& open(const nlohmann::ordered_json& config);
 

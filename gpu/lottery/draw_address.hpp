@@ -26,8 +26,8 @@ inline constexpr std::uint64_t addressable_positions = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t addressable_rungs = std::uint64_t{1} << 16;
 inline constexpr std::uint64_t addressable_pilots = 255;
 
-/// Where a draw stands among all that one run can do. The word of a draw is a function of the seed
-/// and of this alone: never of batch slot, thread or time.
+/// The address of a draw among all that one run can do. The word of a draw is a function of the
+/// seed and of this alone: never of batch slot, thread or time.
 struct DrawAddress {
   std::uint32_t prompt_index = 0;
   std::uint32_t sample_index = 0;  ///< below 2^20

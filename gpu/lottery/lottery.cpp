@@ -30,7 +30,7 @@ const char* name_of(Purpose purpose) {
   return "draw";
 }
 
-std::string place_of(const DrawAddress& at) {
+std::string description_of(const DrawAddress& at) {
   return std::string(name_of(at.purpose)) + " of prompt " + std::to_string(at.prompt_index) +
          ", sample " + std::to_string(at.sample_index) + ", rung " + std::to_string(at.rung) +
          ", turn " + std::to_string(at.turn) + ", position " + std::to_string(at.position);
@@ -94,11 +94,11 @@ Word ChoosingLottery::conditioned_word(std::span<const std::uint64_t> tickets, s
 
 void ChoosingLottery::won(const Draw& draw, std::size_t winner) {
   if (chosen_.empty())
-    throw Bug("a draw ends whose word was not asked for: " + place_of(draw.address));
+    throw Bug("a draw ends whose word was not asked for: " + description_of(draw.address));
   const std::size_t chosen = chosen_.front();
   chosen_.pop_front();
   if (winner != chosen)
-    throw Bug("the draw of the " + place_of(draw.address) + " ended at index " +
+    throw Bug("the draw of the " + description_of(draw.address) + " ended at index " +
               std::to_string(winner) + ", and its word selects index " + std::to_string(chosen));
 }
 

@@ -70,7 +70,7 @@ class PhiloxLottery final : public Lottery {
 };
 
 /// A lottery that chooses the winner and answers with a word that selects it: in turn the least
-/// such word, the largest, and one inside. The least and the largest lie next to the words of the
+/// such word, the largest, and one inside. The least and the largest are next to the words of the
 /// neighbouring outcomes, so that a threshold that is off by one, or loses a carry, ends at another
 /// index than the chosen one; that is an error.
 class ChoosingLottery : public Lottery {

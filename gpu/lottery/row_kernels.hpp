@@ -21,11 +21,11 @@ enum class RowStatus : std::uint32_t {
   forbidden = 3
 };
 
-/// The request of one row. Its powers, sums of tickets and ζ lie behind those of the rows before
+/// The request of one row. Its powers, sums of tickets and ζ are after those of the rows before
 /// it, since every row has a ladder of its own length.
 struct RowRequest {
   std::uint64_t first_rung = 0;  ///< rungs of all rows before it
-  std::uint32_t rungs = 0;       ///< of its own ladder; 0 where a step has a row that is nobody's
+  std::uint32_t rungs = 0;       ///< of its own ladder; 0 if a step has a row that is nobody's
   std::uint32_t rung = 0;        ///< whose power it is drawn at, index into its own ladder
   Decision decision = Decision::word;
   Word counter = {};        ///< for Decision::word: the draw's address; see RowLottery::draw
@@ -44,7 +44,7 @@ struct RowBatch {
   const float* logits = nullptr;         ///< [rows, vocabulary]
   const double* powers = nullptr;        ///< [rungs of all rows]
   const RowRequest* requests = nullptr;  ///< [rows]
-  float* chunk_largest = nullptr;        ///< [rows, chunks]; NaN where a logit is NaN or +inf
+  float* chunk_largest = nullptr;        ///< [rows, chunks]; NaN if a logit is NaN or +inf
   float* largest = nullptr;              ///< [rows]
   std::uint64_t* ticket_sums = nullptr;  ///< per row [chunks, its rungs]
   GrainSum* grain_sums = nullptr;        ///< [rows, chunks]

@@ -34,7 +34,7 @@ template <InstructionSet>
 const RowSteps& host_row_steps_for();
 
 /// The same, chosen at run time.
-/// @throw Bug where why_missing(set) is not empty
+/// @throw Bug if why_missing(set) is not empty
 const RowSteps& host_row_steps(InstructionSet set);
 
 inline namespace TEMPERA_INSTRUCTION_SET {

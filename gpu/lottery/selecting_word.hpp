@@ -6,7 +6,7 @@
 
 namespace tempera::gpu {
 
-// From a winner back to the words that select it, by division where threshold_of multiplies: for
+// From a winner back to the words that select it, by division if threshold_of multiplies: for
 // lotteries that know the winner and must be answered through production's draw.
 
 /// The least word whose threshold is at least t: ceil(t · 2^128 / total).

@@ -103,13 +103,13 @@ struct GrainLanes {
   }
 };
 
-/// x, or `least` where it is below that.
+/// x, or `least` if it is below that.
 inline DoubleChains at_least(DoubleChains x, double least) {
   for (auto& part : x.parts) part = part < least ? broadcast_double(least) : part;
   return x;
 }
 
-/// Whether some lane is at least `least`. Where none is, a turn needs no exponential: so it is for
+/// Whether some lane is at least `least`. If none is, a turn needs no exponential: so it is for
 /// most tokens of a trained model at a high power.
 inline bool has_at_least(const DoubleChains& x, double least) {
   WordRegister reached{};

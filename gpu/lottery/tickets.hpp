@@ -9,11 +9,11 @@ namespace tempera::gpu {
 /// The largest vocabulary: with 2^44 tickets for the likeliest token the sum stays below 2^63.
 inline constexpr std::uint64_t largest_vocabulary = std::uint64_t{1} << 18;
 
-/// Where α(ℓ − max ℓ) is below this a token has one ticket and no exponential is needed:
+/// If α(ℓ − max ℓ) is below this a token has one ticket and no exponential is needed:
 /// 2^44 · exp(−31.2) < 0.496 rounds to 0, and max(1, ·) makes it 1.
 inline constexpr double one_ticket_below = -31.2;
 
-/// Where ℓ − max ℓ is below this a token adds no grain to Z_1: 2^63 · exp(−44.5) < 0.436.
+/// If ℓ − max ℓ is below this a token adds no grain to Z_1: 2^63 · exp(−44.5) < 0.436.
 inline constexpr double no_grain_below = -44.5;
 
 /// A sum of 2^-63 grains that does not depend on the order of its terms: 128 bits wide.

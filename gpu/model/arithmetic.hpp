@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-/// What p0 is, bit for bit: the sequence of operations behind every element of a row of logits
+/// What p0 is, bit for bit: the sequence of operations that gives every element of a row of logits
 /// (docs/arithmetic.md). A run has one, and its config.json names it; batches, threads, instruction
 /// sets and devices choose none of its bits.
 enum class Arithmetic {

@@ -56,16 +56,16 @@ class LanguageModel {
   virtual std::unique_ptr<Cache> empty_cache() const = 0;
   /// The device that it computes on, and that its rows of logits are on.
   virtual Device device() const { return current_device(); }
-  /// The most bytes that a cache of this many tokens takes up, sharing nothing; 0 if the model
+  /// The most bytes that a cache of this many tokens takes, sharing nothing; 0 if the model
   /// does not say.
   virtual std::size_t cache_bytes(std::size_t /*tokens*/) const { return 0; }
-  /// The most tokens at its end that a fork comes to hold in memory of its own: 1 where it copies
-  /// what it writes to, more where it computes some of them again.
+  /// The most tokens at its end that a fork comes to hold in memory of its own: 1 if it copies
+  /// what it writes to, more if it computes some of them again.
   virtual std::size_t most_unshared_tokens() const { return 1; }
-  /// The most bytes that all its caches together have taken up at one time so far.
+  /// The most bytes that all its caches together have taken at one time so far.
   virtual std::size_t most_cache_bytes() const { return 0; }
   /// Writes the float32 logits of the token after each pass to rows[pass * vocabulary_size
-  /// + token], in device memory, growing it where needed. A logit of -infinity forbids its token.
+  /// + token], in device memory, growing it if needed. A logit of -infinity forbids its token.
   ///
   /// Bitwise: a row depends only on the tokens that its own cache then holds, never on the batch
   /// around it, on how the tokens were split over earlier passes, or on the number of threads.

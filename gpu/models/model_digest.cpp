@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t whole_file = std::uint64_t{4} << 20;
 constexpr std::uint64_t first_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t bytes_at_place = 4096;
-constexpr std::uint64_t places = 256;
+constexpr std::uint64_t block_bytes = 4096;
+constexpr std::uint64_t blocks = 256;
 
 void take_bytes(const OpenFile& open, const fs::path& file, std::uint64_t offset,
                 std::uint64_t size, std::string& text) {
@@ -49,10 +49,10 @@ std::string digest_of(const fs::path& file) {
     take_bytes(open, file, 0, size, text);
   } else {
     take_bytes(open, file, 0, first_bytes, text);
-    const std::uint64_t room = size - first_bytes - bytes_at_place;
-    for (std::uint64_t place = 1; place <= places; ++place)
-      take_bytes(open, file, first_bytes + room / places * place, bytes_at_place, text);
-    take_bytes(open, file, size - bytes_at_place, bytes_at_place, text);
+    const std::uint64_t room = size - first_bytes - block_bytes;
+    for (std::uint64_t block = 1; block <= blocks; ++block)
+      take_bytes(open, file, first_bytes + room / blocks * block, block_bytes, text);
+    take_bytes(open, file, size - block_bytes, block_bytes, text);
   }
   return sha256(text);
 }

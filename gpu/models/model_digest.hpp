@@ -4,7 +4,7 @@
 
 namespace tempera::gpu {
 
-/// A digest by which two machines see that they have the same model, wherever it lies: 64
+/// A digest by which two machines see that they have the same model, wherever it is: 64
 /// hexadecimal digits. It is SHA-256 over the name and size of each file of a model's folder
 /// (configuration, tokenizer, weights), or the size of its one file, and over bytes of each: all of
 /// a file of at most 4 MiB, else its first MiB, its last 4 KiB, and 4 KiB at each of 256 places

@@ -14,7 +14,7 @@
 
 namespace tempera::gpu {
 
-/// The text of a model that lies in a Hugging Face folder or a GGUF file, without its weights: its
+/// The text of a model that is in a Hugging Face folder or a GGUF file, without its weights: its
 /// tokenizer, and how it writes conversations.
 class ModelText {
  public:
@@ -25,21 +25,21 @@ class ModelText {
   explicit ModelText(std::shared_ptr<const GgufFile> file);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
-  /// @throw BadInput where the model has no chat template, or one that is not known
+  /// @throw BadInput if the model has no chat template, or one that is not known
   ChatFormat chat_format() const;
 
   /// The tokens of a prompt: those that belong before every text, then those of the text.
   /// @throw BadInput as Tokenizer::encode
   std::vector<std::uint32_t> encode(std::string_view text, const std::string& where) const;
   /// The tokens of a conversation, as far as the model's answer. The template alone says what
-  /// stands before it.
+  /// is before it.
   /// @throw BadInput as chat_format, ChatFormat::render and Tokenizer::encode
   std::vector<std::uint32_t> encode_chat(std::span<const ChatMessage> messages, Thinking thinking,
                                          const std::string& where) const;
 
  private:
   std::filesystem::path path_;
-  std::shared_ptr<const GgufFile> file_;  // where it is one
+  std::shared_ptr<const GgufFile> file_;  // if it is one
   Tokenizer tokenizer_;
 };
 

@@ -65,7 +65,7 @@ std::string last_line(const std::string& text) {
 }
 
 /// Runs python3 with these arguments, all that it prints going to `log`. Returns its exit code; 127
-/// where there is none.
+/// if there is none.
 int run_python(std::vector<std::string> arguments, const std::filesystem::path& log) {
   arguments.insert(arguments.begin(), "python3");
   std::vector<char*> pointers;

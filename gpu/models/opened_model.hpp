@@ -16,7 +16,7 @@
 namespace tempera::gpu {
 
 /// A model that a user has named, with its text: of a Hugging Face folder or a GGUF file the
-/// tokenizer's, or, where a folder has no tokenizer.json, the numbers of the tokens.
+/// tokenizer's, or, if a folder has no tokenizer.json, the numbers of the tokens.
 class OpenedModel {
  public:
   /// What a kind of model is made of.
@@ -32,12 +32,12 @@ class OpenedModel {
     /// The set of rotary factors that it computes with, if the model has two.
     std::optional<RopeFactors> rope_factors = std::nullopt;
   };
-  /// Opens a model that lies in one file; gpu/ knows none of that kind.
+  /// Opens a model that is in one file; gpu/ knows none of that kind.
   using OpenFile = std::function<Parts(const std::string& path)>;
 
   /// Opens what resolve_model says. A transformer computes in the arithmetic that is asked for,
-  /// float32 where none is, and of two sets of rotary factors with the one that is asked for, that
-  /// of short texts where none is. The logits of a model that lies in one file are given, and it
+  /// float32 if none is, and of two sets of rotary factors with the one that is asked for, that
+  /// of short texts if none is. The logits of a model that is in one file are given, and it
   /// has neither to choose.
   /// @throw BadInput naming file, place and remedy
   static OpenedModel open(const std::string& name_or_path, const OpenFile& open_file = {},

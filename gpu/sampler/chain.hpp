@@ -23,7 +23,7 @@ struct Event {
   std::uint32_t turn = 0;
   std::size_t restart = 0;  ///< restart position r of a local move; else 0
   std::size_t tokens = 0;   ///< tokens that were drawn
-  bool proposed = false;    ///< false where r > τ(x): the proposal is x itself
+  bool proposed = false;    ///< false if r > τ(x): the proposal is x itself
   bool accepted = false;
   bool changed = false;  ///< of a local move or swap: accepted, and other records than before
   double log_ratio = 0.0;
@@ -65,7 +65,7 @@ struct Chain {
   std::uint32_t prompt_index = 0;  ///< part of every draw's address
   std::uint32_t sample_index = 0;  ///< part of every draw's address; below addressable_samples
   /// The cache of the prompt, shared by the chains that begin with it, so that it is computed once;
-  /// where there is none, the chain makes its own.
+  /// if there is none, the chain makes its own.
   std::shared_ptr<Cache> prompt_cache = nullptr;
   std::vector<Event> events = {};  ///< since the round began; sorted when it is finished
   ChainOptions options = {};

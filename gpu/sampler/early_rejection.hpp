@@ -25,7 +25,7 @@ class EarlyRejection {
   }
 
   /// Whether the proposal that begins with the open y is rejected whatever follows. Looks at no
-  /// word where the run does not reject early.
+  /// word if the run does not reject early.
   bool is_certain(const Record& y) {
     if (!enabled_) return false;
     for (; next_ <= y.length(); ++next_) sum_y_ += y.tokens().log_z(next_)[turn_.rung()];

@@ -27,10 +27,10 @@ Ladder::Ladder(std::vector<double> powers) : powers_(std::move(powers)) {
   if (powers_.empty())
     throw BadInput("powers", "the ladder has no rung", "give at least one power");
   for (std::size_t k = 0; k < powers_.size(); ++k) {
-    const std::string place = "powers, rung " + std::to_string(k + 1);
-    require_power(powers_[k], place);
+    const std::string where = "powers, rung " + std::to_string(k + 1);
+    require_power(powers_[k], where);
     if (k > 0 && powers_[k] <= powers_[k - 1])
-      throw BadInput(place,
+      throw BadInput(where,
                      "the power " + decimal_of(powers_[k]) + " does not exceed the one before it",
                      "list the powers from the flattest rung to the sharpest, strictly increasing");
   }

@@ -20,7 +20,7 @@ using Rung = std::size_t;
 inline constexpr double least_power = 0x1p-20;
 inline constexpr double largest_power = 0x1p+20;
 
-/// @throw BadInput naming `where` unless the power lies in [least_power, largest_power]
+/// @throw BadInput naming `where` unless the power is in [least_power, largest_power]
 void require_power(double power, const std::string& where);
 
 /// The powers 0 < α_1 < … < α_K of the rungs.

@@ -8,7 +8,7 @@
 
 namespace tempera::gpu {
 
-/// Records whose log p0 lie within this of the largest are tied with it. It is above what tells
+/// Records whose log p0 are within this of the largest are tied with it. It is above what tells
 /// apart two sums of the same factors in another order, or two float32 logits of one probability
 /// in a record of few tokens, and below any likelihood ratio that a reader would call one.
 inline constexpr double likelihood_tie = 0x1p-16;

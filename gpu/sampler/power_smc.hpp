@@ -10,7 +10,7 @@ namespace tempera::gpu {
 struct PowerSmcRules {
   /// log of Π_{t > resampled} p0(x_t | x_<t)^α / g_α(x_t | x_<t) = Σ ζ_t: the weight of a particle
   /// since it was last resampled. ζ_t is that of the tickets which were drawn with, so that the
-  /// proposal that was used is the one that is scored. Positions behind a terminal token count 0:
+  /// proposal that was used is the one that is scored. Positions after a terminal token count 0:
   /// each particle ends for itself.
   static double log_weight(const Record& x, std::size_t resampled) {
     return x.sum_log_z(resampled + 1, x.length(), 0);
@@ -37,7 +37,7 @@ void resample_systematically(std::vector<Record>& particles, std::span<const std
                              Turn turn);
 
 /// PowerSMC (sec:hyperparameter-configuration): N particles advance by tokens of g_α,
-/// `eq:proposal`, weighed by p0^α / g_α. After every stage, the last included, where ESS < N/2 they
+/// `eq:proposal`, weighed by p0^α / g_α. After every stage, the last included, if ESS < N/2 they
 /// are resampled systematically and their weights reset; at the end one particle is drawn by the
 /// final weights. The block width of the plan is the token interval between two looks at the
 /// weights; its rounds play no part. Range: a ladder of one power, plan.particles >= 1.
@@ -46,7 +46,7 @@ Task power_smc(Chain& chain, const Plan& plan, Progress& progress, Observer* obs
   if (progress.replicas.empty())
     co_await initialize_records(chain, plan.particles, progress.replicas);
   for (; progress.stage < plan.stages.size(); end_stage(progress)) {
-    if (progress.extended) continue;  // a run that is taken up again has this stage behind itself
+    if (progress.extended) continue;  // a run that is resumed has ended this stage
     const std::size_t horizon = plan.stages[progress.stage].horizon;
     co_await extend_all(chain, progress, horizon);
     const std::vector<std::uint64_t> weights = weights_of<Rules>(progress);

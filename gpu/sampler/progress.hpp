@@ -70,7 +70,7 @@ Task extend_all(Chain& chain, Progress& progress, std::size_t horizon);
 Task begin_stage(Chain& chain, Progress& progress, std::size_t horizon, Observer* observer);
 /// Makes the next stage the one that comes.
 void end_stage(Progress& progress);
-/// Tells the observer, where there is one, of what has happened since it was last told.
+/// Tells the observer, if there is one, of what has happened since it was last told.
 void report(Chain& chain, const Progress& progress, Observer* observer);
 
 }  // namespace tempera::gpu

@@ -21,7 +21,7 @@ struct Context {
 };
 
 /// A completion record x ∈ S_{T_m}: the generated tokens, what was computed of each when it was
-/// generated (ℓ_t and ζ_{t,j}), and the model's cache of prompt and tokens. The padding ⊥ behind a
+/// generated (ℓ_t and ζ_{t,j}), and the model's cache of prompt and tokens. The padding ⊥ after a
 /// terminal token is implicit: ℓ_t = ζ_{t,j} = 0 there (`eq:theory-absorbing-law`).
 ///
 /// Owns its cache, so it moves and is not copied; prefix_before forks it. Shares its tokens with
@@ -40,14 +40,14 @@ class Record {
   bool terminated() const { return terminated_; }
   /// Neither terminated nor at the horizon.
   bool open() const { return !terminated_ && length() < horizon_; }
-  /// τ(x), or the largest number where no terminal token occurs (the minimum of the empty set).
+  /// τ(x), or the largest number if no terminal token occurs (the minimum of the empty set).
   std::size_t terminal_position() const;
 
   /// x_t, ℓ_t and ζ_{t,j}.
   const ScoredSequence& tokens() const { return tokens_; }
   std::vector<TokenId> token_ids() const;
   const Context& context() const { return *context_; }
-  /// Prompt and tokens behind those that the cache holds: what the model has yet to compute.
+  /// Prompt and tokens after those that the cache holds: what the model has yet to compute.
   std::vector<TokenId> uncached_tokens() const;
   Cache& cache() { return *cache_; }
   const Cache& cache() const { return *cache_; }
@@ -57,7 +57,7 @@ class Record {
   /// `eq:theory-terminated-sequence-law`).
   double log_p0() const;
   /// The paper's confidence C(x), the mean over the record's tokens of their negative entropy,
-  /// where that was measured. 0 for the empty record.
+  /// if that was measured. 0 for the empty record.
   double confidence() const;
   /// Σ_{t=r}^{last} ζ_{t,k}(x); positions past the end count 0. Range: r >= 1.
   double sum_log_z(std::size_t r, std::size_t last, Rung k) const;
@@ -79,7 +79,7 @@ class Record {
   bool terminated_ = false;
 };
 
-/// Whether the tokens of x and y differ at or behind position r.
+/// Whether the tokens of x and y differ at or after position r.
 bool differ_from(std::size_t r, const Record& x, const Record& y);
 
 }  // namespace tempera::gpu

@@ -25,7 +25,7 @@ class RestartLaw {
   }
   /// ω(r) in proportion to the weight of r's part, the parts being as many equal ones of
   /// {1, …, T_m} as there are weights: part floor(J (r − 1)/T_m) of J, counted from 0; uniform
-  /// where there are none. Range: at most as many weights as positions, each below 2^32.
+  /// if there are none. Range: at most as many weights as positions, each below 2^32.
   static RestartLaw in_parts(std::span<const std::uint64_t> weights, std::size_t horizon) {
     if (weights.empty()) return uniform(horizon);
     std::vector<std::uint64_t> tickets;

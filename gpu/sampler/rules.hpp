@@ -32,7 +32,7 @@ struct PaperRules {
   /// This is early_rejection_bound.zeta_slack. The rest is floating point. The a_v above are the
   /// computed ones, off by (31.2 + 2) 2^-53 of themselves at most, twice: 2^-46. log p0 is off by
   /// 2^-45, so α log p0 by α 2^-45 and its roundings, 2^-52 |α log p0|; log w and log W by 2^-45
-  /// together. Where |α log p0| <= 2^10 that is below 2^-40; beyond, ζ itself is below −2^9. Hence
+  /// together. If |α log p0| <= 2^10 that is below 2^-40; beyond, ζ itself is below −2^9. Hence
   ///   ζ <= log 1.5 + 2^-26 + 2^-46 + 2^-45 + 2^-40 + α 2^-45 < log 1.5 + 2^-25 + α 2^-45.
   static double largest_log_z(double power) {
     constexpr double log_3_halves = 0x1.9f323ecbf984cp-2;  // rounded up
@@ -80,7 +80,7 @@ struct PaperRules {
 };
 
 /// The paper's rules with restarts over the record's own positions, ω(r | x) = ω(r) / Σ_{s <=
-/// len(x)} ω(s), and the factor that this takes: no move is spent behind an early end.
+/// len(x)} ω(s), and the factor that this takes: no move is spent after an early end.
 /// Range: ω(1) > 0.
 struct RecordRestartRules : PaperRules {
   /// r ~ ω(· | x) on {1, …, len(x)}.

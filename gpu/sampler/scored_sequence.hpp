@@ -29,7 +29,7 @@ class ScoredSequence {
     return std::span(block_of(t).log_z).subspan(index_of(t) * rungs_, rungs_);
   }
 
-  /// Σ_v p0(v | x_<t) log p0(v | x_<t), where it was measured; else 0.
+  /// Σ_v p0(v | x_<t) log p0(v | x_<t), if it was measured; else 0.
   double negative_entropy(std::size_t t) const { return block_of(t).entropies[index_of(t)]; }
 
   /// x_1 … x_length. Range: length <= size().

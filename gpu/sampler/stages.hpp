@@ -64,7 +64,7 @@ std::vector<Stage> make_stages(std::size_t horizon, std::size_t block,
                                const std::vector<std::size_t>& local_moves,
                                const std::vector<std::size_t>& sweeps);
 
-/// The plan of a prompt with a horizon of its own, behind which the T of `plan` does not fit:
+/// The plan of a prompt with a horizon of its own, after which the T of `plan` does not fit:
 /// T_m = min(mB, horizon), m = 1, …, ceil(horizon/B), and N_m, n_local,m and n_sweep,m are those of
 /// the plan's stages m.
 /// @throw BadInput naming `where` unless the horizon is from 1 to the plan's, or if the first stage

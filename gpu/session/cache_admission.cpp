@@ -18,7 +18,7 @@ void CacheAdmission::require_room(std::size_t bytes, const std::string& which) c
 std::size_t cache_bytes_of_run(const LanguageModel& model, std::size_t prompt, std::size_t horizon,
                                std::size_t replicas, std::size_t proposals, bool restored) {
   const std::size_t whole = model.cache_bytes(prompt + horizon);
-  // A fork inside a page comes to hold a copy of that page, or all behind a checkpoint.
+  // A fork inside a page comes to hold a copy of that page, or all after a checkpoint.
   const std::size_t own =
       whole - model.cache_bytes(prompt) + model.cache_bytes(model.most_unshared_tokens());
   return replicas * ((restored ? whole : own) + proposals * own);

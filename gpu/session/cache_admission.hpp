@@ -8,7 +8,7 @@
 
 namespace tempera::gpu {
 
-/// The most bytes that caches may take up.
+/// The most bytes that caches may take.
 struct CacheBudget {
   std::size_t bytes = 0;  ///< 0 for no limit
   /// Whether a user gave it. Then a run that does not fit alone is refused; under any other budget
@@ -31,7 +31,7 @@ class CacheAdmission {
   bool has_room(std::size_t bytes) const {
     return budget_ == 0 || (taken_ <= budget_ && bytes <= budget_ - taken_);
   }
-  /// Whether a run that does not fit may begin where no other is under way.
+  /// Whether a run that does not fit may begin if no other is under way.
   bool lets_one_pass() const { return !is_given_; }
   CacheBudget budget() const { return {budget_, is_given_}; }
   void take(std::size_t bytes) { taken_ += bytes; }
@@ -48,7 +48,7 @@ class CacheAdmission {
   std::size_t taken_ = 0;
 };
 
-/// The most bytes that the caches of one run take up beside those of its prompt: of each of K
+/// The most bytes that the caches of one run take beside those of its prompt: of each of K
 /// replicas the record and `proposals`, which share with the prompt all of its full pages.
 ///
 /// proposals: of one replica, those that are drawn ahead included. restored: whether the records

@@ -37,7 +37,7 @@ class Listener {
   ///
   /// text: what people read of the answer beyond what earlier calls gave: whole characters, nothing
   /// of a terminal token, and nothing that may become part of a stop string. It may be empty, and
-  /// `tokens` is empty where text was held back and is now certain. All texts, one after the other,
+  /// `tokens` is empty if text was held back and is now certain. All texts, one after the other,
   /// are Answer::text.
   virtual void tokens_drawn(RequestId /*request*/, std::size_t /*sample*/,
                             std::span<const TokenId> /*tokens*/, std::string_view /*text*/) {}

@@ -27,7 +27,7 @@ struct NamedSampler {
   bool takes_output = false;  ///< the rung k* of the answer
 };
 
-/// What `tempera sample` runs where no sampler is named.
+/// What `tempera sample` runs if no sampler is named.
 inline constexpr std::string_view default_sampler = "ppt";
 
 /// All of them: Algorithm 1 first, then those that the paper compares it with.

@@ -21,7 +21,7 @@ struct Preset {
   std::size_t rounds;   ///< N_MCMC, local refinement steps per block
 };
 
-/// How many tokens the paper leaves free where the model's context cuts a preset's horizon.
+/// How many tokens the paper leaves free if the model's context cuts a preset's horizon.
 inline constexpr std::size_t preset_margin = 64;
 
 /// All of them, in the paper's order.

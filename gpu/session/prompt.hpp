@@ -14,7 +14,7 @@ struct Prompt {
   std::vector<TokenId> tokens;
   /// What tells its draws from those of other prompts, whatever else is drawn beside it.
   PromptNumber number;
-  /// T of its own, where that of the run does not fit behind it.
+  /// T of its own, if that of the run does not fit after it.
   std::optional<std::size_t> horizon = std::nullopt;
 };
 

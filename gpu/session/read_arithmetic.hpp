@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-/// The arithmetic that the key "arithmetic" names, none where there is no such key.
+/// The arithmetic that the key "arithmetic" names, none if there is no such key.
 /// @throw BadInput naming the place for any other value
 std::optional<Arithmetic> read_arithmetic(const JsonObject& json);
 

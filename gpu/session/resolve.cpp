@@ -8,19 +8,16 @@
 #include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/models/named_model.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "gpu/session/sampling_settings.hpp"
 
 namespace tempera::gpu {
 namespace {
 
-constexpr std::size_t default_horizon = 64;
-constexpr std::size_t default_rounds = 4;
-constexpr std::size_t default_particles = 8;
-
 /// The powers of a wish that gives none. preset: null if none is named.
 std::vector<double> open_powers(const NamedSampler& sampler, const Preset* preset) {
-  std::vector<double> ladder{1.0, 2.0, 4.0};
+  std::vector<double> ladder(defaults::powers.begin(), defaults::powers.end());
   if (preset != nullptr) ladder = preset->powers;
   if (sampler.powers == NamedSampler::Powers::ladder) return ladder;
   const bool base = sampler.powers == NamedSampler::Powers::base || sampler.name == "best-of-n";
@@ -109,27 +106,29 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
     settings.powers = {power_of(*wish.temperature, spelt("temperature", spelling))};
   else
     settings.powers = wish.powers ? *wish.powers : open_powers(sampler, preset);
-  settings.horizon = wish.horizon.value_or(preset != nullptr ? preset->horizon : default_horizon);
+  settings.horizon = wish.horizon.value_or(preset != nullptr ? preset->horizon : defaults::horizon);
   settings.block =
-      wish.block.value_or(preset != nullptr ? preset->block : default_block(settings.horizon));
-  settings.rounds = {preset != nullptr ? preset->rounds : default_rounds};
+      wish.block.value_or(preset != nullptr ? preset->block : defaults::block(settings.horizon));
+  settings.rounds = {preset != nullptr ? preset->rounds : defaults::rounds};
   if (wish.rounds) settings.rounds = *wish.rounds;
-  settings.local_moves = wish.local_moves.value_or(std::vector<std::size_t>{1});
-  settings.sweeps = wish.sweeps.value_or(std::vector<std::size_t>{1});
+  settings.local_moves = {defaults::local_moves};
+  if (wish.local_moves) settings.local_moves = *wish.local_moves;
+  settings.sweeps = {defaults::sweeps};
+  if (wish.sweeps) settings.sweeps = *wish.sweeps;
   if (!sampler.takes_moves) settings.rounds = settings.local_moves = {0};
   if (!sampler.takes_swaps) settings.sweeps = {0};
   settings.schedule = wish.schedule.value_or(Schedule::adj);
   if (wish.restart_weights) settings.restart_weights = *wish.restart_weights;
   settings.restart_range = wish.restart_range.value_or(RestartRange::horizon);
   settings.output = wish.output_rung.value_or(settings.powers.size());
-  if (sampler.takes_particles) settings.particles = wish.particles.value_or(default_particles);
-  settings.samples = wish.samples.value_or(1);
-  settings.seed = wish.seed.value_or(0);
+  if (sampler.takes_particles) settings.particles = wish.particles.value_or(defaults::particles);
+  settings.samples = wish.samples.value_or(defaults::samples);
+  settings.seed = wish.seed.value_or(defaults::seed);
   settings.stop = wish.stop;
   if (std::find(settings.stop.begin(), settings.stop.end(), "") != settings.stop.end())
     throw BadInput(spelt("stop", spelling), "has an empty text", "leave it out");
-  settings.options = {wish.early_rejection.value_or(false), wish.prefetch.value_or(0),
-                      wish.confidence.value_or(false)};
+  settings.options = {wish.early_rejection.value_or(false),
+                      wish.prefetch.value_or(defaults::prefetch), wish.confidence.value_or(false)};
   refuse_idle_prefetch(settings, spelling);
   settings.plan();
   return settings;

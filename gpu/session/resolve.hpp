@@ -15,30 +15,30 @@
 namespace tempera::gpu {
 
 /// What a user may say about the sampler. What is left open takes the preset's value, if a preset
-/// is named and has one, else the default. Each field says its default.
+/// is named and has one, else the default of gpu/session/defaults.hpp.
 struct SamplerWish {
   std::optional<std::string> preset = {};   ///< a row of the paper's tables (presets.hpp)
   std::optional<std::string> sampler = {};  ///< ppt; low-temperature if a temperature is given
   std::optional<std::vector<double>> powers =
-      {};  ///< 1, 2, 4; of a sampler of one power 4; best-of-n 1
+      {};  ///< defaults::powers; of a sampler of one power the last; of best-of-n 1
   /// t > 0 of tokenwise sampling: one power 1/t. Refused beside powers and for other samplers.
   std::optional<double> temperature = {};
-  std::optional<std::size_t> horizon = {};                         ///< 64
-  std::optional<std::size_t> block = {};                           ///< default_block(horizon)
-  std::optional<std::vector<std::size_t>> rounds = {};             ///< 4
-  std::optional<std::vector<std::size_t>> local_moves = {};        ///< 1
-  std::optional<std::vector<std::size_t>> sweeps = {};             ///< 1
+  std::optional<std::size_t> horizon = {};                         ///< defaults::horizon
+  std::optional<std::size_t> block = {};                           ///< defaults::block, of T
+  std::optional<std::vector<std::size_t>> rounds = {};             ///< defaults::rounds
+  std::optional<std::vector<std::size_t>> local_moves = {};        ///< defaults::local_moves
+  std::optional<std::vector<std::size_t>> sweeps = {};             ///< defaults::sweeps
   std::optional<Schedule> schedule = {};                           ///< adj
   std::optional<std::vector<std::uint64_t>> restart_weights = {};  ///< uniform
   std::optional<RestartRange> restart_range = {};                  ///< horizon
   std::optional<std::size_t> output_rung = {};                     ///< the last, from 1
-  std::optional<std::size_t> particles = {};                       ///< 8
-  std::optional<std::size_t> samples = {};                         ///< 1
-  std::optional<std::uint64_t> seed = {};                          ///< 0
+  std::optional<std::size_t> particles = {};                       ///< defaults::particles
+  std::optional<std::size_t> samples = {};                         ///< defaults::samples
+  std::optional<std::uint64_t> seed = {};                          ///< defaults::seed
   std::vector<std::string> stop = {};                              ///< none
   std::optional<bool> early_rejection = {};                        ///< false
   std::optional<bool> confidence = {};                             ///< false
-  std::optional<std::size_t> prefetch = {};                        ///< 0
+  std::optional<std::size_t> prefetch = {};                        ///< defaults::prefetch
 };
 
 /// A prompt as a user gives it: plain text, tokens, or a conversation of any number of turns, whose
@@ -61,13 +61,6 @@ enum class Spelling : std::uint8_t {
 };
 /// "local_moves" as the spelling has it.
 std::string spelt(std::string_view key, Spelling spelling);
-
-/// B if nobody gives one: T/4, rounded up.
-constexpr std::size_t default_block(std::size_t horizon) { return (horizon + 3) / 4; }
-
-/// B of an exact comparison if nobody gives one: T/2, rounded up. Its T is at most 4 by default, so
-/// that T/4 would leave no stage with a restart position to choose.
-constexpr std::size_t default_exact_block(std::size_t horizon) { return (horizon + 1) / 2; }
 
 /// Fills in what was left open and refuses what cannot be, before any model is opened.
 /// @throw BadInput naming what the user said: for a value out of its range, one that has no effect

@@ -16,7 +16,7 @@ namespace tempera::gpu {
 struct SamplePrompt {
   std::optional<std::string> id;
   std::vector<TokenId> tokens;
-  /// T of its own, where less fits behind it than the settings' T.
+  /// T of its own, if less fits after it than the settings' T.
   std::optional<std::size_t> horizon = std::nullopt;
 };
 

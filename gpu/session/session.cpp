@@ -47,7 +47,7 @@ class Session::Work {
         prompts_(model, memory_),
         rows_(make_rows(model)),
         engine_(model, *rows_, lottery_, options.largest_batch, options.order) {
-    // Of these no step would ever come to an end.
+    // With these no step would ever come to an end.
     if (options.largest_batch == 0 || options.in_flight == 0)
       throw Bug("a session whose batch, or whose samples under way, are none");
   }

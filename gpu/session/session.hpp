@@ -27,7 +27,7 @@ std::string text_of(const HeldBack& held, std::size_t in_flight);
 
 /// What a session has done so far.
 struct SessionTotals {
-  std::uint64_t decode_tokens = 0;  ///< all that were drawn, those prefetched in vain included
+  std::uint64_t decode_tokens = 0;  ///< all that were drawn, wasted prefetched ones included
   std::uint64_t batches = 0;        ///< forward passes
   EngineTimes times;
   std::size_t cache_bytes = 0;  ///< set aside now for the caches of what is under way

@@ -32,7 +32,7 @@ class SharedPrompts {
     std::size_t bytes_to_take() const {
       return cache_ ? 0 : all_.model_.cache_bytes(tokens_.size());
     }
-    /// Its cache, which those who hold it compute; takes its bytes where they are not taken.
+    /// Its cache, which those who hold it compute; takes its bytes if they are not taken.
     std::shared_ptr<Cache> cache() {
       if (!cache_) {
         all_.memory_.take(bytes_to_take());

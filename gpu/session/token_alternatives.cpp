@@ -76,7 +76,7 @@ std::vector<TokenAlternatives> score_alternatives(LanguageModel& model,
       std::vector<RowToken> given(size);
       for (std::size_t i = 0; i < size; ++i) {
         TokenId token = asked[i][std::min(j, asked[i].size() - 1)];
-        // A forbidden token has no score; the likeliest one stands in its row's place.
+        // A forbidden token has no score; the likeliest one is in its row's place.
         if (host[i * vocabulary + token] == -std::numeric_limits<float>::infinity())
           token = asked[i].front();
         given[i] = {base_power, token};

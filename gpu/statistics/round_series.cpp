@@ -20,12 +20,6 @@ nlohmann::json bits_of(const std::vector<double>& values) {
   return bits;
 }
 
-std::vector<double> numbers_of_bits(const nlohmann::json& bits) {
-  std::vector<double> values;
-  for (const auto& word : bits) values.push_back(from_bits(word.get<std::uint64_t>()));
-  return values;
-}
-
 }  // namespace
 
 RoundSeries::RoundSeries(std::size_t rungs, const Plan& plan) : rungs_(rungs) {
@@ -46,9 +40,9 @@ void RoundSeries::count(std::size_t stage, std::size_t round, std::span<const do
   if (number >= ends_[stage]) return;
   if (round > 0 && are_replicas_counted())
     for (std::size_t k = 0; k < rungs_; ++k) ++replica_rounds_[replica_at[k] * rungs_ + k];
-  const std::size_t behind = ends_.back() - 1 - number;
-  if (behind % stride_ != 0) return;
-  Step& step = steps_[steps_.size() - 1 - behind / stride_];
+  const std::size_t remaining = ends_.back() - 1 - number;
+  if (remaining % stride_ != 0) return;
+  Step& step = steps_[steps_.size() - 1 - remaining / stride_];
   step.stage = stage;
   step.round = round;
   step.log_p0.resize(rungs_, 0.0);
@@ -133,25 +127,10 @@ nlohmann::json RoundSeries::state() const {
 }
 
 void RoundSeries::restore(const nlohmann::json& state) {
-  state.at("confidence").get_to(is_confidence_measured_);
-  if (state.at("steps").size() > steps_.size())
-    throw ForeignState("there are more steps than the plan has");
-  for (std::size_t i = 0; i < state.at("steps").size(); ++i) {
-    const auto& from = state.at("steps").at(i);
-    Step& step = steps_[i];
-    from.at(0).get_to(step.stage);
-    from.at(1).get_to(step.round);
-    from.at(2).get_to(step.records);
-    step.log_p0 = numbers_of_bits(from.at(3));
-    step.confidence = numbers_of_bits(from.at(4));
-    from.at(5).get_to(step.replicas);
-    if (step.log_p0.size() != rungs_ ||
-        step.confidence.size() != (is_confidence_measured_ ? rungs_ : 0) ||
-        (!step.replicas.empty() && step.replicas.size() != rungs_))
-      throw ForeignState("figures of a step are not one for each rung");
-  }
-  for (std::size_t i = 0; i < replica_rounds_.size(); ++i)
-    state.at("replica_rounds").at(i).get_to(replica_rounds_[i]);
+  const std::string text = text_of(state);
+  StateText own(text);
+  restore(own);
+  own.end();
 }
 
 void RoundSeries::restore(StateText& state) {

@@ -17,7 +17,7 @@ namespace tempera::gpu {
 ///
 /// Its size has a bound, whatever the plan: of n steps it keeps every s-th, the last among them,
 /// where s is the least for which K ⌈n/s⌉ <= most_numbers (or one step is left); replicas are
-/// counted where K^2 <= most_numbers. events.jsonl has every round of every run.
+/// counted if K^2 <= most_numbers. events.jsonl has every round of every run.
 class RoundSeries {
  public:
   static constexpr std::size_t most_numbers = 1024;
@@ -26,7 +26,7 @@ class RoundSeries {
   RoundSeries(std::size_t rungs, const Plan& plan);
 
   /// Takes the state of a run after a block extension or a round, in their order. log_p0,
-  /// confidence: by rung, or of one rung's particles; confidence is empty where it is not measured.
+  /// confidence: by rung, or of one rung's particles; confidence is empty if it is not measured.
   /// replica_at: which replica each rung holds. A stage or round beyond the plan is not counted.
   void count(std::size_t stage, std::size_t round, std::span<const double> log_p0,
              std::span<const double> confidence, std::span<const std::size_t> replica_at);
@@ -34,7 +34,7 @@ class RoundSeries {
   /// series' own, if it has one.
   void add(const RoundSeries& other);
 
-  /// Adds "rounds" and "replica_rounds" to a report, where there is something to say.
+  /// Adds "rounds" and "replica_rounds" to a report, if there is something to say.
   void report(nlohmann::ordered_json& into) const;
   /// For a checkpoint, and back: the same bits.
   nlohmann::json state() const;
@@ -49,7 +49,7 @@ class RoundSeries {
     std::uint64_t records = 0;          ///< of each rung
     std::vector<double> log_p0;         ///< their sum at each rung
     std::vector<double> confidence;     ///< the same
-    std::vector<std::size_t> replicas;  ///< of the first run; none where it had ended
+    std::vector<std::size_t> replicas;  ///< of the first run; none if it had ended
   };
 
   bool are_replicas_counted() const { return rungs_ > 1 && rungs_ * rungs_ <= most_numbers; }
@@ -58,7 +58,7 @@ class RoundSeries {
 
   std::size_t rungs_;
   std::size_t stride_ = 1;
-  std::vector<std::size_t> ends_;  ///< of each stage: how many steps lie before its end
+  std::vector<std::size_t> ends_;  ///< of each stage: how many steps are before its end
   std::vector<Step> steps_;
   std::vector<std::uint64_t> replica_rounds_;  ///< [replica, rung]
   bool is_confidence_measured_ = false;

@@ -31,8 +31,8 @@ SamplingProgress sampling_progress(double done, std::uint64_t decode_tokens,
 /// before 3 seconds and a twentieth of the work, when the estimate would jump about.
 std::optional<double> seconds_left(double done, double seconds);
 
-/// One line for people: share done, time left where there is an estimate, decode tokens, tokens/s
-/// and acceptances, the least important last, where a narrow terminal cuts.
+/// One line for people: share done, time left if there is an estimate, decode tokens, tokens/s
+/// and acceptances, the least important last, if a narrow terminal cuts.
 std::string to_line(const SamplingProgress& progress, double seconds);
 
 /// Says when a report is due: at most ten times a second, which is as fast as a terminal is read.

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -9,8 +11,14 @@
 
 namespace tempera::gpu {
 
+/// A state as the text that StateText reads: keys in alphabetical order, no spaces.
+inline std::string text_of(const nlohmann::json& state) {
+  return state.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 /// Reads a saved state in the very text in which a checkpoint has it, from its beginning to its
-/// end. A merge reads one for each of a million answers, which makes values of JSON too slow.
+/// end: the one reader of a state. A merge reads one for each of a million answers, which makes
+/// values of JSON too slow.
 class StateText {
  public:
   explicit StateText(std::string_view text) : left_(text) {}

@@ -29,11 +29,6 @@ void add_terms(EdgeCounts& edge, double shift, double sum, std::uint64_t terms) 
   edge.terms += terms;
 }
 
-/// A number of a state, which get() would also make of a negative one or of a fraction.
-std::uint64_t whole(const nlohmann::json& number) {
-  return number.get_ref<const nlohmann::json::number_unsigned_t&>();
-}
-
 }  // namespace
 
 std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Schedule schedule) {
@@ -212,36 +207,7 @@ nlohmann::json TemperingStatistics::state() const {
   return json;
 }
 
-void TemperingStatistics::restore(const nlohmann::json& state) {
-  for (std::size_t k = 0; k < rungs_.size(); ++k) {
-    const auto& rung = state.at("rungs").at(k);
-    const auto number = [&](std::size_t i) { return whole(rung.at(i)); };
-    rungs_[k] = {number(0), number(1), number(2), number(3),
-                 number(4), number(5), number(6), number(7)};
-    rungs_[k].records = number(8);
-    rungs_[k].log_p0 = from_bits(number(9));
-    rungs_[k].confidence = from_bits(number(10));
-    const std::size_t count = rungs_[k].deciles.size();
-    for (std::size_t d = 0; d < count; ++d) {
-      const auto& decile = state.at("deciles").at(count * k + d);
-      rungs_[k].deciles[d] = {whole(decile.at(0)), whole(decile.at(1))};
-    }
-  }
-  for (std::size_t k = 0; k < edges_.size(); ++k) {
-    const auto& edge = state.at("edges").at(k);
-    edges_[k] = {whole(edge.at(0)), whole(edge.at(1)), from_bits(whole(edge.at(2))),
-                 from_bits(whole(edge.at(3))), whole(edge.at(4))};
-  }
-  for (std::size_t k = 0; k < rungs_.size(); ++k) {
-    replica_at_[k] = whole(state.at("replica_at").at(k));
-    if (replica_at_[k] >= rungs_.size()) throw ForeignState("a replica is not there");
-  }
-  for (std::size_t k = 0; k < rungs_.size(); ++k)
-    direction_[k] = static_cast<unsigned>(whole(state.at("direction").at(k)));
-  round_trips_ = whole(state.at("round_trips"));
-  state.at("confidence").get_to(is_confidence_measured_);
-  series_.restore(state.at("series"));
-}
+void TemperingStatistics::restore(const nlohmann::json& state) { restore_text(text_of(state)); }
 
 void TemperingStatistics::restore_text(std::string_view text) {
   StateText state(text);

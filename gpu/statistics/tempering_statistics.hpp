@@ -16,7 +16,7 @@
 
 namespace tempera::gpu {
 
-/// What is counted of the local moves whose restart position lies in one tenth of {1, …, T_m}.
+/// What is counted of the local moves whose restart position is in one tenth of {1, …, T_m}.
 struct DecileCounts {
   std::uint64_t proposed = 0;
   std::uint64_t accepted = 0;
@@ -36,7 +36,7 @@ struct RungCounts {
   std::array<DecileCounts, 10> deciles = {};
   std::uint64_t records = 0;  ///< those that rounds of the last stage have left
   double log_p0 = 0.0;        ///< the sum of their log p0(x), in the order of the rounds
-  double confidence = 0.0;    ///< and of their confidence C(x), where it is measured
+  double confidence = 0.0;    ///< and of their confidence C(x), if it is measured
 };
 
 /// What is counted of a run at one edge, between rung k and k + 1.
@@ -53,7 +53,7 @@ struct EdgeCounts {
 
 /// What the paper expects of one replica's round trip, in sweeps, if the edges accept independently
 /// of the past with the measured shares a_k: K(1 + R) under ADJ and 2K(1 + R) under DEO, where
-/// R = Σ_k (1 − a_k)/a_k (Section `sec:chain-communication`). Nothing for one rung, and where an
+/// R = Σ_k (1 − a_k)/a_k (Section `sec:chain-communication`). Nothing for one rung, and if an
 /// edge has accepted no swap.
 std::optional<double> expected_round_trip(std::span<const EdgeCounts> edges, Schedule schedule);
 
@@ -67,7 +67,7 @@ class TemperingStatistics {
   /// Counts what happened, in the order of the events.
   void count(std::span<const Event> events);
   /// Takes log p0(x^(k)) of every rung after a round of the last stage into its mean and into the
-  /// estimates of log Z, and C(x^(k)), where it is measured, into its own mean. Of a run of one
+  /// estimates of log Z, and C(x^(k)), if it is measured, into its own mean. Of a run of one
   /// power there may be several records, its particles.
   void count_round(std::span<const double> log_p0, std::span<const double> confidence = {});
   /// Takes the state after a block extension (round 0) or a round into the series; after `count`.
@@ -93,8 +93,7 @@ class TemperingStatistics {
   nlohmann::ordered_json report() const;
   /// For a checkpoint, and back: the same bits.
   nlohmann::json state() const;
-  /// @throw nlohmann::json::exception if it is no such state
-  /// @throw ForeignState if it is that of another ladder or plan
+  /// @throw ForeignState if it is no such state, or that of another ladder or plan
   void restore(const nlohmann::json& state);
   /// The same of the state's text, state().dump() and nothing else, whatever was counted here
   /// before. The memory that this object has serves again.

@@ -9,10 +9,10 @@ namespace tempera::gpu {
 
 void AddedTokens::add(std::string content, std::uint32_t id, Sides sides) {
   auto& tokens = tokens_[static_cast<std::uint8_t>(content[0])];
-  const auto place = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
+  const auto position = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
     return token.content.size() < content.size();
   });
-  tokens.insert(place, {std::move(content), id, sides});
+  tokens.insert(position, {std::move(content), id, sides});
 }
 
 std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const {
@@ -30,7 +30,7 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text) const 
     }
     auto end = begin + found->content.size();
     if (found->sides.before) begin -= trailing_white_space(text.substr(done, begin - done));
-    if (found->sides.behind) end += leading_white_space(text.substr(end));
+    if (found->sides.after) end += leading_white_space(text.substr(end));
     if (done < begin) pieces.push_back({text.substr(done, begin - done), std::nullopt});
     pieces.push_back({text.substr(begin, end - begin), found->id});
     begin = end;

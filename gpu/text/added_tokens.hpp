@@ -8,14 +8,14 @@
 
 namespace tempera::gpu {
 
-/// Tokens that are found in a text as they stand, before anything else cuts it.
+/// Tokens that are found in a text as they are, before anything else cuts it.
 class AddedTokens {
  public:
-  /// Whether a token takes in the white space before it and behind it: of the text between, and not
+  /// Whether a token takes in the white space before it and after it: of the text between, and not
   /// what another token has taken.
   struct Sides {
     bool before = false;
-    bool behind = false;
+    bool after = false;
   };
 
   /// `content` is not empty.

@@ -87,17 +87,17 @@ std::vector<std::uint32_t> BytePairEncoding::encode(std::string_view word,
   };
   for (std::size_t i = 0; i < end; ++i) consider(i);
   while (!candidates.empty()) {
-    const auto [rank, place, left, right] = candidates.top();
+    const auto [rank, position, left, right] = candidates.top();
     candidates.pop();
-    if (!is_linked[place] || tokens[place] != left) continue;
-    const std::size_t partner = next[place];
+    if (!is_linked[position] || tokens[position] != left) continue;
+    const std::size_t partner = next[position];
     if (partner == end || tokens[partner] != right) continue;
-    tokens[place] = find(left, right)->merged;
+    tokens[position] = find(left, right)->merged;
     is_linked[partner] = false;
-    next[place] = next[partner];
-    if (next[place] != end) previous[next[place]] = place;
-    consider(previous[place]);
-    consider(place);
+    next[position] = next[partner];
+    if (next[position] != end) previous[next[position]] = position;
+    consider(previous[position]);
+    consider(position);
   }
   std::vector<std::uint32_t> result;
   for (std::size_t i = 0; i < end; i = next[i]) result.push_back(tokens[i]);

@@ -27,7 +27,7 @@ class BytePairEncoding {
   /// The token of each byte, for characters without a token.
   using ByteTokens = std::array<std::uint32_t, 256>;
 
-  /// `vocabulary` is copied into neither side: it must outlive this object. `file` is where all
+  /// `vocabulary` is copied into neither side: it must outlive this object. `file` is if all
   /// this was read, for errors.
   BytePairEncoding(const Vocabulary& vocabulary, std::optional<Unknown> unknown,
                    bool takes_whole_words, std::string file = "the tokenizer")
@@ -43,7 +43,7 @@ class BytePairEncoding {
   void add_merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged);
 
   /// The tokens of a word of well-formed UTF-8.
-  /// @throw BadInput naming `where` for a character without a token where there is neither an
+  /// @throw BadInput naming `where` for a character without a token if there is neither an
   /// Unknown nor a token for each byte.
   std::vector<std::uint32_t> encode(std::string_view word, const std::string& where) const;
 

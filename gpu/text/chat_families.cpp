@@ -39,8 +39,8 @@ std::string_view without_trailing_newlines(std::string_view text) {
   return text.substr(0, text.find_last_not_of('\n') + 1);
 }
 
-/// What stands behind the last `mark`, or the whole text.
-std::string_view behind_last(std::string_view text, std::string_view mark) {
+/// What is after the last `mark`, or the whole text.
+std::string_view after_last(std::string_view text, std::string_view mark) {
   const auto found = text.rfind(mark);
   return found == std::string_view::npos ? text : text.substr(found + mark.size());
 }
@@ -68,11 +68,11 @@ Answer taken_apart(std::string_view content) {
   const auto first_end = content.find(thought_end);
   if (first_end == std::string_view::npos) return {"", content};
   const auto before = without_trailing_newlines(content.substr(0, first_end));
-  return {without_leading_newlines(behind_last(before, thought_begin)),
-          without_leading_newlines(behind_last(content, thought_end))};
+  return {without_leading_newlines(after_last(before, thought_begin)),
+          without_leading_newlines(after_last(content, thought_end))};
 }
 
-/// The turn behind which thoughts are kept: the last question, or the last of all.
+/// The turn after which thoughts are kept: the last question, or the last of all.
 std::size_t last_turn(const Conversation& conversation, bool trims) {
   return last_question(conversation.messages, trims).value_or(conversation.messages.size() - 1);
 }
@@ -103,7 +103,7 @@ std::string qwen3(const Conversation& conversation) {
   return conversation.thinking == Thinking::off ? text + with_thought("", "") : text;
 }
 
-/// Qwen3's, but every turn is trimmed, a turn behind the question has a thought even if it is
+/// Qwen3's, but every turn is trimmed, a turn after the question has a thought even if it is
 /// empty, and the answer begins inside one.
 std::string qwen35(const Conversation& conversation) {
   const auto last = last_turn(conversation, true);

@@ -17,8 +17,8 @@ enum class ChatStyle : std::uint8_t { chatml, qwen3, qwen35, llama3, llama31, tu
 /// What a style is given: the turns, checked, and the texts that the family or the model adds.
 struct Conversation {
   std::span<const ChatMessage> messages;
-  std::string_view system;     ///< what ChatML's system turn says where there is none
-  std::string_view beginning;  ///< text of the begin token, where the template writes it
+  std::string_view system;     ///< what ChatML's system turn says if there is none
+  std::string_view beginning;  ///< text of the begin token, if the template writes it
   std::string_view end;        ///< text of the end token
   Thinking thinking = Thinking::as_published;
 };

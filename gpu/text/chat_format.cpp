@@ -18,7 +18,7 @@ struct ChatFormat::Family {
   std::string_view digest;  // of the published template
   std::string_view name;
   ChatStyle style;
-  std::string_view system;        // what ChatML says where there is no system turn
+  std::string_view system;        // what ChatML says if there is no system turn
   bool writes_beginning = false;  // of the model's begin token
 };
 
@@ -35,7 +35,7 @@ constexpr std::string_view qwen25_system =
 constexpr std::string_view math_system =
     "Please reason step by step, and put your final answer within \\boxed{}.";
 
-/// The text of "bos_token" or "eos_token": a string, or an object that has it; "" where there is
+/// The text of "bos_token" or "eos_token": a string, or an object that has it; "" if there is
 /// none.
 std::string token_text(const JsonObject& config, const std::string& key) {
   if (!config.has(key)) return "";

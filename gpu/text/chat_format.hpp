@@ -43,7 +43,7 @@ class ChatFormat {
   /// that token, as in the template.
   /// @throw BadInput naming `where` for a conversation that does not end with the user's turn, an
   /// unknown role, a system message that is not the first, and `thinking` other than as_published
-  /// where the family leaves nothing open
+  /// if the family leaves nothing open
   std::string render(std::span<const ChatMessage> messages, Thinking thinking,
                      const std::string& where) const;
 

@@ -11,7 +11,7 @@ struct ChatMessage {
   std::string content;
 };
 
-/// Whether the model thinks before it answers, where its family leaves that open.
+/// Whether the model thinks before it answers, if its family leaves that open.
 enum class Thinking : std::uint8_t { as_published, on, off };
 
 }  // namespace tempera::gpu

@@ -110,9 +110,9 @@ Tokens read_tokens(const GgufMetadata& metadata) {
   return tokens;
 }
 
-/// Whether a token also takes in the white space behind it: Phi-3's added tokens do, but for those
+/// Whether a token also takes in the white space after it: Phi-3's added tokens do, but for those
 /// below. The file does not say so; tokenizer.json does.
-bool takes_space_behind(std::string_view architecture, std::string_view text) {
+bool takes_space_after(std::string_view architecture, std::string_view text) {
   return architecture == "phi3" && text != "<unk>" && text != "<s>" && text != "<|endoftext|>";
 }
 
@@ -132,7 +132,7 @@ void add_tokens(const GgufMetadata& metadata, const Tokens& tokens, Tokenizer::P
                      "convert the model again");
     }
     if (type == TokenType::control || type == TokenType::user_defined) {
-      parts.raw_tokens.add(std::string(text), id, {false, takes_space_behind(architecture, text)});
+      parts.raw_tokens.add(std::string(text), id, {false, takes_space_after(architecture, text)});
     }
     if (type == TokenType::control) parts.special.insert(id);
   }

@@ -11,7 +11,7 @@ namespace tempera::gpu {
 
 namespace {
 
-/// The expression by which ByteLevel cuts words where "use_regex" is true (GPT-2's).
+/// The expression by which ByteLevel cuts words if "use_regex" is true (GPT-2's).
 constexpr const char* byte_level_expression =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 /// Whitespace's: runs of word characters, and runs of what is neither those nor white space.

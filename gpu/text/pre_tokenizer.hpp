@@ -18,7 +18,7 @@ class PreTokenizer {
   /// errors; BadInput for anything else, by its name.
   PreTokenizer(const nlohmann::json& description, const std::string& where);
 
-  /// The words of well-formed UTF-8; in the byte alphabet where the description has a ByteLevel.
+  /// The words of well-formed UTF-8; in the byte alphabet if the description has a ByteLevel.
   std::vector<std::string> words(std::string_view text) const;
 
  private:

@@ -20,7 +20,7 @@ class SplitPattern {
   /// errors; BadInput if it does not compile.
   SplitPattern(const std::string& expression, std::string where);
 
-  /// The matches, leftmost first, and what lies between them; together they are the text. After an
+  /// The matches, leftmost first, and what is between them; together they are the text. After an
   /// empty match the search goes on one character later. Empty pieces are left out.
   /// `text` is well-formed UTF-8. BadInput if the expression takes too long on it.
   std::vector<Piece> split(std::string_view text) const;

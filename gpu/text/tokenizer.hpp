@@ -54,7 +54,7 @@ class Tokenizer {
 
   /// The tokens of a text; no token is put before or after it. `where` names the text in errors.
   /// @throw BadInput, naming the byte, for a text that is not UTF-8, and for a character that has
-  /// no token where tokenizer.json names no unknown token (Hugging Face would lose it silently).
+  /// no token if tokenizer.json names no unknown token (Hugging Face would lose it silently).
   std::vector<std::uint32_t> encode(std::string_view text, const std::string& where) const;
 
   /// The text of tokens, special ones included, always well-formed UTF-8: a character that is not

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t largest_token = (std::uint64_t{1} << 18) - 1;
 const std::string choose_another = "choose another tokenizer";
 
-/// The member under `key`, null where it is missing.
+/// The member under `key`, null if it is missing.
 const nlohmann::json& member_or_null(const nlohmann::json& object, const char* key) {
   static const nlohmann::json null;
   const auto member = object.find(key);
@@ -83,7 +83,7 @@ std::pair<std::string, std::string> read_merge(const nlohmann::json& merge,
   throw BadInput(where, "a merge is not a pair of tokens", "download tokenizer.json again");
 }
 
-/// A WordLevel model must name an unknown token; where the vocabulary lacks it there is none.
+/// A WordLevel model must name an unknown token; if the vocabulary lacks it there is none.
 std::optional<std::uint32_t> read_unknown(const JsonObject& model, const Vocabulary& vocabulary) {
   if (!model.has("unk_token")) return std::nullopt;
   const auto found = vocabulary.find(model.text("unk_token"));
@@ -124,15 +124,15 @@ std::vector<std::uint32_t> read_beginning(const nlohmann::json& description,
     }
   } else if (type == "TemplateProcessing") {
     const JsonObject processing(description, where);
-    bool is_behind = false;
+    bool is_after = false;
     for (const auto& part : processing.array("single")) {
       const JsonObject item(part, where + ", single");
       if (item.has("Sequence")) {
-        is_behind = true;
+        is_after = true;
         continue;
       }
       const auto token = item.object("SpecialToken").text("id");
-      if (is_behind) {
+      if (is_after) {
         throw BadInput(where, "puts token " + in_quotes(token) + " after the text",
                        "it is not supported; " + choose_another);
       }

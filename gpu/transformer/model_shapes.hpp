@@ -31,7 +31,7 @@ std::span<const ModelShape> model_shapes();
 const ModelShape* find_model_shape(std::string_view name);
 
 /// A Qwen3 model with the weights of FilledTensors(seed).
-/// @throw std::bad_alloc where the device's memory has no room for them
+/// @throw std::bad_alloc if the device's memory has no room for them
 std::unique_ptr<Transformer> filled_qwen3(const DecoderConfig& config, std::uint64_t seed,
                                           const Kernels& kernels);
 /// The same with kernels that live as long as the model.

@@ -13,7 +13,7 @@ namespace {
 /// Rows that go through the layers together; more only costs memory.
 constexpr std::size_t largest_launch = 512;
 
-/// States that there is room for at first: one of a large model takes up tens of megabytes.
+/// States that there is room for at first: one of a large model takes tens of megabytes.
 constexpr std::size_t fewest_states = 4;
 
 /// What one launch needs to know of its rows, laid out as TokenRows in one upload.
@@ -22,14 +22,14 @@ struct LaunchRows {
   std::vector<std::uint32_t> positions;
   std::vector<std::uint32_t> first_page;
   std::vector<std::uint32_t> page_table;
-  // Of records with states.
+  // These are about records with states.
   std::vector<std::uint32_t> first_row;
   std::vector<std::uint32_t> first_state;
   std::vector<std::uint32_t> state_table;
 
   std::size_t rows() const { return tokens.size(); }
 
-  /// Rows for `text`, whose first token stands at `position`.
+  /// Rows for `text`, whose first token is at `position`.
   void add(std::span<const TokenId> text, std::size_t position,
            std::span<const std::uint32_t> pages, std::span<const std::uint32_t> states) {
     if (!states.empty()) {
@@ -327,13 +327,13 @@ void Transformer::run_head(std::span<const CachedToken> tokens, DeviceMemory<flo
   rows.ensure_size(tokens.size() * vocabulary_size());
   for (std::size_t begin = 0; begin < tokens.size(); begin += largest_launch) {
     const auto part = tokens.subspan(begin, std::min(largest_launch, tokens.size() - begin));
-    std::vector<std::uint32_t> places(2 * part.size());
+    std::vector<std::uint32_t> pages_and_slots(2 * part.size());
     for (std::size_t row = 0; row < part.size(); ++row) {
-      places[row] = part[row].page;
-      places[part.size() + row] = part[row].slot;
+      pages_and_slots[row] = part[row].page;
+      pages_and_slots[part.size() + row] = part[row].slot;
     }
-    launch_.ensure_size(places.size());
-    launch_.upload(places);
+    launch_.ensure_size(pages_and_slots.size());
+    launch_.upload(pages_and_slots);
     architecture_->logits({part.size(), launch_.data(), launch_.data() + part.size()},
                           pool_->memory(), {rows.data() + begin * vocabulary_size()});
   }

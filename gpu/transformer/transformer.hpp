@@ -25,7 +25,7 @@ namespace tempera::gpu {
 class Transformer : public LanguageModel {
  public:
   /// The model of a GGUF file, or of a folder in Hugging Face form: config.json,
-  /// generation_config.json where it is there, and model.safetensors or
+  /// generation_config.json if it is there, and model.safetensors or
   /// model.safetensors.index.json with its files.
   /// @throw BadInput naming file, place and remedy, as load_architecture
   static std::unique_ptr<Transformer> load(
@@ -75,7 +75,7 @@ class Transformer : public LanguageModel {
   std::unique_ptr<FusedDraw> fused_draw(RowLottery& rows, Lottery& lottery) override;
 
   /// rows[position * vocabulary_size + token] = the logit of `token` after tokens[0 .. position],
-  /// for every position: the bits that next_logits gives. rows grows where needed.
+  /// for every position: the bits that next_logits gives. rows grows if needed.
   /// @throw BadInput as next_logits does.
   void logits_at_every_position(std::span<const TokenId> tokens, DeviceMemory<float>& rows);
 
@@ -86,8 +86,8 @@ class Transformer : public LanguageModel {
   std::uint64_t tokens_replayed() const { return tokens_replayed_; }
   /// The pages of all caches, to see how many are free.
   const PagePool& pages() const { return *pool_; }
-  /// Makes room for this many pages at once, where it is known beforehand how many it takes.
-  /// @throw std::bad_alloc where the device's memory has none
+  /// Makes room for this many pages at once, if it is known beforehand how many it takes.
+  /// @throw std::bad_alloc if the device's memory has none
   void reserve_pages(std::size_t pages) { pool_->make_room(pages); }
 
  private:
@@ -101,7 +101,7 @@ class Transformer : public LanguageModel {
     PagedCache* cache;
     std::span<const TokenId> tokens;
   };
-  /// Where a cached token lies.
+  /// Where a cached token is.
   struct CachedToken {
     std::uint32_t page;
     std::uint32_t slot;
@@ -117,7 +117,7 @@ class Transformer : public LanguageModel {
   void copy_pages(std::span<const PagedCache::PageCopy> copies, PagePool& pool);
   /// Makes room in the caches; returns the copies that this asks for.
   static std::vector<PagedCache::PageCopy> reserve(std::span<const Extension> extensions);
-  /// The same of recurrent states; none where the model has none.
+  /// The same of recurrent states; none if the model has none.
   std::vector<PagedCache::PageCopy> reserve_states(std::span<const Extension> extensions);
   void run_head(std::span<const CachedToken> tokens, DeviceMemory<float>& rows);
 
@@ -125,13 +125,13 @@ class Transformer : public LanguageModel {
   std::shared_ptr<const Kernels> kernels_;  // first, for all else computes with them
   std::unique_ptr<Architecture> architecture_;
   std::shared_ptr<PagePool> pool_;
-  std::shared_ptr<PagePool> states_;  // null where the architecture has none
+  std::shared_ptr<PagePool> states_;  // null if the architecture has none
   std::uint64_t tokens_computed_ = 0;
   std::uint64_t tokens_replayed_ = 0;
   std::size_t most_held_bytes_ = 0;     // of pages and states together
   DeviceMemory<std::uint32_t> launch_;  // what one launch needs to know, kept between calls
-  std::unique_ptr<TokenStep> step_;     // null where the kernels have none
-  // Of the step's rows that compute nothing.
+  std::unique_ptr<TokenStep> step_;     // null if the kernels have none
+  // The page of the step's rows that compute nothing.
   std::optional<std::uint32_t> scratch_page_;
   std::optional<std::uint32_t> scratch_state_;
 };

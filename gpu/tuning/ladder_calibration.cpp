@@ -102,7 +102,7 @@ bool is_even(const Pilot& pilot) {
   return true;
 }
 
-/// Where a number of Student's t with so many degrees of freedom lies beyond, on either side, in
+/// Where a number of Student's t with so many degrees of freedom is beyond, on either side, in
 /// one case of twenty: from tables up to 10, then by Fisher's expansion in 1/freedom, whose next
 /// term is below 0.003.
 double student_point(std::size_t freedom) {
@@ -114,7 +114,7 @@ double student_point(std::size_t freedom) {
   return z + (cube + z) / (4.0 * n) + (5.0 * cube * z * z + 16.0 * cube + 3.0 * z) / (96.0 * n * n);
 }
 
-/// The powers to four decimals, which is more than pilots can tell, where they stay apart.
+/// The powers to four decimals, which is more than pilots can tell, if they stay apart.
 std::vector<double> rounded(const std::vector<double>& powers) {
   std::vector<double> shorter = powers;
   for (std::size_t k = 1; k + 1 < powers.size(); ++k)
@@ -139,7 +139,7 @@ double Pilot::lowest_acceptance() const {
 }
 
 // Let a_k = A_k/N_k be the acceptance of edge k over all runs, d_k = a_k − (mean over the edges),
-// and D = Σ_k d_k². Where the edges accept equally often the d_k have mean 0, and D has the mean
+// and D = Σ_k d_k². If the edges accept equally often the d_k have mean 0, and D has the mean
 // V = Σ_k Var d_k. The number of attempts does not tell V: those of one run hang together, because
 // records stay from round to round and neighbouring edges share one. But the R runs are
 // independent, each with its own words. To first order run i takes part in a_k with u_ik = (A_ik −
@@ -148,7 +148,7 @@ double Pilot::lowest_acceptance() const {
 // has the mean V if all runs have one law, and a greater one if the prompts differ.
 // Sums of many swaps are about normal. Of the sums of squares of normal numbers with one mean those
 // of a single number have the most weight beyond what one in twenty exceeds (Székely and Bakirov,
-// 2003), and there D/V' is the square of Student's t with R − 1 degrees of freedom. So where the
+// 2003), and there D/V' is the square of Student's t with R − 1 degrees of freedom. So if the
 // acceptances are equal, D exceeds t² V' in about one case of twenty at most.
 std::optional<bool> acceptances_are_equal(const Pilot& pilot) {
   const std::size_t edges = pilot.attempts.size();

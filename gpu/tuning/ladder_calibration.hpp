@@ -7,20 +7,22 @@
 #include <span>
 #include <vector>
 
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/draw_answers.hpp"
 
 namespace tempera::gpu {
 
 /// What a ladder is calibrated for.
 struct CalibrationSettings {
-  double from = 1.0;         ///< α_1
-  double to = 4.0;           ///< α_K
-  std::size_t replicas = 4;  ///< K, at least 2
+  double from = 0.0;         ///< α_1
+  double to = 0.0;           ///< α_K
+  std::size_t replicas = 0;  ///< K, at least 2
   Plan plan;                 ///< of the pilots, of prompts without a horizon of their own
   std::vector<TokenId> terminal;
-  std::uint64_t seed = 0;
-  std::size_t samples = 1;         ///< pilot runs of each prompt
-  std::size_t pilots = 4;          ///< the most ladders that are tried, at most addressable_pilots
+  std::uint64_t seed = defaults::seed;
+  std::size_t samples = defaults::samples;  ///< pilot runs of each prompt
+  std::size_t pilots =
+      defaults::pilots;            ///< the most ladders that are tried, at most addressable_pilots
   SessionOptions session = {};     ///< how the pilots are laid out
   std::size_t restart_parts = 10;  ///< the most parts that restarts are counted in
 };
@@ -54,7 +56,7 @@ std::vector<double> geometric_ladder(double from, double to, std::size_t replica
 
 /// The ladder with the same ends whose neighbours are equally far apart in thermodynamic length
 /// d(α, β) = ∫ σ(s) ds (`eq:equal-thermodynamic-distance`), σ being linear between the powers at
-/// which it is known. The same ladder where σ is 0 throughout.
+/// which it is known. The same ladder if σ is 0 throughout.
 std::vector<double> equidistant_ladder(std::span<const double> powers,
                                        std::span<const double> deviations);
 
@@ -80,7 +82,7 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
 
 /// Whether the acceptances of a pilot's edges are equal as far as its noise can tell: of ladders
 /// whose acceptances are equal about one in twenty, at most, is told to have others. Noise is how
-/// acceptances vary from run to run; nothing where there is one run of several edges, or an edge
+/// acceptances vary from run to run; nothing if there is one run of several edges, or an edge
 /// without an attempt.
 std::optional<bool> acceptances_are_equal(const Pilot& pilot);
 

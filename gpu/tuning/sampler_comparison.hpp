@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/statistics/sampling_progress.hpp"
 
 namespace tempera::gpu {
@@ -24,8 +25,8 @@ struct ComparisonSettings {
   std::size_t block = 0;
   std::vector<double> powers;  ///< of the ladder; α* is the last
   std::size_t rounds = 0;
-  std::size_t local_moves = 1;
-  std::size_t sweeps = 1;
+  std::size_t local_moves = defaults::local_moves;
+  std::size_t sweeps = defaults::sweeps;
   std::size_t truncating_rounds = 0;
   /// Rounds of the single chain that spends about as many decode tokens as PPT.
   std::size_t matched_rounds = 0;

@@ -16,7 +16,7 @@ struct MeasuredSchedule {
   std::vector<EdgeCounts> edges;
 
   /// 1/(E T · d): E T = K(1 + R) under ADJ, 2K(1 + R) under DEO, R = Σ_k (1 − a_k)/a_k from the
-  /// shares that were accepted. Nothing where an edge has accepted no swap.
+  /// shares that were accepted. Nothing if an edge has accepted no swap.
   std::optional<double> round_trips_per_second(Schedule schedule) const;
 };
 
@@ -24,8 +24,8 @@ struct MeasuredSchedule {
 struct ScheduleChoice {
   MeasuredSchedule adj;
   MeasuredSchedule deo;
-  /// The one of more expected round trips per second; ADJ, the paper's, where they are equal or one
-  /// of them is unknown. With equal acceptances it is DEO just where d_ADJ > 2 d_DEO.
+  /// The one of more expected round trips per second; ADJ, the paper's, if they are equal or one
+  /// of them is unknown. With equal acceptances it is DEO exactly if d_ADJ > 2 d_DEO.
   Schedule recommended() const;
 };
 

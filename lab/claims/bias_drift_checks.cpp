@@ -161,13 +161,13 @@ CheckResult mean_count_drop(const CheckContext& context) {
         excluded += bias.excluded_mass;
         flow += bias.flow;
       }
-      const std::string place = use.name + ", h = " + std::to_string(h);
+      const std::string where = use.name + ", h = " + std::to_string(h);
       const Rational at_target = ensemble.mean_long_records(target, h);
-      count.expect(at_target == excluded, place + ": E V at the target");
+      count.expect(at_target == excluded, where + ": E V at the target");
       count.expect(at_target - ensemble.mean_long_records(swept, h) == flow,
-                   place + ": the drop of one sweep");
+                   where + ": the drop of one sweep");
       count.expect(at_target - ensemble.mean_long_records(after, h) >= flow,
-                   place + ": the drop of a round of two sweeps");
+                   where + ": the drop of a round of two sweeps");
       falls = falls || flow > 0;
     }
   });
@@ -257,7 +257,7 @@ CheckResult count_contracts(const CheckContext& context) {
   return count.seen("states of ensembles");
 }
 
-/// sec:local-preservation: where every long record enters B with some probability δ > 0, as in
+/// sec:local-preservation: if every long record enters B with some probability δ > 0, as in
 /// eq:ppt-local-confinement, and the b_k sum to more than 0, one truncating round moves Π. Without
 /// that it need not: one token, which never ends a record, to horizon 2: the target is all on the
 /// record of two tokens, b_1 = 1 at h = 1, and the truncating kernel stays.
@@ -367,14 +367,14 @@ CheckResult bias_bound_reached(const CheckContext& context) {
     law = FactoredKernel(kernel).apply(law);
     const Rational left = integer_power(Rational(3, 4), n);
     const Rational reached = excluded > left ? Rational(excluded - left) : Rational(0);
-    const std::string place = "N = " + std::to_string(n);
+    const std::string where = "N = " + std::to_string(n);
     count.expect(context.functions.of<BoundFunctions>().joint_bias_bound(rungs, n) == reached,
-                 place + ": joint bound");
+                 where + ": joint bound");
     count.expect(context.functions.of<BoundFunctions>().output_bias_bound(rungs, 0, n) == reached,
-                 place + ": rung bound");
+                 where + ": rung bound");
     if (excluded > left)
       count.expect(context.functions.of<BoundFunctions>().total_variation(law, target) == reached,
-                   place + ": distance");
+                   where + ": distance");
   }
   return count.finding("bounds reached, N to 16");
 }

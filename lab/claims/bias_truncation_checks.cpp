@@ -128,19 +128,19 @@ std::size_t expect_bounds(Count& count, const FunctionsUnderTest& functions,
       law = ensemble.round.apply(law);
       const Rational long_record = Rational(rungs.size()) * integer_power(1 - delta, n);
       const Rational joint = positive_part(1 - all_short - long_record);
-      const std::string place = name + ", N = " + std::to_string(n);
+      const std::string where = name + ", N = " + std::to_string(n);
       count.expect(functions.of<BoundFunctions>().joint_bias_bound(rungs, n) == joint,
-                   place + ": the joint bound");
+                   where + ": the joint bound");
       count.expect(functions.of<BoundFunctions>().total_variation(law, target) >= joint,
-                   place + ": the ensemble");
+                   where + ": the ensemble");
       bool all_positive = joint > 0;
       for (std::size_t k = 0; k < rungs.size(); ++k) {
         const Rational bound = positive_part(excluded[k] - long_record);
         count.expect(functions.of<BoundFunctions>().output_bias_bound(rungs, k, n) == bound,
-                     place + ": the rung's bound");
+                     where + ": the rung's bound");
         count.expect(functions.of<BoundFunctions>().total_variation(
                          marginal(law, ensemble.round.from(), k), ensemble.targets[k]) >= bound,
-                     place + ": rung " + std::to_string(k + 1));
+                     where + ": rung " + std::to_string(k + 1));
         positive += bound > 0 ? 1 : 0;
         all_positive = all_positive && bound > 0;
       }
@@ -170,7 +170,7 @@ CheckResult bias_bounds(const CheckContext& context, Local&& local) {
   return count.finding("bounds and their terms, " + std::to_string(positive) + " positive");
 }
 
-/// The target on B, or on the long records, normalised; their first record where it has no mass.
+/// The target on B, or on the long records, normalised; their first record if it has no mass.
 Law law_on(const ComparisonSpace& space, const Law& target, std::size_t h, bool long_ones) {
   const Rational beyond = long_mass(space, target, h);
   const Rational mass = long_ones ? beyond : Rational(1 - beyond);

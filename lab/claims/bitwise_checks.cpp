@@ -37,8 +37,8 @@ namespace {
 /// Collects everything that runs leave, as bits, by their places.
 class Bits final : public gpu::DrawObserver {
  public:
-  void sampler_ended(std::size_t place, const gpu::Progress& run) override {
-    std::vector<std::uint64_t>& bits = of_place_[place];
+  void sampler_ended(std::size_t run_index, const gpu::Progress& run) override {
+    std::vector<std::uint64_t>& bits = bits_of_run_[run_index];
     for (const gpu::Record& record : run.replicas) {
       for (std::size_t t = 1; t <= record.length(); ++t) {
         bits.push_back(record.tokens().token(t));
@@ -50,13 +50,13 @@ class Bits final : public gpu::DrawObserver {
   }
   std::vector<std::uint64_t> all() const {
     std::vector<std::uint64_t> bits;
-    for (const auto& [place, words] : of_place_)
+    for (const auto& [run_index, words] : bits_of_run_)
       bits.insert(bits.end(), words.begin(), words.end());
     return bits;
   }
 
  private:
-  std::map<std::size_t, std::vector<std::uint64_t>> of_place_;
+  std::map<std::size_t, std::vector<std::uint64_t>> bits_of_run_;
 };
 
 /// A model that counts the passes which it is asked for.
@@ -302,7 +302,7 @@ CheckResult caches_follow_records(const CheckContext& context) {
                        std::to_string(rejected) + " rejected");
 }
 
-/// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. Where every token
+/// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. If every token
 /// has probability 1/2 each ℓ_t is log 1/2 to within 2^-44 and the double's last place.
 CheckResult cached_scores(const CheckContext& context) {
   Count count;

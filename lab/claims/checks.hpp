@@ -16,7 +16,7 @@ namespace tempera::lab {
 /// and conclude() holds the two against each other.
 struct CheckResult {
   /// What follows from the sides that were computed; nothing if nothing could be compared, or if
-  /// what the check itself stands on does not hold.
+  /// what the check itself assumes does not hold.
   std::optional<Verdict> verdict;
   std::string detail;  ///< how much was checked, or the first instance that is not so
 
@@ -76,7 +76,7 @@ std::map<std::string, Check> experiments_controls_checks();
 /// Counts instances of a claim and keeps the first that is not so; the verdict follows from them.
 class Count {
  public:
-  /// What the check itself stands on, such as a case that is not degenerate. If it does not hold,
+  /// What the check itself assumes, such as a case that is not degenerate. If it does not hold,
   /// nothing is decided.
   void require(bool holds, const std::string& what) { keep(holds, what, first_unfounded_); }
   /// One instance of the claim: of what it says within its assumption, if it has one.
@@ -88,9 +88,9 @@ class Count {
   /// the verdict `holds if`.
   void expect_without(bool holds, const std::string& what) { keep(holds, what, first_without_); }
   bool sound() const { return first_failure_.empty() && first_unfounded_.empty(); }
-  /// Where all that the claim speaks of was computed.
+  /// The verdict if all that the claim speaks of was computed.
   CheckResult finding(const std::string& unit) const { return concluded(unit, Verdict::holds); }
-  /// Where the claim speaks of every model, or every ladder, and some of them were tried.
+  /// The verdict if the claim speaks of every model, or every ladder, and some of them were tried.
   CheckResult seen(const std::string& unit) const { return concluded(unit, Verdict::seen); }
 
  private:

@@ -22,7 +22,7 @@ namespace {
 constexpr std::array<Verdict, 5> verdicts{Verdict::holds, Verdict::seen, Verdict::holds_if,
                                           Verdict::fails, Verdict::undecided};
 
-/// Of a SHA-256 in hexadecimal digits, as proofs/statements.txt has them.
+/// The length of a digest: the first digits of a SHA-256, as proofs/statements.txt has them.
 constexpr std::size_t digest_length = 16;
 
 /// Words for a message: "a, b or c".

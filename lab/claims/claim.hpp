@@ -7,7 +7,7 @@
 
 namespace tempera::lab {
 
-/// What is known of a statement, as it stands in the paper or here.
+/// What is known of a statement, as it is in the paper or here.
 enum class Verdict {
   holds,      ///< exactly
   seen,       ///< a universal statement, on every case that was tried, and not proved
@@ -22,7 +22,7 @@ const char* word_for(Verdict verdict);
 /// One claim of proofs/claims.json.
 struct Claim {
   std::string id;
-  std::string label;  ///< the paper's label or, where there is none, its section's; or tempera:…
+  std::string label;  ///< the paper's label or, if there is none, its section's; or tempera:…
   /// The paper's own words, as its source has them, and where they are printed ("Sec. 3.4, Eq.
   /// 12"); nothing of what the paper does not say: a promise or a remark of tempera's own.
   std::optional<std::string> quote;
@@ -32,11 +32,11 @@ struct Claim {
                           ///< heuristic, table value, measured elsewhere, or promise of tempera
   Verdict verdict = Verdict::holds;
   /// The cases on which it was seen, the assumption under which it holds, the smallest witness of
-  /// its failure, or why it cannot be decided; nothing where it holds.
+  /// its failure, or why it cannot be decided; nothing if it holds.
   std::optional<std::string> ground;
   /// How it is decided: exact, compiled, proved, bitwise or statistical; nothing if undecided.
   std::optional<std::string> kind;
-  std::optional<std::string> check;    ///< the check that confirms the verdict; none where proved
+  std::optional<std::string> check;    ///< the check that confirms the verdict; none if proved
   std::optional<std::string> theorem;  ///< file.theorem in proofs/
   std::optional<std::string> pinned;   ///< digest of what the theorem says, see Bindings
   std::optional<std::string> missing;  ///< what the two do not cover
@@ -63,14 +63,14 @@ struct Bindings {
   std::map<std::string, std::string> words;
 };
 
-/// Empty maps where the tree lacks the files: then nothing is bound, and no claim is confirmed.
+/// Empty maps if the tree lacks the files: then nothing is bound, and no claim is confirmed.
 Bindings read_bindings(const std::string& tree);
 
 /// The first 16 digits of the SHA-256 of all that claims.json says of the claim, one line a key, in
 /// a fixed order.
 std::string words_digest(const Claim& claim);
 
-/// Whether `theorem` (file.name) stands in proofs/ as a theorem, in a file that leaves nothing
+/// Whether `theorem` (file.name) is in proofs/ as a theorem, in a file that leaves nothing
 /// unproved. That it is proved is for `make -C proofs` to say, which ./test runs.
 bool theorem_is_stated(const std::string& tree, const std::string& theorem);
 

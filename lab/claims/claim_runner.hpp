@@ -10,7 +10,7 @@
 namespace tempera::lab {
 
 /// What became of a recorded verdict: its check confirms it now or refutes it; by proof no check
-/// does, and `make -C proofs` checks its theorem; none of them where it is undecided.
+/// does, and `make -C proofs` checks its theorem; none of them if it is undecided.
 enum class ClaimOutcome { confirmed, refuted, proof, undecided };
 
 /// "confirmed", "refuted", "proof" or "undecided": the word in JSON.
@@ -20,7 +20,7 @@ const char* word_for(ClaimOutcome outcome);
 struct ClaimResult {
   Claim claim;
   ClaimOutcome outcome = ClaimOutcome::refuted;
-  std::string detail;    ///< what the check found; empty where it is undecided
+  std::string detail;    ///< what the check found; empty if it is undecided
   double seconds = 0.0;  ///< that the check took; 0 without one
 };
 

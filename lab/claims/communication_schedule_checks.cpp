@@ -37,7 +37,7 @@ std::vector<EdgeAcceptances> menu() {
   return all;
 }
 
-std::string place(const EdgeAcceptances& a) { return "K = " + std::to_string(a.size() + 1); }
+std::string where(const EdgeAcceptances& a) { return "K = " + std::to_string(a.size() + 1); }
 
 /// 1 + R.
 Rational one_plus_rejection(const EdgeAcceptances& a) {
@@ -64,11 +64,11 @@ CheckResult return_times(const CheckContext& context) {
       const EdgeAcceptances below(a.begin(), a.begin() + static_cast<long>(k) - 1);
       count.expect(
           return_time(context.functions.of<LadderFunctions>().adj_chain(below), k - 1) == k,
-          place(a) + ": below edge " + std::to_string(k));
+          where(a) + ": below edge " + std::to_string(k));
       const EdgeAcceptances above(a.begin() + static_cast<long>(k) - 1, a.end());
       const std::size_t left = rungs - (k - 1);
       count.expect(return_time(context.functions.of<LadderFunctions>().adj_chain(above), 0) == left,
-                   place(a) + ": above edge " + std::to_string(k - 1));
+                   where(a) + ": above edge " + std::to_string(k - 1));
     }
   }
   return count.seen("mean return times");
@@ -89,11 +89,11 @@ CheckResult geometric_rejections(const CheckContext& context) {
       const Matrix downward = context.functions.of<LadderFunctions>().adj_chain(from_above);
       count.expect(
           upward(0, 0) == rejected && downward(k, k) == rejected,
-          place(a) + ": the probability of another rejection at edge " + std::to_string(k));
+          where(a) + ": the probability of another rejection at edge " + std::to_string(k));
       // The mean of the sweeps until it is left, less the one of the crossing.
       const Rational mean = 1 / (1 - upward(0, 0)) - 1;
       count.expect(mean == rejected / a[k - 1],
-                   place(a) + ": the mean at edge " + std::to_string(k));
+                   where(a) + ": the mean at edge " + std::to_string(k));
     }
   return count.seen("edges");
 }
@@ -121,7 +121,7 @@ CheckResult endpoint_stays(const CheckContext& context) {
           elsewhere[endpoint] = 0;
         }
         count.expect(chain(from, endpoint) == been,
-                     place(a) + ", from rung " + std::to_string(from + 1));
+                     where(a) + ", from rung " + std::to_string(from + 1));
       }
   }
   return count.seen("rungs and endpoints");
@@ -135,10 +135,10 @@ CheckResult up_cascades(const CheckContext& context) {
     const Matrix chain = context.functions.of<LadderFunctions>().adj_chain(a);
     Rational all = 1;
     for (const Rational& accepted : a) all *= accepted;
-    count.expect(chain(0, a.size()) == all, place(a) + ": up");
+    count.expect(chain(0, a.size()) == all, where(a) + ": up");
     for (std::size_t from = 0; from <= a.size(); ++from)
       for (std::size_t to = 0; to + 1 < from; ++to)
-        count.expect(chain(from, to) == 0, place(a) + ": down by more than one rung");
+        count.expect(chain(from, to) == 0, where(a) + ": down by more than one rung");
   }
   return count.seen("entries of sweeps");
 }
@@ -166,14 +166,14 @@ CheckResult lifted_chain(const CheckContext& context) {
         bool same = true;
         for (std::size_t y = 0; y < expected.size(); ++y)
           same = same && lifted(state(rung, layer), y) == expected[y];
-        count.expect(same, place(a) + ", rung " + std::to_string(rung));
+        count.expect(same, where(a) + ", rung " + std::to_string(rung));
       }
   }
   return count.seen("rows of lifted chains");
 }
 
 /// sec:chain-communication: with iterations of length d_ADJ and d_DEO the ratio of elapsed times is
-/// 1/2 + (d_ADJ − d_DEO)/(2 d_DEO), and DEO is faster just where d_ADJ > 2 d_DEO.
+/// 1/2 + (d_ADJ − d_DEO)/(2 d_DEO), and DEO is faster exactly if d_ADJ > 2 d_DEO.
 CheckResult elapsed_times(const CheckContext& context) {
   Count count;
   for (const EdgeAcceptances& a : menu())
@@ -183,13 +183,13 @@ CheckResult elapsed_times(const CheckContext& context) {
           adj * context.functions.of<LadderFunctions>().adj_round_trip(a).total();
       const Rational by_parity =
           deo * context.functions.of<LadderFunctions>().deo_round_trip(a).total();
-      count.expect(by_order / by_parity == Rational(1, 2) + (adj - deo) / (2 * deo), place(a));
-      count.expect((by_parity < by_order) == (adj > 2 * deo), place(a) + ": which is faster");
+      count.expect(by_order / by_parity == Rational(1, 2) + (adj - deo) / (2 * deo), where(a));
+      count.expect((by_parity < by_order) == (adj > 2 * deo), where(a) + ": which is faster");
     }
   return count.seen("elapsed times and which is the less");
 }
 
-/// sec:chain-communication, its remark: where a sweep takes c + e (K − 1) and a layer c + e, the
+/// sec:chain-communication, its remark: if a sweep takes c + e (K − 1) and a layer c + e, the
 /// ordered trip's elapsed time over K²(1 + R) stays between e/2 and c + e, the parity one's over
 /// K (1 + R) is 2 (c + e), for K to 24; from some K on DEO is the faster.
 CheckResult growth_of_times(const CheckContext& context) {
@@ -205,10 +205,10 @@ CheckResult growth_of_times(const CheckContext& context) {
     const Rational by_parity =
         (local + exchange) * context.functions.of<LadderFunctions>().deo_round_trip(a).total();
     const Rational per_square = by_order / (scale * Rational(rungs));
-    count.expect(per_square >= exchange / 2 && per_square <= local + exchange, place(a));
-    count.expect(by_parity == 2 * (local + exchange) * scale, place(a) + ": DEO");
+    count.expect(per_square >= exchange / 2 && per_square <= local + exchange, where(a));
+    count.expect(by_parity == 2 * (local + exchange) * scale, where(a) + ": DEO");
     if (by_order > by_parity) slower = true;
-    count.expect(slower == (rungs > 1 + (local + 2 * exchange) / exchange), place(a) + ": order");
+    count.expect(slower == (rungs > 1 + (local + 2 * exchange) / exchange), where(a) + ": order");
   }
   count.expect(slower, "ADJ is never the slower");
   return count.seen("elapsed times, K to 24");
@@ -242,7 +242,7 @@ CheckResult real_round_trips(const CheckContext& context) {
 }
 
 /// subsec:maximin-ladder: with weakest acceptance a the round trip takes at least K/a sweeps,
-/// reached where all others are 1, and at most K(1 + (K-1)(1-a)/a), reached where all are equal. It
+/// reached if all others are 1, and at most K(1 + (K-1)(1-a)/a), reached if all are equal. It
 /// is no order: of two ladders that with the weaker edge can be the faster.
 CheckResult weakest_edge_bounds(const CheckContext& context) {
   Count count;
@@ -257,13 +257,13 @@ CheckResult weakest_edge_bounds(const CheckContext& context) {
     return Rational(a.size() + 1) * (1 + Rational(a.size()) * (1 - weakest) / weakest);
   };
   for (const EdgeAcceptances& a : menu())
-    count.expect(at_least(a) <= trip(a) && trip(a) <= at_most(a), place(a) + ": a bound");
+    count.expect(at_least(a) <= trip(a) && trip(a) <= at_most(a), where(a) + ": a bound");
   for (std::size_t edges = 1; edges <= 6; ++edges) {
     EdgeAcceptances one(edges, Rational(1));
     one[edges / 2] = Rational(2, 7);
-    count.expect(trip(one) == at_least(one), place(one) + ": the lower bound is not reached");
+    count.expect(trip(one) == at_least(one), where(one) + ": the lower bound is not reached");
     const EdgeAcceptances equal(edges, Rational(2, 7));
-    count.expect(trip(equal) == at_most(equal), place(equal) + ": the upper is not");
+    count.expect(trip(equal) == at_most(equal), where(equal) + ": the upper is not");
   }
   const EdgeAcceptances one_weaker{Rational(1, 2), 1, 1}, all_stronger(3, Rational(3, 5));
   count.expect_without(trip(one_weaker) > trip(all_stronger),

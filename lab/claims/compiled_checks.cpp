@@ -120,13 +120,13 @@ CheckResult compiled_transformer(const CheckContext& context) {
     const auto transformer = small_transformer(3, 7, arithmetic);
     const EnumerableModel model{*transformer, {{0}, {2}}, {"a", "b", "e"}};
     for (const std::vector<double>& powers : {std::vector{4.0}, std::vector{1.0, 2.5}}) {
-      const std::string place =
+      const std::string where =
           std::string(gpu::name_of(arithmetic)) + ", K = " + std::to_string(powers.size());
       const LawReport report =
           context.functions.of<ProgramFunctions>().compiled_law(model, {2, powers, {}});
-      count.expect(report.stale_records == 0, place + ": a stale record");
+      count.expect(report.stale_records == 0, where + ": a stale record");
       for (const Real& error : {report.tv_own, report.tv_one_step}) {
-        count.expect(below(error, own_bound), place + ": " + to_scientific(error));
+        count.expect(below(error, own_bound), where + ": " + to_scientific(error));
         worst = std::max(worst, error);
       }
     }

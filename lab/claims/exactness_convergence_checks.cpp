@@ -56,7 +56,7 @@ std::vector<std::size_t> starts_among(std::size_t states) {
   return starts;
 }
 
-/// R(X, Y) >= ε Π(Y) with the paper's ε, which is positive where ω(1) is.
+/// R(X, Y) >= ε Π(Y) with the paper's ε, which is positive if ω(1) is.
 CheckResult minorization(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
@@ -96,17 +96,17 @@ CheckResult convergence(const CheckContext& context) {
       const Rational initial = context.functions.of<BoundFunctions>().total_variation(law, target);
       for (unsigned n = 1; n <= 4; ++n) {
         law = round.apply(law);
-        const std::string place = use.name + ", N = " + std::to_string(n);
+        const std::string where = use.name + ", N = " + std::to_string(n);
         const Rational bound = integer_power(left_over, n) * initial;
         const Rational joint = context.functions.of<BoundFunctions>().total_variation(law, target);
         count.expect(context.functions.of<BoundFunctions>().convergence_bound(1 - left_over, n,
                                                                               initial) == bound,
-                     place + ": the bound");
-        count.expect(joint <= bound, place + ": the ensemble");
+                     where + ": the bound");
+        count.expect(joint <= bound, where + ": the ensemble");
         for (std::size_t k = 0; k < use.powers.size(); ++k)
           count.expect(context.functions.of<BoundFunctions>().total_variation(
                            marginal(law, chain.shape(), k), chain.rung_target(k)) <= joint,
-                       place + ": rung " + std::to_string(k + 1));
+                       where + ": rung " + std::to_string(k + 1));
       }
     }
   }

@@ -45,7 +45,7 @@ FixedHorizonSpace four_state_space(std::size_t horizon) {
 
 /// sec:ladder-design, its remark: "ADJ's sequential communication overhead grows quadratically with
 /// the number of replicas, compared to the DEO's linear scaling". A trip of ADJ executes K - 1
-/// exchanges in turn in each sweep, one of DEO one in each layer. Where R stays bounded the first
+/// exchanges in turn in each sweep, one of DEO one in each layer. If R stays bounded the first
 /// is between K² / 2 and 2 K² and the second 4 K. At the remark's own constant acceptance R grows
 /// with K, and the two are K²(K - 1) and 2 K² at acceptance 1/2.
 CheckResult growth_at_constant(const CheckContext& context) {
@@ -277,7 +277,7 @@ CheckResult smaller_than_uniform(const CheckContext& context) {
 }
 
 /// thm:fixed-horizon-convergence, its proof: if ε = 1 one local sweep has law Π. It is 1 at T = 1,
-/// where the proposal is the target.
+/// if the proposal is the target.
 CheckResult one_sweep_is_exact(const CheckContext& context) {
   Count count;
   for (const ShippedUse& use : context.uses) {
@@ -334,26 +334,26 @@ CheckResult gamma_acceptances(const CheckContext& context) {
     const auto accepted = [&](const Rational& lower, const Rational& upper) -> Rational {
       return context.functions.of<LadderFunctions>().gamma_acceptance(shape, lower, upper);
     };
-    const std::string place = "shape " + std::to_string(shape);
+    const std::string where = "shape " + std::to_string(shape);
     // The spread is √c / α: the variance of the energy at α, from its moments.
     for (const Rational& alpha : {Rational(1), Rational(5, 2)})
       count.expect(context.functions.of<LadderFunctions>().gamma_variance(shape, alpha) ==
                        shape / (alpha * alpha),
-                   place + ": the spread");
+                   where + ": the spread");
     for (const Rational& ratio : {Rational(3, 2), Rational(2), Rational(5)}) {
       for (const Rational& lower : {Rational(17, 10), Rational(3), Rational(1, 3)})
         count.expect(accepted(lower, lower * ratio) == accepted(1, ratio),
-                     place + ", ratio " + to_string(ratio));
+                     where + ", ratio " + to_string(ratio));
       count.expect(accepted(1, ratio) > accepted(1, ratio + Rational(1, 8)),
-                   place + ": it does not fall at " + to_string(ratio));
+                   where + ": it does not fall at " + to_string(ratio));
     }
     // 1, 2, 4, 8 is equi-accepting, and no other middle rungs of quarters are.
     count.expect(accepted(1, 2) == accepted(2, 4) && accepted(2, 4) == accepted(4, 8),
-                 place + ": the geometric ladder");
+                 where + ": the geometric ladder");
     for (int i = 5; i < 16; ++i) {
       const Rational middle(i, 4);
       count.expect((accepted(1, middle) == accepted(middle, 4)) == (middle == 2),
-                   place + ", middle " + to_string(middle));
+                   where + ", middle " + to_string(middle));
     }
   }
   return count.finding("acceptances and spreads of Gamma laws");

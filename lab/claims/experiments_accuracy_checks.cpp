@@ -77,10 +77,10 @@ CheckResult outperforms_samplers(const CheckContext& context) {
                    for (const auto& [row, unused] : table.groups.at(group)) {
                      if (row == "PPT" || row == "GRPO") continue;
                      const Rational& other = table.entry(group, row, column);
-                     const std::string place = group + ", " + column + ": " + row;
-                     count.expect(ours >= other, place);
+                     const std::string where = group + ", " + column + ": " + row;
+                     count.expect(ours >= other, where);
                      count.expect_without(ours > other,
-                                          place + " has " + to_decimal(other, 1) + " too");
+                                          where + " has " + to_decimal(other, 1) + " too");
                    }
                  });
   });
@@ -310,13 +310,13 @@ CheckResult largest_margins(const CheckContext& context) {
           const Rational margin = ours - best_other(table, group, column);
           const bool small = group == "Qwen3-4B";
           const Rational largest = small ? Rational(5) : Rational(43, 10);
-          const std::string place = group + ", " + column;
+          const std::string where = group + ", " + column;
           if (column == (small ? "AIME 24&25" : "LCB v5")) {
-            count.expect(margin == largest, place);
+            count.expect(margin == largest, where);
             return;
           }
-          count.expect(margin <= largest, place);
-          count.expect_without(margin < largest, place + ": " + to_decimal(margin, 1) + " too");
+          count.expect(margin <= largest, where);
+          count.expect_without(margin < largest, where + ": " + to_decimal(margin, 1) + " too");
         });
   });
 }

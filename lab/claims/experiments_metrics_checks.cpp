@@ -19,7 +19,7 @@ namespace {
 using namespace reference;
 
 /// sec:hyperparameter-configuration: ESS of normalised weights is their inverse sum of squares; it
-/// is at most N, just where all are equal, and at least 1, just where one has all.
+/// is at most N, exactly if all are equal, and at least 1, exactly if one has all.
 CheckResult ess_range(const CheckContext& context) {
   Count count;
   for (unsigned n = 1; n <= 5; ++n)
@@ -77,7 +77,7 @@ CheckResult smallest_weight_variance(const CheckContext& context) {
   return count.seen("proposals at rows");
 }
 
-/// Diagnostic metrics: the confidence is at most 0, each position's term being so, and 0 just where
+/// Diagnostic metrics: the confidence is at most 0, each position's term being so, and 0 exactly if
 /// the next token is certain.
 CheckResult confidence_at_most_zero(const CheckContext& context) {
   Count count;
@@ -95,7 +95,7 @@ CheckResult confidence_at_most_zero(const CheckContext& context) {
 }
 
 /// The greatest of the counts, and among the answers with it the greatest of the products, both
-/// found by trying every answer; nothing where two have both.
+/// found by trying every answer; nothing if two have both.
 std::optional<std::size_t> voted(const std::vector<std::size_t>& answers,
                                  const std::vector<Rational>& likelihoods) {
   std::vector<std::size_t> winners;

@@ -65,13 +65,13 @@ CheckResult taken_together(const CheckContext& context) {
       for (const std::string& column : traces.columns) {
         const Rational& ours = traces.entry(model, "PPT", column);
         const Rational& samples = traces.entry(model, "Best-of-N", column);
-        const std::string place = model + ", " + column;
+        const std::string where = model + ", " + column;
         count.expect(ours > traces.entry(model, "Uncoupled ladder", column),
-                     place + ": no exchange");
+                     where + ": no exchange");
         if (column.find("Vote") == std::string::npos)
-          count.expect(ours > samples, place + ": Best-of-N");
+          count.expect(ours > samples, where + ": Best-of-N");
         else
-          count.expect_without(ours > samples, place + ": " + to_decimal(ours, 1) +
+          count.expect_without(ours > samples, where + ": " + to_decimal(ours, 1) +
                                                    " against Best-of-N's " +
                                                    to_decimal(samples, 1));
       }
@@ -185,14 +185,14 @@ CheckResult clearest_for_qwen3(const CheckContext& context) {
                 [&](const std::string& group, const std::string& column, const Rational& ours,
                     const Rational& best) {
                   const Rational margin = ours - best;
-                  const std::string place = group + ", " + column;
+                  const std::string where = group + ", " + column;
                   if (group == "Qwen3-4B" && column == aime) {
-                    count.expect(margin == largest, place);
+                    count.expect(margin == largest, where);
                   } else {
-                    count.expect(margin < largest, place);
+                    count.expect(margin < largest, where);
                     if (group != "Qwen3-4B" && group != "Qwen3-8B")
                       count.expect_without(margin <= of_larger,
-                                           place + " has " + to_decimal(margin, 1) +
+                                           where + " has " + to_decimal(margin, 1) +
                                                ", Qwen3-8B at most " + to_decimal(of_larger, 1));
                   }
                 });

@@ -57,16 +57,16 @@ CheckResult output_rung_fixed(const CheckContext& context) {
     std::set<std::map<std::vector<Token>, Rational>> laws_of_answers;
     std::map<std::vector<std::vector<gpu::TokenId>>, Rational> records_of_first;
     for (std::size_t k = 0; k < by_output.size(); ++k) {
-      const std::string place = use.name + ", k* = " + std::to_string(k + 1);
+      const std::string where = use.name + ", k* = " + std::to_string(k + 1);
       std::map<std::vector<std::vector<gpu::TokenId>>, Rational> records;
       std::map<std::vector<Token>, Rational> answers;
       for (const auto& [outcome, probability] : by_output[k]) {
-        count.expect(outcome.answer == outcome.records.at(k), place + ": another rung's record");
+        count.expect(outcome.answer == outcome.records.at(k), where + ": another rung's record");
         records[outcome.records] += probability;
         answers[{outcome.answer.begin(), outcome.answer.end()}] += probability;
       }
       if (k == 0) records_of_first = records;
-      count.expect(records == records_of_first, place + ": k* decides of the records");
+      count.expect(records == records_of_first, where + ": k* decides of the records");
       laws_of_answers.insert(answers);
     }
     count.expect(laws_of_answers.size() == by_output.size(), use.name + ": k* makes no difference");
@@ -129,7 +129,7 @@ CheckResult reopened_records(const CheckContext& context) {
 }
 
 /// subsec:implementation-local: a restart just at τ can put another terminal token in the place of
-/// the one that stands there; one behind it leaves the record as it is.
+/// the one that is there; one after it leaves the record as it is.
 CheckResult ending_replaced(const CheckContext& context) {
   Count count;
   std::size_t replaced = 0;
@@ -158,7 +158,7 @@ CheckResult ending_replaced(const CheckContext& context) {
     }
   }
   count.expect(replaced > 0, "no terminal token is replaced");
-  return count.seen("restarts behind an end, and " + std::to_string(replaced) + " replacements");
+  return count.seen("restarts after an end, and " + std::to_string(replaced) + " replacements");
 }
 
 /// Fixed Horizon vs One-Way Truncation: refinement can turn a censored record into a terminated
@@ -216,7 +216,7 @@ CheckResult tokens_grow(const CheckContext& context) {
 }
 
 /// eq:theory-absorbing-law: over all sequences of T tokens and paddings the rule's product is the
-/// likelihood of the record that the sequence writes down, and zero where it writes none: a padding
+/// likelihood of the record that the sequence writes down, and zero if it writes none: a padding
 /// before the end, another token after it.
 CheckResult invalid_constructions(const CheckContext& context) {
   Count count;

@@ -12,7 +12,7 @@
 namespace tempera::lab {
 
 /// A finite model, ladder and schedule on which the definitions proved in proofs/ are compared with
-/// reference/. The cases stand in proofs/join.json, and for Coq in proofs/cases/join_cases.v.
+/// reference/. The cases are in proofs/join.json, and for Coq in proofs/cases/join_cases.v.
 struct JoinCase {
   std::string name;
   reference::FiniteModel model;

@@ -178,7 +178,7 @@ CheckResult variance_vanishes(const CheckContext& context) {
   return count.finding("variances at powers 1, 8 and 256");
 }
 
-/// sec:appendix-ladder-design: where U is constant all targets are one, and every swap is accepted.
+/// sec:appendix-ladder-design: if U is constant all targets are one, and every swap is accepted.
 CheckResult constant_energy(const CheckContext& context) {
   const FixedHorizonSpace space(
       parse_finite_model(R"({"name": "fair", "vocabulary": ["a", "b", "e"], "terminal": ["e"],
@@ -349,7 +349,7 @@ Rational greatest_ratio(const FunctionsUnderTest& functions, const Law& p0, unsi
 /// a factor q between the powers of the range. The rung that divides the distance at the share u
 /// divides the range, or its logarithm, at a share s, and with m and M the mean weights below and
 /// above it s m / (s m + (1-s) M) = u. As m/M is within [1/q, q], s is between u/(u + (1-u) q) and
-/// u q/(u q + 1-u), which is within (sqrt q - 1)/(sqrt q + 1) of u. The rung lies between two
+/// u q/(u q + 1-u), which is within (sqrt q - 1)/(sqrt q + 1) of u. The rung is between two
 /// powers just if the distances to them from below are less and more than u of the whole.
 CheckResult near_flat_curves(const CheckContext& context) {
   constexpr unsigned cells = 96;

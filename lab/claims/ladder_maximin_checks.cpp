@@ -60,7 +60,7 @@ std::vector<Template> templates() {
 }
 
 /// eq:arithmetic-geometric-ladders: the template is its formula, and its neighbours are equally far
-/// apart: by their difference where the spread is constant, by their ratio where it is 1/α.
+/// apart: by their difference if the spread is constant, by their ratio if it is 1/α.
 CheckResult ladder_templates(const CheckContext& context) {
   Count count;
   for (const Template& expected : templates()) {

@@ -117,19 +117,19 @@ CheckResult gap_at_most_base(const CheckContext& context) {
       const Law target = power_target(space, alpha);
       Matrix kernel =
           context.functions.of<KernelFunctions>().fixed_horizon_kernel(space, alpha, restart);
-      const std::string place = use.name + ", power " + std::to_string(power);
+      const std::string where = use.name + ", power " + std::to_string(power);
       if (power == 1)
         count.expect(context.functions.of<KernelFunctions>().eigenvalues_above(kernel, target,
                                                                                lambda) == 1 &&
                          context.functions.of<KernelFunctions>().eigenvalues_above(
                              kernel, target, lambda - grain) > 1,
-                     place + ": the second eigenvalue");
+                     where + ": the second eigenvalue");
       for (std::size_t x = 0; x < space.size(); ++x)
         for (std::size_t y = 0; y < space.size(); ++y) kernel(x, y) *= -1;
       count.expect(space.size() - context.functions.of<KernelFunctions>().eigenvalues_above(
                                       kernel, target, -lambda) >=
                        2,
-                   place);
+                   where);
     }
   }
   return count.seen("kernels, powers 1, 2, 3 and 5");
@@ -343,10 +343,10 @@ CheckResult swaps_accelerate(const CheckContext& context) {
     brackets.push_back(context.functions.of<KernelFunctions>().second_eigenvalue(
         context.functions.of<KernelFunctions>().fixed_horizon_kernel(space, alpha, restart),
         power_target(space, alpha), 16));
-    const std::string place = std::to_string(levels) + " levels";
+    const std::string where = std::to_string(levels) + " levels";
     if (levels > 1)
       count.expect(4 * (1 - brackets[levels - 1].lower) < 3 * (1 - brackets[levels - 2].upper),
-                   place + ": the single chain's gap");
+                   where + ": the single chain's gap");
     if (levels > 2) continue;
     const ParallelTempering chain(space, parse_ladder("1,8", "ladder"), restart);
     const FactoredKernel rounds =
@@ -357,7 +357,7 @@ CheckResult swaps_accelerate(const CheckContext& context) {
       bool covered = true;
       for (std::size_t to = 0; to < target.size(); ++to)
         covered = covered && 4 * after[to] >= target[to];
-      count.expect(covered, place + ": the ladder from " + std::to_string(from));
+      count.expect(covered, where + ": the ladder from " + std::to_string(from));
     }
   }
   CheckResult finding = count.finding("");

@@ -9,7 +9,7 @@
 
 namespace tempera::lab {
 
-/// A table of the paper as it is printed: groups of rows, an entry of nothing where it has a dash.
+/// A table of the paper as it is printed: groups of rows, an entry of nothing if it has a dash.
 struct PaperTable {
   using Row = std::vector<std::optional<reference::Rational>>;
   std::vector<std::string> columns;

@@ -36,13 +36,13 @@ CheckResult compiled_draw_moves(const CheckContext& context) {
       by_host.rows = gpu::make_host_row_lottery;
       QuestionKernels compiled(space, ladder, through_ptx);
       QuestionKernels host(space, ladder, by_host);
-      const std::string place = std::string(name) + ", K = " + std::to_string(ladder.rungs());
+      const std::string where = std::string(name) + ", K = " + std::to_string(ladder.rungs());
       for (gpu::Rung k = 0; k < ladder.rungs(); ++k)
         count.expect(compiled.local_move(k) == host.local_move(k),
-                     place + ": local moves of rung " + std::to_string(k + 1));
+                     where + ": local moves of rung " + std::to_string(k + 1));
       for (gpu::Rung k = 0; k + 1 < ladder.rungs(); ++k)
-        count.expect(compiled.swap(k) == host.swap(k), place + ": swaps");
-      count.expect(compiled.stale_records() == 0, place + ": a stale record");
+        count.expect(compiled.swap(k) == host.swap(k), where + ": swaps");
+      count.expect(compiled.stale_records() == 0, where + ": a stale record");
     }
   }
   return count.finding("matrices and caches");
@@ -55,7 +55,7 @@ CheckResult compiled_draw_programs(const CheckContext& context) {
   Count count;
   const reference::FiniteModel* model = model_named(context, "several_terminals.json", count);
   if (model == nullptr) return count.finding("laws, token counts and caches");
-  const auto walk = [&](const std::string& place, Program program, std::size_t batch,
+  const auto walk = [&](const std::string& where, Program program, std::size_t batch,
                         const ProgramQuestion& question) {
     const FiniteLogits logits(*model);
     const gpu::Ladder ladder({question.powers.begin(), question.powers.end()});
@@ -64,14 +64,14 @@ CheckResult compiled_draw_programs(const CheckContext& context) {
                           Cuts::at_every_round, batch, std::move(rows));
     };
     const WalkedProgram host = through(gpu::make_host_row_lottery());
-    count.require(host.law.size() > 1, place + " has one outcome");
+    count.require(host.law.size() > 1, where + " has one outcome");
     try {
       const WalkedProgram compiled = through(context.functions.of<ProgramFunctions>().ptx_rows());
-      count.expect(compiled.law == host.law, place);
-      count.expect(compiled.decode_tokens == host.decode_tokens, place + ": its decode tokens");
-      count.expect(compiled.stale_records == 0, place + ": a stale record");
+      count.expect(compiled.law == host.law, where);
+      count.expect(compiled.decode_tokens == host.decode_tokens, where + ": its decode tokens");
+      count.expect(compiled.stale_records == 0, where + ": a stale record");
     } catch (const NotEnumerable& error) {
-      count.expect(false, place + ": " + error.what());
+      count.expect(false, where + ": " + error.what());
     }
   };
   for (const auto schedule : {gpu::Schedule::adj, gpu::Schedule::deo}) {

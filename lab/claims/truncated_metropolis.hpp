@@ -17,7 +17,7 @@ reference::Matrix truncated_metropolis(const reference::ComparisonSpace& space,
                                        const reference::Power& power);
 
 /// The kernel whose restart position is uniform on 1..len(x), its acceptance ratio times
-/// τ(x)/τ(y), where τ of a record without a terminal token counts as `censored`
+/// τ(x)/τ(y), if τ of a record without a terminal token counts as `censored`
 /// (subsec:implementation-local).
 reference::Matrix restart_through_tau(const reference::FixedHorizonSpace& space,
                                       const reference::Power& power, std::size_t censored);

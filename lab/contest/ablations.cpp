@@ -43,11 +43,11 @@ std::vector<Power> whole_powers(const Ladder& ladder) {
 reference::EdgeQuality acceptance_on(const reference::FixedHorizonSpace& space) {
   return [&space, known = std::map<std::pair<Rational, Rational>, Rational>{}](
              const Power& lower, const Power& upper) mutable {
-    const auto [place, is_new] = known.try_emplace({lower.value(), upper.value()});
+    const auto [entry, is_new] = known.try_emplace({lower.value(), upper.value()});
     if (is_new)
-      place->second = reference::expected_swap_acceptance(power_target(space, lower),
+      entry->second = reference::expected_swap_acceptance(power_target(space, lower),
                                                           power_target(space, upper));
-    return place->second;
+    return entry->second;
   };
 }
 

@@ -22,7 +22,7 @@ struct Ablation {
 /// For K rungs the ladder of whole powers is taken whose weakest swap is accepted most, as many
 /// rungs, at most 5, as have 4,096 joint states; the rungs of ladders are whole powers, the random
 /// ladder's row the mean over all of them. `done` is told how many of the seven are done.
-/// @throw BadInput as compare_exactly, and where the ladder does not begin and end with
+/// @throw BadInput as compare_exactly, and if the ladder does not begin and end with
 /// whole powers
 std::vector<Ablation> ablations(const reference::FiniteModel& model,
                                 const ExactComparisonSettings& settings,

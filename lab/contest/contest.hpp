@@ -16,11 +16,11 @@ namespace tempera::lab {
 /// One sampler at one effort, from its definition alone.
 struct ExactRow {
   std::string sampler;  ///< as `tempera sample --sampler` knows it, and the schedule of ppt
-  std::string effort;   ///< "2 rounds", "N = 5"; empty where there is nothing to choose
+  std::string effort;   ///< "2 rounds", "N = 5"; empty if there is nothing to choose
   reference::Rational decode_tokens;  ///< expected, proposals included
   reference::Rational tv;             ///< of the answer's law from π_α, α the sharpest power
   Real log_likelihood;                ///< E log p0 of the answer
-  /// That the answer is in the model's answer set; nothing where the model names none.
+  /// That the answer is in the model's answer set; nothing if the model names none.
   std::optional<reference::Rational> answer_probability;
   reference::Rational open_probability;  ///< that it ends without a terminal token
   /// Whether it takes as many tokens as PPT with ordered sweeps, or a choice of effort could not
@@ -65,7 +65,7 @@ class Contest {
   std::size_t block_;
   std::size_t local_moves_;
   reference::FixedHorizonSpace space_;
-  reference::ComparisonSpace wider_;  ///< where the truncating sampler's answers lie
+  reference::ComparisonSpace wider_;  ///< where the truncating sampler's answers are
   reference::Power power_;
   reference::Law target_;
 };

@@ -49,7 +49,7 @@ std::string particles_text(std::size_t count) { return "N = " + std::to_string(c
 struct Contender {
   std::string sampler;
   std::function<ExactRow(std::size_t)> run;
-  std::string (*effort)(std::size_t);  ///< none where there is nothing to choose
+  std::string (*effort)(std::size_t);  ///< none if there is nothing to choose
   enum class Chooses {
     nothing,
     effort,   ///< the least that takes the tokens of PPT
@@ -60,8 +60,8 @@ struct Contender {
   std::map<std::size_t, ExactRow> known = {};
 
   const ExactRow& at(std::size_t amount) {
-    const auto [place, is_new] = known.try_emplace(amount);
-    ExactRow& row = place->second;
+    const auto [entry, is_new] = known.try_emplace(amount);
+    ExactRow& row = entry->second;
     if (!is_new) return row;
     row = run(amount);
     row.sampler = sampler;
@@ -144,7 +144,7 @@ ExactComparisonSettings chosen(const reference::FiniteModel& model,
                                const ExactComparisonSettings& settings) {
   ExactComparisonSettings all = settings;
   if (all.horizon == 0) all.horizon = chosen_horizon(model, all.ladder.rungs());
-  if (all.block == 0) all.block = gpu::default_exact_block(all.horizon);
+  if (all.block == 0) all.block = gpu::defaults::exact_block(all.horizon);
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/session/defaults.hpp"
 #include "lab/contest/contest.hpp"
 
 namespace tempera::lab {
@@ -12,11 +13,11 @@ namespace tempera::lab {
 /// What an exact comparison asks of the samplers on one finite model.
 struct ExactComparisonSettings {
   std::size_t horizon = 0;  ///< T; 0: the longest up to 4 whose joint states are few enough
-  std::size_t block = 0;    ///< B; 0: gpu::default_exact_block
+  std::size_t block = 0;    ///< B; 0: gpu::defaults::exact_block
   reference::Ladder ladder;
-  std::size_t rounds = 1;       ///< of PPT, in each stage
-  std::size_t local_moves = 1;  ///< of each rung, in each round
-  std::size_t sweeps = 1;       ///< in each round
+  std::size_t rounds = gpu::defaults::exact_rounds;      ///< of PPT, in each stage
+  std::size_t local_moves = gpu::defaults::local_moves;  ///< of each rung, in each round
+  std::size_t sweeps = gpu::defaults::sweeps;            ///< in each round
   /// Curves follow PPT to this multiple of its rounds, and the others to the tokens that it then
   /// takes; 0: no curves.
   std::size_t curve_multiple = 0;
@@ -28,7 +29,7 @@ std::string rounds_text(std::size_t rounds);
 /// One sampler at efforts that grow.
 struct ExactCurve {
   std::string sampler;
-  std::vector<ExactRow> rows;  ///< by their decode tokens; one where there is nothing to choose
+  std::vector<ExactRow> rows;  ///< by their decode tokens; one if there is nothing to choose
 };
 
 struct ExactComparison {

@@ -42,7 +42,7 @@ struct KernelFigures {
   /// n + 1, mixed so that the expected decode tokens are just the budget.
   reference::Rational tv;
   std::size_t moves = 0;  ///< that n
-  /// 1 − the second largest eigenvalue; of one rung, where there are at most gap_limit records.
+  /// 1 − the second largest eigenvalue; of one rung, if there are at most gap_limit records.
   std::optional<reference::Bracket> gap;
 };
 

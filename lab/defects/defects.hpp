@@ -10,7 +10,7 @@ namespace tempera::lab {
 
 // Five published mistakes, each one line of the sampler gone wrong. They exist to be caught.
 
-/// The current record's tail is sliced to the proposal's length, as if what lies behind cost
+/// The current record's tail is sliced to the proposal's length, as if what is after cost
 /// nothing.
 struct SlicedTail : gpu::PaperRules {
   static double local_log_ratio(const gpu::Record& x, const gpu::Record& y, std::size_t r,

@@ -23,12 +23,12 @@ struct Counterexample {
 /// move q by at most |V| · 2^-44 for each of T tokens (half a ticket each, or max(1, ·)), the
 /// ratio's double arithmetic by less than 2T · 8 · 2^-53 · 64 of it, and acceptance rounds by
 /// 2^-62: together below 1e-11 for T <= 32 and |V| <= 4, the largest that is checked. An entry P(x,
-/// y) itself may be further off where π(x) is tiny: there the proposal is not g but the tickets',
+/// y) itself may be further off if π(x) is tiny: there the proposal is not g but the tickets',
 /// and the ratio follows the tickets.
 inline constexpr double flow_bound = 1e-11;
 
 /// Holds the sound kernels of production, every rung and edge, against reference/ on the model that
-/// its own float32 logits define. Nothing where all flows agree to flow_bound and no record is
+/// its own float32 logits define. Nothing if all flows agree to flow_bound and no record is
 /// stale.
 std::optional<Counterexample> check_kernels(const EnumerableModel& model, std::size_t horizon,
                                             const std::vector<double>& powers);

@@ -13,7 +13,7 @@ using reference::TokenRow;
 
 Rational q(int a, int b) { return Rational(a) / Rational(b); }
 
-/// The smallest entry in which two kernels differ; nothing where they agree.
+/// The smallest entry in which two kernels differ; nothing if they agree.
 std::optional<ShownPair> difference_of(const JudgedKernel& kernel, const JudgedKernel& said_to_be,
                                        const JudgedCase& judged) {
   std::optional<ShownPair> found;

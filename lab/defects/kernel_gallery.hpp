@@ -24,7 +24,7 @@ struct PlantedDefect {
 PlantedDefect planted(const std::string& name, const std::string& description,
                       const std::function<void(SmallMove&)>& plant);
 
-/// The defects of one local move, of rounds on several rungs, and of what stands around them.
+/// The defects of one local move, of rounds on several rungs, and of what is around them.
 std::vector<PlantedDefect> planted_in_moves();
 std::vector<PlantedDefect> planted_in_rounds();
 std::vector<PlantedDefect> planted_around();
@@ -55,11 +55,11 @@ struct DefectFound {
   std::size_t horizon = 0;     ///< on it
   std::string counterexample;  ///< the smallest, with its fractions
   double seconds = 0.0;        ///< to catch it and to make it small
-  /// Nothing where no pair of states shows it: a kernel that is balanced and does not reach all.
+  /// Nothing if no pair of states shows it: a kernel that is balanced and does not reach all.
   std::optional<ShownPair> pair = {};
 };
 
-/// Judges the kernel, and shrinks the model where it fails.
+/// Judges the kernel, and shrinks the model if it fails.
 DefectFound hunt(const PlantedDefect& defect);
 
 /// The defects planted in production's own kernels (gallery.hpp), as they are found on the shipped

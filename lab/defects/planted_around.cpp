@@ -1,4 +1,4 @@
-// Defects of what stands around the moves: texts, models, blocks, and samplers that weigh.
+// Defects of what is around the moves: texts, models, blocks, and samplers that weigh.
 #include <algorithm>
 
 #include "lab/defects/kernel_gallery.hpp"
@@ -81,7 +81,7 @@ TokenRow stretched(const TokenRow& row, std::size_t t, std::size_t length) {
 }
 
 /// Two particles of PowerSMC, resampled after every token. The row holds, for every record, the
-/// expectation of Ẑ where it is picked at the end: p0^α up to proportion, whatever the number of
+/// expectation of Ẑ if it is picked at the end: p0^α up to proportion, whatever the number of
 /// particles, if each resampling passes its mean weight on to Ẑ and begins at weight 1 again.
 JudgedKernel two_particles(bool resets_weights) {
   return [resets_weights](const JudgedCase& judged, const JudgedState&) {

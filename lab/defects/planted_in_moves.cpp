@@ -51,8 +51,8 @@ TokenRow cut(const TokenRow& row, std::size_t most, const Rational& share) {
 std::vector<PlantedDefect> of_restarts() {
   return {
       planted("tail slice",
-              "the current record's scores are sliced to the proposal's length, as if what lies "
-              "behind cost nothing",
+              "the current record's scores are sliced to the proposal's length, as if what is "
+              "after it cost nothing",
               [](SmallMove& move) {
                 move.ratio = [](const JudgedCase& judged, const Tokens& x, const Tokens& y,
                                 std::size_t kept, const Power& power) {

@@ -150,7 +150,7 @@ std::vector<PlantedDefect> of_rounds() {
               [](SmallRound& round) {
                 round.move = [](const JudgedCase& judged, JudgedState& state, std::size_t k,
                                 gpu::Lottery& lottery) {
-                  // The caches stand as before the exchange: each holds the other's tokens.
+                  // The caches are as before the exchange: each holds the other's tokens.
                   const Tokens cached = state[state.size() - 1 - k];
                   SmallMove move;
                   move.tickets = [&](const JudgedCase& at, const Tokens& prefix,

@@ -53,12 +53,12 @@ struct SmallRound {
 
 /// p0(· | prefix).
 const reference::TokenRow& row_after(const JudgedCase& judged, std::span<const reference::Token>);
-/// p0(record); 0 where a token has probability 0 or follows a terminal one.
+/// p0(record); 0 if a token has probability 0 or follows a terminal one.
 Rational likelihood_of(const JudgedCase& judged, const Tokens& record);
 /// Π_{t >= kept} p0(x_t | x_{<t})^α / g(x_t).
 Rational weight_of(const JudgedCase& judged, const Tokens& record, std::size_t kept,
                    const reference::Power& power);
-/// Probability of the tokens behind `kept` under rows that are given up to proportion.
+/// Probability of the tokens after `kept` under rows that are given up to proportion.
 Rational probability_of(const Tokens& record, std::size_t kept,
                         const std::function<reference::TokenRow(const Tokens& prefix)>& tickets);
 /// Π_{t >= kept} p0(x_t | x_{<t})^α.

@@ -13,7 +13,7 @@ using gpu::Picture;
 
 constexpr double cell_width = 440.0;
 constexpr double cell_height = 330.0;
-constexpr double least_shown = 1e-6;  // of a distance; what is less lies at the foot
+constexpr double least_shown = 1e-6;  // of a distance; what is less is at the foot
 constexpr double key_line = 22.0;
 
 constexpr Panel panel_in_cell{78.0, 40.0, 346.0, 232.0};

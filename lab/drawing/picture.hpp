@@ -6,11 +6,11 @@
 
 namespace tempera::gpu {
 
-/// The text as it may stand in XML or HTML, in an attribute too: &, <, > and quotes by their names,
+/// The text as it may be in XML or HTML, in an attribute too: &, <, > and quotes by their names,
 /// control characters as spaces.
 std::string escaped(const std::string& text);
 
-/// A number as printf writes it: "%.2f" where no other format is named.
+/// A number as printf writes it: "%.2f" if no other format is named.
 std::string in_decimal(double value, const char* format = "%.2f");
 
 /// A step of 1, 2 or 5 times a power of ten that cuts a range into at most `parts` or so.
@@ -19,7 +19,7 @@ double nice_step(double range, double parts);
 /// The colours of a picture, as CSS writes them.
 struct Inks {
   std::string text, axis, grid;
-  std::string background;           ///< empty: what lies behind shows through
+  std::string background;           ///< empty: what is after shows through
   std::vector<std::string> curves;  ///< at least one
 
   /// The k-th curve's, the first again after the last.
@@ -50,7 +50,7 @@ class Picture {
   /// The whole picture, <svg> to </svg>.
   std::string end() const { return svg_ + "</svg>\n"; }
 
-  /// more: further attributes of the element, as they stand in it
+  /// more: further attributes of the element, as they are in it
   void text(double x, double y, const std::string& words, const std::string& anchor = "start",
             const std::string& more = "");
   void line(double x1, double y1, double x2, double y2, const std::string& stroke, double width,
@@ -63,7 +63,7 @@ class Picture {
   void mark(Mark shape, double x, double y, const std::string& colour);
   void curve(const std::vector<std::pair<double, double>>& points, const std::string& stroke,
              const std::string& more = "");
-  /// Where the reader's system is dark, each colour of the picture's is replaced by that of `dark`
+  /// If the reader's system is dark, each colour of the picture's is replaced by that of `dark`
   /// in its place; a viewer without style sheets shows the picture's own.
   void darken(const Inks& dark);
 

@@ -48,7 +48,7 @@ void draw_index_process(Picture& picture, const RunTraces& run,
   picture.x_ticks(index_panel, sample.size() - 1, rounds_name);
   mark_stages(picture, index_panel, sample);
   for (std::size_t replica = 1; replica <= rungs; ++replica) {
-    // Beside each other where they share no rung; a little apart, so that exchanges can be seen.
+    // Beside each other if they share no rung; a little apart, so that exchanges can be seen.
     const double shift = (share_of(replica - 1, rungs) - 0.5) * 0.3 / static_cast<double>(rungs);
     std::vector<std::pair<double, double>> points;
     for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -69,9 +69,9 @@ void draw_acceptances(Picture& picture, const RunTraces& run) {
     picture.y_tick(acceptance_panel, share, in_decimal(share));
   const std::size_t bars = run.moves.size() + run.swaps.size();
   const double slot = acceptance_panel.width / static_cast<double>(bars);
-  const auto draw = [&](std::size_t place, const AcceptanceCount& count, const std::string& fill,
+  const auto draw = [&](std::size_t index, const AcceptanceCount& count, const std::string& fill,
                         const std::string& name) {
-    const double left = acceptance_panel.left + static_cast<double>(place) * slot;
+    const double left = acceptance_panel.left + static_cast<double>(index) * slot;
     const double share =
         count.tried == 0 ? 0.0
                          : static_cast<double>(count.accepted) / static_cast<double>(count.tried);

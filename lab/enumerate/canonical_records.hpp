@@ -11,7 +11,7 @@
 namespace tempera::lab {
 
 /// The records of a model as they are when computed from the prompt on and scored: what every
-/// record that a program leaves behind is held against, bit for bit. Where all agree, a record's
+/// record that a program leaves is compared with, bit for bit. If all agree, a record's
 /// future is a function of its tokens.
 class CanonicalRecords {
  public:
@@ -22,7 +22,7 @@ class CanonicalRecords {
   /// A record of these tokens at this horizon, with a cache of its own.
   gpu::Record copy(const std::vector<gpu::TokenId>& tokens, std::size_t horizon);
 
-  /// What of a record is not its own: "scores" or "cache" for each; nothing where all is.
+  /// What of a record is not its own: "scores" or "cache" for each; nothing if all is.
   std::vector<std::string> stale_parts(const gpu::Record& record);
 
   /// For the engines of the programs whose records these are. Another one scores the fresh records,

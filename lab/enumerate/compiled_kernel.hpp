@@ -16,7 +16,7 @@ namespace tempera::lab {
 
 using reference::Matrix;
 
-/// A record that a kernel left behind with something other than its own in its scores or its cache.
+/// A record that a kernel left over with something other than its own in its scores or its cache.
 struct StaleRecord {
   std::size_t x;     ///< the state that a local move left, or that rung k held before a swap
   std::size_t y;     ///< the state that a local move reached, or that rung k + 1 held
@@ -30,8 +30,8 @@ using NoInterceptor = gpu::Lottery&;
 /// its floating point, caches and forks included.
 ///
 /// Every state is entered as a freshly scored record, and every outcome is compared, bit for bit,
-/// with the freshly scored record of its tokens. Where all agree, a record's future depends on its
-/// tokens alone, and the matrices are the exact law of the program; where one does not, it is in
+/// with the freshly scored record of its tokens. If all agree, a record's future depends on its
+/// tokens alone, and the matrices are the exact law of the program; if one does not, it is in
 /// stale().
 ///
 /// Interceptor: what is between the program and the lottery that enumerates it; it is made from

@@ -30,10 +30,10 @@ struct Rest : gpu::Position {
   }
 };
 
-/// Stands behind the unfinished moves of a rung in the key of a state.
+/// Follows the unfinished moves of a rung in the key of a state.
 constexpr std::uint64_t no_turn = ~std::uint64_t{0};
 
-/// Ends a run of the program where the walk has seen enough of it.
+/// Ends a run of the program if the walk has seen enough of it.
 struct Stop {};
 
 /// Where a run of the program goes on after a decision: to a draw, to a rest, or to its end.
@@ -332,7 +332,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
   std::size_t runs_ = 0;
   std::size_t stale_records_ = 0;
 
-  // Of the run that is under way.
+  // These are about the run that is under way.
   std::size_t start_ = 0;
   std::vector<std::size_t> path_;
   std::size_t steps_ = 0;

@@ -36,7 +36,7 @@ struct WalkedProgram {
   std::size_t stale_records = 0;
 };
 
-/// Where a walk cuts the program and takes it up again from fresh records.
+/// Where a walk cuts the program and resumes it from fresh records.
 enum class Cuts {
   none,           ///< one piece from empty records to the answer
   at_every_round  ///< wherever production may be cut: after each block extension and each round

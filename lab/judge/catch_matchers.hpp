@@ -21,7 +21,7 @@ using KernelMatcherBase = Catch::MatcherBase<JudgedKernel>;
 #endif
 
 /// CHECK_THAT(kernel, samples(judged)): the kernel is stochastic, preserves its target and reaches
-/// it from everywhere; CHECK_THAT(kernel, is_reversible(judged)): and is reversible. Where it is
+/// it from everywhere; CHECK_THAT(kernel, is_reversible(judged)): and is reversible. If it is
 /// not, the test's message is what `tempera check` prints: the smallest model, and the pair of
 /// states whose flow is unbalanced with both flows as fractions.
 class KernelMatcher : public KernelMatcherBase {

@@ -43,7 +43,7 @@ std::string text_of(std::chrono::duration<double> time) {
   return text.str();
 }
 
-/// The last line of text that stands in a file.
+/// The last line of text that is in a file.
 std::string last_line(int file) {
   std::string text(4096, '\0');
   const off_t size = lseek(file, 0, SEEK_END);

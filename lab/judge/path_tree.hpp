@@ -12,7 +12,7 @@ namespace tempera::lab {
 
 /// One draw on a path of a program.
 struct PathDraw {
-  std::string address;  ///< file:line of the call, where the program says it
+  std::string address;  ///< file:line of the call, if the program says it
   std::size_t winner;
   reference::Rational probability;
 };

@@ -48,7 +48,7 @@ class ProgramKernel {
   /// The law of the answers of a whole program that is told of these powers.
   /// @throw as row()
   KernelRow law(const JudgedCase& judged, const std::vector<reference::Power>& powers);
-  /// The likeliest path of draws from a state to another; nothing where there is none, or where the
+  /// The likeliest path of draws from a state to another; nothing if there is none, or if the
   /// program draws without forking.
   std::optional<ProgramPath> path(const JudgedCase& judged, const JudgedState& from,
                                   const JudgedState& to);

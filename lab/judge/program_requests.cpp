@@ -108,7 +108,7 @@ std::string ProgramRequests::logits_after(const json& value, const std::string& 
   return json{{"logits", logits}}.dump();
 }
 
-// Exactly what stands there: a whole number, a double, or a fraction as text.
+// Exactly what is there: a whole number, a double, or a fraction as text.
 Rational ProgramRequests::number_of(const json& value, const std::string& line) const {
   Rational number;
   if (value.is_number_unsigned()) {

@@ -37,7 +37,7 @@ struct KernelVerdict {
   std::optional<Unbalanced> unbalanced;  ///< nothing if the kernel is reversible
   bool irreducible = false;              ///< over the states that the target gives mass
   reference::Rational tv_one_step;       ///< TV(ΠP, Π)
-  /// TV of the one stationary law to the target; nothing where there is none, or above
+  /// TV of the one stationary law to the target; nothing if there is none, or above
   /// judged_limit_law states.
   std::optional<reference::Rational> tv_limit;
 
@@ -58,7 +58,7 @@ KernelVerdict judge_kernel(const JudgedKernel& kernel, const JudgedCase& judged,
                            const reference::Rational& rounding = 0);
 
 /// What is wrong, in one line with its fractions: the escape, or the unbalanced pair and the state
-/// whose mass changes, or that it is reducible; "it is sound" where nothing is.
+/// whose mass changes, or that it is reducible; "it is sound" if nothing is.
 std::string explanation(const KernelVerdict& verdict);
 
 }  // namespace tempera::lab

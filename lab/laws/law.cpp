@@ -40,8 +40,8 @@ std::vector<std::string> joint_names(const CompiledSpace& space, std::size_t run
   return names;
 }
 
-/// The exact matrix of reference/, where every power of the model is rational: at whole powers, and
-/// at fractions such as 3/2 where the model's probabilities have the root.
+/// The exact matrix of reference/, if every power of the model is rational: at whole powers, and
+/// at fractions such as 3/2 if the model's probabilities have the root.
 std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& model,
                                               const LawQuestion& question) try {
   constexpr unsigned largest_root = 64;

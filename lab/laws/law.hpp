@@ -16,11 +16,11 @@ struct LawReport {
   std::vector<std::string> states;  ///< single records, or joint states "s1|s2"
   reference::Matrix matrix{0, 0};   ///< one step of the program, [states, states]
   reference::Law stationary;        ///< of the matrix, exactly
-  Real tv_to_target;  ///< TV(stationary, Π) for the rational model; own target where there is none
+  Real tv_to_target;  ///< TV(stationary, Π) for the rational model; own target if there is none
   Real tv_own;        ///< TV(stationary, Π~), Π~ being the target that the float32 logits define
   Real tv_one_step;   ///< TV(Π~ P, Π~): what one step does to its own target
   /// max |P − P_exact| over all entries, P_exact from reference/ on the rational model; nothing
-  /// where a power makes it irrational, or where there is no rational model.
+  /// if a power makes it irrational, or if there is no rational model.
   std::optional<Real> worst_entry;
   std::size_t stale_records = 0;  ///< outcomes that were not what a fresh record is: must be 0
 };
@@ -33,7 +33,7 @@ using LawProgress = std::function<void(std::size_t, std::size_t, const std::stri
 
 /// Enumerates the compiled program: every draw of every move from every state.
 ///
-/// `rational` is the finite model behind the logits, if there is one.
+/// `rational` is the finite model after the logits, if there is one.
 /// @throw BadInput for a space above law_limit, and for a restart law of the wrong
 /// length, one that leaves the chain without a unique stationary law, or over the record's own
 /// positions one without ω(1)

@@ -18,7 +18,7 @@ using MakeRows = std::unique_ptr<gpu::RowLottery> (*)();
 struct LawQuestion {
   std::size_t horizon = 0;
   std::vector<double> powers;  ///< one rung: local moves alone; more: R then one sweep
-  /// ω as rationals over 1..T; uniform where empty.
+  /// ω as rationals over 1..T; uniform if empty.
   std::vector<reference::Rational> restart;
   /// DEO: the step is two local sweeps, the first followed by the odd edges, the second by the
   /// even.
@@ -28,7 +28,7 @@ struct LawQuestion {
 };
 
 /// The tickets of a rational restart law: ω(r) times the common denominator.
-/// @throw BadInput where it does not fit 64 bits
+/// @throw BadInput if it does not fit 64 bits
 gpu::RestartLaw restart_tickets(const std::vector<reference::Rational>& restart,
                                 std::size_t horizon);
 

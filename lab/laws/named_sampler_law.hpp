@@ -55,7 +55,7 @@ struct ShippedSampler {
 /// What shipped_samplers walks of one sampler, model by model; powers 1 and α of the use.
 std::vector<NamedRun> shipped_runs(const ShippedUse& use, const std::string& sampler);
 
-/// Walks these samplers, in two stages of T = 3 where that leaves at most 6 records, else 2, N = 3,
+/// Walks these samplers, in two stages of T = 3 if that leaves at most 6 records, else 2, N = 3,
 /// on each of the uses' models that has from 2 to 6; ladders with k* the first rung and the last,
 /// ppt under both schedules. `program` makes the program of a
 /// name. `done` is told each.

@@ -7,7 +7,7 @@ namespace tempera::lab {
 /// The most states, joint ones included, whose one step is enumerated.
 inline constexpr std::size_t one_step_limit = 16'384;
 
-/// What one step of the compiled sampler does to its own target, where there are too many states
+/// What one step of the compiled sampler does to its own target, if there are too many states
 /// for a stationary law to be solved for.
 struct OneStepReport {
   std::size_t records = 0;  ///< of one rung
@@ -19,7 +19,7 @@ struct OneStepReport {
   Real minorization;
   /// tv_one_step / ε. With ν the stationary law TV(ν, Π~) <= TV(νP, Π~P) + TV(Π~P, Π~), of which
   /// the first is at most (1 − ε) TV(ν, Π~): so the stationary law, which is not solved for, is at
-  /// most this far from Π~. Nothing where ε is 0.
+  /// most this far from Π~. Nothing if ε is 0.
   std::optional<Real> tv_own_at_most;
   std::size_t stale_records = 0;  ///< outcomes that were not what a fresh record is: must be 0
 };

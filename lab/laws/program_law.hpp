@@ -33,7 +33,7 @@ OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
                                  const ProgramQuestion& question);
 
 /// The bound on tv_own, 4e-10. A step of Algorithm 1 (an extension, a local move or a swap of one
-/// rung) errs by less than 1e-12 where records are distributed as their targets: the sum at
+/// rung) errs by less than 1e-12 if records are distributed as their targets: the sum at
 /// flow_bound (lab/defects/gallery.hpp) with |V| <= 4 and T <= 3. In a program from empty
 /// records they are not, but a joint state is at most C times as likely as its target says: C is
 /// the product, over stages and rungs, of the largest ratio between the target of the stage before,

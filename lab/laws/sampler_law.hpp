@@ -28,14 +28,14 @@ using TruncatingDefinition = std::function<DefinedSampler(const reference::Compa
 
 /// The bound on tv_own, and on tokens_own, of a sampler without local moves, with N <= 4 replicas,
 /// records of T <= 4 tokens, |V| <= 4 and at most 3 looks at the weights: 1e-10. To first order,
-/// and where no ESS lies within 1e-9 of N/2 and no likelihood within 1e-9 of the edge of a tie
+/// and if no ESS is within 1e-9 of N/2 and no likelihood within 1e-9 of the edge of a tie
 /// (there a decision could turn, and tv_own would be no such number):
 ///   a token's tickets are off by less than 1 each and add up to more than 2^44, so that its law is
 ///   off by |V| 2^-44 in TV: N T tokens by 3.7e-12;
 ///   a factor p0^α / g of a weight is off as its g is, so in expectation over the token by the
 ///   relative |V| 2^-44, and a ticket of the weight by 2^-44 of the largest: the worst of N weights
 ///   of T factors by e < N (T |V| + 1) 2^-44 < 3.9e-12 in expectation;
-///   a cut of systematic resampling lies where N S_j / W meets a whole number, W = S_N, and S_j / W
+///   a cut of systematic resampling is where N S_j / W meets a whole number, W = S_N, and S_j / W
 ///   moves by at most e / 2: N − 1 cuts move by N (N − 1) e / 2 < 2.4e-11, three times by 7.1e-11;
 ///   the final draw is off by e.
 /// Together below 7.9e-11; an expected number of tokens, at most N T = 16 of them, by less than

@@ -35,7 +35,7 @@ extern const Real target_bound;
 extern const Real own_bound;
 
 /// Enumerates the compiled sampler on every use: at its power alone (K = 1), and on its ladder
-/// where that has more rungs. `done` is told each law and how many there are in all. `most`: laws
+/// if that has more rungs. `done` is told each law and how many there are in all. `most`: laws
 /// that are larger are left out.
 std::vector<ShippedLaw> shipped_laws(
     const std::vector<ShippedUse>& uses,

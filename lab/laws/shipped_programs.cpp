@@ -19,7 +19,7 @@ struct Asked {
   ProgramQuestion question;
 };
 
-/// Two stages on records of horizons 2 and 3, where so many outcomes can be walked: at a first
+/// Two stages on records of horizons 2 and 3, if so many outcomes can be walked: at a first
 /// stage of horizon 1 the proposal is the target, so that no count of it could be seen. Else of 1
 /// and 2.
 bool choose_stages(const ShippedUse& use, std::size_t rungs, ProgramQuestion& question) {

@@ -21,7 +21,7 @@ struct ShippedProgram {
   bool holds() const;
 };
 
-/// Walks Algorithm 1 on every model of the uses, in two stages where the horizon allows it: on one
+/// Walks Algorithm 1 on every model of the uses, in two stages if the horizon allows it: on one
 /// rung, and on ladders of two and three under both schedules, the answer taken from another rung
 /// than the last; and the truncating sampler. `done` is told each and how many there are in all.
 /// `most`: programs that are larger are left out.

@@ -9,7 +9,7 @@ namespace tempera::lab::ptx {
 
 namespace {
 
-using gpu::simt::place;
+using gpu::simt::coordinates;
 
 constexpr std::uintptr_t bank_bytes = 4;
 constexpr std::uintptr_t banks = 32;
@@ -19,11 +19,12 @@ constexpr std::uintptr_t sector_bytes = 32;
 
 void Accesses::note(unsigned line, Space space, const void* at, std::size_t bytes) {
   const std::size_t block =
-      (std::size_t{place.block.z} * place.blocks.y + place.block.y) * place.blocks.x +
-      place.block.x;
-  const std::size_t time = times_[{block, place.thread, line, space}]++;
-  const unsigned warp = place.thread / gpu::simt::warp_lanes;
-  accesses_[{space, block, warp, line, time}][place.thread % gpu::simt::warp_lanes] = {
+      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) *
+          coordinates.blocks.x +
+      coordinates.block.x;
+  const std::size_t time = times_[{block, coordinates.thread, line, space}]++;
+  const unsigned warp = coordinates.thread / gpu::simt::warp_lanes;
+  accesses_[{space, block, warp, line, time}][coordinates.thread % gpu::simt::warp_lanes] = {
       reinterpret_cast<std::uintptr_t>(at), bytes};
 }
 

@@ -39,7 +39,7 @@ class Accesses {
   std::map<std::tuple<std::size_t, unsigned, unsigned, Space>, std::size_t> times_;
 };
 
-/// What kernels that nvcc compiled tell of their accesses, where it is set.
+/// What kernels that nvcc compiled tell of their accesses, if it is set.
 inline constinit Accesses* accesses = nullptr;
 
 }  // namespace tempera::lab::ptx

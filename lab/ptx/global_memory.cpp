@@ -9,13 +9,14 @@ namespace tempera::lab::ptx {
 
 namespace {
 
-using gpu::simt::place;
+using gpu::simt::coordinates;
 
 constexpr std::uintptr_t word_bytes = sizeof(std::uint32_t);
 
 std::size_t running_block_number() {
-  return (std::size_t{place.block.z} * place.blocks.y + place.block.y) * place.blocks.x +
-         place.block.x;
+  return (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) *
+             coordinates.blocks.x +
+         coordinates.block.x;
 }
 
 /// Calls visit(word, first, last) for each word that the bytes touch: which of its bytes they are.
@@ -40,18 +41,18 @@ void GlobalMemory::begin_launch(Before before) {
 
 GlobalMemory::Block& GlobalMemory::running_block() {
   Block& block = blocks_[running_block_number()];
-  block.threads.resize(place.threads);
+  block.threads.resize(coordinates.threads);
   return block;
 }
 
 GlobalMemory::Thread& GlobalMemory::running_thread() {
-  return running_block().threads[place.thread];
+  return running_block().threads[coordinates.thread];
 }
 
 void GlobalMemory::store(const void* to, std::size_t bytes) {
   const std::size_t number = running_block_number();
   Block& block = running_block();
-  const std::size_t epoch = block.threads[place.thread].epoch;
+  const std::size_t epoch = block.threads[coordinates.thread].epoch;
   for_each_word(to, bytes, [&](std::uintptr_t word, std::uintptr_t, std::uintptr_t) {
     const auto [at, is_new] = words_.try_emplace(word);
     Word& kept = at->second;
@@ -63,7 +64,7 @@ void GlobalMemory::store(const void* to, std::size_t bytes) {
       kept.of_several_blocks = true;
     }
     kept.block = number;
-    kept.thread = place.thread;
+    kept.thread = coordinates.thread;
     kept.epoch = epoch;
     kept.fenced = 0;
     block.uncovered.push_back(word);
@@ -115,14 +116,14 @@ const void* GlobalMemory::vector_as_seen(const void* from) {
 
 void GlobalMemory::fence() {
   Block& block = running_block();
-  Thread& thread = block.threads[place.thread];
+  Thread& thread = block.threads[coordinates.thread];
   ++ticks_;
   thread.covered = last_of(thread.heard, block.heard);
   std::uint64_t& of_epoch = block.covered[thread.epoch];
   of_epoch = std::max(of_epoch, thread.covered);
   const auto is_covered = [&](std::uintptr_t word) {
     Word& kept = words_.at(word);
-    const bool covered = kept.thread == place.thread || kept.epoch < thread.epoch;
+    const bool covered = kept.thread == coordinates.thread || kept.epoch < thread.epoch;
     if (covered) kept.fenced = ticks_;
     return covered;
   };
@@ -131,7 +132,7 @@ void GlobalMemory::fence() {
 
 void GlobalMemory::hear() {
   Block& block = running_block();
-  Thread& thread = block.threads[place.thread];
+  Thread& thread = block.threads[coordinates.thread];
   ++ticks_;
   thread.heard = ticks_;
   block.heard[thread.epoch] = ticks_;

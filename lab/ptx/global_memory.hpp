@@ -82,7 +82,7 @@ class GlobalMemory {
   std::uint64_t stale_loads_ = 0;
 };
 
-/// What kernels that nvcc compiled go through, where it is set: TEMPERA_PTX_MEMORY=worst.
+/// What kernels that nvcc compiled go through, if it is set: TEMPERA_PTX_MEMORY=worst.
 inline constinit GlobalMemory* global_memory = nullptr;
 
 }  // namespace tempera::lab::ptx

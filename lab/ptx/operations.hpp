@@ -45,14 +45,14 @@ inline const unsigned char* parameter(const void* argument) {
 }
 inline unsigned char* shared_at(std::uint64_t base, std::int64_t offset) {
   // An address of shared memory has 32 bits.
-  return simt::place.shared + static_cast<std::uint32_t>(base + wide(offset));
+  return simt::coordinates.shared + static_cast<std::uint32_t>(base + wide(offset));
 }
 inline unsigned char* global_at(std::uint64_t base, std::int64_t offset) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a register of PTX holds an address as a number.
   return reinterpret_cast<unsigned char*>(base + wide(offset));
 }
-inline std::uint64_t address_of(const void* place) {
-  return reinterpret_cast<std::uint64_t>(place);
+inline std::uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
 }
 
 inline void note_shared(unsigned line, const void* at, std::size_t bytes) {
@@ -173,9 +173,9 @@ std::uint64_t shifted_left(T value, std::uint32_t by) {
 }
 template <class T>
 T shifted_right(T value, std::uint32_t by) {
-  constexpr std::uint32_t places = 8 * sizeof value;
-  if (std::is_signed_v<T>) return static_cast<T>(value >> (by >= places ? places - 1 : by));
-  return by >= places ? T{0} : static_cast<T>(value >> by);
+  constexpr std::uint32_t width = 8 * sizeof value;
+  if (std::is_signed_v<T>) return static_cast<T>(value >> (by >= width ? width - 1 : by));
+  return by >= width ? T{0} : static_cast<T>(value >> by);
 }
 inline std::uint32_t funnel_left(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
   return static_cast<std::uint32_t>((wide(high) << 32 | low) << (by & 31U) >> 32);
@@ -207,18 +207,18 @@ inline std::uint32_t any_logic(std::uint32_t a, std::uint32_t b, std::uint32_t c
 /// `size` bits from `begin` on; a signed one fills with the last of them, or with the sign.
 template <class T>
 T field(T value, std::uint32_t begin, std::uint32_t size) {
-  constexpr std::uint32_t places = 8 * sizeof value;
+  constexpr std::uint32_t width = 8 * sizeof value;
   begin &= 0xFFU;
   size &= 0xFFU;
   const std::uint64_t bits = static_cast<std::make_unsigned_t<T>>(value);
   std::uint64_t sign = 0;
   if (std::is_signed_v<T> && size != 0) {
-    const std::uint32_t last = begin + size - 1 < places - 1 ? begin + size - 1 : places - 1;
+    const std::uint32_t last = begin + size - 1 < width - 1 ? begin + size - 1 : width - 1;
     sign = bits >> last & 1U;
   }
   std::uint64_t result = 0;
-  for (std::uint32_t i = 0; i < places; ++i) {
-    const bool inside = i < size && begin + i < places;
+  for (std::uint32_t i = 0; i < width; ++i) {
+    const bool inside = i < size && begin + i < width;
     result |= (inside ? bits >> (begin + i) & 1U : sign) << i;
   }
   return static_cast<T>(result);
@@ -229,8 +229,8 @@ T inserted(T value, T into, std::uint32_t begin, std::uint32_t size) {
   size &= 0xFFU;
   std::uint64_t result = into;
   for (std::uint32_t i = 0; i < size && begin + i < 8 * sizeof value; ++i) {
-    const std::uint64_t place = std::uint64_t{1} << (begin + i);
-    result = (wide(value) >> i & 1U) != 0 ? result | place : result & ~place;
+    const std::uint64_t mask = std::uint64_t{1} << (begin + i);
+    result = (wide(value) >> i & 1U) != 0 ? result | mask : result & ~mask;
   }
   return static_cast<T>(result);
 }
@@ -241,7 +241,7 @@ template <class T>
 bool is_unordered(T a, T b) {
   return std::isnan(a) || std::isnan(b);
 }
-/// The other where one is no number; -0 is less than +0.
+/// The other if one is no number; -0 is less than +0.
 template <class T>
 T least(T a, T b) {
   if (std::isnan(a)) return b;
@@ -256,7 +256,7 @@ T greatest(T a, T b) {
   if (a == b) return std::signbit(a) ? b : a;
   return a > b ? a : b;
 }
-/// Towards zero, and the nearest that there is where it does not fit; 0 for what is no number, but
+/// Towards zero, and the nearest that there is if it does not fit; 0 for what is no number, but
 /// the least of 64 bits' signed ones.
 template <class Whole, class T>
 Whole whole(T value) {

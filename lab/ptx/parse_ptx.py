@@ -105,14 +105,14 @@ def without_comments(text):
 
 def split_operands(text, line):
     operands, depth, begin = [], 0, 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if character in "{[":
             depth += 1
         elif character in "}]":
             depth -= 1
         elif character == "," and depth == 0:
-            operands.append(text[begin:place].strip())
-            begin = place + 1
+            operands.append(text[begin:index].strip())
+            begin = index + 1
     if depth != 0:
         raise PtxError(line, f"brackets do not match: {text}")
     last = text[begin:].strip()
@@ -127,10 +127,10 @@ def operand_of(text, line):
     if text.startswith("{") and text.endswith("}"):
         return Vector(tuple(operand_of(part, line) for part in split_operands(text[1:-1], line)))
     if text.startswith("[") and text.endswith("]"):
-        place = re.fullmatch(rf"(%\w+|{NAME})\s*(?:\+\s*(-?\d+))?", text[1:-1].strip())
-        if not place:
+        address = re.fullmatch(rf"(%\w+|{NAME})\s*(?:\+\s*(-?\d+))?", text[1:-1].strip())
+        if not address:
             raise PtxError(line, f"unknown address {text}")
-        return Address(operand_of(place[1], line), int(place[2] or 0))
+        return Address(operand_of(address[1], line), int(address[2] or 0))
     if "|" in text:
         first, second = text.split("|")
         return Pair(operand_of(first.strip(), line), operand_of(second.strip(), line))
@@ -223,8 +223,8 @@ def parse(text):
     module = Module()
     at = 0
 
-    def line_at(place):
-        return text.count("\n", 0, place) + 1
+    def line_at(offset):
+        return text.count("\n", 0, offset) + 1
 
     header = re.compile(
         rf"\s*(?:(\.version\s+[\d.]+|\.address_size\s+64)"
@@ -235,8 +235,8 @@ def parse(text):
     while text[at:].strip():
         found = header.match(text, at)
         if not found:
-            place = at + len(re.match(r"\s*", text[at:])[0])
-            raise PtxError(line_at(place), f"unknown directive: {text[place:].splitlines()[0]}")
+            offset = at + len(re.match(r"\s*", text[at:])[0])
+            raise PtxError(line_at(offset), f"unknown directive: {text[offset:].splitlines()[0]}")
         at = found.end()
         if found["target"]:
             module.target = found["target"]

@@ -36,15 +36,15 @@ def load(self, at, target, source, space, past, count, kind):
 def store(self, at, target, source, space, count, kind):
     items = self.elements(at, source, int(count or 1))
     values = ", ".join(self.value(at, item, kind) for item in items)
-    place = self.address(at, target, space)
-    noted = f"note_{space}({at.line}, {place}, {len(items) * width(kind) // 8}); " if space else ""
-    return f"{noted}store_{space or 'global'}<{C_TYPE[kind]}, {len(items)}>({place}, {{{values}}});"
+    address = self.address(at, target, space)
+    noted = f"note_{space}({at.line}, {address}, {len(items) * width(kind) // 8}); " if space else ""
+    return f"{noted}store_{space or 'global'}<{C_TYPE[kind]}, {len(items)}>({address}, {{{values}}});"
 
 
 @rule(r"atom\.(?P<space>global|shared)\.(?P<what>add|max)\.(?P<kind>u32|u64)")
-def atomic(self, at, target, place, value, space, what, kind):
+def atomic(self, at, target, source, value, space, what, kind):
     c_type = C_TYPE[kind]
-    where = f"reinterpret_cast<{c_type}*>({self.address(at, place, space)})"
+    where = f"reinterpret_cast<{c_type}*>({self.address(at, source, space)})"
     return self.set(at, target, f"{space}_atomic_{what}<{c_type}>({where}, {self.value(at, value, kind)})")
 
 
@@ -92,7 +92,7 @@ def from_shared(self, at, target, source):
 
 @rule(r"cvta\.to\.shared\.u64")
 def to_shared(self, at, target, source):
-    return self.set(at, target, f"{self.bits(at, source)} - address_of(place.shared)")
+    return self.set(at, target, f"{self.bits(at, source)} - address_of(coordinates.shared)")
 
 
 # Moves.

@@ -23,7 +23,7 @@ def translate(name, module, kernels):
     rows = "\n".join(f'    {{"{kernel.name}", "{module.target}", kernel_{number}}},' for number, kernel in enumerate(kernels))
     return (
         '// Written by lab/ptx/to_cpp.py.\n#include "lab/ptx/operations.hpp"\n\n'
-        f"namespace tempera::lab::ptx::{name} {{\nnamespace {{\n\nusing gpu::simt::place;\n\n"
+        f"namespace tempera::lab::ptx::{name} {{\nnamespace {{\n\nusing gpu::simt::coordinates;\n\n"
         + "\n\n".join(texts)
         + f"\n\nconstexpr CompiledKernel all[]{{\n{rows}\n}};\n\n}}  // namespace\n\n"
         "std::span<const CompiledKernel> kernels();\nstd::span<const CompiledKernel> kernels() { return all; }\n\n"

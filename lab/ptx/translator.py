@@ -11,14 +11,14 @@ C_TYPE = {f"{sign}{bits}": f"{'' if sign == 's' else 'u'}int{bits}_t" for sign i
 C_TYPE |= {"f32": "float", "f64": "double", "pred": "bool"}
 REGISTER_TYPE = {"pred": "bool", "b16": "uint16_t", "b32": "uint32_t", "b64": "uint64_t", "f32": "uint32_t", "f64": "uint64_t"}
 SPECIAL = {
-    "%tid.x": "place.thread",
-    "%ntid.x": "place.threads",
-    "%ctaid.x": "place.block.x",
-    "%ctaid.y": "place.block.y",
-    "%ctaid.z": "place.block.z",
-    "%nctaid.x": "place.blocks.x",
-    "%nctaid.y": "place.blocks.y",
-    "%nctaid.z": "place.blocks.z",
+    "%tid.x": "coordinates.thread",
+    "%ntid.x": "coordinates.threads",
+    "%ctaid.x": "coordinates.block.x",
+    "%ctaid.y": "coordinates.block.y",
+    "%ctaid.z": "coordinates.block.z",
+    "%nctaid.x": "coordinates.blocks.x",
+    "%nctaid.y": "coordinates.blocks.y",
+    "%nctaid.z": "coordinates.blocks.z",
     "%laneid": "simt::lane()",
 }
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}

@@ -40,7 +40,7 @@ std::size_t group_of(const ClaimResult& decision) {
   return 0;
 }
 
-/// The time where it is worth a word.
+/// The time if it is worth a word.
 std::string seconds_text(double seconds) {
   return seconds < 0.05 ? "" : ", " + gpu::in_decimal(seconds, "%.1f") + " s";
 }

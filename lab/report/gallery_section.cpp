@@ -30,7 +30,7 @@ std::string flow_diagram(const ShownPair& pair) {
   const std::string above = (flows ? "flow " : escapes ? "" : "is ") + pair.there;
   const std::string below = escapes ? "no state" : (flows ? "flow " : "ought to be ") + pair.back;
   const auto from = records_of(pair.from), to = records_of(pair.to);
-  // Of 13 units high, a letter of a monospaced type is 7.9 wide, one of another type less.
+  // At a height of 13 units, a letter of a monospaced type is 7.9 wide, one of another type less.
   constexpr double letter = 7.9, line = 18.0;
   const auto box_width = [&](const std::vector<std::string>& records) {
     double widest = 44.0;

@@ -79,7 +79,7 @@ const std::map<std::string, Symbol, std::less<>>& symbols() {
 constexpr std::array spaces{"quad", "qquad", "allowbreak", "displaystyle", "left",  "right",
                             "bigl", "bigr",  "Bigl",       "Bigr",         "xspace"};
 
-/// A character of Unicode's mathematical alphabets; itself where it has none there.
+/// A character of Unicode's mathematical alphabets; itself if it has none there.
 std::string in_alphabet(char letter, const std::string& command) {
   static const std::map<char, const char*> script{{'B', "ℬ"}, {'E', "ℰ"}, {'F', "ℱ"}, {'H', "ℋ"},
                                                   {'I', "ℐ"}, {'L', "ℒ"}, {'M', "ℳ"}, {'R', "ℛ"}};

@@ -61,16 +61,16 @@ Section theorems_section(const std::map<std::string, std::string>& theorems);
 /// Every defect with its counterexample drawn, and the smallest model.
 Section gallery_section(const std::vector<DefectFound>& defects);
 
-/// Two states and the way between them, both numbers as they stand in the pair.
+/// Two states and the way between them, both numbers as they are in the pair.
 std::string flow_diagram(const ShownPair& pair);
 
 /// The colours of the page's pictures: the page's own variables, light or dark.
 const gpu::Inks& page_inks();
 
-/// <tag class="kind">text</tag>, the text escaped; nothing where there is no text.
+/// <tag class="kind">text</tag>, the text escaped; nothing if there is no text.
 std::string element(const std::string& tag, const std::string& kind, const std::string& text);
 
-/// The fraction where it is short enough to be read, else its decimal.
+/// The fraction if it is short enough to be read, else its decimal.
 std::string readable(const reference::Rational& value);
 
 }  // namespace tempera::lab

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "gpu/models/opened_model.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/resolve.hpp"
+#include "python/bindings/errors.hpp"
 
 namespace tempera::python {
 
@@ -32,11 +34,11 @@ gpu::PromptWish wished(const Prompt& prompt);
 gpu::Thinking wished(std::optional<bool> thinking);
 
 /// What a dictionary of Python says about the sampler.
-gpu::SamplerWish sampler_wish(const nanobind::dict& wishes);
+gpu::SamplerWish sampler_wish(const nb::dict& wishes);
 
-void bind_model(nanobind::module_& module);
-void bind_session(nanobind::module_& module);
-void bind_tempering(nanobind::module_& module);
-void bind_run_folder(nanobind::module_& module);
+void bind_model(nb::module_& module);
+void bind_session(nb::module_& module);
+void bind_tempering(nb::module_& module);
+void bind_run_folder(nb::module_& module);
 
 }  // namespace tempera::python

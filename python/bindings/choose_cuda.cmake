@@ -24,16 +24,16 @@ endfunction()
 
 # Whether nvcc and the compiler that it calls take C++20 for an architecture: some versions do not go together.
 function(tempera_nvcc_compiles nvcc architecture result)
-  set(place "${CMAKE_CURRENT_BINARY_DIR}/cuda_probe")
-  file(WRITE "${place}/probe.cu" "#include <concepts>\n"
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuda_probe")
+  file(WRITE "${folder}/probe.cu" "#include <concepts>\n"
     "template <std::integral T> __global__ void add(T* x) { *x += 1; }\nvoid call(int* x) { add<<<1, 1>>>(x); }\n")
-  execute_process(COMMAND ${nvcc} -std=c++20 -arch=sm_${architecture} -c "${place}/probe.cu" -o "${place}/probe.o"
+  execute_process(COMMAND ${nvcc} -std=c++20 -arch=sm_${architecture} -c "${folder}/probe.cu" -o "${folder}/probe.o"
     OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE code)
   set(${result} OFF PARENT_SCOPE)
   if(code EQUAL 0)
     set(${result} ON PARENT_SCOPE)
   endif()
-  file(REMOVE_RECURSE "${place}")
+  file(REMOVE_RECURSE "${folder}")
 endfunction()
 
 function(tempera_choose_cuda wish)

@@ -2,10 +2,6 @@
 
 #include <exception>
 
-#include "base/error.hpp"
-
-namespace nb = nanobind;
-
 namespace tempera::python {
 namespace {
 

@@ -2,7 +2,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include "base/error.hpp"
+
 namespace tempera::python {
+
+namespace nb = nanobind;
 
 /// From here on what tempera throws is raised as the class of tempera.errors that has its name.
 void raise_errors_of_tempera();

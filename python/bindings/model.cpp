@@ -2,12 +2,9 @@
 
 #include <optional>
 
-#include "base/error.hpp"
 #include "gpu/device/device_system.hpp"
 #include "gpu/session/token_scores.hpp"
 #include "python/bindings/bindings.hpp"
-
-namespace nb = nanobind;
 
 namespace tempera::python {
 namespace {

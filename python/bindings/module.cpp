@@ -2,10 +2,8 @@
 
 #include <optional>
 
-#include "base/error.hpp"
 #include "gpu/device/thread_limit.hpp"
 #include "python/bindings/bindings.hpp"
-#include "python/bindings/errors.hpp"
 
 namespace {
 
@@ -27,5 +25,5 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_session(module);
   tempera::python::bind_tempering(module);
   tempera::python::bind_run_folder(module);
-  module.def("set_threads", &set_threads, nanobind::arg("threads").none());
+  module.def("set_threads", &set_threads, tempera::python::nb::arg("threads").none());
 }

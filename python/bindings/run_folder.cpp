@@ -7,25 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/error.hpp"
 #include "gpu/jobs/job.hpp"
 #include "python/bindings/bindings.hpp"
-
-namespace nb = nanobind;
 
 namespace tempera::python {
 namespace {
 
-/// How a run is laid out and what it is told, which changes no answer.
-struct RunLayout {
-  std::size_t batch = 64;
-  std::size_t under_way = 64;
-  std::size_t cache_memory = 0;
-  double checkpoint_seconds = 0.5;
-};
-
 /// Refuses to go on with a run that was asked for otherwise. How the model was named is no such
-/// thing, its place is.
+/// thing; at which path it is, is one.
 void refuse_other_settings(const nlohmann::json& there, const nlohmann::json& asked,
                            const std::string& folder) {
   std::set<std::string> keys;
@@ -65,7 +54,7 @@ gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::stri
 void draw_run(const SharedModel& model, const std::string& name, const std::string& folder,
               bool resume, const std::vector<Prompt>& prompts,
               const std::vector<std::optional<std::string>>& ids, std::optional<bool> thinking,
-              const nb::dict& wishes, const RunLayout& layout,
+              const nb::dict& wishes, const gpu::JobLayout& layout,
               const std::function<void()>& answered) {
   const gpu::SamplerWish wish = sampler_wish(wishes);
   const nb::gil_scoped_release others;
@@ -87,11 +76,7 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
     interrupt = std::make_exception_ptr(nb::python_error());
     return true;
   };
-  gpu::Job job(model->model(), settings, model->text(), &*run, watcher,
-               {.checkpoint_seconds = layout.checkpoint_seconds,
-                .session = {.largest_batch = layout.batch,
-                            .in_flight = layout.under_way,
-                            .cache_memory = layout.cache_memory}});
+  gpu::Job job(model->model(), settings, model->text(), &*run, watcher, layout);
   try {
     job.run();
   } catch (const gpu::RunStopped&) {
@@ -110,12 +95,17 @@ void bind_run_folder(nb::module_& module) {
          const std::function<void()>& answered, std::size_t batch, std::size_t under_way,
          std::size_t cache_memory, double checkpoint_seconds) {
         draw_run(model, name, folder, resume, prompts, ids, thinking, wishes,
-                 {batch, under_way, cache_memory, checkpoint_seconds}, answered);
+                 {.checkpoint_seconds = checkpoint_seconds,
+                  .session = {.largest_batch = batch,
+                              .in_flight = under_way,
+                              .cache_memory = cache_memory}},
+                 answered);
       },
       nb::arg("model"), nb::arg("name"), nb::arg("folder"), nb::arg("resume"), nb::arg("prompts"),
       nb::arg("ids"), nb::arg("thinking").none(), nb::arg("wishes"), nb::arg("answered"),
-      nb::arg("batch") = 64, nb::arg("under_way") = 64, nb::arg("cache_memory") = 0,
-      nb::arg("checkpoint_seconds") = 0.5);
+      nb::arg("batch") = gpu::defaults::batch, nb::arg("under_way") = gpu::defaults::under_way,
+      nb::arg("cache_memory") = 0,
+      nb::arg("checkpoint_seconds") = gpu::defaults::checkpoint_seconds);
 }
 
 }  // namespace tempera::python

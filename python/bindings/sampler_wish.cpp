@@ -1,7 +1,4 @@
-#include "base/error.hpp"
 #include "python/bindings/bindings.hpp"
-
-namespace nb = nanobind;
 
 namespace tempera::python {
 namespace {

@@ -3,12 +3,8 @@
 #include <map>
 #include <mutex>
 
-#include "base/error.hpp"
 #include "gpu/session/answer_text.hpp"
 #include "python/bindings/bindings.hpp"
-#include "python/bindings/errors.hpp"
-
-namespace nb = nanobind;
 
 namespace tempera::python {
 namespace {
@@ -213,8 +209,8 @@ void bind_session(nb::module_& module) {
              std::size_t under_way, std::size_t cache_memory) {
             new (self) CollectingSession(model, batch, under_way, cache_memory);
           },
-          nb::arg("model"), nb::arg("batch") = 64, nb::arg("under_way") = 64,
-          nb::arg("cache_memory") = 0)
+          nb::arg("model"), nb::arg("batch") = gpu::defaults::batch,
+          nb::arg("under_way") = gpu::defaults::under_way, nb::arg("cache_memory") = 0)
       .def("submit", &submit, nb::arg("prompt"), nb::arg("id").none(), nb::arg("thinking").none(),
            nb::arg("wishes"))
       .def("cancel", &CollectingSession::cancel, nb::arg("request"),

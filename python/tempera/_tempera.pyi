@@ -82,7 +82,7 @@ class News:
 
 class CollectingSession:
     def __init__(
-        self, model: OpenedModel, batch: int = 64, under_way: int = 64, cache_memory: int = 0
+        self, model: OpenedModel, batch: int = ..., under_way: int = ..., cache_memory: int = 0
     ) -> None: ...
     def submit(
         self,
@@ -128,12 +128,12 @@ def calibrate(
     replicas: int,
     horizon: int | None,
     block: int | None,
-    rounds: int,
-    samples: int,
-    seed: int,
-    pilots: int,
+    rounds: int | None,
+    samples: int | None,
+    seed: int | None,
+    pilots: int | None,
     cache_memory: int,
-    done: Callable[[int], None],
+    done: Callable[[int, int], None],
 ) -> Calibration: ...
 def draw_run(
     model: OpenedModel,
@@ -145,10 +145,10 @@ def draw_run(
     thinking: bool | None,
     wishes: Mapping[str, Any],
     answered: Callable[[], None],
-    batch: int = 64,
-    under_way: int = 64,
+    batch: int = ...,
+    under_way: int = ...,
     cache_memory: int = 0,
-    checkpoint_seconds: float = 0.5,
+    checkpoint_seconds: float = ...,
 ) -> None: ...
 def geometric_ladder(first: float, last: float, replicas: int) -> list[float]: ...
 def set_threads(threads: int | None) -> None: ...

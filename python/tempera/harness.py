@@ -35,15 +35,15 @@ def cut(text: str, stops: Sequence[str]) -> str:
     >>> cut("4 apples.\\n\\nQ: next", ["Q:", "\\n\\n"])
     '4 apples.'
     """
-    places = [place for place in (text.find(stop) for stop in stops if stop) if place >= 0]
-    return text[: min(places)] if places else text
+    offsets = [offset for offset in (text.find(stop) for stop in stops if stop) if offset >= 0]
+    return text[: min(offsets)] if offsets else text
 
 
 def log_likelihood(scoring: Scoring, context: str, continuation: str) -> tuple[float, bool]:
     """log p0 of a continuation after its context, and whether each of its tokens is the most probable one.
 
     Spaces at the context's end are counted to the continuation, as in the harness. Its tokens are those that the whole
-    has behind as many as the context alone has.
+    has after as many as the context alone has.
     """
     kept = context.rstrip(" ")
     continuation = context[len(kept) :] + continuation

@@ -165,12 +165,12 @@ class Model:
         at any moment goes on with `resume=True` to the same bits: the same call makes the folder, goes on with it, or
         reads it if it is finished. Its answers have no `records`, which a run folder does not keep.
 
-        Further arguments, each of which may be left out: sampler, preset, powers, temperature,
-        horizon (T, 64), block (B), rounds, local_moves, sweeps (one number or one for each stage),
+        Further arguments. What is left out is what `tempera sample --help` says. sampler, preset, powers, temperature,
+        horizon (T), block (B), rounds, local_moves, sweeps (one number or one for each stage),
         schedule ("adj" or "deo"), restart_weights, restart_range, output_rung, particles,
         samples (answers to each prompt), seed, stop, early_rejection, prefetch, confidence, thinking;
         ids (of the prompts, different ones); batch, under_way, cache_memory (how the work is laid
-        out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk, 0.5);
+        out, which changes no answer) and checkpoint_seconds (how often a run folder is forced to the disk);
         progress (True, False, or None for a terminal alone).
 
         The same seed gives the same bits as `tempera sample`. Of several prompts without ids, number

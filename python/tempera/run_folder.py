@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
+from tempera import run_files
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Answer
 
@@ -103,34 +103,34 @@ class RunFolder:
     @property
     def config(self) -> dict[str, Any]:
         """Everything resolved: model, sampler, ladder, seed, prompts."""
-        return self._document("config.json")
+        return run_files.document(self.folder, "config.json")
 
     @property
     def summary(self) -> dict[str, Any]:
         """The figures of the finished run: acceptances, round trips, decode tokens. Raises BadInput before its end."""
-        return self._document("summary.json")
+        return run_files.document(self.folder, "summary.json")
 
     @property
     def speed(self) -> dict[str, Any]:
         """What it took: seconds, tokens, forward passes, the most bytes of caches."""
-        return self._document("speed.json")
+        return run_files.document(self.folder, "speed.json")
 
     @property
     def samples(self) -> dict[str, Column]:
         """The answers: id, sample, tokens, text, answer, log_p0, terminated."""
-        return columns(self._lines("samples.jsonl"))
+        return columns(run_files.lines(self.folder, "samples.jsonl"))
 
     def answers(self) -> list[Answer]:
         """The answers as Model.sample returns them, but for their `records`, which no run folder keeps."""
         counts: dict[tuple[str | None, int], _Counts] = {}
         rungs = len(self.config["powers"])
-        for event in self._lines("events.jsonl"):
+        for event in run_files.lines(self.folder, "events.jsonl"):
             key = (event.get("id"), event["sample"])
             counts.setdefault(key, _Counts(rungs)).take(event)
         numbers = {prompt["id"]: number for number, prompt in enumerate(self.config.get("prompts", []))}
         return [
             counts.get((sample.get("id"), sample["sample"]), _Counts(rungs)).answer(sample, numbers.get(sample.get("id"), 0))
-            for sample in self._lines("samples.jsonl")
+            for sample in run_files.lines(self.folder, "samples.jsonl")
         ]
 
     def events(self, kind: str) -> dict[str, Column]:
@@ -141,24 +141,6 @@ class RunFolder:
         """
         if kind not in EVENTS:
             raise BadInput("kind", f'there is no event "{kind}"', f"give one of {', '.join(EVENTS)}")
-        mark = f'"kind":"{kind}"'
-        found = columns(self._lines("events.jsonl", mark))
+        found = columns(run_files.lines(self.folder, "events.jsonl", run_files.mark_of(kind)))
         found.pop("kind", None)
         return found
-
-    def _document(self, name: str) -> dict[str, Any]:
-        path = self.folder / name
-        if not path.is_file():
-            raise BadInput(str(path), "is not there", "the run has not ended; `tempera sample --resume` goes on")
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
-
-    def _lines(self, name: str, mark: str = "") -> Iterable[dict[str, Any]]:
-        path = self.folder / name
-        if not path.is_file():
-            return
-        with path.open(encoding="utf-8") as lines:
-            for line in lines:
-                # Half a line at the end is of a run that is under way, or that was killed.
-                if mark in line and line.endswith("\n"):
-                    yield json.loads(line)

@@ -63,13 +63,15 @@ class Session:
     An answer depends on model, arithmetic and request alone: never on other requests, load or order. Any thread may
     call; a call waits until the step that is under way has ended. A step releases the GIL.
 
-    batch: the most records of one forward pass. under_way: the most samples at once. cache_memory: the most bytes of
+    batch: the most records of one forward pass. under_way: the most samples at once; both as `tempera sample` has them
+    if left out. cache_memory: the most bytes of
     keys and values, 0 for half of the memory that is free. None of them changes an answer.
     """
 
-    def __init__(self, model: Model, *, batch: int = 64, under_way: int = 64, cache_memory: int = 0) -> None:
+    def __init__(self, model: Model, *, batch: int | None = None, under_way: int | None = None, cache_memory: int = 0) -> None:
         self.model = model
-        self._session = model._native.CollectingSession(model._opened, batch, under_way, cache_memory)
+        given = {name: value for name, value in (("batch", batch), ("under_way", under_way)) if value is not None}
+        self._session = model._native.CollectingSession(model._opened, cache_memory=cache_memory, **given)
         self._confidence: dict[int, bool] = {}
         self._left: dict[int, int] = {}
 

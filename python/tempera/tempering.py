@@ -76,10 +76,10 @@ def ladder(
     replicas: int,
     horizon: int | None = None,
     block: int | None = None,
-    rounds: int = 20,
-    samples: int = 1,
-    seed: int = 0,
-    pilots: int = 4,
+    rounds: int | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    pilots: int | None = None,
     thinking: bool | None = None,
     ids: Sequence[str] | None = None,
     cache_memory: int = 0,
@@ -91,7 +91,7 @@ def ladder(
     (`eq:equal-thermodynamic-distance`), by what the pilot before it measured. Nothing that a pilot draws is ever an
     answer: its draws have addresses of their own.
 
-    horizon: T, 64 if left out. progress: is told how many pilots have ended; Ctrl-C is noticed then. The result is that
+    What is left out is what `tempera ladder --help` says. progress: is told how many pilots have ended; Ctrl-C is noticed then. The result is that
     of `tempera ladder --prompts FILE` with the same ids, which are "0", "1", … if left out. Raises BadInput.
     """
     listed = [prompts] if _is_one(prompts) else list(prompts)
@@ -101,11 +101,11 @@ def ladder(
         raise BadInput("ids", "are not one for each prompt, all different")
     _check(first, last, replicas)
 
-    def done(number: int) -> None:
+    def done(number: int, most: int) -> None:
         if progress is not None:
             progress(number)
         elif sys.stderr.isatty():
-            print(f"\r{number} of at most {pilots} pilots", end="", file=sys.stderr, flush=True)
+            print(f"\r{number} of at most {most} pilots", end="", file=sys.stderr, flush=True)
 
     found = model._native.calibrate(
         model._opened, raw, names, thinking, first, last, replicas, horizon, block, rounds, samples, seed, pilots, cache_memory, done

@@ -15,18 +15,18 @@ from . import serving
 
 
 def function_named(text):
-    place, separator, name = text.rpartition(":")
+    module_name, separator, name = text.rpartition(":")
     if not separator:
         raise SystemExit("usage: python -m tempera_check FILE.py:FUNCTION or MODULE:FUNCTION")
-    if place.endswith(".py"):
-        sys.path.insert(0, os.path.dirname(os.path.abspath(place)))
-        spec = importlib.util.spec_from_file_location(os.path.basename(place)[:-3], place)
+    if module_name.endswith(".py"):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(module_name)))
+        spec = importlib.util.spec_from_file_location(os.path.basename(module_name)[:-3], module_name)
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
     else:
         sys.path.insert(0, os.getcwd())
-        module = importlib.import_module(place)
+        module = importlib.import_module(module_name)
     for part in name.split("."):
         module = getattr(module, part)
     return module

@@ -50,10 +50,10 @@ def led_code(code):
         code = code.replace(co_consts=constants)
     calls = [i.offset for i in dis.get_instructions(code)
              if i.opname == "LOAD_GLOBAL" and i.argval == "float" and i.arg & 1 and i.arg < 256]
-    place = len(code.co_names)
-    if not calls or place > 127:  # which would need an instruction more
+    index = len(code.co_names)
+    if not calls or index > 127:  # which would need an instruction more
         return code
     text = bytearray(code.co_code)
     for offset in calls:
-        text[offset + 1] = place << 1 | 1
+        text[offset + 1] = index << 1 | 1
     return code.replace(co_code=bytes(text), co_names=code.co_names + (NAME,))

@@ -81,15 +81,15 @@ def rename_early_names():
     if not originals:
         return
     own = {id(vars(m)) for name, m in list(sys.modules.items()) if is_own(name) and isinstance(m, types.ModuleType)}
-    places = {id(vars(m)): f"module {name}" for name, m in list(sys.modules.items()) if isinstance(m, types.ModuleType)}
+    owners = {id(vars(m)): f"module {name}" for name, m in list(sys.modules.items()) if isinstance(m, types.ModuleType)}
     ours = {id(originals), id(replacing.replaced)} | {id(entry) for entry in replacing.replaced.values()}
     for holder in gc.get_referrers(*originals):
         if id(holder) in ours or id(holder) in own or holder is known or isinstance(holder, types.FrameType):
             continue
-        _rename_in(holder, known, places)
+        _rename_in(holder, known, owners)
 
 
-def _rename_in(holder, known, places):
+def _rename_in(holder, known, owners):
     if isinstance(holder, dict):
         for key, value in list(holder.items()):
             if id(value) in known and isinstance(key, str) and key != "stands_in_for" and key != "__wrapped__":

@@ -27,7 +27,7 @@ def is_deciding():
 
 
 def address():
-    """file:line of the program's innermost line that is none of ours, nor a library's where one of its own calls it."""
+    """file:line of the program's innermost line that is none of ours, nor a library's if one of its own calls it."""
     frame, outside = sys._getframe(1), None
     while frame is not None:
         file = frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""Uniform numbers that nobody has drawn yet: each knows the interval that it lies in, and is split where it is compared."""
+"""Uniform numbers that nobody has drawn yet: each knows the interval that it is in, and is split where it is compared."""
 import math
 import numbers
 from fractions import Fraction
@@ -23,7 +23,7 @@ class _Interval:
         self.low, self.high = Fraction(0), Fraction(1)
 
     def is_below(self, point):
-        """Whether the number is below a point: asked for only where both are possible, and kept to from then on."""
+        """Whether the number is below a point: asked for only if both are possible, and kept to from then on."""
         if point <= self.low or point < _GRAIN:
             return False
         if point >= self.high or point > 1 - _GRAIN:
@@ -182,7 +182,7 @@ class Real(Undrawn):
 
 
 class LogOfReal(Undrawn):
-    """log of any Real, to be compared with numbers: log x < y where x < exp y."""
+    """log of any Real, to be compared with numbers: log x < y if x < exp y."""
 
     def __init__(self, real, shift):
         self._real, self._shift = real, shift
@@ -212,7 +212,7 @@ class LogOfReal(Undrawn):
 
 
 class Clock(Undrawn):
-    """A function of T = -log u, which is exponential: a T + b, a / T, or a log T + b (Gumbel's, where a < 0).
+    """A function of T = -log u, which is exponential: a T + b, a / T, or a log T + b (Gumbel's, if a < 0).
 
     It is compared with a number by u. Two of one form are compared as clocks of rates r and s: the first rings first
     with probability r / (r + s). What rings first of a group has the sum of their rates, and is independent of which it
@@ -300,7 +300,7 @@ class Clock(Undrawn):
             time = a / x
         else:
             time = math.exp(min(700.0, (x - b) / a))
-        is_early = not self._u < math.exp(-time) if time > 0 else False  # T < time where u > exp(-time)
+        is_early = not self._u < math.exp(-time) if time > 0 else False  # T < time if u > exp(-time)
         return is_early == self.is_rising()
 
     def __gt__(self, other):

@@ -89,7 +89,7 @@ REFUSED = ("gauss", "normalvariate", "lognormvariate", "vonmisesvariate", "gamma
 
 def install():
     replace_all(random, ANSWERS, REFUSED)
-    # Instances, those of early names too where Python's own methods draw by one of these.
+    # Instances, those of early names too if Python's own methods draw by one of these.
     methods = {name: (lambda answer: lambda self, *a, **k: answer(*a, **k))(answer) for name, answer in ANSWERS.items()}
     methods["_randbelow"] = lambda self, n: below(n)
     for name, answer in methods.items():

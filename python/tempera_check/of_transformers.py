@@ -35,7 +35,7 @@ class CausalLM(PreTrainedModel, GenerationMixin):
         config = FiniteModelConfig(size + 2, **named)
         super().__init__(config)
         self._rows, self._model = {}, model
-        self._place = torch.nn.Parameter(torch.zeros(1), requires_grad=False)  # tells device and dtype
+        self._parameter = torch.nn.Parameter(torch.zeros(1), requires_grad=False)  # tells device and dtype
         self.generation_config = GenerationConfig(**named)
         self.eval()
 

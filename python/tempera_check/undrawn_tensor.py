@@ -47,9 +47,9 @@ def undrawn_type(torch):
         arrays = numpy.broadcast_arrays(*[numpy.asarray(o, dtype=object) for o in operands])
         result = numpy.empty(arrays[0].shape, dtype=object)
         flat = [a.reshape(-1) for a in arrays]
-        places = result.reshape(-1)
-        for i in range(places.size):
-            places[i] = function(*[a[i] for a in flat])
+        entries = result.reshape(-1)
+        for i in range(entries.size):
+            entries[i] = function(*[a[i] for a in flat])
         return result
 
     def along(tensor, dim, pick):
@@ -92,8 +92,8 @@ def undrawn_type(torch):
     def indices(array):
         return torch.as_tensor(numpy.asarray(array, dtype=numpy.int64))
 
-    def argument(name, args, kwargs, place, default):
-        return kwargs.get(name, args[place] if len(args) > place else default)
+    def argument(name, args, kwargs, index, default):
+        return kwargs.get(name, args[index] if len(args) > index else default)
 
     def extreme(name, args, kwargs):
         tensor = args[0]
@@ -122,7 +122,7 @@ def undrawn_type(torch):
                                         indices(found)))
 
     def searchsorted(edges, values, right):
-        def place(u, line):
+        def index_of(u, line):
             for i, edge in enumerate(line):
                 if u < edge:
                     return i
@@ -131,9 +131,9 @@ def undrawn_type(torch):
         edge_rows = edges.detach().reshape(-1, edges.shape[-1]).tolist()
         entries = entries_of(values)
         if len(edge_rows) == 1:
-            return indices(each(lambda u: place(u, edge_rows[0]), entries))
+            return indices(each(lambda u: index_of(u, edge_rows[0]), entries))
         lines = entries.reshape(len(edge_rows), -1)
-        found = [[place(u, row) for u in line] for row, line in zip(edge_rows, lines)]
+        found = [[index_of(u, row) for u in line] for row, line in zip(edge_rows, lines)]
         return indices(found).reshape(entries.shape)
 
     class NotDrawn(torch.Tensor):
@@ -172,8 +172,8 @@ def undrawn_type(torch):
                     return function(*args, **kwargs)
             if name in _MOVED and isinstance(args[0], _kind):
                 flat = args[0]._entries.reshape(-1)
-                places = torch.arange(flat.size).reshape(args[0]._entries.shape)
-                return lazily(flat[function(places, *args[1:], **kwargs).numpy()], args[0])
+                indices_of = torch.arange(flat.size).reshape(args[0]._entries.shape)
+                return lazily(flat[function(indices_of, *args[1:], **kwargs).numpy()], args[0])
             if name == "item":
                 return args[0]._entries.reshape(-1)[0] if args[0]._entries.size == 1 else refuse(full)
             if name == "tolist":

@@ -14,7 +14,7 @@ most_decisions = 1000  # on one path
 
 
 class Share:
-    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt where a path is wide enough."""
+    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt if a path is wide enough."""
 
     def __init__(self, mine=0, of=1):
         self.mine, self.of, self._counted = mine, of, 0
@@ -218,7 +218,7 @@ def walk_for(step):
         if child == 0:
             os._exit(0)
         os.waitpid(child, 0)
-    # About half of a path's decisions are behind a decision on average.
+    # About half of a path's decisions are after a decision on average.
     return Forks if seconds > 2 * (time.perf_counter() - begin) / 3 else Replay
 
 

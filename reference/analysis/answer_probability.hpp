@@ -8,7 +8,7 @@
 namespace tempera::reference {
 
 /// Σ law(x) over the records of the model's answer set: Pass@1 of a sampler with that law. Nothing
-/// where the model names no answers.
+/// if the model names no answers.
 std::optional<Rational> answer_probability(const RecordSpace& space, const Law& law);
 
 /// Σ law(x) over the records that end without a terminal token: at the horizon, or where a

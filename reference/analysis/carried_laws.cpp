@@ -82,7 +82,7 @@ std::vector<Rational> total_variation_curve(const CarriedTempering& kernels,
                                             const std::vector<CarriedChain>& schedule,
                                             std::size_t start, std::size_t steps) {
   const Integer of_target = kernels.target_denominator();
-  // Of μ P_1 ⋯ P_n - Π for n = 0, 1, ..., steps.
+  // The norms of μ P_1 ⋯ P_n - Π for n = 0, 1, ..., steps.
   std::vector<Integer> of_laws{Integer(1)};
   for (std::size_t n = 0; n < steps; ++n)
     of_laws.push_back(of_laws.back() * schedule[n % schedule.size()].denominator());
@@ -113,7 +113,7 @@ std::vector<Rational> round_trip_curve(const CarriedTempering& kernels,
   const std::size_t rungs = kernels.rungs(), size = schedule.front().size();
   refuse_above_limit(2 * rungs * std::max(1U, std::thread::hardware_concurrency()),
                      schedule.front());
-  // Of the arrivals in step n, at most one in each.
+  // The norms of the arrivals in step n, at most one in each.
   std::vector<Integer> of_arrivals{kernels.target_denominator()};
   for (std::size_t n = 0; n < rounds; ++n)
     of_arrivals.push_back(of_arrivals.back() * schedule[n % schedule.size()].denominator());

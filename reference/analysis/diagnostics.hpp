@@ -15,7 +15,7 @@ namespace tempera::reference {
 Rational effective_sample_size(const std::vector<Rational>& weights);
 
 /// Var_q[p0(v | h)^α / q(v)]: of PowerSMC's incremental weight under the proposal q, which must be
-/// positive where the row is.
+/// positive if the row is.
 /// @throw BadInput if a probability to the power is irrational
 Rational incremental_weight_variance(const TokenRow& row, const Power& power,
                                      const TokenRow& proposal);
@@ -26,7 +26,7 @@ Interval negative_entropy(const TokenRow& row, long bits);
 
 /// The answer that most traces give and, of those that as many give, the one whose traces have the
 /// greatest cumulative log-likelihood, so the greatest product of likelihoods
-/// (apx:compute-matched); nothing where that leaves two. One answer and one likelihood > 0 for each
+/// (apx:compute-matched); nothing if that leaves two. One answer and one likelihood > 0 for each
 /// trace, at least one.
 std::optional<std::size_t> majority_answer(const std::vector<std::size_t>& answers,
                                            const std::vector<Rational>& likelihoods);

@@ -26,7 +26,7 @@ Rational gamma_variance(unsigned shape, const Rational& power) {
 }
 
 Rational gamma_acceptance(unsigned shape, const Rational& lower, const Rational& upper) {
-  // Where the lower power's energy is at most the upper's, e^G >= 1. Elsewhere e^G exchanges the
+  // If the lower power's energy is at most the upper's, e^G >= 1. Elsewhere e^G exchanges the
   // two densities, and what is left of the exchanged pair is its part with U_β < U_α, again at
   // most.
   return at_most_probability(shape, lower, upper) + (1 - at_most_probability(shape, upper, lower));

@@ -13,7 +13,7 @@ Rational gamma_variance(unsigned shape, const Rational& power);
 
 /// The exact equilibrium acceptance E[1 ∧ e^{(β - α)(U_β - U_α)}] of two powers α < β, U_α and U_β
 /// independent at theirs. The densities f_α(u) f_β(v) and f_β(u) f_α(v) have the ratio e^G, so it
-/// is P(U_α < U_β) of the two laws as they are plus the same of them exchanged where e^G < 1, each
+/// is P(U_α < U_β) of the two laws as they are plus the same of them exchanged if e^G < 1, each
 ///   P(U_α <= U_β) = Σ_{j<c} C(c-1+j, j) α^c β^j / (α+β)^(c+j),
 /// integrated over U_α, the tail of U_β being e^{-βu} Σ_{j<c} (βu)^j / j!.
 Rational gamma_acceptance(unsigned shape, const Rational& lower, const Rational& upper);

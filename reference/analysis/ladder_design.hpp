@@ -16,8 +16,8 @@ enum class Spread {
 };
 
 /// A rational that grows strictly with the thermodynamic distance d(α, β) = ∫_α^β σ(s) ds, α < β,
-/// and is the same for equal distances: β - α where the spread is constant, for then d is σ_0 times
-/// it, and β / α where it is inverse to the power, for then d is √c times its logarithm.
+/// and is the same for equal distances: β - α if the spread is constant, for then d is σ_0 times
+/// it, and β / α if it is inverse to the power, for then d is √c times its logarithm.
 Rational thermodynamic_gap(Spread spread, const Power& lower, const Power& upper);
 
 /// The K powers from `lowest` to `highest` whose neighbours have equal thermodynamic distances

@@ -30,7 +30,7 @@ Rational joint_bias_bound(const std::vector<RungBias>& rungs, unsigned rounds);
 /// [b_k - K (1 - δ)^N]_+, below TV(μ_N^{(k)}, π_k), k from 0 (eq:ppt-output-bias-lower).
 Rational output_bias_bound(const std::vector<RungBias>& rungs, std::size_t k, unsigned rounds);
 
-/// The limit of the first bound as N grows, where δ > 0: 1 - Π_j (1 - b_j) (eq:truncation-floor).
+/// The limit of the first bound as N grows, if δ > 0: 1 - Π_j (1 - b_j) (eq:truncation-floor).
 /// That of the second is b_k itself.
 Rational joint_bias_floor(const std::vector<RungBias>& rungs);
 

@@ -8,7 +8,7 @@
 
 namespace tempera::reference {
 
-/// The energies U(x) = -log p0(x) in units of log b, where every p0(x) is a power b^-U(x).
+/// The energies U(x) = -log p0(x) in units of log b, if every p0(x) is a power b^-U(x).
 /// @throw BadInput if some p0(x) is none: its logarithm is then irrational in that unit
 std::vector<Rational> energies(const FixedHorizonSpace& space, unsigned base);
 

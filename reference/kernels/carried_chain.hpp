@@ -92,7 +92,7 @@ class CarriedChain {
   bool is_irreducible() const;
   /// Whether the chain is reversible for the product of the power targets because of what it is
   /// made of: factors that are reversible each, and the same read backwards, neighbours that act on
-  /// different coordinates exchanged at will. Nothing where that does not tell.
+  /// different coordinates exchanged at will. Nothing if that does not tell.
   std::optional<bool> is_palindrome() const;
 
  private:

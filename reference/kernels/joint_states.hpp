@@ -17,7 +17,7 @@ inline constexpr std::size_t joint_limit = 4096;
 /// rung 1 is the slowest.
 using Shape = std::vector<std::size_t>;
 
-/// |S|^K of K rungs with `records` records each, or limit + 1 where it is more than `limit`.
+/// |S|^K of K rungs with `records` records each, or limit + 1 if it is more than `limit`.
 std::size_t joint_states_up_to(std::size_t limit, std::size_t records, std::size_t rungs);
 /// Number of joint states.
 /// @throw BadInput if it exceeds joint_limit

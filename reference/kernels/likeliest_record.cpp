@@ -18,8 +18,8 @@ Rational mass(const RecordSpace& space, const Law& law, const Counts& counts) {
 
 Rational tied_share() { return 1 - Rational(1, 65536); }
 
-// Where the greatest likelihood is m and the answer is x at place i: the places before i hold
-// records below the ties, those behind it records of at most m, and m itself is at i or behind it.
+// If the greatest likelihood is m and the answer is x at place i: the places before i hold
+// records below the ties, those after it records of at most m, and m itself is at i or after it.
 Law likeliest_record_law(const RecordSpace& space, const std::vector<Law>& laws) {
   std::set<Rational> greatest;
   for (std::size_t x = 0; x < space.size(); ++x) greatest.insert(space.likelihood(x));
@@ -34,16 +34,16 @@ Law likeliest_record_law(const RecordSpace& space, const std::vector<Law>& laws)
     }
     Rational before = 1;
     for (std::size_t i = 0; i < laws.size(); before *= untied[i++]) {
-      Rational behind_at_most = 1;
-      Rational behind_less = 1;
+      Rational after_at_most = 1;
+      Rational after_less = 1;
       for (std::size_t j = i + 1; j < laws.size(); ++j) {
-        behind_at_most *= at_most[j];
-        behind_less *= less[j];
+        after_at_most *= at_most[j];
+        after_less *= less[j];
       }
       for (std::size_t x = 0; x < space.size(); ++x) {
         const Rational& p = space.likelihood(x);
         if (p > m || p < least_tied) continue;
-        answer[x] += before * laws[i][x] * (p == m ? behind_at_most : behind_at_most - behind_less);
+        answer[x] += before * laws[i][x] * (p == m ? after_at_most : after_at_most - after_less);
       }
     }
   }

@@ -7,8 +7,8 @@
 
 namespace tempera::reference {
 
-/// Records are tied with the likeliest where their likelihood is at least this share of its, 1 −
-/// 2^-16: the likelihoods of a model whose rows are only known to float32 tie where the exact ones
+/// Records are tied with the likeliest if their likelihood is at least this share of its, 1 −
+/// 2^-16: the likelihoods of a model whose rows are only known to float32 tie if the exact ones
 /// do.
 Rational tied_share();
 

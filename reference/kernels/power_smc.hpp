@@ -19,7 +19,7 @@ struct ParticleLaw {
 
 /// PowerSMC with N particles (sec:hyperparameter-configuration): from N empty records, each open
 /// particle advances token by token by g_α, its weight multiplied by p0^α / g_α; whenever
-/// `interval` more tokens, or the horizon, are reached, where ESS = (Σ w)² / Σ w² < N/2 the
+/// `interval` more tokens, or the horizon, are reached, if ESS = (Σ w)² / Σ w² < N/2 the
 /// particles are resampled systematically and all weights set to 1; at the end one particle is
 /// drawn in proportion to the weights.
 /// @throw BadInput if the interval or N is 0, there are more than particle_state_limit states, or a

@@ -49,7 +49,7 @@ Law progressive_law(const FiniteModel& model, std::size_t horizon, std::size_t b
                     const Ladder& ladder, const std::vector<StageSchedule>& stages,
                     Schedule schedule = Schedule::adj);
 
-/// progressive_law, with other restart positions where they are asked for, and the expected decode
+/// progressive_law, with other restart positions if they are asked for, and the expected decode
 /// tokens of all rungs: those of the block extensions, and of every local move the regenerated
 /// suffix, accepted or not.
 /// @throw BadInput as progressive_law

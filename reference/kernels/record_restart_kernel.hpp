@@ -12,7 +12,7 @@ namespace tempera::reference {
 /// τ of a censored record being T, with the acceptance of position and proposal together,
 ///   1 ∧ π(y) ω(r | y) q_r(x | y) / (π(x) ω(r | x) q_r(y | x))
 /// (Section implementation-local: under the uniform law the factor is τ(x)/τ(y)). No move is spent
-/// behind an early end. |S_T| x |S_T|.
+/// after an early end. |S_T| x |S_T|.
 /// @throw BadInput if ω(1) = 0, which leaves records of one token no position
 Matrix record_restart_kernel(const FixedHorizonSpace& space, const Power& power,
                              const RestartLaw& restart);

@@ -18,9 +18,9 @@ std::vector<Offspring> systematic_resampling(const std::vector<Rational>& weight
   // (i + U)/N passes C_j where U = N C_j − i.
   std::set<Rational> ends{Rational(0), Rational(1)};
   for (const Rational& share : shares) {
-    const Rational place = count * share;
-    const Integer whole = numerator(place) / denominator(place);
-    ends.insert(place - Rational(whole));
+    const Rational point = count * share;
+    const Integer whole = numerator(point) / denominator(point);
+    ends.insert(point - Rational(whole));
   }
   std::vector<Offspring> outcomes;
   for (auto left = ends.begin(), right = std::next(left); right != ends.end(); ++left, ++right) {

@@ -7,7 +7,7 @@
 
 namespace tempera::reference {
 
-/// What becomes of N particles where U lies in one interval.
+/// What becomes of N particles if U is in one interval.
 struct Offspring {
   Rational probability;
   std::vector<std::size_t> ancestors;  ///< of each of the N, ascending

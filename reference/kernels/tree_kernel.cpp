@@ -178,7 +178,7 @@ TreeKernel::Modulo::Modulo(const TreeKernel& kernel, const PrimeField& field)
 
 // 1 - Σ_r (ω(r)/G(h)) [Σ_{y from x on} G(y) + (1/w(x)) Σ_{y before x} p0(y)^α], in the order of w:
 // what is left for rejections, x itself counted among the proposals that are accepted. Positions
-// behind the end of x stay anyway.
+// after the end of x stay anyway.
 void TreeKernel::Modulo::find_staying() {
   const std::size_t size = mass_.size();
   for (std::size_t x = 0; x < size; ++x) {

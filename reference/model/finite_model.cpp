@@ -7,7 +7,7 @@
 namespace tempera::reference {
 namespace {
 
-// Shown where a history cannot be written because it has no such token.
+// Shown if a history cannot be written because it has no such token.
 std::string number_of(Token token) { return "token number " + std::to_string(token); }
 
 }  // namespace
@@ -40,9 +40,9 @@ FiniteModel::FiniteModel(FiniteModelParts parts, std::string source)
   check_answers(source_);
 }
 
-BadInput FiniteModel::wrong(const std::string& place, const std::string& what,
+BadInput FiniteModel::wrong(const std::string& where, const std::string& what,
                             const std::string& remedy) const {
-  return {source_, place + " " + what, remedy};
+  return {source_, where + " " + what, remedy};
 }
 
 void FiniteModel::check_terminal() {
@@ -70,25 +70,25 @@ void FiniteModel::check_history(const std::vector<Token>& history) const {
 
 // The row of a history, or the default's.
 void FiniteModel::check_row(const TokenRow& row, const std::vector<Token>* history) const {
-  const auto place = [&] {
+  const auto where = [&] {
     return history ? "\"next\"[" + in_quotes(text(*history)) + "]" : std::string("\"default\"");
   };
   if (row.size() != vocabulary_size())
-    throw wrong(place(),
+    throw wrong(where(),
                 "has " + std::to_string(row.size()) + " probabilities for " +
                     std::to_string(vocabulary_size()) + " tokens",
                 "give one for each, zeros too");
   Rational total = 0;
   for (Token token = 0; token < row.size(); ++token) {
     if (row[token] < 0)
-      throw wrong(place() + "[" + in_quotes(vocabulary()[token]) + "]", "is negative",
+      throw wrong(where() + "[" + in_quotes(vocabulary()[token]) + "]", "is negative",
                   "probabilities are at least 0");
     total += row[token];
   }
   if (total == 1) return;
   const std::string sum = to_string(total);
   throw wrong(
-      place(),
+      where(),
       "sums to " + (sum.size() <= 60 ? sum : "about " + to_decimal(total, 12)) + ", not to 1",
       "correct its probabilities");
 }

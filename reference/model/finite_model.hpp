@@ -52,7 +52,7 @@ class FiniteModel {
     return parts_.vocabulary.find(text);
   }
 
-  /// p0(· | h) at an open history h. The time does not grow with |h| where no history of that
+  /// p0(· | h) at an open history h. The time does not grow with |h| if no history of that
   /// length is listed.
   /// @throw BadInput if neither a listed row nor the default serves it
   const TokenRow& token_row(std::span<const Token> history) const;
@@ -60,7 +60,7 @@ class FiniteModel {
   const std::map<std::vector<Token>, TokenRow>& listed_rows() const { return parts_.next; }
   /// The row that serves every history not listed.
   const std::optional<TokenRow>& default_row() const { return parts_.default_row; }
-  /// How the records of the answer set begin; empty where the model names none.
+  /// How the records of the answer set begin; empty if the model names none.
   const std::vector<std::vector<Token>>& answers() const { return parts_.answers; }
   /// Whether the record with these generated tokens is in the answer set.
   bool is_answer(std::span<const Token> tokens) const;
@@ -73,7 +73,7 @@ class FiniteModel {
   std::string text(std::span<const Token> tokens) const { return parts_.vocabulary.join(tokens); }
 
  private:
-  BadInput wrong(const std::string& place, const std::string& what,
+  BadInput wrong(const std::string& where, const std::string& what,
                  const std::string& remedy) const;
   void check_terminal();
   void check_history(const std::vector<Token>& history) const;

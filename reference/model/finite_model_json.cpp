@@ -1,4 +1,4 @@
-// Reads the finite-model format: what stands there becomes tokens and rationals, which FiniteModel
+// Reads the finite-model format: what is there becomes tokens and rationals, which FiniteModel
 // checks.
 #include <nlohmann/json.hpp>
 
@@ -53,9 +53,9 @@ class FiniteModelReader {
   }
 
  private:
-  BadInput wrong(const std::string& place, const std::string& what,
+  BadInput wrong(const std::string& where, const std::string& what,
                  const std::string& remedy) const {
-    return {source_, place + " " + what, remedy};
+    return {source_, where + " " + what, remedy};
   }
 
   Vocabulary read_vocabulary() const { return {document_.texts("vocabulary"), source_}; }
@@ -99,25 +99,25 @@ class FiniteModelReader {
     return rows;
   }
 
-  TokenRow read_row(const Vocabulary& vocabulary, const json& row, const std::string& place) const {
-    if (!row.is_object()) throw wrong(place, "is not an object", row_form);
+  TokenRow read_row(const Vocabulary& vocabulary, const json& row, const std::string& where) const {
+    if (!row.is_object()) throw wrong(where, "is not an object", row_form);
     TokenRow probabilities(vocabulary.size());
     for (const auto& [text, entry] : row.items()) {
       const auto token = vocabulary.find(text);
       if (!token)
-        throw wrong(place, "has the unknown token " + in_quotes(text),
+        throw wrong(where, "has the unknown token " + in_quotes(text),
                     "use tokens of the vocabulary");
-      probabilities[*token] = read_probability(entry, place + "[" + in_quotes(text) + "]");
+      probabilities[*token] = read_probability(entry, where + "[" + in_quotes(text) + "]");
     }
     return probabilities;
   }
 
-  Rational read_probability(const json& entry, const std::string& place) const {
+  Rational read_probability(const json& entry, const std::string& where) const {
     if (entry.is_string())
-      return parse_rational(entry.get_ref<const std::string&>(), source_ + ": " + place);
+      return parse_rational(entry.get_ref<const std::string&>(), source_ + ": " + where);
     if (entry.is_number_unsigned()) return Rational(entry.get<std::uint64_t>());
     if (entry.is_number_integer()) return Rational(entry.get<std::int64_t>());
-    throw wrong(place, entry.is_number() ? "is a binary floating-point number" : "is no number",
+    throw wrong(where, entry.is_number() ? "is a binary floating-point number" : "is no number",
                 "write it as a string, \"1/4\" or \"0.25\"");
   }
 

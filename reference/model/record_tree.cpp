@@ -87,7 +87,7 @@ std::size_t RecordTree::parse(std::string_view text, const std::string& where) c
   const auto no_state = [&](const std::string& what, const std::string& remedy) {
     return BadInput(where, "the record " + in_quotes(text) + " " + what, remedy);
   };
-  // The records that begin with the tokens read so far, which stand side by side.
+  // The records that begin with the tokens read so far, which are side by side.
   std::size_t begin = 0, end = size(), tokens = 0;
   for (std::size_t from = 0; from <= text.size() && !text.empty(); ++tokens) {
     const std::size_t to = std::min(text.find(' ', from), text.size());

@@ -15,14 +15,14 @@ inline constexpr std::size_t tree_record_limit = std::size_t{1} << 22U;
 inline constexpr std::size_t tree_position_limit = std::size_t{1} << 27U;
 
 /// S_T as the tree of its open prefixes, for spaces too large for FixedHorizonSpace. Records are in
-/// its order, depth-first in vocabulary order, so that those under one prefix stand side by side.
+/// its order, depth-first in vocabulary order, so that those under one prefix are side by side.
 class RecordTree {
  public:
   using Index = std::uint32_t;
   /// An open prefix h, |h| < T, that some record has.
   struct Prefix {
     Index parent;      ///< the prefix without its last token; of the empty one itself
-    Token last;        ///< its last token, where it has one
+    Token last;        ///< its last token, if it has one
     Index depth;       ///< |h|
     Index begin, end;  ///< the records that begin with it
     Index likelihood;  ///< of p0(h) among likelihoods()
@@ -39,7 +39,7 @@ class RecordTree {
   std::size_t horizon() const { return horizon_; }
   /// |S_T|.
   std::size_t size() const { return parents_.size(); }
-  /// A prefix stands before those that extend it; the first is empty.
+  /// A prefix is before those that extend it; the first is empty.
   const std::vector<Prefix>& prefixes() const { return prefixes_; }
   /// The prefix of record x without its last token.
   Index parent(std::size_t x) const { return parents_[x]; }

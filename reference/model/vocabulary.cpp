@@ -21,14 +21,14 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& sourc
   if (tokens_.empty()) throw BadInput(source, "\"vocabulary\" is not a list of tokens", remedy);
   for (std::size_t v = 0; v < tokens_.size(); ++v) {
     const std::string& text = tokens_[v];
-    const std::string place = "\"vocabulary\"[" + std::to_string(v) + "] ";
+    const std::string where = "\"vocabulary\"[" + std::to_string(v) + "] ";
     if (text.empty() || std::any_of(text.begin(), text.end(), separates_or_hides))
       throw BadInput(
           source,
-          place + "(" + in_quotes(text) + ") is empty or has a space, '|' or control character",
+          where + "(" + in_quotes(text) + ") is empty or has a space, '|' or control character",
           "use another spelling of the token");
     if (!token_of_.emplace(text, static_cast<Token>(v)).second)
-      throw BadInput(source, place + "repeats the token " + in_quotes(text), remedy);
+      throw BadInput(source, where + "repeats the token " + in_quotes(text), remedy);
   }
 }
 

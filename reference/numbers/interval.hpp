@@ -63,7 +63,7 @@ Interval power(const Rational& base, const Rational& exponent, long bits);
 inline constexpr long most_bits = 4096;
 
 /// 1 or -1 as the number that `value` encloses with ever more bits, from 64 to most_bits, is proved
-/// positive or negative; nothing where it never is, as when it is zero.
+/// positive or negative; nothing if it never is, as when it is zero.
 std::optional<int> decide_sign(const std::function<Interval(long bits)>& value);
 
 }  // namespace tempera::reference

@@ -80,7 +80,7 @@ class Base {
   std::vector<Element> inverse_of_others_;
 };
 
-// A share of one prime as a number below another: all primes lie in (2^61, 2^62).
+// A share of one prime as a number below another: all primes are in (2^61, 2^62).
 std::uint64_t below(std::uint64_t share, const PrimeField& field) {
   return share >= field.prime() ? share - field.prime() : share;
 }
@@ -327,8 +327,8 @@ std::optional<OverCommonDenominator> solution_of(const Lifting& lifting,
   return x;
 }
 
-// As many primes for a digit as keep n^3 / 3 operations for each below what they save afterwards,
-// in at most 2 GiB.
+// The number of primes of a digit. It keeps n^3 / 3 operations for each below what they save
+// afterwards, in at most 2 GiB.
 std::size_t primes_of_digit(std::size_t n, std::size_t entry_bits, std::size_t determinant_bits) {
   const double words = static_cast<double>(determinant_bits) / 62.0 + 1.0;
   const double best = std::sqrt(3.0 * words * (static_cast<double>(entry_bits) / 62.0 + 1.0) /

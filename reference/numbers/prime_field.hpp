@@ -33,7 +33,7 @@ class PrimeField {
   Element multiply(Element a, Element b) const { return reduce(static_cast<Wide>(a) * b); }
   /// Σ_i a_i b_i, with one reduction. Elements times plain numbers below p give a plain number.
   Element dot(const Element* a, const Element* b, std::size_t count) const {
-    // Sixteen products lie below 2^128. Their halves are summed apart: no comparison, which would
+    // Sixteen products are below 2^128. Their halves are summed apart: no comparison, which would
     // be guessed wrong every second time.
     Wide low = 0, high = 0;
     std::size_t i = 0;

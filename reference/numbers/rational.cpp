@@ -27,11 +27,12 @@ Integer decimal_integer(std::string_view digits) {
 std::optional<Rational> parse_decimal(std::string_view text) {
   const auto point = text.find('.');
   const auto whole = text.substr(0, point);
-  const auto places = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
-  if (!all_digits(whole) || (point != std::string_view::npos && !all_digits(places)))
+  const auto decimals =
+      point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
+  if (!all_digits(whole) || (point != std::string_view::npos && !all_digits(decimals)))
     return std::nullopt;
-  return Rational(Rational(decimal_integer(std::string(whole) + std::string(places))) /
-                  integer_power(Rational(10), static_cast<unsigned>(places.size())));
+  return Rational(Rational(decimal_integer(std::string(whole) + std::string(decimals))) /
+                  integer_power(Rational(10), static_cast<unsigned>(decimals.size())));
 }
 
 /// The value of "-9", "+9" or "9", of at most three digits, or nothing.

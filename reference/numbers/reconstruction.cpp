@@ -30,7 +30,7 @@ struct Pair {
     step(steps.ab, steps.bb);
   }
 
-  // As many steps as the leading 62 bits of both tell, or one.
+  // Takes as many steps as the leading 62 bits of both tell, or one.
   void divide_by_leading_bits() {
     constexpr std::uint64_t least = std::uint64_t{1} << 31U;
     const std::size_t dropped = length_in_bits(a) > 62 ? length_in_bits(a) - 62 : 0;

@@ -9,7 +9,7 @@ struct Fraction {
   Integer numerator, denominator;
 };
 
-/// The n and d > 0 with n ≡ d · residue modulo `modulus` whose n² + d² is least. Where some
+/// The n and d > 0 with n ≡ d · residue modulo `modulus` whose n² + d² is least. If some
 /// fraction has n² + d² < modulus, it is a multiple of this one. Found by half a greatest common
 /// divisor, in time that grows little faster than a product's. residue in [0, modulus), modulus
 /// > 1.

@@ -27,7 +27,7 @@ Integer Residues::signed_integer(std::span<const PrimeField::Element> elements) 
     const PrimeField& field = fields_[i];
     PrimeField::Element known = 0;
     for (std::size_t j = i; j-- > 0;) {
-      // A digit of another prime may exceed this one, but not twice it: both lie in (2^61, 2^62).
+      // A digit of another prime may exceed this one, but not twice it: both are in (2^61, 2^62).
       const std::uint64_t digit =
           digits[j] >= field.prime() ? digits[j] - field.prime() : digits[j];
       // `known` is a plain number and p_j an element, so their product is a plain number.

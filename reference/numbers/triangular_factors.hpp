@@ -15,7 +15,7 @@ class TriangularFactors {
   /// Numbers in [0, p) as they are, where an Element is in Montgomery's form.
   using Numbers = std::vector<std::uint64_t>;
 
-  /// Without pivots, by n³ / 3 products: nothing where a leading minor vanishes modulo p.
+  /// Without pivots, by n³ / 3 products: nothing if a leading minor vanishes modulo p.
   static std::optional<TriangularFactors> of(const IntegerMatrix& a, const PrimeField& field);
 
   const PrimeField& field() const { return field_; }

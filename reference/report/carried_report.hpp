@@ -16,10 +16,10 @@ struct CarriedReport {
   std::vector<std::string> states;
   Law base, target;
   bool invariant = false;
-  /// Nothing where it is not decided: the chain is no palindrome of reversible factors, and no two
+  /// Nothing if it is not decided: the chain is no palindrome of reversible factors, and no two
   /// of its smallest states have flows that differ.
   std::optional<bool> reversible;
-  std::optional<ChainVerdict::Unbalanced> unbalanced;  ///< where it is not reversible
+  std::optional<ChainVerdict::Unbalanced> unbalanced;  ///< if it is not reversible
   bool irreducible = false;
   std::vector<Rational> swap_acceptance;  ///< at equilibrium, one per edge
   std::vector<Rational> total_variation;  ///< to the target after 0, 1, ..., steps; or empty

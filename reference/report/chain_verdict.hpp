@@ -16,7 +16,7 @@ struct ChainClaim {
   const std::vector<std::size_t>& tokens;  ///< generated tokens of each state (token_counts)
 };
 
-/// What can be said of such a claim, with the smallest state that breaks it where one does.
+/// What can be said of such a claim, with the smallest state that breaks it if one does.
 struct ChainVerdict {
   /// A state whose mass one step from the target changes.
   struct Moved {

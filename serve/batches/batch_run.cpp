@@ -8,9 +8,9 @@
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/run_lines.hpp"
+#include "serve/batches/batch_folder.hpp"
 #include "serve/batches/batch_shards.hpp"
 #include "serve/protocol/error_body.hpp"
-#include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
 
 namespace tempera::serve {
@@ -62,38 +62,6 @@ struct BatchRun::Line final : Exchange, ChoiceKeeper {
   bool is_resumed = false;
 };
 
-void BatchRun::create(const std::filesystem::path& folder, const Batch& batch, std::size_t shards,
-                      Disk& disk) {
-  ordered_json config = to_json(batch);
-  if (shards > 1) config["shards"] = shards;
-  // Lines without a seed draw with numbers that follow one fresh number.
-  config["seed"] = std::stoull(fresh_id("").substr(0, 13), nullptr, 16);
-  gpu::RunFolder::create(folder, config, disk);
-}
-
-Batch BatchRun::read(const gpu::RunFolder& folder) {
-  const std::string where = (folder.path() / "config.json").string();
-  const json config = folder.config();
-  const JsonObject object(config, where);
-  Batch batch{.id = object.text("id"),
-              .endpoint = object.text("endpoint"),
-              .input_file = object.text("input_file_id")};
-  batch.created = static_cast<std::int64_t>(object.whole_number("created_at", 0, any_number >> 1));
-  batch.total = object.object("request_counts").whole_number("total", 0, any_number);
-  batch.metadata = object.has("metadata") ? ordered_json::parse(object.at("metadata").dump())
-                                          : ordered_json(nullptr);
-  if (!folder.finished()) return batch;
-  const json summary = json::parse(folder.summary().dump());
-  const JsonObject end(summary, (folder.path() / "summary.json").string());
-  batch.status = end.text("status");
-  batch.output_file = end.optional_text("output_file_id").value_or("");
-  batch.error_file = end.optional_text("error_file_id").value_or("");
-  batch.ended = static_cast<std::int64_t>(end.whole_number("ended_at", 0, any_number >> 1));
-  batch.completed = end.whole_number("completed", 0, any_number);
-  batch.failed = end.whole_number("failed", 0, any_number);
-  return batch;
-}
-
 BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
                    const std::filesystem::path& folder, const gpu::Shard& shard, Disk& disk)
     : makings_(makings),
@@ -101,7 +69,7 @@ BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
       batch_folder_(folder),
       shard_(shard),
       folder_(open_shard(folder, shard, makings, disk)),
-      batch_(read(folder_)) {
+      batch_(read_batch(folder_)) {
   if (folder_.finished()) return;
   const std::string where = folder.string();
   const json config = folder_.config();

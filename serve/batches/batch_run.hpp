@@ -26,9 +26,10 @@ struct GenerationMakings {
   const Identity& identity;
   Counters& counters;
   const GenerationLimits& limits;
-  /// A message without the place of anything on this machine.
+  /// A message without any path of this machine.
   std::function<std::string(std::string)> without_paths;
-  /// Of the model's files, which are the same for all shards of a batch; empty without shards.
+  /// The digest of the model's files, which is the same for all shards of a batch; empty without
+  /// shards.
   std::string model_digest = {};
 };
 
@@ -45,15 +46,7 @@ struct GenerationMakings {
 /// has the bytes of one that was not. All of it belongs to the session's thread.
 class BatchRun final : public std::enable_shared_from_this<BatchRun> {
  public:
-  /// Makes the run folder of a new batch.
-  /// @throw BadInput if the disk does not take it
-  static void create(const std::filesystem::path& folder, const Batch& batch, std::size_t shards,
-                     Disk& disk);
-  /// The batch of a folder: what config.json and, if it is over, summary.json say.
-  /// @throw BadInput if they are not as create and advance have written them
-  static Batch read(const gpu::RunFolder& folder);
-
-  /// Takes the folder up where it is, as the server of this shard.
+  /// Resumes the folder as it is, as the server of this shard.
   /// @throw BadInput if the folder or the input cannot be read, or it was dealt to other shards
   BatchRun(const GenerationMakings& makings, StoredFiles& files,
            const std::filesystem::path& folder, const gpu::Shard& shard, Disk& disk);
@@ -106,8 +99,8 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   std::vector<std::string_view> lines_;
   std::vector<std::vector<std::size_t>> dealt_;  ///< the lines of each shard, ascending
   std::vector<std::size_t> order_;               ///< the lines of samples.jsonl
-  std::vector<std::size_t> offset_of_;  ///< of each line in it; beyond all where it has none
-  std::set<std::size_t> taken_;         ///< shards whose answers are here
+  std::vector<std::size_t> offset_of_;           ///< of each line in it; beyond all if it has none
+  std::set<std::size_t> taken_;                  ///< shards whose answers are here
   bool is_waiting_for_shards_ = false;
   std::size_t written_ = 0;  ///< answers in samples.jsonl
   std::size_t next_ = 0;     ///< of this shard's lines, the first neither begun nor answered

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "base/regular_file.hpp"
+#include "serve/batches/batch_folder.hpp"
 #include "serve/protocol/fresh_id.hpp"
 
 namespace tempera::serve {
@@ -64,7 +65,7 @@ void Batches::take_up() {
     if (!is_there(entry->path() / "config.json")) continue;
     Batch batch{.id = entry->path().filename().string()};
     try {
-      batch = BatchRun::read(gpu::RunFolder::open(entry->path(), disk_));
+      batch = read_batch(gpu::RunFolder::open(entry->path(), disk_));
     } catch (const BadInput& damage) {
       batch.status = "failed";
       batch.errors = {{.message = makings_.without_paths(damage.what())}};
@@ -97,7 +98,7 @@ Batch Batches::create(const std::string& input_file, const std::string& endpoint
     return batch;
   }
   batch.total = lines_of(content).size();
-  BatchRun::create(place_of(batch.id), batch, shard_.of, disk_);
+  create_batch_folder(folder_of(batch.id), batch, shard_.of, disk_);
   const std::scoped_lock lock(mutex_);
   batches_[batch.id] = batch;
   waiting_.push_back(batch.id);
@@ -171,7 +172,7 @@ void Batches::look_for_batches() {
 
 /// Whether the server of shard 1 has ended the batch: clients may cancel one.
 bool Batches::is_over_elsewhere(const std::string& id) const {
-  return is_there(place_of(id) / "summary.json");
+  return is_there(folder_of(id) / "summary.json");
 }
 
 bool Batches::advance(gpu::Session& session, std::size_t window) {
@@ -205,7 +206,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   try {
     std::shared_ptr<BatchRun> run = run_;
     if (!run || run->batch().id != id)
-      run = std::make_shared<BatchRun>(makings_, files_, place_of(id), shard_, disk_);
+      run = std::make_shared<BatchRun>(makings_, files_, folder_of(id), shard_, disk_);
     if (!is_cancelled) run_ = run;
     is_waiting_ = false;
     bool is_more = false;
@@ -244,7 +245,7 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   }
 }
 
-/// The disk is full, say: what is under way is forgotten, and taken up from the folder later.
+/// The disk is full, say: what is under way is forgotten, and resumed from the folder later.
 void Batches::wait(gpu::Session& session, const std::string& why) {
   say("a batch waits: " + why);
   if (run_) run_->stop(session);

@@ -20,11 +20,11 @@ namespace tempera::serve {
 /// The files and batches of a server, in one folder: FOLDER/files and FOLDER/batches, a run folder
 /// for each batch. Batches are drawn one after the other, beside the requests of clients.
 ///
-/// A full disk stops no server: the batch waits and is taken up again from its folder, where
+/// A full disk stops no server: the batch waits and is resumed from its folder, where
 /// everything up to that moment is.
 class Batches {
  public:
-  /// Takes up what an earlier process has left. Of several servers that share the folder each has
+  /// Resumes what an earlier process has left. Of several servers that share the folder each has
   /// one shard of every batch: that of shard 1 is asked by clients, and the others draw for it.
   /// @throw BadInput if the folder cannot be used, or another process holds it or has the shard
   Batches(std::filesystem::path folder, GenerationMakings makings, const gpu::Shard& shard = {1, 1},
@@ -55,7 +55,7 @@ class Batches {
   void take_up();
   void look_for_batches();
   bool is_over_elsewhere(const std::string& id) const;
-  std::filesystem::path place_of(const std::string& id) const { return folder_ / "batches" / id; }
+  std::filesystem::path folder_of(const std::string& id) const { return folder_ / "batches" / id; }
   void show(const Batch& batch);
   void wait(gpu::Session& session, const std::string& why);
 

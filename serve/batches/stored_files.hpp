@@ -28,7 +28,7 @@ nlohmann::ordered_json to_json(const StoredFile& file);
 /// its description, ID.json, is written after its content, ID.jsonl. Any thread may call.
 class StoredFiles {
  public:
-  /// Takes up what is there; a content without a description, which a killed process leaves, is
+  /// Resumes what is there; a content without a description, which a killed process leaves, is
   /// removed. `disk` must outlive the object.
   /// @throw BadInput if the folder cannot be made or read
   explicit StoredFiles(std::filesystem::path folder, Disk& disk = Disk::real());

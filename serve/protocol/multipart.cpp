@@ -86,7 +86,7 @@ std::vector<FormPart> read_multipart(std::string_view content_type, std::string_
     throw BadInput("Content-Type", "it is not multipart/form-data with a boundary", remedy);
   const std::string delimiter = "\r\n--" + *boundary;
   std::vector<FormPart> parts;
-  // The first delimiter may stand at the very beginning, without a line end before it.
+  // The first delimiter may be at the very beginning, without a line end before it.
   if (!body.starts_with(delimiter.substr(2)))
     throw BadInput("body", "it does not begin with the boundary", remedy);
   body.remove_prefix(delimiter.size() - 2);

@@ -45,11 +45,11 @@ void Counters::add(const gpu::Answer& answer) {
   add_to(swaps_, answer.swaps);
 }
 
-std::unique_ptr<QueuePlace> QueuePlace::take(Counters& counters, std::size_t choices,
+std::unique_ptr<QueueEntry> QueueEntry::take(Counters& counters, std::size_t choices,
                                              std::size_t most) {
-  std::unique_ptr<QueuePlace> place(new QueuePlace(counters, choices));
-  if (counters.under_way.fetch_add(choices) + choices > most) place.reset();
-  return place;
+  std::unique_ptr<QueueEntry> entry(new QueueEntry(counters, choices));
+  if (counters.under_way.fetch_add(choices) + choices > most) entry.reset();
+  return entry;
 }
 
 std::string Counters::prometheus() const {

@@ -23,7 +23,7 @@ struct Counters {
   std::atomic<std::uint64_t> decode_tokens{0};     ///< tokens drawn, also for proposals
   std::atomic<std::uint64_t> batches{0};           ///< forward passes
   std::atomic<std::uint64_t> cache_bytes{0};       ///< set aside for caches of what is under way
-  std::atomic<std::uint64_t> most_cache_bytes{0};  ///< the most that caches have taken up at once
+  std::atomic<std::uint64_t> most_cache_bytes{0};  ///< the most that caches have taken at once
   std::atomic<std::uint64_t> under_way{0};         ///< choices that are being drawn or wait
   std::atomic<std::uint64_t> round_trips{0};       ///< of replicas, rung 1 → K → 1
   std::atomic<std::uint64_t> connections{0};       ///< that are open now
@@ -46,17 +46,17 @@ struct Counters {
 
 /// The place of a request's choices among those that are drawn or wait. It counts until it is
 /// destroyed: before the last byte of the answer is sent, so that its client may ask again at once.
-class QueuePlace {
+class QueueEntry {
  public:
   /// Nothing if more than `most` would then be drawn or wait.
-  static std::unique_ptr<QueuePlace> take(Counters& counters, std::size_t choices,
+  static std::unique_ptr<QueueEntry> take(Counters& counters, std::size_t choices,
                                           std::size_t most);
-  ~QueuePlace() { counters_.under_way -= choices_; }
-  QueuePlace(const QueuePlace&) = delete;
-  QueuePlace& operator=(const QueuePlace&) = delete;
+  ~QueueEntry() { counters_.under_way -= choices_; }
+  QueueEntry(const QueueEntry&) = delete;
+  QueueEntry& operator=(const QueueEntry&) = delete;
 
  private:
-  QueuePlace(Counters& counters, std::size_t choices) : counters_(counters), choices_(choices) {}
+  QueueEntry(Counters& counters, std::size_t choices) : counters_(counters), choices_(choices) {}
 
   Counters& counters_;
   const std::size_t choices_;

@@ -59,7 +59,7 @@ GenerationName GenerationName::fresh(bool is_chat) {
 
 Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
                        ResolvedGeneration resolved, GenerationName name,
-                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueuePlace> place)
+                       std::shared_ptr<Exchange> exchange, std::unique_ptr<QueueEntry> entry)
     : model_(model),
       identity_(identity),
       counters_(counters),
@@ -68,8 +68,8 @@ Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, 
       settings_(std::move(resolved.settings)),
       exchange_(std::move(exchange)),
       name_(std::move(name)),
-      place_(std::move(place)),
-      is_of_client_(place_ != nullptr) {
+      entry_(std::move(entry)),
+      is_of_client_(entry_ != nullptr) {
   for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt)
     for (std::size_t n = 0; n < asked_.choices_of_a_prompt; ++n) {
       choices_.push_back(
@@ -129,7 +129,7 @@ void Generation::cancel_all() {
   prompt_of_.clear();
 }
 
-void Generation::leave_queue() { place_.reset(); }
+void Generation::leave_queue() { entry_.reset(); }
 
 void Generation::leave(gpu::Session& session) {
   if (is_over_) return;
@@ -451,7 +451,7 @@ ordered_json Generation::figures() const {
   if (settings.particles > 0) used["particles"] = settings.particles;
   if (!settings.preset.empty()) used["preset"] = settings.preset;
   used["arithmetic"] = identity_.arithmetic;
-  // As text too: a client that reads numbers as doubles would round a large one.
+  // It is there as text too: a client that reads numbers as doubles would round a large one.
   used["seed"] = asked_.seed;
   used["seed_text"] = std::to_string(asked_.seed);
   std::uint64_t decode_tokens = 0;

@@ -51,7 +51,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
  public:
   Generation(const gpu::OpenedModel& model, const Identity& identity, Counters& counters,
              ResolvedGeneration resolved, GenerationName name, std::shared_ptr<Exchange> exchange,
-             std::unique_ptr<QueuePlace> place = nullptr);
+             std::unique_ptr<QueueEntry> entry = nullptr);
 
   std::size_t choices() const { return choices_.size(); }
   /// Before begin(): goes on with these choices, and tells `keeper`, which outlives this object, of
@@ -119,7 +119,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   const std::vector<gpu::SamplerSettings> settings_;
   const std::shared_ptr<Exchange> exchange_;
   const GenerationName name_;
-  std::unique_ptr<QueuePlace> place_;  ///< null for what no client waits for
+  std::unique_ptr<QueueEntry> entry_;  ///< null for what no client waits for
   const bool is_of_client_;            ///< and not of a batch
   const std::chrono::steady_clock::time_point begun_at_ = std::chrono::steady_clock::now();
 

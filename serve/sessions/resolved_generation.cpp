@@ -3,7 +3,7 @@
 namespace tempera::serve {
 
 std::string Identity::without_paths(std::string message) const {
-  for (const auto& [path, name] : places)
+  for (const auto& [path, name] : hidden_paths)
     for (auto at = message.find(path); at != std::string::npos;
          at = message.find(path, at + name.size()))
       message.replace(at, path.size(), name);

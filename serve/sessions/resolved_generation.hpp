@@ -22,7 +22,7 @@ struct Identity {
   std::string
       fingerprint;  ///< model, arithmetic and version: what decides an answer beside the request
   /// Places of this machine, which no answer may show, and what answers call them.
-  std::vector<std::pair<std::string, std::string>> places = {};
+  std::vector<std::pair<std::string, std::string>> hidden_paths = {};
 
   /// A message in which every place has its name.
   std::string without_paths(std::string message) const;

@@ -61,16 +61,16 @@ TEST_CASE("what is no place for a file is refused and stays what it is") {
   Disk& disk = Disk::real();
   std::filesystem::create_directories(work / "folder");
   REQUIRE(mkfifo((work / "pipe").c_str(), 0600) == 0);
-  for (const auto& place : {work / "folder", work / "pipe", work / "no folder" / "page",
-                            std::filesystem::path("/dev/null")}) {
-    CAPTURE(place.string());
-    CHECK_THROWS_AS(disk.require_place(place), BadInput);
-    CHECK_THROWS_AS(disk.replace(place, "content"), BadInput);
+  for (const auto& path : {work / "folder", work / "pipe", work / "no folder" / "page",
+                           std::filesystem::path("/dev/null")}) {
+    CAPTURE(path.string());
+    CHECK_THROWS_AS(disk.require_replaceable(path), BadInput);
+    CHECK_THROWS_AS(disk.replace(path, "content"), BadInput);
   }
   CHECK(std::filesystem::is_directory(work / "folder"));
   CHECK(std::filesystem::is_fifo(work / "pipe"));
   CHECK(std::filesystem::is_character_file("/dev/null"));
-  disk.require_place(work / "page");
+  disk.require_replaceable(work / "page");
   CHECK_FALSE(std::filesystem::exists(work / "page"));
 }
 

@@ -17,11 +17,11 @@
 
 namespace tempera::test {
 
-/// A new pseudo-terminal, or nothing where the machine has none: then the reason is printed as a
+/// A new pseudo-terminal, or nothing if the machine has none: then the reason is printed as a
 /// skip, which ./test shows.
 class PseudoTerminal {
  public:
-  /// columns: the width that the terminal tells; 0 where it tells none.
+  /// columns: the width that the terminal tells; 0 if it tells none.
   static std::optional<PseudoTerminal> open(unsigned short columns) {
     PseudoTerminal terminal;
     terminal.master_ = posix_openpt(O_RDWR | O_NOCTTY);

@@ -15,7 +15,7 @@ class DeviceClock {
   DeviceClock& operator=(const DeviceClock&) = delete;
 
   /// Seconds from the beginning of what work() queues to its end.
-  /// @throw std::runtime_error where the device refuses
+  /// @throw std::runtime_error if the device refuses
   double seconds_of(const std::function<void()>& work) const;
 
  private:
@@ -31,7 +31,7 @@ struct Timing {
 
 /// Seconds that one call takes: one call to warm up, one to see how many fill group_seconds, then
 /// five groups of that many, and the median group's mean. So a figure costs about six times
-/// group_seconds, or seven calls where one is longer.
+/// group_seconds, or seven calls if one is longer.
 double seconds_per_call(const Timing& timing, const std::function<void()>& call);
 
 }  // namespace tempera::gpu

@@ -22,7 +22,7 @@ double read_bandwidth(const DeviceClock& clock);
 double matrix_peak(const DeviceClock& clock);
 
 /// Seconds of one draw of `rows` rows of `vocabulary` logits, `rungs` rungs each: on a device of
-/// its two kernels behind a head that has left the maxima of its tiles, on a host of RowLottery.
+/// its two kernels after a head that has left the maxima of its tiles, on a host of RowLottery.
 ///
 /// spread: standard deviation of the logits; the larger, the more tokens have one ticket.
 double draw_seconds(const Timing& timing, std::size_t rows, std::size_t vocabulary,

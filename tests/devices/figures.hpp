@@ -25,7 +25,7 @@ class Figures {
 
   /// A figure that has a goal.
   void judge(const std::string& name, double measured, const std::string& unit, const Goal& goal);
-  /// One that others are fractions of, or that stands beside them.
+  /// One that others are fractions of, or that is beside them.
   void note(const std::string& name, double measured, const std::string& unit);
   /// One that this build or this device cannot measure.
   void not_measured(const std::string& name, const std::string& why);

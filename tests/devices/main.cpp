@@ -81,7 +81,7 @@ struct Wish {
   bool describe = false;
 };
 
-/// Nothing where the arguments are no wish.
+/// Nothing if the arguments are no wish.
 std::optional<Wish> wish_of(int argc, char* argv[]) {
   Wish wish;
   for (int i = 1; i < argc; ++i) {

@@ -115,7 +115,7 @@ void require_on_fibers(const std::filesystem::path& path, std::span<const TokenI
   CHECK(on_fibers.steps() > 0);
 }
 
-/// How far rows under `tensor-core` may lie from those of transformers: parity.cpp and
+/// How far rows under `tensor-core` may be from those of transformers: parity.cpp and
 /// parity_recurrent.cpp derive it.
 double tensor_core_reach(const ExpectedLogits& expected, const JsonObject& json,
                          const DecoderConfig& layers) {
@@ -187,7 +187,7 @@ TEST_CASE("a GGUF file of every type of weights has the recorded bits in both ar
         CHECK(fingerprint_of(answers.words()) == family.recorded[i].under(arithmetic));
         CHECK(answers.after_each_prefix[0] != answers.after_each_prefix[1]);
         if (arithmetic == Arithmetic::float32) require_by_thrust(path, text, answers);
-        // The same weights as numbers; but where blocks hold several heads of a recurrent layer,
+        // The same weights as numbers; but if blocks hold several heads of a recurrent layer,
         // its product is summed in the file's order, and that of numbers is not.
         const bool holds_heads = std::string(type.dtype).ends_with("_K");
         if (family.files == llama_gguf || !holds_heads)

@@ -28,11 +28,11 @@ Finding law_of_ten_thousand_states();
 Finding short_run();
 Finding speed_against_the_device(Extent extent);
 
-/// Of part 1: what a device has answered, [tiles, 16, 8] bits of float32, against the model.
+/// Part 1 compares what a device has answered, [tiles, 16, 8] bits of float32, against the model.
 /// instruction: which has taken the steps.
 Finding steps_against_model(std::span<const std::uint32_t> results,
                             const std::string& instruction = "mma.sync");
-/// The same of wgmma. Where sums of whole numbers differ, which no rule can make inexact, it is not
+/// The same of wgmma. If sums of whole numbers differ, which no rule can make inexact, it is not
 /// run: an operand was not where the instruction looked for it, and nothing is said of its rule.
 Finding wgmma_against_model(std::span<const std::uint32_t> results);
 

@@ -17,9 +17,9 @@ TEST_CASE("one wrong bit in one step of the tensor core fails the comparison, an
   std::vector<std::uint32_t> results(std::size_t{10} * 128);
   take_tensor_core_steps(10, results.data());
   const Finding sound = steps_against_model(results);
-  for (const std::size_t place : {std::size_t{0}, std::size_t{700}, results.size() - 1}) {
+  for (const std::size_t index : {std::size_t{0}, std::size_t{700}, results.size() - 1}) {
     std::vector<std::uint32_t> changed = results;
-    changed[place] ^= 1U;
+    changed[index] ^= 1U;
     const Finding finding = steps_against_model(changed);
     CHECK(finding.verdict == Finding::Verdict::fails);
     CHECK_THAT(finding.words, Catch::Contains("first difference"));
@@ -28,14 +28,14 @@ TEST_CASE("one wrong bit in one step of the tensor core fails the comparison, an
   }
 }
 
-TEST_CASE("wgmma's operands lie in core matrices, and its descriptor says how far apart they are") {
+TEST_CASE("wgmma's operands are in core matrices, and its descriptor says how far apart they are") {
   // By the PTX ISA: 8 rows of 16 bytes, the two halves of K side by side, then the next 8 rows.
-  CHECK(wgmma_operand_place(0, 0) == 0);
-  CHECK(wgmma_operand_place(0, 7) == 14);
-  CHECK(wgmma_operand_place(1, 0) == 16);
-  CHECK(wgmma_operand_place(0, 8) == 128);
-  CHECK(wgmma_operand_place(8, 0) == 256);
-  CHECK(wgmma_operand_place(63, 15) == 2046);
+  CHECK(wgmma_operand_offset(0, 0) == 0);
+  CHECK(wgmma_operand_offset(0, 7) == 14);
+  CHECK(wgmma_operand_offset(1, 0) == 16);
+  CHECK(wgmma_operand_offset(0, 8) == 128);
+  CHECK(wgmma_operand_offset(8, 0) == 256);
+  CHECK(wgmma_operand_offset(63, 15) == 2046);
   CHECK(wgmma_descriptor(0x1230) == (0x123ULL | 128ULL / 16 << 16 | 256ULL / 16 << 32));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("what batch invariance is held against computes the product, however i
   std::vector<std::uint32_t> fragments(out / tile_outputs * steps_of(in) * fragment_words);
   for (std::size_t o = 0; o < out; ++o) {
     for (std::size_t i = 0; i < in; ++i) {
-      const std::size_t half = fragment_place(in, o, i);
+      const std::size_t half = fragment_offset(in, o, i);
       fragments[half / 2] |=
           static_cast<std::uint32_t>(to_bfloat16(static_cast<float>(weight(o, i))))
           << (16 * (half % 2));

@@ -32,7 +32,7 @@ TEST_CASE("products over quantised weights have the contract's bits in batches o
       kernels.multiply(view, {nullptr, given.data()}, rows, matrix.out, outputs.data());
       REQUIRE(different(outputs.download(0, rows * matrix.out),
                         std::span(expected).first(rows * matrix.out)) == 0);
-      // Gate and up, of different types where there are several.
+      // Gate and up, of different types if there are several.
       const std::size_t half = matrix.out / 32 * 16;
       if (2 * half != matrix.out) continue;
       gpu::DeviceMemory<std::uint16_t> gated(rows * half);

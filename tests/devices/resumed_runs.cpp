@@ -1,6 +1,6 @@
-// Runs that are killed and taken up again, on one form of the kernels or from one to another. A
+// Runs that are killed and resumed, on one form of the kernels or from one to another. A
 // folder that is left half-way is held, byte for byte, against what the host's form leaves: where
-// it is the same, taking up a device's run on a host is taking up the host's own.
+// it is the same, resuming a device's run on a host is resuming the host's own.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -43,7 +43,7 @@ class CutModel final : public ForwardingModel {
   std::size_t left_;
 };
 
-/// Of a model whose layers all attend.
+/// The settings of runs of a model whose layers all attend.
 SamplingSettings settings_of_runs() {
   SamplingSettings settings;
   settings.model = "random";
@@ -64,7 +64,8 @@ SamplingSettings settings_of_runs() {
   return settings;
 }
 
-/// Of one with recurrent layers: records pass a page, two checkpoints of the state and a split.
+/// The settings for one with recurrent layers: records pass a page, two checkpoints of the state
+/// and a split.
 SamplingSettings settings_of_recurrent_runs() {
   SamplingSettings settings = settings_of_runs();
   settings.prompts = {{"one", recurrent::text_of(59)}, {"other", recurrent::text_of(250)}};
@@ -112,7 +113,7 @@ void run(LanguageModel& model, RunFolder& folder, const SamplingSettings& settin
   Job(model, settings, numbers, &folder, {}, {.checkpoint_seconds = 0.0}).run();
 }
 
-/// Of every file in the folder but that of times, its name and its bytes.
+/// The hash of the name and the bytes of every file in the folder but that of times.
 std::string fingerprint_of_folder(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(path))
@@ -147,8 +148,8 @@ std::uint64_t steps_of(const TensorCoreForm& form) {
   return form.steps == nullptr ? 0 : form.steps->steps();
 }
 
-/// Killed at each of its passes and taken up on another form, it leaves what is recorded. Of more
-/// than two forms each is taken up on the one behind it, for they all leave the same.
+/// Killed at each of its passes and resumed on another form, it leaves what is recorded. Of more
+/// than two forms each is resumed on the one after it, for they all leave the same.
 void require_recorded(const ResumedRun& resumed) {
   std::vector<TensorCoreForm> forms;
   for (const TensorCoreForm& form : tensor_core_forms())
@@ -170,7 +171,7 @@ void require_recorded(const ResumedRun& resumed) {
     CHECK((steps_of(begun) > steps) == (begun.steps != nullptr));
     for (const auto& [passes, half_way] : resumed.kills) {
       for (const TensorCoreForm& ended : forms.size() > 2 ? next : forms) {
-        INFO("killed at pass " << passes << ", taken up on: " << ended.words());
+        INFO("killed at pass " << passes << ", resumed on: " << ended.words());
         const auto path = work / (std::to_string(passes) + ended.words());
         {
           RunFolder folder = RunFolder::create(path, settings.to_json());
@@ -193,7 +194,7 @@ void require_recorded(const ResumedRun& resumed) {
 
 }  // namespace
 
-TEST_CASE("a run that is killed and taken up, on any form of tensor-core, has the recorded bytes") {
+TEST_CASE("a run that is killed and resumed, on any form of tensor-core, has the recorded bytes") {
   require_recorded({settings_of_runs(),
                     model_of,
                     {{8, "c20204830977b3d8"}, {13, "3b34bddba68a2700"}, {19, "5e3b6850f6853364"}},
@@ -201,7 +202,7 @@ TEST_CASE("a run that is killed and taken up, on any form of tensor-core, has th
                     true});
 }
 
-TEST_CASE("a recurrent model's run that is killed and taken up has the recorded bytes") {
+TEST_CASE("a recurrent model's run that is killed and resumed has the recorded bytes") {
   require_recorded({settings_of_recurrent_runs(),
                     recurrent::model,
                     {{6, "04cc40bd5d9a063e"}, {11, "4e6a3af99c209cdf"}, {17, "aeb44b43718b2e1b"}},

@@ -56,7 +56,7 @@ Finding short_run() {
     const std::vector<Pass> both{{cache.get(), std::span(text).first(1)},
                                  {fork.get(), std::span(text).first(2)}};
     transformer->next_logits(both, rows);
-    // Three tokens of each, drawn behind the head, by steps where the kernels have them.
+    // Three tokens of each, drawn after the head, by steps if the kernels have them.
     const auto cuda_rows = make_cuda_row_lottery();
     const std::vector<std::unique_ptr<Cache>> forks = forks_of(*cache);
     for (std::uint32_t step = 0; step < 3; ++step) {

@@ -62,7 +62,7 @@ constexpr std::size_t product_batches[] = {1, 2, 4, 8, 16, 64};
 void measure_device(SpeedRun& run) {
   const ModelShape& large = *find_model_shape("qwen3-8b");
   const ModelShape& medium = *find_model_shape("qwen3-4b");
-  // 2,048 tokens behind 64 rows: 20 GB of pages, which grow in place, beside 16 GB of weights.
+  // 2,048 tokens after 64 rows: 20 GB of pages, which grow in place, beside 16 GB of weights.
   // All steps that are measured end below 2,048 positions, where another graph would begin.
   const StepsToMeasure what{{1, 64, 4, 2}, 1984, 2048, 24, {1, 4, 16}};
   measure_steps(run, large, what);
@@ -86,7 +86,7 @@ void measure_device_quickly(SpeedRun& run) {
   measure_small_step(run, *find_model_shape("135m"));
 }
 
-/// That all of it runs, where there is no device: a shape that takes moments.
+/// That all of it runs, if there is no device: a shape that takes moments.
 void measure_host(SpeedRun& run) {
   const ModelShape& tiny = *find_model_shape("tiny");
   measure_products(run, tiny, product_batches);

@@ -21,23 +21,23 @@ struct SpeedRun {
 /// Figures of the products of a shape, of its head, and of what batch invariance costs them, for
 /// batches of so many rows.
 void measure_products(SpeedRun& run, const ModelShape& shape, std::span<const std::size_t> batches);
-/// Of attention, `context` positions behind each of `rows` rows.
+/// Measures attention, `context` positions after each of `rows` rows.
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context);
 
 /// What the figures of whole steps are told to measure; less of it on a host.
 struct StepsToMeasure {
   std::vector<std::size_t> batches;
-  std::size_t context = 0;        ///< tokens behind each row
+  std::size_t context = 0;        ///< tokens after each row
   std::size_t prefill = 0;        ///< tokens of a prompt
   std::size_t regenerated = 0;    ///< tokens of each rung in a round
   std::vector<std::size_t> runs;  ///< of PPT side by side, for K = 4 against K = 1
 };
-/// Of whole steps, what lies between them, the draw's share, prefill, rounds of K = 4 against K =
-/// 1, and swaps.
+/// Measures whole steps, what is between them, the draw's share, prefill, rounds of K = 4 against K
+/// = 1, and swaps.
 void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure& what);
-/// Of a model with recurrent layers: one of these layers between its matrices, against twice the
-/// bytes of its memories, and whole steps behind `context` tokens.
+/// Measures a model with recurrent layers: one of these layers between its matrices, against twice
+/// the bytes of its memories, and whole steps after `context` tokens.
 void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
                        const std::vector<std::size_t>& batches, std::size_t context);
 /// Seconds of a step of one row of a small shape.

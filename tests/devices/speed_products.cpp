@@ -44,7 +44,7 @@ double product_seconds(const SpeedRun& run, const Kernels& kernels, const Produc
   });
 }
 
-/// As many copies as are beyond every cache, a gigabyte in all, and at least two.
+/// Makes as many copies as are beyond every cache, a gigabyte in all, and at least two.
 std::vector<PackedMatrix> copies_of(const Product& product, Arithmetic arithmetic) {
   constexpr std::uint64_t beyond_caches = std::uint64_t{1} << 30;
   const std::uint64_t bytes = 2 * product.weights();
@@ -91,10 +91,10 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
                                                  : 0.80});
       const auto* const at = std::find(std::begin(compared), std::end(compared), rows);
       if (at == std::end(compared) || product.is_head) continue;
-      const auto place = static_cast<std::size_t>(at - std::begin(compared));
-      invariant[place] += seconds;
+      const auto index = static_cast<std::size_t>(at - std::begin(compared));
+      invariant[index] += seconds;
       // An order-dependent form may also be the invariant one.
-      order_dependent[place] += std::min(
+      order_dependent[index] += std::min(
           seconds,
           order_dependent_seconds(run.timing, product.out * (product.form == Form::gate ? 2 : 1),
                                   product.in, rows));

@@ -1,4 +1,4 @@
-// Part 6: whole steps of a model, what lies between them, and rounds of PPT.
+// Part 6: whole steps of a model, what is between them, and rounds of PPT.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ std::unique_ptr<Transformer> measured_model(const DecoderConfig& config) {
 }
 
 /// Records of `context` tokens whose pages and states are their own. Nothing computes them: what
-/// stands in a page takes no part in how long it takes to read it.
+/// is in a page takes no part in how long it takes to read it.
 std::vector<std::unique_ptr<Cache>> filled_caches(Transformer& model, std::size_t rows,
                                                   std::size_t context) {
   std::vector<std::unique_ptr<Cache>> caches;

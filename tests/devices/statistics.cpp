@@ -71,7 +71,7 @@ struct Detectable {
 };
 
 /// The smallest total variation distance that n draws show in all of 20 trials, among mixtures
-/// (1 − ε) π + ε π' with π' = π on a pseudo-random half of the states; 1 where they show none.
+/// (1 − ε) π + ε π' with π' = π on a pseudo-random half of the states; 1 if they show none.
 Detectable smallest_detectable(const std::vector<double>& law, std::size_t n, double bound) {
   std::mt19937_64 random(5);
   Detectable reach;

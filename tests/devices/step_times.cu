@@ -10,7 +10,7 @@ namespace tempera::gpu {
 
 inline namespace TEMPERA_SIMT_FORM {
 
-/// Launch: one block. Lets what is queued behind it wait for so many nanoseconds.
+/// Launch: one block. Lets what is queued after it wait for so many nanoseconds.
 TEMPERA_KERNEL(32) hold_stream(std::uint64_t nanoseconds) {
   const auto now = [] {
     std::uint64_t time = 0;
@@ -109,7 +109,7 @@ struct Watch {
   bool held = false;  // when the last event was queued
 };
 
-/// Of whatever step() queues; nothing where the host is slower than the longest hold.
+/// The seconds of what step() queues; nothing if the host is slower than the longest hold.
 std::optional<double> held_seconds(simt::Stream& stream, const std::function<void()>& step) {
   const double nothing = seconds_of_nothing(stream);
   std::vector<double> times;

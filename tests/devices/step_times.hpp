@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-/// How long a device works on one step, without what lies between steps.
+/// How long a device works on one step, without what is between steps.
 struct StepTimes {
   double graph = 0.0;    ///< seconds from the beginning of its graph to the end
   double kernels = 0.0;  ///< sum of the seconds of its kernels, queued one by one
@@ -18,12 +18,12 @@ struct StepTimes {
 /// the host is in it; what two events with nothing between them measure is taken off each time. The
 /// median of five steps.
 ///
-/// Nothing where the host queues a step more slowly than it is held, and in a build for the host.
-/// @throw std::runtime_error where the device refuses
+/// Nothing if the host queues a step more slowly than it is held, and in a build for the host.
+/// @throw std::runtime_error if the device refuses
 std::optional<StepTimes> step_times(const CudaKernels& kernels, const std::function<void()>& step);
 
 /// Calls work() while the kernels of these are launched as programmatic dependents of each other.
-/// False, and no call, where the device has no such launches and in a build for the host.
+/// False, and no call, if the device has no such launches and in a build for the host.
 bool with_overlap(const CudaKernels& kernels, const std::function<void()>& work);
 
 }  // namespace tempera::gpu

@@ -34,7 +34,7 @@ std::string fingerprint_of(const std::vector<std::uint64_t>& words);
 struct TensorCoreForm {
   const Kernels& kernels;
   bool on_fibers;            ///< thread by thread: for small models
-  const CudaKernels* steps;  ///< these kernels, where a token is a whole step of theirs; else null
+  const CudaKernels* steps;  ///< these kernels, if a token is a whole step of theirs; else null
   StepForm step_form;        ///< how these steps are queued
 
   /// "host, avx512, row by row".

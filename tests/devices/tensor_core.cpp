@@ -1,5 +1,5 @@
 // Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule it is said to
-// follow: by mma.sync, whose steps all kernels take, and by wgmma. Where mma.sync fails, host
+// follow: by mma.sync, whose steps all kernels take, and by wgmma. If mma.sync fails, host
 // equality of `tensor-core` is given up for the device.
 #include "gpu/device/tensor_core.hpp"
 

@@ -10,7 +10,7 @@
 namespace tempera::gpu {
 
 /// What the operands of a tile are made to show. Sums of small whole numbers are exact by any rule:
-/// where they differ an operand was not where the instruction looked for it.
+/// if they differ an operand was not where the instruction looked for it.
 enum class Operands : std::uint32_t { spread, subnormal, cancelling, extreme, with_zeros, whole };
 inline constexpr std::uint32_t kinds_of_operands = 6;
 
@@ -89,11 +89,11 @@ TEMPERA_HOST_DEVICE inline std::uint32_t accumulator_bits(std::uint32_t tile, st
 /// A is [16, 16], B [8, 16] by its columns, both as operand_bits gives them.
 void take_tensor_core_steps(std::uint32_t tiles, std::uint32_t* results);
 
-/// Why no step can be taken by wgmma; empty where it can: on Hopper, in a build that has code for
+/// Why no step can be taken by wgmma; empty if it can: on Hopper, in a build that has code for
 /// sm_90a.
 std::string why_no_wgmma();
-/// As take_tensor_core_steps, by wgmma with both operands in shared memory.
-/// @throw std::runtime_error where the device refuses
+/// Does what take_tensor_core_steps does, by wgmma with both operands in shared memory.
+/// @throw std::runtime_error if the device refuses
 void take_wgmma_steps(std::uint32_t tiles, std::uint32_t* results);
 
 }  // namespace tempera::gpu

@@ -102,7 +102,7 @@ TEST_CASE("whole runs of PPT on random models under tensor-core have the recorde
 
 TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the recorded bits") {
   // Records go past the checkpoints of the state at 64, 128 and 256, past pages, and past a split
-  // of 256 positions; most restarts fall behind a checkpoint and are replayed from it.
+  // of 256 positions; most restarts fall after a checkpoint and are replayed from it.
   TemperedCase runs{{{recurrent::text_of(60), {0}}},
                     {1.0, 1.6, 2.5},
                     {make_stages(12, 6, {2}, {2}, {1}), Schedule::deo, 2},

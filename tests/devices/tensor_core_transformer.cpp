@@ -59,7 +59,7 @@ struct BothModels {
 /// A batch of forks of one prompt, in shuffled slots.
 struct ForkedBatch {
   ForkedBatch(Cache& root, const Text& prompt, std::size_t batch, std::mt19937& random) {
-    // Six records, so that every row stands in many slots: forks inside a page, at its end, whole.
+    // Six records, so that every row is in many slots: forks inside a page, at its end, whole.
     static const std::vector<std::size_t> lengths = {18, 16, 15, 18, 3, 17};
     static const std::vector<Text> added = {{2}, {5, 6}, {7}, {10, 0, 3}, {8}, {1, 1, 1, 2}};
     std::vector<std::size_t> record_of(batch);
@@ -104,7 +104,7 @@ std::size_t wrong_rows(BothModels& models, std::size_t batch, std::mt19937& rand
   return wrong;
 }
 
-/// How many of the tokens that are drawn behind such a batch, by one whole step of the device, or
+/// How many of the tokens that are drawn after such a batch, by one whole step of the device, or
 /// their scores, differ from those that one host thread draws from the contract's logits.
 std::size_t wrong_tokens(BothModels& models, std::size_t batch, std::mt19937& random) {
   const auto root = computed_prompt(models);

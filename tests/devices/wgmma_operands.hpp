@@ -14,8 +14,8 @@ inline constexpr std::uint32_t core_matrix_bytes = 128;
 inline constexpr std::uint32_t core_matrix_along_k = core_matrix_bytes;
 inline constexpr std::uint32_t core_matrix_along_rows = 2 * core_matrix_bytes;
 
-/// The byte where element k < 16 of a row lies, from the beginning of its operand.
-TEMPERA_HOST_DEVICE inline std::uint32_t wgmma_operand_place(std::uint32_t row, std::uint32_t k) {
+/// The byte where element k < 16 of a row is, from the beginning of its operand.
+TEMPERA_HOST_DEVICE inline std::uint32_t wgmma_operand_offset(std::uint32_t row, std::uint32_t k) {
   return row / 8 * core_matrix_along_rows + k / 8 * core_matrix_along_k + row % 8 * 16 + k % 8 * 2;
 }
 

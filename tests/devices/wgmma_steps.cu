@@ -20,8 +20,8 @@ constexpr unsigned warpgroup_threads = 128;
 constexpr std::uint32_t rows_of_wgmma = 64;
 constexpr std::uint32_t wgmma_operand_bytes = rows_of_wgmma * 16 * 2;
 
-/// Launch: {tiles} blocks of one warpgroup, shared memory for A [64, 16] and behind it B [8, 16].
-/// The 16 rows of a tile stand in A four times, and the warps take turns to answer for it.
+/// Launch: {tiles} blocks of one warpgroup, shared memory for A [64, 16] and after it B [8, 16].
+/// The 16 rows of a tile are in A four times, and the warps take turns to answer for it.
 /// results: [tiles, 16, 8], bits of float32.
 TEMPERA_KERNEL(warpgroup_threads) take_wgmma(std::uint32_t* results) {
   const std::uint32_t tile = simt::block().x;
@@ -31,9 +31,9 @@ TEMPERA_KERNEL(warpgroup_threads) take_wgmma(std::uint32_t* results) {
     const unsigned row = i / 16;
     const unsigned k = i % 16;
     const bool is_a = row < rows_of_wgmma;
-    auto* const place =
-        is_a ? a + wgmma_operand_place(row, k) : b + wgmma_operand_place(row - rows_of_wgmma, k);
-    *reinterpret_cast<std::uint16_t*>(place) =
+    auto* const target =
+        is_a ? a + wgmma_operand_offset(row, k) : b + wgmma_operand_offset(row - rows_of_wgmma, k);
+    *reinterpret_cast<std::uint16_t*>(target) =
         is_a ? operand_bits(tile, 0, row % 16, k) : operand_bits(tile, 1, row - rows_of_wgmma, k);
   }
   // wgmma reads shared memory by another way than threads write to it.

@@ -66,26 +66,26 @@ class Mutator {
                                                       "}",
                                                       "65536",
                                                       "1"};
-    const std::size_t place = below(bytes.size() + 1);
-    const std::size_t rest = bytes.size() - place;
+    const std::size_t offset = below(bytes.size() + 1);
+    const std::size_t rest = bytes.size() - offset;
     const std::size_t length = std::min(rest, below(2) == 0 ? below(8) : below(200));
     switch (below(7)) {
       case 0:
-        if (rest > 0) bytes[place] ^= static_cast<char>(1U << below(8));
+        if (rest > 0) bytes[offset] ^= static_cast<char>(1U << below(8));
         return bytes;
       case 1:
-        return bytes.substr(0, place);
+        return bytes.substr(0, offset);
       case 2:
-        return bytes.erase(place, length);
+        return bytes.erase(offset, length);
       case 3:
-        return bytes.insert(place, bytes.substr(place, length));
+        return bytes.insert(offset, bytes.substr(offset, length));
       case 4:
-        return bytes.insert(place, snippets[below(snippets.size())]);
+        return bytes.insert(offset, snippets[below(snippets.size())]);
       case 5:
-        return bytes.replace(place, length, snippets[below(snippets.size())]);
+        return bytes.replace(offset, length, snippets[below(snippets.size())]);
       default: {
-        // A number in the text, or whatever stands after a colon, becomes something else.
-        const auto colon = bytes.find(':', place);
+        // A number in the text, or whatever is after a colon, becomes something else.
+        const auto colon = bytes.find(':', offset);
         if (colon == std::string::npos) return bytes;
         const auto end = bytes.find_first_of(",}", colon);
         return bytes.replace(colon + 1, end == std::string::npos ? 1 : end - colon - 1,

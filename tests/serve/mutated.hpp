@@ -70,7 +70,7 @@ inline std::string mutated(Chance& chance, const std::vector<std::string>& good,
   return text;
 }
 
-/// Of one run: TEMPERA_FUZZ_INPUTS, or some thousands.
+/// How many inputs one run tries: TEMPERA_FUZZ_INPUTS, or some thousands.
 inline std::uint64_t asked_inputs() { return from_environment("TEMPERA_FUZZ_INPUTS", 30000); }
 
 }  // namespace tempera::serve

@@ -2,7 +2,7 @@
 # ones. A defect whose text is no longer there stops the configuration: it would be a test that cannot fail.
 set(planted_folder ${CMAKE_CURRENT_BINARY_DIR}/planted)
 
-# tempera_plant(HEADER DEFECT FROM TO): the copy lies in namespace planted::DEFECT.
+# tempera_plant(HEADER DEFECT FROM TO): the copy is in namespace planted::DEFECT.
 function(tempera_plant header defect from to)
   file(READ ${PROJECT_SOURCE_DIR}/${header} text)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
@@ -126,7 +126,7 @@ tempera_plant(${recurrence} strength_of_the_neighbouring_head
   "buffer[shape.strength_begin + head]" "buffer[shape.strength_begin + (head + 1) % 4]")
 tempera_plant(${recurrence} value_heads_take_keys_in_turn
   "head / (shape.value_heads / shape.key_heads)" "head % shape.key_heads")
-tempera_plant(${recurrence} answers_in_the_order_of_memories "= answer_place(shape, head)" "= head")
+tempera_plant(${recurrence} answers_in_the_order_of_memories "= answer_index(shape, head)" "= head")
 tempera_plant(${recurrence} no_barrier_before_the_norm "  simt::warp_barrier();\n" "")
 tempera_plant(${recurrence} convolution_one_token_short "for (unsigned tap = 0; tap < taps" "for (unsigned tap = 1; tap < taps")
 tempera_plant(${recurrence} convolution_without_its_state "kept == nullptr ? 0.0f" "kept == nullptr || i == 1 ? 0.0f")

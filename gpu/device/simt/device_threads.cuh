@@ -60,14 +60,15 @@ __device__ inline void fence() { __threadfence(); }
 /// Reads what other blocks of this launch have written, past the first-level cache.
 __device__ inline float load_shared_by_blocks(const float* source) { return __ldcg(source); }
 
-/// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
+/// Copies 16 bytes, or writes 16 zero bytes and reads nothing if `there` is false.
 __device__ inline void copy_async(void* shared, const void* global, bool there = true) {
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global),
                "r"(there ? 16 : 0)
                : "memory");
 }
-/// As copy_async, for what is read once and in order: asks the second-level cache for 256 bytes.
+/// Copies as copy_async does, what is read once and in order: it asks the second-level cache for
+/// 256 bytes.
 __device__ inline void copy_stream_async(void* shared, const void* global) {
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(target), "l"(global)
@@ -128,7 +129,7 @@ struct Stream {
   /// Whether a step is queued as one graph; else its kernels one by one. It changes no bit.
   bool graphs = true;
   std::uint64_t replays = 0;  ///< how many graphs have been queued
-  /// Is called, where it is there, before and after each kernel and each graph that is queued: for
+  /// Is called, if it is there, before and after each kernel and each graph that is queued: for
   /// tests that time them.
   std::function<void()> watch = {};
 };
@@ -150,7 +151,7 @@ inline bool has_dependent_launch() {
   return major >= hopper;
 }
 
-/// @throw DeviceError where the device refuses the launch
+/// @throw DeviceError if the device refuses the launch
 template <class... Parameters, class... Arguments>
 void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
             Arguments... arguments) {

@@ -92,7 +92,7 @@ void Fiber::restart() {
   unsigned char* const top = state_->stack.get() + stack_bytes;
   auto** words = reinterpret_cast<void**>(top - reinterpret_cast<std::uintptr_t>(top) % 16) - 8;
   for (int i = 0; i < 8; ++i) words[i] = nullptr;
-  words[6] = reinterpret_cast<void*>(state_->entry);  // behind six preserved registers
+  words[6] = reinterpret_cast<void*>(state_->entry);  // after six preserved registers
   state_->stack_pointer = words;
 #else
   getcontext(&state_->context);

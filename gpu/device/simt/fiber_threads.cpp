@@ -46,7 +46,7 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
   std::vector<Vector16> shared;
-  // Where it is not empty the block is unfair: a warp goes on as far as it can before those behind
+  // If it is not empty the block is unfair: a warp goes on as far as it can before those after
   // it in this order move, so that it overtakes them by more than one collective.
   std::vector<unsigned> warp_order;
   std::size_t number = 0;
@@ -62,21 +62,22 @@ struct Machine {
   Stream* stream = nullptr;
   std::string failure;
 
-  Thread& running() const { return block->threads[place.thread]; }
+  Thread& running() const { return block->threads[coordinates.thread]; }
 };
 thread_local Machine* machine = nullptr;
 
-/// Gives the host the processor back, for good where a launch has failed.
+/// Gives the host the processor back, for good if a launch has failed.
 void give_way() {
   Thread& self = machine->running();
-  const Place own = place;
+  const Coordinates own = coordinates;
   self.fiber->switch_to(machine->host);
-  place = own;
+  coordinates = own;
 }
 
 std::string where_it_is() {
-  return "block (" + std::to_string(place.block.x) + ", " + std::to_string(place.block.y) + ", " +
-         std::to_string(place.block.z) + "), thread " + std::to_string(place.thread);
+  return "block (" + std::to_string(coordinates.block.x) + ", " +
+         std::to_string(coordinates.block.y) + ", " + std::to_string(coordinates.block.z) +
+         "), thread " + std::to_string(coordinates.thread);
 }
 
 /// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
@@ -90,7 +91,7 @@ std::string where_it_is() {
   stop();
 }
 
-bool same_place(const Thread& a, const Thread& b) {
+bool same_collective(const Thread& a, const Thread& b) {
   return a.line == b.line && std::string_view(a.collective) == b.collective;
 }
 
@@ -109,7 +110,7 @@ void meet(const char* collective, const Where& where, const Work& work) {
   if (++machine->block->at_collective[warp()] < warp_lanes) return give_way();
   Thread* const lanes = &machine->block->threads[first];
   for (unsigned l = 0; l < warp_lanes; ++l) {
-    if (!same_place(lanes[l], self)) {
+    if (!same_collective(lanes[l], self)) {
       machine->failure =
           "lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]);
       stop();
@@ -165,7 +166,7 @@ std::vector<std::unique_ptr<Fiber>>& kept_fibers() {
 }
 
 /// Where nobody can go on: a block's barrier that all have reached opens, all else is a failure.
-/// Returns false where every thread has ended.
+/// Returns false if every thread has ended.
 bool open_barrier(Block& block) {
   const Thread* first = nullptr;
   std::size_t waiting = 0;
@@ -174,7 +175,7 @@ bool open_barrier(Block& block) {
     if (thread.waiting == Waiting::warp) {
       throw LaunchFailure("not all lanes of a warp reach: " + named(thread));
     }
-    if (first != nullptr && !same_place(*first, thread)) {
+    if (first != nullptr && !same_collective(*first, thread)) {
       throw LaunchFailure("threads of a block wait at different barriers: " + named(*first) +
                           " and " + named(thread));
     }
@@ -189,7 +190,7 @@ bool open_barrier(Block& block) {
   return true;
 }
 
-// Behind the block's shared memory lies poison that nobody may touch.
+// After the block's shared memory is poison that nobody may touch.
 constexpr std::size_t guard_bytes = 1024;
 
 void begin_block(Block& block, std::size_t number, const LaunchShape& shape) {
@@ -225,12 +226,12 @@ void require_guard_untouched(const Block& block, const LaunchShape& shape) {
   if (!std::all_of(bytes + shape.shared_bytes, bytes + block.shared.size() * sizeof(Vector16),
                    [](unsigned char byte) { return byte == poison; })) {
     throw LaunchFailure("block " + std::to_string(block.number) +
-                        " writes behind its shared memory");
+                        " writes after its shared memory");
   }
 }
 
 /// Lets the threads of the block that can run do so until they wait, in a random order, or until
-/// the block's turn ends. Returns false where all have ended.
+/// the block's turn ends. Returns false if all have ended.
 bool run_round(Block& block, const LaunchShape& shape) {
   std::vector<unsigned> able;
   for (unsigned t = 0; t < shape.threads; ++t) {
@@ -243,13 +244,13 @@ bool run_round(Block& block, const LaunchShape& shape) {
   const auto y = static_cast<unsigned>(block.number / shape.blocks.x % shape.blocks.y);
   const auto z = static_cast<unsigned>(block.number / shape.blocks.x / shape.blocks.y);
   machine->block = &block;
-  place = {0,
-           shape.threads,
-           {x, y, z},
-           shape.blocks,
-           reinterpret_cast<unsigned char*>(block.shared.data())};
+  coordinates = {0,
+                 shape.threads,
+                 {x, y, z},
+                 shape.blocks,
+                 reinterpret_cast<unsigned char*>(block.shared.data())};
   for (const unsigned t : able) {
-    place.thread = t;
+    coordinates.thread = t;
     machine->host.switch_to(*block.threads[t].fiber);
     if (!machine->failure.empty()) throw LaunchFailure(machine->failure);
     if (machine->turn_ended) break;

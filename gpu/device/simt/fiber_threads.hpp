@@ -52,33 +52,33 @@ struct Stream {
   bool graphs = true;
   bool overlapped = false;    ///< as on a device; here no kernel begins before the last has ended
   std::uint64_t replays = 0;  ///< how many graphs have been replayed
-  /// Is called, where it is there, before and after each kernel and each graph that is run.
+  /// Is called, if it is there, before and after each kernel and each graph that is run.
   std::function<void()> watch = {};
 };
 
-/// Where the running fiber stands.
-struct Place {
+/// Where the running fiber is.
+struct Coordinates {
   unsigned thread;
   unsigned threads;
   Extent block;
   Extent blocks;
   unsigned char* shared;
 };
-inline thread_local constinit Place place{};
+inline thread_local constinit Coordinates coordinates{};
 
-inline unsigned thread() { return place.thread; }
-inline unsigned threads() { return place.threads; }
-inline unsigned lane() { return place.thread % warp_lanes; }
-inline unsigned warp() { return place.thread / warp_lanes; }
-inline Extent block() { return place.block; }
-inline Extent blocks() { return place.blocks; }
+inline unsigned thread() { return coordinates.thread; }
+inline unsigned threads() { return coordinates.threads; }
+inline unsigned lane() { return coordinates.thread % warp_lanes; }
+inline unsigned warp() { return coordinates.thread / warp_lanes; }
+inline Extent block() { return coordinates.block; }
+inline Extent blocks() { return coordinates.blocks; }
 
 template <class T>
 T* shared_memory(std::size_t offset = 0) {
-  return reinterpret_cast<T*>(place.shared + offset);
+  return reinterpret_cast<T*>(coordinates.shared + offset);
 }
 
-/// The line of a kernel's source that a barrier or a collective stands on. (clang-tidy 14 knows no
+/// The line of a kernel's source that a barrier or a collective is on. (clang-tidy 14 knows no
 /// std::source_location.)
 struct Where {
   int number;
@@ -128,14 +128,15 @@ T atomic_max(T* target, std::type_identity_t<T> value) {
 }
 inline void fence() {}
 
-/// Where it is there: how many floats each block of all launches, by its number, has read of what
+/// If it is there: how many floats each block of all launches, by its number, has read of what
 /// other blocks have written. For tests, which hold it against what a plan says.
 inline thread_local constinit std::vector<std::uint64_t>* loads_shared_by_blocks = nullptr;
 inline void count_loads_shared_by_blocks(std::size_t floats) {
   if (loads_shared_by_blocks == nullptr) return;
   const std::size_t number =
-      (std::size_t{place.block.z} * place.blocks.y + place.block.y) * place.blocks.x +
-      place.block.x;
+      (std::size_t{coordinates.block.z} * coordinates.blocks.y + coordinates.block.y) *
+          coordinates.blocks.x +
+      coordinates.block.x;
   if (number >= loads_shared_by_blocks->size()) loads_shared_by_blocks->resize(number + 1);
   (*loads_shared_by_blocks)[number] += floats;
 }
@@ -146,7 +147,7 @@ inline float load_shared_by_blocks(const float* source) {
   return *source;
 }
 
-/// Copies 16 bytes, or writes 16 zero bytes and reads nothing where `there` is false.
+/// Copies 16 bytes, or writes 16 zero bytes and reads nothing if `there` is false.
 void copy_async(void* shared, const void* global, bool there = true);
 inline void copy_stream_async(void* shared, const void* global) { copy_async(shared, global); }
 void commit_copies();

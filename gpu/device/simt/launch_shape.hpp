@@ -23,7 +23,7 @@ struct LaunchShape {
 
 /// What a stream does with what is launched on it.
 enum class Queueing {
-  run,       ///< runs it, behind what was launched before
+  run,       ///< runs it, after what was launched before
   rehearse,  ///< nothing: the host code around the launches makes its room
   record,    ///< keeps it, with its arguments, for a StepGraph
 };

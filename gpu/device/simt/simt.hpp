@@ -14,7 +14,7 @@
 //   simt::launch({.blocks = {132}, .threads = 256, .shared_bytes = 4096}, stream, product<4>, in,
 //   out);
 //
-// thread, lane, warp, threads, block, blocks   where a thread stands; a warp has 32 lanes
+// thread, lane, warp, threads, block, blocks   where a thread is; a warp has 32 lanes
 // shared_memory<T>(offset)                     the block's shared memory, from a byte offset on
 // barrier, warp_barrier                        all threads of the block, of the warp, must reach it
 // shuffle, shuffle_xor, ballot, any, all       warp collectives, by all 32 lanes
@@ -24,15 +24,15 @@
 // tensor_core_step                             mma.sync m16n8k16, bfloat16 into float32
 // round_to_bfloat16s                           two numbers, into the halves of a word
 // load_matrices                                ldmatrix.x4: four 8 x 8 matrices of 16-bit elements
-// wait_for_inputs, let_next_begin              programmatic dependent launch, where a device has it
-// launch(shape, stream, kernel, arguments...)  queues the kernel behind those before it
+// wait_for_inputs, let_next_begin              programmatic dependent launch, if a device has it
+// launch(shape, stream, kernel, arguments...)  queues the kernel after those before it
 // StepGraph, StagedBytes                       gpu/device/simt/step_graph.cuh
 //
-// What the fibers cannot show: races between blocks that lie within one turn of a block, missing
+// What the fibers cannot show: races between blocks that are within one turn of a block, missing
 // fences, bank conflicts, speed, reads before wait_for_inputs, and that the silicon follows
 // gpu/device/tensor_core.hpp.
 
-// The two forms of one kernel may stand in one program, so each has a namespace of its own.
+// The two forms of one kernel may be in one program, so each has a namespace of its own.
 #if defined(__CUDACC__)
 #define TEMPERA_SIMT_FORM on_device
 #define TEMPERA_KERNEL(...) __global__ void __launch_bounds__(__VA_ARGS__)

@@ -30,7 +30,7 @@ class StepGraph {
 
   /// Captures what `queue()` launches on the stream; nothing of it runs. `queue` is called twice:
   /// first without launching anything, so that all its memory is there when it is captured.
-  /// @throw Bug where the second call still asks for memory, or launches nothing
+  /// @throw Bug if the second call still asks for memory, or launches nothing
   template <class Queue>
   void capture(Stream& stream, const Queue& queue) {
     with(stream, Queueing::rehearse, queue);
@@ -48,7 +48,7 @@ class StepGraph {
   bool is_sound() const { return launches_ != 0 && allocations_ == device_allocations(); }
   /// Kernels that one replay launches.
   std::uint64_t launches() const { return launches_; }
-  /// Queues them behind what the stream has.
+  /// Queues them after what the stream has.
   void replay(Stream& stream) const;
 
  private:
@@ -79,7 +79,7 @@ class StepGraph {
 #endif
 
   void queue_captured(Stream& stream) const;
-  /// What a call of `queue` has recorded; nothing where it rehearses.
+  /// What a call of `queue` has recorded; nothing if it rehearses.
   template <class Queue>
   static Captured with(Stream& stream, Queueing queueing, const Queue& queue);
 

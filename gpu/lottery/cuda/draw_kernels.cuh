@@ -51,7 +51,7 @@ TEMPERA_ON_DEVICE inline std::uint64_t sum_of_lanes_below(std::uint64_t a) {
 }
 
 /// Σ of the tickets of four tokens at these distances from the largest logit; the exponentials only
-/// where one of them may have more than one.
+/// if one of them may have more than one.
 TEMPERA_ON_DEVICE inline std::uint64_t four_tickets(const double* distance, double power) {
   bool above_one = false;
   std::uint64_t allowed = 0;
@@ -73,7 +73,7 @@ TEMPERA_ON_DEVICE inline float larger(float a, float b) {
   return b != b || b > a ? b : a;
 }
 
-/// A logit, or NaN where it is NaN or +infinity.
+/// A logit, or NaN if it is NaN or +infinity.
 TEMPERA_ON_DEVICE inline float marked(float logit) {
   return logit <= largest_logit ? logit : FindChunkLargest::not_a_number();
 }
@@ -92,7 +92,7 @@ TEMPERA_ON_DEVICE inline float block_largest(float a, float* warp_largest) {
   return largest;
 }
 
-/// Writes the largest logit of every chunk, batch.chunk_largest, NaN where one is NaN or +infinity:
+/// Writes the largest logit of every chunk, batch.chunk_largest, NaN if one is NaN or +infinity:
 /// for logits that come from no head, or from one that leaves no maxima.
 ///
 /// Launch: {chunks, rows} blocks of draw_threads, shared float [draw_warps].
@@ -122,7 +122,7 @@ struct SummingBlock {
 /// batch.status. A row without a ladder is nobody's: nothing of it is read or written.
 ///
 /// tile_largest: [rows, tiles], the largest logit of each tile of outputs, -infinity for a tile of
-/// none, NaN or +infinity where a logit is one of them.
+/// none, NaN or +infinity if a logit is one of them.
 /// Launch: {pieces, rows} blocks of draw_threads, 1 <= pieces <= chunks, shared SummingBlock; a
 /// block takes the chunks piece, piece + pieces, … of its row.
 TEMPERA_KERNEL(draw_threads)
@@ -199,14 +199,14 @@ sum_tickets(RowBatch batch, const float* tile_largest, std::uint64_t tiles) {
 
 /// What a block of draw_winner shares.
 struct WinningBlock {
-  std::uint64_t chunk;      ///< that the winner lies in
+  std::uint64_t chunk;      ///< that the winner is in
   std::uint64_t threshold;  ///< within the chunk
   std::uint64_t token;      ///< the winner
   GrainSum grains;          ///< of the row
   std::uint64_t warp_tickets[draw_warps];
 };
 
-/// Finds the chunk that the row's winner lies in and its threshold within the chunk. By one warp.
+/// Finds the chunk that the row's winner is in and its threshold within the chunk. By one warp.
 TEMPERA_ON_DEVICE inline void find_chunk(const RowBatch& batch, const RowRequest& request,
                                          WinningBlock& shared) {
   // A lane holds chunks that follow each other, so that prefix sums over lanes are those of chunks.

@@ -21,7 +21,7 @@ void queue_ticket_sums(const RowBatch& batch, const float* tile_largest, std::ui
 /// Queues the winners and their scores.
 void queue_winners(const RowBatch& batch, simt::Stream& stream);
 
-/// Queues the draw behind a head that has left its logits and the maxima of its tiles: two kernels,
+/// Queues the draw after a head that has left its logits and the maxima of its tiles: two kernels,
 /// and nothing waits for the host.
 void queue_draw(const RowBatch& batch, const float* tile_largest, std::uint64_t tiles,
                 std::uint64_t blocks, simt::Stream& stream);

@@ -15,7 +15,7 @@ struct ScoredToken {
   std::uint32_t id = 0;
   double log_p = 0.0;  ///< ℓ_t = log p0(x_t | x_<t), `eq:implementation-base-log-probability`
   std::vector<double> log_z;  ///< ζ_{t,j} for every rung j, `eq:implementation-token-normalizers`
-  /// Σ_v p0(v | x_<t) log p0(v | x_<t), where it was asked for; else 0.
+  /// Σ_v p0(v | x_<t) log p0(v | x_<t), if it was asked for; else 0.
   double negative_entropy = 0.0;
 
   friend bool operator==(const ScoredToken&, const ScoredToken&) = default;

@@ -219,7 +219,7 @@ class RowLotteryOn final : public RowLottery {
   }
 
   const Device device_ = current_device();
-  std::unique_ptr<const RowSteps> own_steps_;  // of CUDA; null where the steps outlive the lottery
+  std::unique_ptr<const RowSteps> own_steps_;  // of CUDA; null if the steps outlive the lottery
   const RowSteps& steps_;
   Vector<double> powers_;
   Vector<float> logits_;

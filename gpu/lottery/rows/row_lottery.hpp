@@ -15,7 +15,7 @@ namespace tempera::gpu {
 
 /// Turns rows of logits into tickets and draws one token from each: the vocabulary-wide end of the
 /// door. The winner is found beside the tickets, on the device, from the word of the row's counter.
-/// Where the lottery is Philox's the counter is the row's address; any other lottery is shown the
+/// If the lottery is Philox's the counter is the row's address; any other lottery is shown the
 /// row's tickets on the host, and the row gets the counter whose word is the lottery's answer.
 ///
 /// Bitwise: a row's token and scores depend on its logits and its own RowDraw alone.

@@ -9,7 +9,7 @@
 
 namespace tempera::gpu {
 
-/// The requests of a batch and their powers, laid out one behind the other.
+/// The requests of a batch and their powers, laid out one after the other.
 struct RowRequests {
   std::vector<RowRequest> requests;
   std::vector<double> powers;  ///< rungs of all rows, RowRequest::first_rung says where
@@ -25,7 +25,7 @@ RowRequests requests_of(std::span<const RowDraw> draws);
 /// @throw ModelError for a vocabulary that the lottery does not take
 void require_drawable(std::size_t vocabulary);
 
-/// @throw ModelError where the status of row `row` of a batch is not sound
+/// @throw ModelError if the status of row `row` of a batch is not sound
 void require_sound(std::uint32_t status, std::size_t row);
 
 /// What a row's results say. log_z: of all rows.

@@ -98,7 +98,7 @@ std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kern
   Qwen3_5::require_kernels(config, kernels, where);
   GgufTensors tensors(file, Qwen3_5::gguf_order(config));
   auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
-  // The blocks behind the model's own, which it has counted.
+  // The blocks after the model's own, which it has counted.
   std::set<std::string> left_out;
   for (std::size_t block = config.num_hidden_layers; block < config.num_blocks; ++block) {
     left_out.insert("blk." + std::to_string(block) + ".");
@@ -125,7 +125,7 @@ std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& ker
 
 struct KnownArchitecture {
   const char* model_type;  // of a config.json
-  const char* gguf;        // the general.architecture of a GGUF file; null where it has none
+  const char* gguf;        // the general.architecture of a GGUF file; null if it has none
   std::unique_ptr<Architecture> (*load_folder)(const std::filesystem::path& folder,
                                                const Kernels& kernels,
                                                std::optional<RopeFactors> factors);

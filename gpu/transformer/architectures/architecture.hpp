@@ -47,7 +47,7 @@ class Architecture {
   virtual void logits(const CachedRows& batch, const PageMemory& memory,
                       const LogitRows& logits) = 0;
   /// forward of `computed`, and then logits of `asked`, as many rows: a whole step of decoding,
-  /// where the architecture can in fewer kernels. What a row asks for it computes, or it was there
+  /// if the architecture can in fewer kernels. What a row asks for it computes, or it was there
   /// before.
   virtual void step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,
                     const LogitRows& logits_of_rows) {
@@ -59,9 +59,9 @@ class Architecture {
 /// The model of a folder in Hugging Face form, of the architecture that the `model_type` of its
 /// config.json names, or that of a GGUF file, whose `general.architecture` names it.
 ///
-/// rope_factors: of a model that has two sets; where none is given, those of short texts.
+/// rope_factors: of a model that has two sets; if none is given, those of short texts.
 /// @throw BadInput naming file, place and remedy; for an unknown architecture, what it may be; and
-/// where rope_factors are given for a model that has one set
+/// if rope_factors are given for a model that has one set
 std::unique_ptr<Architecture> load_architecture(
     const std::filesystem::path& path, const Kernels& kernels,
     std::optional<RopeFactors> rope_factors = std::nullopt);

@@ -12,7 +12,7 @@
 
 namespace tempera::gpu {
 
-/// Which of a decoder's layers attend, and how, where that is not all of every layer.
+/// Which of a decoder's layers attend, and how, if that is not all of every layer.
 struct AttentionLayers {
   std::size_t layers;  // those that have keys and values
   AttentionShape shape;
@@ -82,7 +82,7 @@ class Decoder : public Architecture {
   RotaryAngles angles_;
   PackedMatrix embedding_;            // vocab_size outputs over hidden_size inputs
   DeviceMemory<float> final_norm_;    // [hidden_size]
-  std::optional<PackedMatrix> head_;  // absent where it is tied to the embedding
+  std::optional<PackedMatrix> head_;  // absent if it is tied to the embedding
   MatrixWork before_layers_;          // of what the tensors' source had packed
   MatrixWork step_work_;
 

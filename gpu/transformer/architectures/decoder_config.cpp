@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 19> common_json_keys{"head_dim",
                                                             "use_sliding_window",
                                                             "vocab_size"};
 
-/// What every architecture's metadata may say, behind its prefix.
+/// What every architecture's metadata may say, after its prefix.
 constexpr std::array<std::string_view, 12> common_keys{"block_count",
                                                        "context_length",
                                                        "embedding_length",

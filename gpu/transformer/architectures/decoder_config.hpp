@@ -65,7 +65,7 @@ DecoderConfig read_decoder_config(const GgufFile& file,
                                   std::initializer_list<std::string_view> others);
 
 /// The factors of the rotary frequencies that a GGUF file holds as a tensor, [head_dim / 2]; none
-/// where it has no such tensor.
+/// if it has no such tensor.
 /// @throw BadInput naming file and tensor for another shape and for a factor that is not above 0
 std::vector<double> read_rope_factors(const GgufFile& file, const std::string& tensor,
                                       std::size_t head_dim);
@@ -73,7 +73,8 @@ std::vector<double> read_rope_factors(const GgufFile& file, const std::string& t
 /// @throw BadInput naming `where` unless heads share keys evenly and have an even size
 void require_consistent(const DecoderConfig& config, const std::string& where);
 
-/// How a row of queries, keys and values lies in its buffer: three parts of a stacked matrix.
+/// How a row of queries, keys and values is laid out in its buffer: three parts of a stacked
+/// matrix.
 AttentionShape attention_shape(const DecoderConfig& config);
 
 }  // namespace tempera::gpu

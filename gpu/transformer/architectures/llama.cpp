@@ -11,7 +11,7 @@ namespace tempera::gpu {
 namespace {
 
 /// Llama 3.1's factors of the rotary frequencies. With the wavelength w = 2π / frequency and the
-/// length L of the texts before the scaling: 1 where w < L / high, `factor` where w > L / low, and
+/// length L of the texts before the scaling: 1 if w < L / high, `factor` if w > L / low, and
 /// between them 1 / ((1 − s) / factor + s), s = (L / w − low) / (high − low).
 std::vector<double> llama3_factors(const JsonObject& scaling, const DecoderConfig& config) {
   const double factor = scaling.positive_number("factor");

@@ -43,7 +43,7 @@ void require_full_attention(const JsonObject& config);
 struct RopeParameters {
   double theta;
   std::string type;                   // "default", or one of those that were allowed
-  std::optional<JsonObject> scaling;  // where it is not "default"; refers to the configuration
+  std::optional<JsonObject> scaling;  // if it is not "default"; refers to the configuration
 };
 /// Refuses heads that are rotated in part, and a scaling whose type is none of `scalings`.
 RopeParameters read_rope(const JsonObject& config,
@@ -53,11 +53,11 @@ RopeParameters read_rope(const JsonObject& config,
 double read_rope_theta(const JsonObject& config);
 
 /// The tokens that end a text: `eos_token_id`, one or a list, ascending, without repetition; empty
-/// where the key is missing.
+/// if the key is missing.
 std::vector<std::uint32_t> read_terminal_tokens(const JsonObject& config,
                                                 std::size_t vocabulary_size);
 
-/// Those of `folder`/generation_config.json where it is there and names any, else `otherwise`.
+/// Those of `folder`/generation_config.json if it is there and names any, else `otherwise`.
 std::vector<std::uint32_t> read_generation_terminal_tokens(const std::filesystem::path& folder,
                                                            std::size_t vocabulary_size,
                                                            std::vector<std::uint32_t> otherwise);

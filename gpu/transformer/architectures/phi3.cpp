@@ -12,7 +12,7 @@ namespace tempera::gpu {
 
 namespace {
 
-/// Longrope's magnitude where nothing else says it: sqrt(1 + ln(stretch) / ln(original)) for texts
+/// Longrope's magnitude if nothing else says it: sqrt(1 + ln(stretch) / ln(original)) for texts
 /// `stretch` times as long as the original ones, at least 1.
 double longrope_magnitude(std::size_t longest, std::size_t original) {
   if (longest <= original) return 1.0;

@@ -15,7 +15,7 @@ AttentionLayers attention_layers(const Qwen3_5Config& config) {
   const auto layers = static_cast<std::size_t>(
       std::count(config.full_attention.begin(), config.full_attention.end(), true));
   AttentionShape shape = attention_shape(config);
-  shape.gate_begin = shape.row_floats;  // behind the values
+  shape.gate_begin = shape.row_floats;  // after the values
   shape.row_floats += config.num_attention_heads * config.head_dim;
   shape.rotary_dim = config.rotary_dim;
   return {layers, shape};

@@ -54,7 +54,7 @@ class Qwen3_5 final : public Decoder {
   /// json: the configuration of the text model.
   /// @throw BadInput naming file, key and remedy for a part that is not computed here
   static Qwen3_5Config configuration(const JsonObject& json);
-  /// json: that of a folder that sees images too; the text model's stands in its `text_config`.
+  /// json: that of a folder that sees images too; the text model's is in its `text_config`.
   static Qwen3_5Config outer_configuration(const JsonObject& json);
   /// That of a GGUF file, without the blocks that predict several tokens.
   static Qwen3_5Config configuration(const GgufFile& file);

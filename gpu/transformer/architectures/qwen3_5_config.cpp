@@ -176,7 +176,7 @@ std::string key_of(const char* name) {
   return std::string(Qwen3_5::gguf_architecture) + "." + name;
 }
 
-/// Blocks behind those of the model predict further tokens: convert_hf_to_gguf.py counts them in.
+/// Blocks after those of the model predict further tokens: convert_hf_to_gguf.py counts them in.
 void leave_out_prediction(const GgufMetadata& metadata, Qwen3_5Config& config) {
   config.num_blocks = config.num_hidden_layers;
   const std::string key = key_of("nextn_predict_layers");

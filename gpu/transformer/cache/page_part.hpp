@@ -7,7 +7,7 @@
 namespace tempera::gpu {
 
 /// Tokens in a page of the cache: a constant of the cache and of the arithmetic (attention rescales
-/// its sums page by page), and no property of any processor. Token t of a record lies in slot
+/// its sums page by page), and no property of any processor. Token t of a record is in slot
 /// t % page_tokens of its page t / page_tokens, whatever batch computed it.
 constexpr std::size_t page_tokens = 16;
 

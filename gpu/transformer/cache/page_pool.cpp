@@ -24,7 +24,7 @@ void PagePool::make_room(std::size_t pages) {
 
 void PagePool::grow() {
   const std::size_t old_pages = holders_.size();
-  // Twice as many, or, where the memory has no room for so many beside the old ones, as many more
+  // Twice as many, or, if the memory has no room for so many beside the old ones, as many more
   // as it has.
   for (std::size_t more = old_pages < fewest_ ? fewest_ : old_pages;; more /= 2) {
     try {

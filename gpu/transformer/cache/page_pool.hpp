@@ -18,10 +18,10 @@ class PagePool {
       : page_bytes_(page_bytes), fewest_(fewest) {}
 
   /// A free page, held once.
-  /// @throw std::bad_alloc where none is free and the memory has no room for another
+  /// @throw std::bad_alloc if none is free and the memory has no room for another
   std::uint32_t take();
   /// Makes room for this many pages at once, without the copies of growing to them.
-  /// @throw std::bad_alloc where the memory has none
+  /// @throw std::bad_alloc if the memory has none
   void make_room(std::size_t pages);
   /// One more cache holds the page.
   void hold(std::uint32_t page) { ++holders_[page]; }

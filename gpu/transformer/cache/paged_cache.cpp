@@ -16,7 +16,7 @@ std::size_t pages_for(std::size_t tokens) { return (tokens + page_tokens - 1) / 
 std::size_t states_for(std::size_t tokens) { return (tokens + state_tokens - 1) / state_tokens; }
 
 /// A page for a text of `length` tokens.
-/// @throw BadInput saying what would fit, where the memory of the device has no more
+/// @throw BadInput saying what would fit, if the memory of the device has no more
 std::uint32_t take_page(PagePool& pool, std::size_t length) {
   try {
     return pool.take();
@@ -37,7 +37,7 @@ std::uint32_t take_page(PagePool& pool, std::size_t length) {
 }
 
 /// A state for a text of `length` tokens.
-/// @throw BadInput saying what would fit, where the memory of the device has no more
+/// @throw BadInput saying what would fit, if the memory of the device has no more
 std::uint32_t take_state(PagePool& pool, std::size_t length) {
   try {
     return pool.take();
@@ -88,7 +88,7 @@ std::unique_ptr<Cache> PagedCache::fork(std::size_t length) const {
   copy->length_ = copy->computed_ = length;
   if (state_pool_) {
     copy->text_.assign(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(length));
-    // The state of the last tokens stands behind all of them; before it there are checkpoints.
+    // The state of the last tokens is after all of them; before it there are checkpoints.
     copy->computed_ = length >= computed_ ? computed_ : length / state_tokens * state_tokens;
     share_first(*state_pool_, states_, states_for(copy->computed_), copy->states_);
   }

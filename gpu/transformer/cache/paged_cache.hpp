@@ -12,16 +12,16 @@
 
 namespace tempera::gpu {
 
-/// The keys, values and final hidden states of a prefix, in pages, and its recurrent states, where
+/// The keys, values and final hidden states of a prefix, in pages, and its recurrent states, if
 /// the model has such: one for every state_tokens tokens begun. A fork shares them all; whoever
 /// first appends to a page or a state that others hold gets a copy of it.
 ///
 /// A state cannot be taken back to fewer tokens. A fork of fewer tokens than were computed holds
-/// what stands up to the nearest checkpoint, and of the tokens behind it, fewer than state_tokens,
+/// what is up to the nearest checkpoint, and of the tokens after it, fewer than state_tokens,
 /// only what they are: they are computed again, before whatever is appended.
 class PagedCache : public Cache {
  public:
-  /// states: those of the same transformer; null where it has none.
+  /// states: those of the same transformer; null if it has none.
   explicit PagedCache(std::shared_ptr<PagePool> pool, std::shared_ptr<PagePool> states = nullptr)
       : pool_(std::move(pool)), state_pool_(std::move(states)), number_(pool_->new_number()) {}
   PagedCache(const PagedCache&) = delete;
@@ -45,7 +45,7 @@ class PagedCache : public Cache {
   /// State s is that after its token (s + 1) · state_tokens - 1, or after the last one.
   std::span<const std::uint32_t> states() const { return states_; }
 
-  /// The tokens that the pages and states were computed from; less than length() where some are to
+  /// The tokens that the pages and states were computed from; less than length() if some are to
   /// be computed again.
   std::size_t computed() const { return computed_; }
   /// Tokens computed() .. length() - 1.
@@ -60,9 +60,9 @@ class PagedCache : public Cache {
   };
   /// Makes room for tokens computed() .. length - 1 in pages that no other cache holds. Appends to
   /// `copies` the copy that this asks for, if any.
-  /// @throw BadInput where the memory of the device has no room, saying what would fit
+  /// @throw BadInput if the memory of the device has no room, saying what would fit
   void reserve(std::size_t length, std::vector<PageCopy>& copies);
-  /// The same of states, where the model has such.
+  /// The same of states, if the model has such.
   void reserve_states(std::size_t length, std::vector<PageCopy>& copies);
   /// Says that `tokens` more are computed; reserve made room. For a cache without states.
   void hold(std::size_t tokens) { length_ = computed_ += tokens; }
@@ -75,7 +75,7 @@ class PagedCache : public Cache {
   std::uint64_t number_;
   std::vector<std::uint32_t> pages_;
   std::vector<std::uint32_t> states_;
-  std::vector<TokenId> text_;  // empty where there are no states
+  std::vector<TokenId> text_;  // empty if there are no states
   std::size_t computed_ = 0;
   std::size_t length_ = 0;
 };

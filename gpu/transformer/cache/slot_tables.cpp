@@ -14,8 +14,8 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 void SlotTables::forget() { slots_.clear(); }
 
-std::vector<std::uint32_t> SlotTables::place(std::span<const Cache* const> records,
-                                             std::size_t slots) {
+std::vector<std::uint32_t> SlotTables::assign(std::span<const Cache* const> records,
+                                              std::size_t slots) {
   if (slots_.size() < slots) slots_.resize(slots);
   std::map<const Cache*, std::uint32_t> before;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {

@@ -28,15 +28,15 @@ struct PageList {
 
 /// What a device holds of the page tables of its slots, so that a step sends the entries that have
 /// changed and no others. A slot is a row of a step: a record keeps its slot from step to step
-/// where it can. Which slot it has changes what is sent, and no bit.
+/// if it can. Which slot it has changes what is sent, and no bit.
 class SlotTables {
  public:
   /// Nothing is known of what the device holds.
   void forget();
 
-  /// Slots of the records, in their order, all below `slots`: for each the one that it had, where
+  /// Slots of the records, in their order, all below `slots`: for each the one that it had, if
   /// that is one of them, else one that is free. Range: at most `slots` records, all different.
-  std::vector<std::uint32_t> place(std::span<const Cache* const> records, std::size_t slots);
+  std::vector<std::uint32_t> assign(std::span<const Cache* const> records, std::size_t slots);
 
   /// Appends the entries by which the slot's table on the device is not yet `list`; from then on
   /// it is taken to be that. Entries after them stay as they are. Of the list that the slot held

@@ -12,14 +12,14 @@ namespace tempera::gpu {
 /// it again.
 constexpr std::size_t state_tokens = 64;
 
-/// Columns of a delta rule's memory that lie side by side.
+/// Columns of a delta rule's memory that are side by side.
 constexpr std::size_t state_lanes = 16;
 
-/// How the recurrent layers of one architecture take up a row of projected inputs: queries and keys
+/// How the recurrent layers of one architecture read a row of projected inputs: queries and keys
 /// [key_heads, key_dim] each and values [value_heads, value_dim], which the convolution sees, from
 /// 0 on; gates [value_heads, value_dim], and one write strength and one decay for each value head.
 /// value_heads / key_heads neighbours share a query and a key. Answers are [value_heads,
-/// value_dim], in the same order or at their places of weights/tiled_place.hpp.
+/// value_dim], in the same order or at their places of weights/tiled_index.hpp.
 struct RecurrentShape {
   std::size_t key_heads;
   std::size_t value_heads;  // a multiple of key_heads
@@ -34,7 +34,7 @@ struct RecurrentShape {
 };
 
 /// The layout of a recurrent state, float32: for every recurrent layer the latest inputs of the
-/// convolution [taps - 1, channels], oldest first, and behind them, from a multiple of 16 bytes on,
+/// convolution [taps - 1, channels], oldest first, and after them, from a multiple of 16 bytes on,
 /// the memories [value_heads, value_dim / state_lanes rounded up, key_dim, state_lanes].
 struct StateShape {
   std::size_t layers;

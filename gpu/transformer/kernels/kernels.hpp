@@ -34,23 +34,23 @@ struct TokenRows {
   bool own_records = false;  // every row is of a record of its own: none attends to another
 };
 
-/// Tokens that lie in the pages: slot slots[row] of page pages[row].
+/// Tokens that are in the pages: slot slots[row] of page pages[row].
 struct CachedRows {
   std::size_t rows;
   const std::uint32_t* pages;  // [rows]
   const std::uint32_t* slots;  // [rows]
 };
 
-/// Where a head leaves its rows of logits, and, for the draw behind it, the largest of every tile
-/// of 16 outputs: -infinity where all are, NaN where one is NaN or +infinity.
+/// Where a head leaves its rows of logits, and, for the draw after it, the largest of every tile
+/// of 16 outputs: -infinity if all are, NaN if one is NaN or +infinity.
 struct LogitRows {
   float* logits;                  // [rows, out]
-  float* tile_largest = nullptr;  // [rows, out / 16 rounded up]; null where nobody asks for them
+  float* tile_largest = nullptr;  // [rows, out / 16 rounded up]; null if nobody asks for them
 };
 
-/// How the queries, keys and values of one row lie in a buffer: queries [heads, head_dim] from 0
-/// on, keys and values [key_value_heads, head_dim] from key_begin and value_begin on, and, where
-/// what is attended has gates, these [heads, head_dim] from gate_begin on.
+/// How the queries, keys and values of one row are laid out in a buffer: queries [heads, head_dim]
+/// from 0 on, keys and values [key_value_heads, head_dim] from key_begin and value_begin on, and,
+/// if what is attended has gates, these [heads, head_dim] from gate_begin on.
 struct AttentionShape {
   std::size_t heads;
   std::size_t key_value_heads;
@@ -92,7 +92,7 @@ struct RecurrentWeights {
   float epsilon;
 };
 
-/// Where the states of one recurrent layer lie, as StateShape lays them out.
+/// Where the states of one recurrent layer are, as StateShape lays them out.
 struct RecurrentStates {
   PagePart inputs;    // the latest of the convolution
   PagePart memories;  // of the delta rule
@@ -172,7 +172,7 @@ class Kernels {
                                  const PagePart& values, float* query_key_value) const = 0;
 
   /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to
-  /// the row's own, in order, and, where the shape has gates, that times sigmoid(gate), element by
+  /// the row's own, in order, and, if the shape has gates, that times sigmoid(gate), element by
   /// element. attended: [rows, heads · head_dim]; the rest as above.
   virtual void attend(const AttentionShape& shape, const float* query_key_value,
                       const TokenRows& batch, const PagePart& keys, const PagePart& values,
@@ -191,7 +191,7 @@ class Kernels {
                                  const ProductInputs& gathered) const = 0;
 
   /// normalize_into_pages of `computed`, and then gather_from_pages of `asked`: the end of a step,
-  /// whose rows are as many. What it asks for lies in the same row's slot, or was there before.
+  /// whose rows are as many. What it asks for is in the same row's slot, or was there before.
   virtual void normalize_and_gather(const float* states, const float* weight,
                                     const TokenRows& computed, const CachedRows& asked,
                                     std::size_t size, float epsilon, const PagePart& target,
@@ -210,8 +210,8 @@ class Kernels {
   ///   of each value head's memory S: S = decay · S, S += key ⊗ strength · (value - S^T key),
   ///   o = S^T query
   ///   answers[row, h] = norm · o_h / sqrt(mean(o_h^2) + epsilon) · silu(gate_h)
-  /// The state behind every token that ends a stretch of state_tokens, and behind each record's
-  /// last row, is kept. projected: [rows, shape.row_floats], as RecurrentShape says; what stands
+  /// The state after every token that ends a stretch of state_tokens, and after each record's
+  /// last row, is kept. projected: [rows, shape.row_floats], as RecurrentShape says; what is
   /// there afterwards is each form's own. answers: [rows, value_heads · value_dim].
   virtual void recur(const RecurrentShape& shape, const RecurrentWeights& weights,
                      const TokenRows& batch, const RecurrentStates& states, float* projected,

@@ -13,7 +13,7 @@ class ProductInputMemory {
  public:
   explicit ProductInputMemory(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
 
-  /// Makes room for `size` elements where there is less.
+  /// Makes room for `size` elements if there is less.
   void ensure_size(std::size_t size) {
     if (rounds_to_bfloat16(arithmetic_)) {
       bfloat16_.ensure_size(size);

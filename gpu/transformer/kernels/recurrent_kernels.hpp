@@ -7,7 +7,7 @@
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
-#include "gpu/transformer/weights/tiled_place.hpp"
+#include "gpu/transformer/weights/tiled_index.hpp"
 
 // The steps of recurrent layers (gated DeltaNet) and of gated attention, written once for every
 // form: call operator()(item) for every item. All is float32, whatever the arithmetic, but for what
@@ -34,18 +34,19 @@ TEMPERA_HOST_DEVICE inline std::size_t channels_of(const RecurrentShape& shape) 
 }
 
 /// The place of a head among the answers.
-TEMPERA_HOST_DEVICE inline std::size_t answer_place(const RecurrentShape& shape, std::size_t head) {
-  return shape.tiles_answers ? tiled_place(shape.key_heads, shape.value_heads, head) : head;
+TEMPERA_HOST_DEVICE inline std::size_t answer_index(const RecurrentShape& shape, std::size_t head) {
+  return shape.tiles_answers ? tiled_index(shape.key_heads, shape.value_heads, head) : head;
 }
 
-/// Where a token of a record finds the state before it, null where it is zero, and leaves that
-/// after it. Both are the same but for the first token behind a checkpoint.
-struct StatePlaces {
+/// Where a token of a record finds the state before it, null if it is zero, and leaves that
+/// after it. Both are the same but for the first token after a checkpoint.
+struct StatePointers {
   const float* before;
   float* after;
 };
-TEMPERA_HOST_DEVICE inline StatePlaces state_places(const RecurrentRows& rows, std::size_t record,
-                                                    std::size_t position, const PagePart& part) {
+TEMPERA_HOST_DEVICE inline StatePointers state_pointers(const RecurrentRows& rows,
+                                                        std::size_t record, std::size_t position,
+                                                        const PagePart& part) {
   const std::uint32_t* states = rows.state_table + rows.first_state[record];
   float* after = part_of_page<float>(part, states[position / state_tokens]);
   if (position % state_tokens != 0) return {after, after};
@@ -77,7 +78,7 @@ struct Convolve {
     const std::size_t kept = shape.taps - 1;
     const RecurrentRows& rows = batch.recurrent;
     for (std::size_t row = rows.first_row[record]; row < rows.first_row[record + 1]; ++row) {
-      const auto [before, after] = state_places(rows, record, batch.positions[row], inputs);
+      const auto [before, after] = state_pointers(rows, record, batch.positions[row], inputs);
       float* x = projected + row * shape.row_floats;
       for (std::size_t c = begin; c < end; ++c) {
         const float own = x[c];
@@ -85,7 +86,7 @@ struct Convolve {
         for (std::size_t j = 0; j < kept; ++j) {
           const float input = before == nullptr ? 0.0f : before[j * channels + c];
           sum = fused_multiply_add(weight[j * channels + c], input, sum);
-          // What an input was before it is overwritten by the one behind it has been read.
+          // What an input was before it is overwritten by the one after it has been read.
           if (j > 0) after[(j - 1) * channels + c] = input;
         }
         sum = fused_multiply_add(weight[kept * channels + c], own, sum);
@@ -133,7 +134,7 @@ struct NormalizeGated {
   const float* weight;  // [value_dim]
   float epsilon;
   const float* projected;  // [rows, shape.row_floats], outputs in the place of the values
-  Stored* normed;          // [rows, value_heads, value_dim], heads by answer_place
+  Stored* normed;          // [rows, value_heads, value_dim], heads by answer_index
 
   TEMPERA_HOST_DEVICE void operator()(std::size_t row) const {
     const float* buffer = projected + row * shape.row_floats;
@@ -145,7 +146,7 @@ struct NormalizeGated {
           sum_of_squares<16>(output, shape.value_dim) / static_cast<float>(shape.value_dim);
       const float factor = 1.0f / sqrtf(mean + epsilon);
       Stored* target =
-          normed + (row * shape.value_heads + answer_place(shape, head)) * shape.value_dim;
+          normed + (row * shape.value_heads + answer_index(shape, head)) * shape.value_dim;
       for (std::size_t d = 0; d < shape.value_dim; ++d) {
         write_input(weight[d] * (output[d] * factor) * silu(gate[d]), target[d]);
       }

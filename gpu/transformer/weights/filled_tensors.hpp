@@ -6,7 +6,7 @@
 
 namespace tempera::gpu {
 
-/// Random weights for shapes whose speed is measured: matrices are made where they lie, in the form
+/// Random weights for shapes whose speed is measured: matrices are made where they are, in the form
 /// that they are packed in, so that billions of weights take moments. Bfloat16s of either sign with
 /// a variance of one to four times 1 / inputs, and not the numbers of RandomTensors(seed); vectors
 /// are as there.

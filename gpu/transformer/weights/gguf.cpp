@@ -98,11 +98,11 @@ std::uint64_t stored_size(const StoredTensor& tensor, const StoredBlock& block, 
   return size;
 }
 
-Entry read_entry(GgufCursor& cursor, const std::string& place, std::uint64_t file_size) {
+Entry read_entry(GgufCursor& cursor, const std::string& named, std::uint64_t file_size) {
   Entry entry;
-  const auto name = cursor.text(place);
+  const auto name = cursor.text(named);
   if (name.empty() || first_invalid_utf8(name) != name.size()) {
-    throw BadInput(cursor.file() + ", " + place, "its name is empty or not UTF-8", download_again);
+    throw BadInput(cursor.file() + ", " + named, "its name is empty or not UTF-8", download_again);
   }
   const std::string in = "tensor " + in_quotes(name);
   const std::string where = cursor.file() + ", " + in;
@@ -127,8 +127,8 @@ Entry read_entry(GgufCursor& cursor, const std::string& place, std::uint64_t fil
 }
 
 /// Gives every tensor its bytes, which follow one another at multiples of the alignment.
-void place(std::vector<Entry>& entries, std::span<const std::byte> data, std::uint64_t alignment,
-           const std::string& file) {
+void assign_data(std::vector<Entry>& entries, std::span<const std::byte> data,
+                 std::uint64_t alignment, const std::string& file) {
   std::vector<Entry*> order;
   for (auto& entry : entries) order.push_back(&entry);
   std::sort(order.begin(), order.end(),
@@ -171,12 +171,12 @@ GgufContent read_gguf(std::span<const std::byte> bytes, const std::string& file)
   const auto alignment = read_alignment(content.metadata);
   std::vector<Entry> entries;
   for (std::uint64_t i = 0; i < tensors; ++i) {
-    const auto place = "tensor " + std::to_string(i + 1) + " of " + std::to_string(tensors);
-    entries.push_back(read_entry(cursor, place, bytes.size()));
+    const auto named = "tensor " + std::to_string(i + 1) + " of " + std::to_string(tensors);
+    entries.push_back(read_entry(cursor, named, bytes.size()));
   }
   const auto begin = std::min<std::uint64_t>(
       (cursor.offset() + alignment - 1) / alignment * alignment, bytes.size());
-  place(entries, bytes.subspan(begin), alignment, file);
+  assign_data(entries, bytes.subspan(begin), alignment, file);
   for (auto& entry : entries) {
     const auto name = entry.tensor.name;
     if (!content.tensors.emplace(name, std::move(entry.tensor)).second) {

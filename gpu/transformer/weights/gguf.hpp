@@ -20,13 +20,13 @@ struct GgufContent {
 };
 
 /// The metadata and the tensors of a GGUF file of version 2 or 3, little-endian, checked whole:
-/// every tensor lies at a multiple of the alignment, directly behind the one before it, in the
-/// file, and has the bytes that its type and shape ask for; what lies behind the last is only
+/// every tensor is at a multiple of the alignment, directly after the one before it, in the
+/// file, and has the bytes that its type and shape ask for; what is after the last is only
 /// padding.
 ///
 /// `bytes` is the file's content and must outlive the result; `file` names it in errors.
 /// @throw BadInput naming file, place and remedy for anything else: no GGUF, another version or
-/// byte order, counts and lengths that lie, types that `stored_block` does not know (by their
+/// byte order, false counts and lengths, types that `stored_block` does not know (by their
 /// name), rows that are not whole blocks, offsets out of the file, overlaps, holes, names given
 /// twice
 GgufContent read_gguf(std::span<const std::byte> bytes, const std::string& file);

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
-#include "gpu/transformer/weights/tiled_place.hpp"
+#include "gpu/transformer/weights/tiled_index.hpp"
 
 namespace tempera::gpu {
 
@@ -23,7 +23,7 @@ constexpr std::array<Names, 3> whole_names{{{"model.embed_tokens.weight", "token
                                             {"model.norm.weight", "output_norm.weight"},
                                             {"lm_head.weight", "output.weight"}}};
 
-/// Behind "model.layers.N." and "blk.N.", and before ".weight" or ".bias".
+/// After "model.layers.N." and "blk.N.", and before ".weight" or ".bias".
 constexpr std::array<Names, 13> layer_names{{{"input_layernorm", "attn_norm"},
                                              {"self_attn.q_proj", "attn_q"},
                                              {"self_attn.k_proj", "attn_k"},
@@ -80,8 +80,8 @@ void put_in_order(const TiledHeads& heads, std::span<const std::byte> tiled,
                   std::span<std::byte> ordered) {
   const std::size_t size = tiled.size() / heads.value_heads;
   for (std::size_t head = 0; head < heads.value_heads; ++head) {
-    const std::size_t place = tiled_place(heads.key_heads, heads.value_heads, head);
-    std::memcpy(&ordered[head * size], &tiled[place * size], size);
+    const std::size_t index = tiled_index(heads.key_heads, heads.value_heads, head);
+    std::memcpy(&ordered[head * size], &tiled[index * size], size);
   }
 }
 
@@ -90,23 +90,23 @@ bool ends_with_any(std::string_view name, std::initializer_list<std::string_view
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// The bytes of a tensor with its value heads in Hugging Face's order; none where it has none, or
+/// The bytes of a tensor with its value heads in Hugging Face's order; none if it has none, or
 /// cannot be put in order. These are the tensors that convert_hf_to_gguf.py reorders.
 std::optional<std::vector<std::byte>> in_order(const TiledHeads& heads, std::string_view name,
                                                const StoredTensor& stored) {
   const auto bytes = stored.bytes;
   const std::size_t rows = stored.shape[0];
-  const bool is_behind_keys = ends_with_any(name, {"in_proj_qkv.weight", "conv1d.weight"});
+  const bool is_after_keys = ends_with_any(name, {"in_proj_qkv.weight", "conv1d.weight"});
   const bool is_rows =
-      is_behind_keys || ends_with_any(name, {"in_proj_z.weight", "in_proj_b.weight",
-                                             "in_proj_a.weight", ".A_log", ".dt_bias"});
+      is_after_keys || ends_with_any(name, {"in_proj_z.weight", "in_proj_b.weight",
+                                            "in_proj_a.weight", ".A_log", ".dt_bias"});
   if (!is_rows &&
       !(name.ends_with("linear_attn.out_proj.weight") && heads.can_reorder_inputs(stored))) {
     return std::nullopt;
   }
   std::vector<std::byte> result(bytes.begin(), bytes.end());
   if (is_rows) {
-    const std::size_t begin = is_behind_keys ? heads.leading_rows * (bytes.size() / rows) : 0;
+    const std::size_t begin = is_after_keys ? heads.leading_rows * (bytes.size() / rows) : 0;
     put_in_order(heads, bytes.subspan(begin), std::span(result).subspan(begin));
     return result;
   }
@@ -118,7 +118,7 @@ std::optional<std::vector<std::byte>> in_order(const TiledHeads& heads, std::str
   return result;
 }
 
-/// llama.cpp's name of what stands behind "model.layers.N."; empty where it has none.
+/// llama.cpp's name of what is after "model.layers.N."; empty if it has none.
 std::string name_in_layer(std::string_view name, std::string_view architecture) {
   if (architecture == qwen35) {
     if (const auto whole = translated(qwen35_whole_names, name); !whole.empty())

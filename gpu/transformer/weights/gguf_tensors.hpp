@@ -14,10 +14,10 @@
 namespace tempera::gpu {
 
 /// llama.cpp's name, in the files of an architecture, of a tensor that Hugging Face names so; empty
-/// where it has none.
+/// if it has none.
 std::string gguf_name(const std::string& name, std::string_view architecture);
 
-/// The value heads of a gated DeltaNet as llama.cpp's files have them, at their tiled_place:
+/// The value heads of a gated DeltaNet as llama.cpp's files have them, at their tiled_index:
 /// convert_hf_to_gguf.py moves them, so that all key heads can be repeated one after the other.
 struct TiledHeads {
   std::size_t key_heads;
@@ -29,7 +29,7 @@ struct TiledHeads {
   bool can_reorder_inputs(const StoredTensor& map) const;
 };
 
-/// How rows and inputs of a file's tensors are ordered, where that is not Hugging Face's way.
+/// How rows and inputs of a file's tensors are ordered, if that is not Hugging Face's way.
 struct GgufOrder {
   /// Whether elements d and d + head_dim / 2 of a query or key, which rotate together, are
   /// neighbours.

@@ -5,7 +5,7 @@
 
 namespace tempera::gpu {
 
-/// How many output features lie side by side in a packed matrix.
+/// How many output features are side by side in a packed matrix.
 constexpr std::size_t lanes = 16;
 
 /// The weights of a linear map R^in -> R^out as kernels read them. All but one of the pointers are
@@ -15,12 +15,12 @@ constexpr std::size_t lanes = 16;
 /// input i) at ((o / lanes) * in + i) * lanes + o % lanes.
 ///
 /// Under `tensor-core`, rounded to bfloat16, as fragments: [out / 16, steps, 32, 4], steps being
-/// ceil(in / 16); see fragment_place.
+/// ceil(in / 16); see fragment_offset.
 ///
 /// Under `bfloat16-pairs`, rounded to bfloat16, as words of two inputs of one output: [out / 16,
 /// pairs, 16], the pairs filled up to whole segments; see pair_word.
 ///
-/// Under each, where any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
+/// Under each, if any of them is quantised, in blocks, see quantised_block.hpp; `in` is then a
 /// multiple of 32.
 struct MatrixView {
   std::size_t in;

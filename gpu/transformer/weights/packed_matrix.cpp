@@ -10,7 +10,7 @@
 #include "gpu/device/host_threads.hpp"
 #include "gpu/transformer/weights/dequantise.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
-#include "gpu/transformer/weights/pair_place.hpp"
+#include "gpu/transformer/weights/pair_word.hpp"
 #include "gpu/transformer/weights/quantised_packing.hpp"
 
 namespace tempera::gpu {
@@ -20,14 +20,14 @@ namespace {
 /// Bytes that are packed before they go to the device together.
 constexpr std::size_t upload_bytes = std::size_t{1} << 24;
 
-std::string place(const StoredTensor& tensor) {
+std::string named(const StoredTensor& tensor) {
   return tensor.file + ", tensor " + in_quotes(tensor.name);
 }
 
 Packing packing_of(const StoredTensor& tensor) {
   const auto packing = packing_of_dtype(tensor.dtype);
   if (!packing) {
-    throw BadInput(place(tensor), "has dtype " + tensor.dtype, "store it as F16, F32 or BF16");
+    throw BadInput(named(tensor), "has dtype " + tensor.dtype, "store it as F16, F32 or BF16");
   }
   return *packing;
 }
@@ -43,7 +43,7 @@ bool has_quants(Packing packing) {
   return packing != Packing::float32 && packing != Packing::bfloat16 && packing != Packing::float16;
 }
 
-/// How the blocks of a matrix are stored beside quantised ones: where inputs are rounded to
+/// How the blocks of a matrix are stored beside quantised ones: if inputs are rounded to
 /// bfloat16, one that is not quantised itself is rounded once, here.
 Packing packing_beside(const StoredTensor& matrix, Arithmetic arithmetic) {
   const Packing packing = packing_of(matrix);
@@ -80,14 +80,14 @@ struct Fault {
 [[noreturn]] void refuse(const Block& block, const Fault& fault, std::size_t in) {
   const auto element = "element " + std::to_string(block.first_output * in + fault.element);
   if (fault.kind == Fault::Kind::too_large) {
-    throw BadInput(place(*block.matrix), element + " is too large for bfloat16",
+    throw BadInput(named(*block.matrix), element + " is too large for bfloat16",
                    "take the arithmetic float32, or choose another model");
   }
-  throw BadInput(place(*block.matrix), element + " is NaN or infinite",
+  throw BadInput(named(*block.matrix), element + " is NaN or infinite",
                  "download the file again, or choose another model");
 }
 
-/// The one that comes first where a tensor is stored.
+/// The one that comes first if a tensor is stored.
 Fault first_of(const Fault& a, const Fault& b) {
   if (a.kind == Fault::Kind::none) return b;
   return b.kind == Fault::Kind::none || a.element <= b.element ? a : b;

@@ -48,9 +48,9 @@ struct MatrixWork {
 MatrixWork work_of(const PackedMatrix& matrix);
 
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
-/// `float32` the result is bfloat16 where all of them are, float32 where all are one of the two (a
+/// `float32` the result is bfloat16 if all of them are, float32 if all are one of the two (a
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
-/// is stored. Under `tensor-core` it is fragments, rounded to bfloat16, where none of them is
+/// is stored. Under `tensor-core` it is fragments, rounded to bfloat16, if none of them is
 /// quantised, and otherwise in such blocks: quantised ones as they are stored, the others rounded
 /// to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides the result
 /// there is only a small part of it in memory.

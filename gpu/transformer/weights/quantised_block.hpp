@@ -8,12 +8,12 @@
 #include "gpu/transformer/weights/matrix_view.hpp"
 #include "gpu/transformer/weights/weight_value.hpp"
 
-// How quantised weights lie in a packed matrix. A block is `lanes` outputs of it, all stored in one
-// type; it is stored blocks of 32 or 256 inputs in order, and in each the 16 outputs lie side by
-// side: first what they are scaled by, then words of 32 bits that hold the quants of one output for
-// consecutive inputs, the first in the lowest bits. The bits are those of the file (Q4_K's scales
-// and minima take eight bits instead of six), and weight_of_block gives what dequantise gives.
-// Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
+// How quantised weights are laid out in a packed matrix. A block is `lanes` outputs of it, all
+// stored in one type; it is stored blocks of 32 or 256 inputs in order, and in each the 16 outputs
+// are side by side: first what they are scaled by, then words of 32 bits that hold the quants of
+// one output for consecutive inputs, the first in the lowest bits. The bits are those of the file
+// (Q4_K's scales and minima take eight bits instead of six), and weight_of_block gives what
+// dequantise gives. Under `tensor-core` a weight is that, rounded to bfloat16 when it is used.
 
 namespace tempera::gpu {
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t block_entry(std::uint64_t begin, Packing packing) {
   return begin << 4 | static_cast<std::uint64_t>(packing);
 }
 
-/// Where the parts of a stored block lie, in bytes; and how much it holds.
+/// Where the parts of a stored block are, in bytes; and how much it holds.
 struct PackedLayout {
   std::size_t inputs;   // of a stored block
   std::size_t bytes;    // of a stored block of all lanes
@@ -79,7 +79,7 @@ TEMPERA_HOST_DEVICE inline Number number_at(const std::byte* bytes, std::size_t 
   return number;
 }
 
-/// The quant of `Bits` bits of input i, its words lying at `words`.
+/// The quant of `Bits` bits of input i, its words being at `words`.
 template <unsigned Bits>
 TEMPERA_HOST_DEVICE inline std::uint32_t quant_at(const std::byte* words, std::size_t lane,
                                                   std::size_t i) {

@@ -17,11 +17,11 @@ class QuantWriter {
       : words_(words), lane_(lane), bits_(bits) {}
   void put(std::size_t i, std::uint32_t quant) const {
     const std::size_t in_word = 32 / bits_;
-    std::byte* const place = words_ + 4 * (i / in_word * lanes + lane_);
+    std::byte* const target = words_ + 4 * (i / in_word * lanes + lane_);
     std::uint32_t word = 0;
-    std::memcpy(&word, place, sizeof word);
+    std::memcpy(&word, target, sizeof word);
     word |= quant << (bits_ * (i % in_word));
-    std::memcpy(place, &word, sizeof word);
+    std::memcpy(target, &word, sizeof word);
   }
 
  private:
@@ -30,7 +30,7 @@ class QuantWriter {
   unsigned bits_;
 };
 
-/// A stored block of one output, into that of all lanes. What the bytes mean stands in
+/// A stored block of one output, into that of all lanes. What the bytes mean is in
 /// dequantise.cpp.
 struct OneOutput {
   Packing packing;
@@ -118,7 +118,7 @@ bool is_finite_float16(const std::byte* bytes) {
   return (~bits & 0x7C00) != 0;
 }
 
-/// Whether the weights of a stored block are finite, which they are where its scales are: no scale
+/// Whether the weights of a stored block are finite, which they are if its scales are: no scale
 /// exceeds 2^16, and no product of one with the whole numbers beside it 2^30.
 bool is_finite(Packing packing, const std::byte* stored) {
   std::uint32_t bits = 0;

@@ -16,7 +16,7 @@ std::optional<Packing> packing_of_dtype(std::string_view dtype);
 /// (quantised_block.hpp); the outputs that are missing get weight 0. `block` has the bytes of in /
 /// layout.inputs stored blocks, all 0.
 /// @return the first element, counted from the first output on, that is NaN or infinite, or whose
-/// scale is; nothing where there is none
+/// scale is; nothing if there is none
 std::optional<std::size_t> pack_block(Packing packing, std::span<const std::byte> outputs,
                                       std::size_t in, std::span<std::byte> block);
 

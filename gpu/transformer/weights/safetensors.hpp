@@ -31,7 +31,7 @@ void require_shape(const StoredTensor& tensor, std::span<const std::uint64_t> sh
 /// tensor, and every tensor has the bytes that its dtype and shape ask for.
 ///
 /// `bytes` is the file's content and must outlive the result; `file` names it in errors.
-/// @throw BadInput naming file, tensor and remedy for anything else: a length that lies, truncated
+/// @throw BadInput naming file, tensor and remedy for anything else: a false length, truncated
 /// data, offsets out of the file, overlapping, or with holes between, a name given twice, a header
 /// that is not JSON in UTF-8.
 std::map<std::string, StoredTensor> read_safetensors(std::span<const std::byte> bytes,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "python/bindings/errors.hpp"
 #include "reference/numbers/matrix.hpp"
 #include "tempera/exact.hpp"
 
@@ -21,8 +22,8 @@ std::vector<std::vector<std::string>> texts(const reference::Matrix& matrix);
 std::vector<std::vector<std::string>> texts(const std::vector<std::vector<exact::Fraction>>& rows);
 std::vector<exact::Fraction> fractions(const std::vector<std::string>& texts);
 
-void bind_finite_model(nanobind::module_& module);
-void bind_judge(nanobind::module_& module);
-void bind_laws(nanobind::module_& module);
+void bind_finite_model(nb::module_& module);
+void bind_judge(nb::module_& module);
+void bind_laws(nb::module_& module);
 
 }  // namespace tempera::python

@@ -1,7 +1,5 @@
 #include "python/bindings/exact/bindings.hpp"
 
-namespace nb = nanobind;
-
 namespace tempera::python {
 
 std::vector<std::string> texts(const std::vector<reference::Rational>& numbers) {

@@ -1,8 +1,6 @@
 #include "python/bindings/exact/bindings.hpp"
 #include "tempera/check.hpp"
 
-namespace nb = nanobind;
-
 namespace tempera::python {
 namespace {
 

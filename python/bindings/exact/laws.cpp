@@ -8,8 +8,6 @@
 #include "reference/report/exact_report.hpp"
 #include "reference/report/round_trip_report.hpp"
 
-namespace nb = nanobind;
-
 namespace tempera::python {
 namespace {
 
@@ -58,7 +56,7 @@ reference::Schedule schedule_of(const std::string& schedule) {
   return is_deo(schedule) ? reference::Schedule::deo : reference::Schedule::adj;
 }
 
-/// What breaks a claim, in words; "" where nothing does.
+/// What breaks a claim, in words; "" if nothing does.
 std::string explanation(const reference::ChainVerdict& verdict) {
   std::string said;
   if (verdict.moved)

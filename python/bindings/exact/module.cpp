@@ -1,4 +1,3 @@
-#include "python/bindings/errors.hpp"
 #include "python/bindings/exact/bindings.hpp"
 
 NB_MODULE(TEMPERA_MODULE, module) {

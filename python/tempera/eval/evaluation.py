@@ -141,7 +141,7 @@ class Evaluation:
         return cls(folder, plan)
 
     def samplers(self) -> tuple[Settings, ...]:
-        """The samplers with the rounds and particles that are used, at matched tokens where that was asked for."""
+        """The samplers with the rounds and particles that are used, at matched tokens if that was asked for."""
         if not self.plan.matched:
             return self.plan.samplers
         path = self.folder / "matched.json"

@@ -31,17 +31,17 @@ class GivenAnswers(Sampling):
         if self._file is None:
             raise BadInput(str(folder), "has no answers yet", "name their file with --answers")
         given = {}
-        for place, record in read_records(self._file):
+        for where, record in read_records(self._file):
             for name in record:
                 if name not in _FIELDS:
-                    raise BadInput(place, f'the field "{name}" has no meaning here', f"give {', '.join(_FIELDS)}")
-            identity = text_field(place, record, "id")
+                    raise BadInput(where, f'the field "{name}" has no meaning here', f"give {', '.join(_FIELDS)}")
+            identity = text_field(where, record, "id")
             if identity in given:
-                raise BadInput(place, f'the id "{identity}" is there twice')
-            text_field(place, record, "answer")
+                raise BadInput(where, f'the id "{identity}" is there twice')
+            text_field(where, record, "answer")
             for name, kinds in (("log_p0", (int, float)), ("tokens", (int,)), ("confidence", (int, float)), ("terminated", (bool,))):
                 if not isinstance(record.get(name), (*kinds, type(None))):
-                    raise BadInput(place, f'the field "{name}" is of the wrong kind')
+                    raise BadInput(where, f'the field "{name}" is of the wrong kind')
             given[identity] = record
         for prompt in prompts:
             if prompt.id not in given:

@@ -52,7 +52,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(read_file(path)).hexdigest()
 
 
-def parse_json(text: str, place: str) -> Any:
+def parse_json(text: str, where: str) -> Any:
     """A JSON document; a doubled key is refused."""
 
     def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -60,48 +60,48 @@ def parse_json(text: str, place: str) -> Any:
         if len(found) != len(pairs):
             names = [name for name, _ in pairs]
             doubled = next(name for name in names if names.count(name) > 1)
-            raise BadInput(place, f'the field "{doubled}" is there twice')
+            raise BadInput(where, f'the field "{doubled}" is there twice')
         return found
 
     try:
         return json.loads(text, object_pairs_hook=without_doubles)
     except json.JSONDecodeError as error:
-        raise BadInput(place, f"is no JSON: {error.msg} at column {error.colno}") from None
+        raise BadInput(where, f"is no JSON: {error.msg} at column {error.colno}") from None
 
 
 def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each object of a JSONL file, or of a file that is one JSON array, with the place it is at."""
+    """Each object of a JSONL file, or of a file that is one JSON array, with its file and line."""
     text = read_text(path)
     if text.lstrip().startswith("["):
         for number, record in enumerate(parse_json(text, str(path)), 1):
             yield _checked(f"{path}, record {number}", record)
         return
     for number, line in enumerate(text.splitlines(), 1):
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         if not line.strip():
-            raise BadInput(place, "is empty", "give one JSON object a line")
-        yield _checked(place, parse_json(line, place))
+            raise BadInput(where, "is empty", "give one JSON object a line")
+        yield _checked(where, parse_json(line, where))
 
 
-def _checked(place: str, record: Any) -> tuple[str, dict[str, Any]]:
+def _checked(where: str, record: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(record, dict):
-        raise BadInput(place, "is no JSON object")
-    return place, record
+        raise BadInput(where, "is no JSON object")
+    return where, record
 
 
-def text_field(place: str, record: dict[str, Any], name: str) -> str:
+def text_field(where: str, record: dict[str, Any], name: str) -> str:
     """A field that must be a text."""
     if name not in record:
         there = ", ".join(f'"{key}"' for key in record) or "none"
-        raise BadInput(place, f'the field "{name}" is missing', f"the fields there are {there}")
+        raise BadInput(where, f'the field "{name}" is missing', f"the fields there are {there}")
     value = record[name]
     if not isinstance(value, str):
-        raise BadInput(place, f'the field "{name}" is no text')
+        raise BadInput(where, f'the field "{name}" is no text')
     return value
 
 
-def text_or_number_field(place: str, record: dict[str, Any], name: str) -> str:
+def text_or_number_field(where: str, record: dict[str, Any], name: str) -> str:
     """A field that is a text or a number, as text."""
     if isinstance(record.get(name), (int, float)) and not isinstance(record[name], bool):
         return str(record[name])
-    return text_field(place, record, name)
+    return text_field(where, record, name)

@@ -130,7 +130,7 @@ def nearest_amount(cost: Callable[[int], float], target: float, first: int) -> t
 def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
     """Chooses rounds and particles so that each sampler takes about PPT's decode tokens, by pilots.
 
-    The first pilot of an uncoupled ladder has PPT's rounds, as the paper's has; where these are within 3 %, they stay.
+    The first pilot of an uncoupled ladder has PPT's rounds, as the paper's has; if these are within 3 %, they stay.
 
     Pilots answer the first problems with seeds of their own. What is chosen is printed and kept in matched.json; what
     each sampler then took on all problems is in the report.

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tempera import run_files
 from tempera.errors import BadInput
 from tempera.eval.samplers import decimal
 from tempera.eval.sampling import Asked, Drawn, Figures, Prompt, Sampling, Scoring
@@ -20,7 +21,7 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 def find_command(given: str | None = None) -> str:
     """The command: as given, else $TEMPERA, else on the path, else in the build folder of this source tree."""
-    built = [Path(__file__).parents[3] / "build" / place / "tempera" for place in ("release", "openmp", ".")]
+    built = [Path(__file__).parents[3] / "build" / folder / "tempera" for folder in ("release", "openmp", ".")]
     for candidate in (given, os.environ.get("TEMPERA"), shutil.which("tempera"), *map(str, built)):
         if candidate and os.access(candidate, os.X_OK) and Path(candidate).is_file():
             return candidate
@@ -121,14 +122,12 @@ class SamplerCommand(Sampling, Scoring):
     def done(self, folder: Path) -> int:
         if self._shard:
             folder = _shards_of(folder) / f"shard-{self._shard.replace('/', '-of-')}"
-        samples = folder / "samples.jsonl"
-        return samples.read_bytes().count(b"\n") if samples.exists() else 0
+        return run_files.answers_so_far(folder)
 
     def records(self, folder: Path) -> list[Drawn]:
         confidences = _last_confidences(folder)
         records = []
-        for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines():
-            sample = json.loads(line)
+        for sample in run_files.lines(folder, "samples.jsonl"):
             key = (sample["id"], sample["sample"])
             records.append(
                 Drawn(
@@ -144,17 +143,12 @@ class SamplerCommand(Sampling, Scoring):
         return records
 
     def figures(self, folder: Path) -> Figures:
-        return Figures(*(_read(folder / f"{name}.json") for name in ("summary", "speed", "config")))
+        return Figures(*(run_files.document(folder, f"{name}.json") for name in ("summary", "speed", "config")))
 
 
 def _shards_of(folder: Path) -> Path:
     """Where the shards of a run are drawn: beside its folder, which their merge makes."""
     return folder if folder.name.endswith(".shards") else folder.with_name(folder.name + ".shards")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
 
 
 def _message(said: str) -> str:
@@ -170,16 +164,12 @@ def _last_confidences(folder: Path) -> dict[tuple[str, int], float]:
     last bit are copies.
     """
     likelihoods = {}
-    for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines():
-        sample = json.loads(line)
+    for sample in run_files.lines(folder, "samples.jsonl"):
         likelihoods[(sample["id"], sample["sample"])] = sample["log_p0"]
     found: dict[tuple[str, int], float] = {}
-    with (folder / "events.jsonl").open(encoding="utf-8") as events:
-        for line in events:
-            if '"kind":"round"' in line:
-                event = json.loads(line)
-                key = (event["id"], event["sample"])
-                found.pop(key, None)
-                if likelihoods.get(key) in event["log_p0"] and "confidence" in event:
-                    found[key] = event["confidence"][event["log_p0"].index(likelihoods[key])]
+    for event in run_files.lines(folder, "events.jsonl", run_files.mark_of("round")):
+        key = (event["id"], event["sample"])
+        found.pop(key, None)
+        if likelihoods.get(key) in event["log_p0"] and "confidence" in event:
+            found[key] = event["confidence"][event["log_p0"].index(likelihoods[key])]
     return found

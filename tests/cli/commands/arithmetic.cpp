@@ -47,7 +47,7 @@ TEST_CASE("a run names its arithmetic, float32 unless another is asked for") {
   }
 }
 
-TEST_CASE("a run folder keeps its arithmetic, and takes up no other") {
+TEST_CASE("a run folder keeps its arithmetic, and is resumed under no other") {
   const TemporaryFolder folder;
   const std::string run = (folder / "run").string();
   const std::string name = GENERATE("tensor-core", "bfloat16-pairs");

@@ -35,8 +35,8 @@ TEST_CASE("compare says of each sampler on finite models what it takes and how f
       CHECK(std::stod(row["log_likelihood"].get<std::string>()) < 0.0);
     }
   }
-  // Of the paper's example at power 4: the base law is a fair coin's, 1/4 1/4 1/2, and its target
-  // 1/18 1/18 16/18.
+  // This is the paper's example at power 4: the base law is a fair coin's, 1/4 1/4 1/2, and its
+  // target 1/18 1/18 16/18.
   CHECK(report[0]["samplers"][0]["tv"] == "7/18");
   CHECK(report[0]["samplers"][0]["decode_tokens"] == "3/2");
   CHECK(report[0]["records"] == 3);

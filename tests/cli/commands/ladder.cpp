@@ -35,7 +35,8 @@ TEST_CASE("ladder prints the acceptances before and after, as a table and as JSO
   CHECK(report["pilots"].size() <= 3);
   CHECK(report["before"] == report["pilots"][0]);
   CHECK(report["powers"] == report["after"]["powers"]);
-  // Of 12 positions in ten parts; 30 rounds, of which the second half counts, 8 runs, 4 rungs.
+  // There are 12 positions in ten parts; 30 rounds, of which the second half counts, 8 runs, 4
+  // rungs.
   const json& best = report["after"];
   std::size_t restarts = 0, changes = 0;
   double largest = 0.0;
@@ -168,6 +169,19 @@ TEST_CASE("ladder refuses what makes no ladder, in one line") {
                 "--time-schedules: takes two pilots more");
   check_refusal("ladder " + model + "--from 1 --to 2 --replicas 3", "--prompts: is missing");
   check_refusal("ladder " + prompts.option() + "--from 1 --to 2 --replicas 3", "--model");
+}
+
+// One run of few swaps: 0 of 6 accepted and 3 of 6 are no different as far as they can tell.
+TEST_CASE("a ladder that ends early for want of swaps says so, and what to give") {
+  const Prompts prompts;
+  const auto printed = run_command("ladder " + model + prompts.option() +
+                                   "--from 1 --to 8 --replicas 3 --horizon 24 --block 6 "
+                                   "--rounds 12 --seed 1");
+  REQUIRE(printed.exit_code == 0);
+  CHECK(Catch::Contains("0.000 +- 0.000").match(printed.out));
+  CHECK(Catch::Contains("pilots: 1; so few swaps tell no acceptances apart; more --rounds or "
+                        "--samples may\n")
+            .match(printed.out));
 }
 
 }  // namespace tempera::ladder_test

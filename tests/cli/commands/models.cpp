@@ -45,7 +45,7 @@ class Sandbox {
                      (path_ / "data").string() + " " + TEMPERA_BINARY + " " + arguments);
   }
   std::filesystem::path models() const { return path_ / "data/tempera/models"; }
-  /// What lies in the folder of models, hidden files included.
+  /// What is in the folder of models, hidden files included.
   std::size_t files() const {
     std::size_t count = 0;
     if (std::filesystem::exists(models()))

@@ -1,4 +1,4 @@
-// The horizons of prompts behind which less fits than T, as the command resolves them.
+// The horizons of prompts after which less fits than T, as the command resolves them.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -88,7 +88,7 @@ TEST_CASE("what is drawn of a prompt does not depend on how long the prompts bes
   CHECK(run("long", long_line)["long"] == together["long"]);
   CHECK(run("reversed", long_line + short_line) == together);
   CHECK(run("ahead", long_line + short_line, "--prefetch 3 --batch 5 ") == together);
-  // The short prompt has T = 64, the long one what fits behind it, in stages of 16 tokens too.
+  // The short prompt has T = 64, the long one what fits after it, in stages of 16 tokens too.
   CHECK(longest_record(together["short"]) > 20);
   CHECK(longest_record(together["long"]) == 20);
   CHECK_THAT(together["long"],
@@ -124,13 +124,13 @@ TEST_CASE("a horizon of a prompt's own is in config.json, and a run goes on with
   CHECK(resumed.err.empty());
   CHECK(resumed.out == first.out);
   for (const std::string& file : files) CHECK(bytes_of(run + file) == whole[file]);
-  // Where nothing is cut, nothing is said and config.json is as it always was.
+  // If nothing is cut, nothing is said and config.json is as it always was.
   const std::string plain = (folder / "plain").string();
   CHECK(drawn(rest + "--out " + plain, short_line).err.empty());
   CHECK(json::parse(bytes_of(plain + "/config.json"))["prompts"][0].size() == 2);
 }
 
-TEST_CASE("the default horizon is 64, or what fits behind the prompt") {
+TEST_CASE("the default horizon is 64, or what fits after the prompt") {
   const CommandResult cut =
       run_command("sample " + worked_sum + sum + "--rounds 0 --json --powers 1,2");
   CHECK(cut.exit_code == 0);

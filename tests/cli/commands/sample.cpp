@@ -75,7 +75,7 @@ TEST_CASE("sample --json prints settings, answers and summary") {
   const std::string three = worked_sum + quick + sum + "--samples 3 --json";
   const json report = json::parse(sample(three + " --summary").out);
   CHECK(report.size() == 4);
-  // Times are no answer of a seed: they are there where they are asked for.
+  // Times are no answer of a seed: they are there if they are asked for.
   json timeless = report;
   timeless.erase("speed");
   CHECK(json::parse(sample(three).out) == timeless);
@@ -207,7 +207,7 @@ TEST_CASE("prompts of a file are answered in order, each as it is answered alone
 
 // The moments are pinned as shares of an uninterrupted run's time. That a kill really struck is
 // checked for the run as a whole: one that comes too late only resumes a finished run.
-TEST_CASE("a run that is really killed is taken up to the same bytes") {
+TEST_CASE("a run that is really killed is resumed to the same bytes") {
   const TemporaryFolder folder;
   const std::string model = TEMPERA_SOURCE_DIR "/toy_models/worked_sum";
   const TemporaryFile prompts(
@@ -367,7 +367,7 @@ TEST_CASE("a run that was asked to stop keeps every answer that it has printed, 
   const auto lines = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
   };
-  // A checkpoint was made at the signal: what a run that is taken up finds are these answers.
+  // A checkpoint was made at the signal: what a run that is resumed finds are these answers.
   const json checkpoint = json::parse(bytes_of(run + "/checkpoint").substr(17));
   CHECK(checkpoint["state"]["front"] == lines(bytes_of(out.path())));
   CHECK(lines(bytes_of(run + "/samples.jsonl")) == lines(bytes_of(out.path())));

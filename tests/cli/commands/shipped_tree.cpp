@@ -56,7 +56,7 @@ TEST_CASE("the models are those of --tree, of TEMPERA_MODELS, of share/ or of th
     CHECK_THAT(law_of(command, variable),
                Catch::Contains("of_variable.json") && Catch::Contains(variable));
   }
-  // Through a link too: the command looks where it lies itself.
+  // Through a link too: the command looks where it is itself.
   for (const std::string& command : {installed, (folder / "link").string()})
     CHECK_THAT(law_of(command, ""),
                Catch::Contains("of_share.json") &&

@@ -85,9 +85,9 @@ TEST_CASE("log p0, confidence and the index process are shown after some of the 
   // Two stages of an extension and three rounds each: all eight have room.
   const auto& rounds = summary.at("rounds");
   REQUIRE(rounds["rounds"].size() == 8);
-  std::string places = "\n      ";
-  for (const char* place : {"1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "2.2", "2.3"})
-    places += std::string("       ") + place;
+  std::string width = "\n      ";
+  for (const char* heading : {"1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "2.2", "2.3"})
+    width += std::string("       ") + heading;
   const auto line = [](std::size_t rung, const nlohmann::json& list) {
     char cell[32];
     std::string text = "     " + std::to_string(rung);
@@ -102,7 +102,7 @@ TEST_CASE("log p0, confidence and the index process are shown after some of the 
         std::pair{"confidence: mean over answers", "mean_confidence"},
         std::pair{"index process of the first answer: replica", "first_answer_replicas"}})
     CHECK_THAT(shown.out,
-               Catch::Contains("  rung  " + std::string(title) + ", after stage.round" + places +
+               Catch::Contains("  rung  " + std::string(title) + ", after stage.round" + width +
                                '\n' + line(2, rounds[figure][1]) + line(1, rounds[figure][0])));
   const auto& visits = summary.at("replica_rounds");
   CHECK_THAT(shown.out, Catch::Contains(line(2, {visits[0][1], visits[1][1]}) +

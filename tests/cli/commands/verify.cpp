@@ -54,7 +54,7 @@ struct SmallTree {
   TemporaryFolder folder;
 };
 
-/// A claim by check and theorem; where it names no check, by proof.
+/// A claim by check and theorem; if it names no check, by proof.
 std::string claim(const std::string& id, const std::string& check, const std::string& theorem,
                   const std::string& missing = "",
                   const std::string& verdict = R"("verdict": "holds")") {

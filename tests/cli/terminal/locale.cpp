@@ -21,7 +21,7 @@ std::string printed(const std::string& locale, const std::string& arguments) {
   return std::regex_replace(result.out, std::regex("\"seconds\":[^,}]*"), "");
 }
 
-/// Locales that write 0,5, or nothing where this machine has none.
+/// Locales that write 0,5, or nothing if this machine has none.
 std::string locale_with_commas() {
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "fr_FR"}) {
     const bool is_there = std::setlocale(LC_ALL, name) != nullptr;

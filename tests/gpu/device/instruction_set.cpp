@@ -32,9 +32,9 @@ std::string names_of_symbols(const std::string& file) {
   return text;
 }
 
-/// Of the output of nm: the functions (kind W; V and u are data, which hold no instructions) that
-/// other objects may define too, the linker keeping one definition, and whose name says nothing of
-/// the instruction set.
+/// Finds in the output of nm the functions (kind W; V and u are data, which hold no instructions)
+/// that other objects may define too, the linker keeping one definition, and whose name says
+/// nothing of the instruction set.
 std::vector<std::string> shared_with_other_objects(const std::string& symbols,
                                                    const std::string& set) {
   std::vector<std::string> shared;

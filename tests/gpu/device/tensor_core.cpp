@@ -15,7 +15,7 @@ namespace tempera::gpu::tensor_core_test {
 
 namespace {
 
-/// One vector of the fixture; tests/fixtures/tensor_core/make_fixture.py says what lies where.
+/// One vector of the fixture; tests/fixtures/tensor_core/make_fixture.py says what is where.
 struct Vector {
   std::uint16_t a[step_products];
   std::uint16_t b[step_products];

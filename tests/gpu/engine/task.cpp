@@ -101,7 +101,7 @@ TEST_CASE("all of nothing, and of tasks that never wait, goes on at once") {
   CHECK(log == "nab.");
 }
 
-TEST_CASE("all may stand inside all, a thousand tasks wide") {
+TEST_CASE("all may be inside all, a thousand tasks wide") {
   Gate gate;
   std::string log;
   std::vector<Task> outer;
@@ -132,7 +132,7 @@ TEST_CASE("an exception waits for the other tasks, then reaches the one that awa
     CHECK_FALSE(task.done());
     while (!gate.waiting.empty()) gate.open(0);
     CHECK(task.done());
-    // The first in the order of the tasks, not of time; nothing behind the all has run.
+    // The first in the order of the tasks, not of time; nothing after the all has run.
     CHECK(message_of(task) == "first");
     CHECK(log == "a");
   }
@@ -146,7 +146,7 @@ TEST_CASE("a task that is given up while it waits takes its children with it") {
         gather(list(write_after(gate, log, 'a', 1), write_after(gate, log, 'b', 2)), log, '.');
     task.start();
   }
-  CHECK(log.empty());  // the sanitizers see whether a frame is left behind
+  CHECK(log.empty());  // the sanitizers see whether a frame is left over
 }
 
 }  // namespace tempera::gpu

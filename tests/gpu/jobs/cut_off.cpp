@@ -1,5 +1,5 @@
 // A run with several prompts and samples that is cut off, or fails, at every single operation on
-// the disk, and is taken up again.
+// the disk, and is resumed.
 #include <algorithm>
 #include <cerrno>
 #include <iomanip>
@@ -95,7 +95,7 @@ std::set<std::string> names_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a run cut off at any operation on the disk is taken up to the same bytes", "[long]") {
+TEST_CASE("a run cut off at any operation on the disk is resumed to the same bytes", "[long]") {
   TableModel model = scattered_table(6, 3);
   const test::TemporaryFolder work;
   CountingDisk counting;
@@ -115,7 +115,7 @@ TEST_CASE("a run cut off at any operation on the disk is taken up to the same by
                         {is_empty ? "no run has begun in it" : "no run folder"});
       run_on(Disk::real(), model, path, several());
     } else {
-      // Once more, in the middle of being taken up.
+      // Once more, in the middle of being resumed.
       CutDisk again(n / 3);
       try {
         resume_on(again, model, path);
@@ -190,7 +190,7 @@ TEST_CASE("what was counted of prompts that have ended is written once, in a fil
     std::ofstream(path / "prompt_reports.jsonl", std::ios::binary) << bytes;
     refused();
   }
-  // What was appended behind the checkpoint is cut off.
+  // What was appended after the checkpoint is cut off.
   std::ofstream(path / "prompt_reports.jsonl", std::ios::binary) << written << "{\"torn";
   resume_run(model, path);
   CHECK(Left(path) == whole);
@@ -200,7 +200,7 @@ TEST_CASE("what was counted of prompts that have ended is written once, in a fil
   CHECK(nlohmann::json::parse(whole.summary)["prompts"] == reports);
 }
 
-TEST_CASE("a checkpoint that holds them, as older versions wrote it, is taken up") {
+TEST_CASE("a checkpoint that holds them, as older versions wrote it, is resumed") {
   TableModel model = scattered_table(6, 3);
   const test::TemporaryFolder work;
   const SamplingSettings settings = many();
@@ -214,12 +214,12 @@ TEST_CASE("a checkpoint that holds them, as older versions wrote it, is taken up
     folder.for_each_prompt_report(
         [&](const std::string& line) { reports.push_back(nlohmann::ordered_json::parse(line)); });
     REQUIRE(!reports.empty());
-    // As if its file had never been: a folder whose checkpoint knows of none.
+    // It is as if its file had never been: a folder whose checkpoint knows of none.
     nlohmann::json state = *folder.checkpoint();
     state["prompts"] = reports.dump();
     const std::string config = read_bytes(path / "config.json");
     nlohmann::json checkpoint = nlohmann::json::parse(
-        read_bytes(path / "checkpoint").substr(17));  // behind the seal and its line's end
+        read_bytes(path / "checkpoint").substr(17));  // after the seal and its line's end
     checkpoint["state"] = state;
     checkpoint["files"].erase("prompt_reports.jsonl");
     const std::string text = checkpoint.dump();

@@ -1,4 +1,4 @@
-// Fuzzing of the lines of JSON that a run reads: its prompts, and what lies in its folder.
+// Fuzzing of the lines of JSON that a run reads: its prompts, and what is in its folder.
 #include <map>
 #include <sstream>
 
@@ -21,7 +21,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-/// What lies behind the seals of a checkpoint or of the lines of a journal: the bytes that are
+/// What is after the seals of a checkpoint or of the lines of a journal: the bytes that are
 /// parsed. A mutant is sealed again, so that it is not its seal which is refused.
 std::string sealed_checkpoint(const std::string& config, const std::string& text) {
   Checksum checksum;
@@ -64,7 +64,7 @@ std::string up_to_checkpoint(const Files& files, const std::string& name) {
   return files.at(name).substr(0, checkpoint["files"][name]["bytes"].get<std::size_t>());
 }
 
-/// A run of three prompts that is taken up again and again from the same files.
+/// A run of three prompts that is resumed again and again from the same files.
 class TakenUpRun {
  public:
   TakenUpRun() : model_(scattered_table(6, 3)) {
@@ -77,7 +77,7 @@ class TakenUpRun {
     begin_run(model_, settings, path());
     finished_ = files();
     // Cut short where answers and a prompt's report have left and others are under way, first after
-    // a checkpoint and then with a journal behind it.
+    // a checkpoint and then with a journal after it.
     for (std::size_t pass = 200; pass > 0 && half_way_.empty(); --pass) cut(settings, pass);
     REQUIRE(!half_way_.empty());
   }
@@ -149,7 +149,7 @@ class TakenUpRun {
 
 }  // namespace
 
-TEST_CASE("every checkpoint is taken up or refused, its seal being right", "[fuzz]") {
+TEST_CASE("every checkpoint is resumed or refused, its seal being right", "[fuzz]") {
   TakenUpRun run;
   const std::string config = run.half_way().at("config.json");
   // Without the journal, which is that of the checkpoint before its mutation.
@@ -161,7 +161,7 @@ TEST_CASE("every checkpoint is taken up or refused, its seal being right", "[fuz
   });
 }
 
-TEST_CASE("every journal is taken up or refused, its seals being right", "[fuzz]") {
+TEST_CASE("every journal is resumed or refused, its seals being right", "[fuzz]") {
   TakenUpRun run;
   Files files = run.half_way();
   const std::string name = run.journal();
@@ -171,7 +171,7 @@ TEST_CASE("every journal is taken up or refused, its seals being right", "[fuzz]
   });
 }
 
-TEST_CASE("every answer and report of a run folder is taken up or refused", "[fuzz]") {
+TEST_CASE("every answer and report of a run folder is resumed or refused", "[fuzz]") {
   TakenUpRun run;
   for (const std::string name : {"samples.jsonl", "prompt_reports.jsonl"})
     for (const Files& files : {run.half_way(), run.finished()}) {

@@ -108,7 +108,7 @@ TEST_CASE("with or without a folder, and at any pace of checkpoints, the answers
   CHECK(same_answers(draw(*model, other), {answers[0]}));
 }
 
-TEST_CASE("a run killed at any forward pass is taken up to the same bytes") {
+TEST_CASE("a run killed at any forward pass is resumed to the same bytes") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   SamplingSettings settings = small_settings();
@@ -150,7 +150,7 @@ SamplingSettings several_prompts() {
 }  // namespace
 
 // The rounds that have ended are in a checkpoint, to the last: of a killed process where each is
-// followed by one, of one that was asked to stop at any pace. What is behind one is in the journal.
+// followed by one, of one that was asked to stop at any pace. What is after one is in the journal.
 TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
@@ -209,7 +209,7 @@ TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
   }
 }
 
-TEST_CASE("a run killed again and again is taken up to the same bytes") {
+TEST_CASE("a run killed again and again is resumed to the same bytes") {
   const auto arithmetic =
       GENERATE(Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs);
   const auto model = random_qwen3(small_config(), 4, default_kernels(arithmetic));
@@ -252,7 +252,7 @@ TEST_CASE("a finished run that is resumed stays as it is") {
   CHECK(Left(work / "run") == whole);
 }
 
-TEST_CASE("a run is not taken up with another model") {
+TEST_CASE("a run is not resumed with another model") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   KilledModel killed(*model, 12);

@@ -52,7 +52,7 @@ void write_journal(const std::filesystem::path& file, const std::string& bytes) 
 }  // namespace
 
 // A resumed process draws the tokens of no round that had ended. At the default pace there is not
-// even a checkpoint before a run as short as this ends; at 0 there is one behind every round.
+// even a checkpoint before a run as short as this ends; at 0 there is one after every round.
 TEST_CASE("no round that had ended is computed again, at any pace of checkpoints") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
@@ -82,7 +82,7 @@ TEST_CASE("no round that had ended is computed again, at any pace of checkpoints
   CHECK(most_runs > 3);
 }
 
-TEST_CASE("a journal that ends anywhere is taken up as far as its whole lines go") {
+TEST_CASE("a journal that ends anywhere is resumed as far as its whole lines go") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const SamplingSettings settings = runs_at_once();
@@ -117,7 +117,7 @@ TEST_CASE("a journal that ends anywhere is taken up as far as its whole lines go
     std::filesystem::remove_all(path);
   }
   CHECK(before == of_all);
-  // A run that is taken up goes on in the same journal: torn again, it loses one more line at most.
+  // A run that is resumed goes on in the same journal: torn again, it loses one more line at most.
   const auto path = work / "again";
   std::filesystem::copy(work / "run", path);
   write_journal(path / name, bytes + "0123456789abcdef {\"pla");

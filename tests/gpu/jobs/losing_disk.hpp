@@ -56,7 +56,7 @@ class LosingDisk final : public Disk {
   }
 
  private:
-  /// Of a file or folder, whatever its name is.
+  /// The number of a file or folder, whatever its name is.
   using Number = std::uint64_t;
   using Names = std::map<std::string, Number>;
   struct Tree {
@@ -122,12 +122,12 @@ class LosingDisk final : public Disk {
     std::map<std::string, bool> is_left;
     for (const auto& [name, numbers] : both) {
       // What was written beside its place has the one name or the other.
-      std::string place = name;
-      if (place.ends_with(beside)) place.resize(place.size() - beside.size());
-      if (is_left.find(place) == is_left.end())
-        is_left[place] = leaves == Leaves::names || leaves == Leaves::everything ||
-                         (leaves == Leaves::some && random_() % 2 == 0);
-      const auto here = is_left[place] ? numbers.second : numbers.first;
+      std::string final_name = name;
+      if (final_name.ends_with(beside)) final_name.resize(final_name.size() - beside.size());
+      if (is_left.find(final_name) == is_left.end())
+        is_left[final_name] = leaves == Leaves::names || leaves == Leaves::everything ||
+                              (leaves == Leaves::some && random_() % 2 == 0);
+      const auto here = is_left[final_name] ? numbers.second : numbers.first;
       if (!here) continue;
       if (now.folders.contains(*here) || forced_.folders.contains(*here)) {
         std::filesystem::create_directory(folder / name);

@@ -30,7 +30,7 @@ SamplingSettings tensor_core_settings() {
 
 }  // namespace
 
-TEST_CASE("a run whose device is lost at any moment is taken up on the host to the same bytes") {
+TEST_CASE("a run whose device is lost at any moment is resumed on the host to the same bytes") {
   const auto settings = tensor_core_settings();
   const test::TemporaryFolder work;
   const auto model = tensor_core_model();

@@ -49,7 +49,7 @@ struct Whole {
   std::set<std::string> files;
 };
 
-/// Takes up what is left at `path`, or begins anew where nothing is.
+/// Resumes what is left at `path`, or begins anew if nothing is.
 void go_on(LanguageModel& model, const std::filesystem::path& path) {
   if (std::filesystem::exists(path / "config.json"))
     resume_on(Disk::real(), model, path);
@@ -106,7 +106,7 @@ TEST_CASE("a disk that loses what was not forced keeps what was, under its force
         Files{{"only its name", "gone"}, {"only its bytes", "kept"}, {"replaced", "whole"}});
 }
 
-TEST_CASE("a run whose power fails at any operation on the disk is taken up to the same bytes") {
+TEST_CASE("a run whose power fails at any operation on the disk is resumed to the same bytes") {
   TableModel model = scattered_table(6, 3);
   const test::TemporaryFolder work;
   const auto disks = work / "disk";
@@ -133,7 +133,7 @@ TEST_CASE("a run whose power fails at any operation on the disk is taken up to t
       disk.lose(leaves, seed);
       if (std::filesystem::exists(path / "config.json")) {
         ++taken_up;
-        // The power fails once more, while the run is being taken up.
+        // The power fails once more, while the run is being resumed.
         if (leaves == Leaves::some) {
           LosingDisk again(disks, n / 3);
           try {

@@ -31,7 +31,7 @@ TEST_CASE("a run folder is made with its config and never overwritten") {
   CHECK(read_bytes(work / "file") == "mine");
 }
 
-TEST_CASE("a folder may be named with a slash behind it, and inside folders still to be made") {
+TEST_CASE("a folder may be named with a slash after it, and inside folders still to be made") {
   const test::TemporaryFolder work;
   RunFolder::create(file(work / "slash") + "/", ordered_json{{"seed", 2}});
   CHECK(RunFolder::open(work / "slash").config() == json{{"seed", 2}});
@@ -39,7 +39,7 @@ TEST_CASE("a folder may be named with a slash behind it, and inside folders stil
   CHECK(RunFolder::open(work / "a" / "b").config() == json{{"seed", 3}});
 }
 
-TEST_CASE("an empty folder is taken, and what lies in one that is not is not swept away") {
+TEST_CASE("an empty folder is taken, and what is in one that is not is not swept away") {
   const test::TemporaryFolder work;
   std::filesystem::create_directory(work / "run");
   std::ofstream(work / "run" / "thesis.txt") << "mine";

@@ -61,8 +61,8 @@ TEST_CASE("figures that are none are refused, the file named") {
   refuse("other", 1);
 }
 
-// What is drawn for events is the same, wherever a run was cut: the rest was drawn in vain.
-TEST_CASE("speed.json of a run that was taken up tells of all processes") {
+// What is drawn for events is the same, wherever a run was cut: the rest was wasted.
+TEST_CASE("speed.json of a run that was resumed tells of all processes") {
   const auto model = random_qwen3(small_config(), 4);
   const test::TemporaryFolder work;
   const SamplingSettings settings = longer_settings();

@@ -114,10 +114,10 @@ TEST_CASE("figures.csv has every number of the summary, of the run and of each p
   }
   std::size_t numbers = 1 + speed.size();  // the header is a row
   const auto check = [&](const std::string& prompt, const json& report) {
-    const auto same = [&](const std::string& place, const json& value) {
-      CAPTURE(prompt, place);
-      REQUIRE(figures.count(prompt + "|" + place) == 1);
-      CHECK(json::parse(figures[prompt + "|" + place]) == value);
+    const auto same = [&](const std::string& label, const json& value) {
+      CAPTURE(prompt, label);
+      REQUIRE(figures.count(prompt + "|" + label) == 1);
+      CHECK(json::parse(figures[prompt + "|" + label]) == value);
       ++numbers;
     };
     for (const auto& [name, value] : report.items())
@@ -136,11 +136,11 @@ TEST_CASE("figures.csv has every number of the summary, of the run and of each p
     }
     const json& rounds = report["rounds"];
     for (std::size_t i = 0; i < rounds["rounds"].size(); ++i) {
-      const std::string place = rounds["stages"][i].dump() + "." + rounds["rounds"][i].dump();
-      same("round|" + place + "|records", rounds["records"][i]);
+      const std::string label = rounds["stages"][i].dump() + "." + rounds["rounds"][i].dump();
+      same("round|" + label + "|records", rounds["records"][i]);
       for (const char* name : {"mean_log_p0", "mean_confidence", "first_answer_replicas"})
         for (std::size_t k = 0; k < 3; ++k)
-          same("round|" + place + "/" + std::to_string(k + 1) + "|" + name, rounds[name][k][i]);
+          same("round|" + label + "/" + std::to_string(k + 1) + "|" + name, rounds[name][k][i]);
     }
     for (std::size_t j = 0; j < 3; ++j)
       for (std::size_t k = 0; k < 3; ++k)

@@ -101,7 +101,7 @@ struct EndedTokens final : DrawObserver {
   std::vector<bool> runs;
 };
 
-/// Nothing where the run has ended before that pass.
+/// Nothing if the run has ended before that pass.
 inline std::optional<EndedTokens> ended_before_pass(LanguageModel& model,
                                                     const SamplingSettings& settings,
                                                     std::size_t pass) {
@@ -126,7 +126,7 @@ inline std::uint64_t tokens_of_resumed(LanguageModel& model, const std::filesyst
   return sampling.speed().at("decode_tokens").get<std::uint64_t>() - earlier;
 }
 
-/// What a run leaves behind, byte for byte; nothing but these files and the checkpoint is there.
+/// What a run leaves, byte for byte; nothing but these files and the checkpoint is there.
 struct Left {
   std::string config, events, samples, summary, prompt_reports;
   friend bool operator==(const Left&, const Left&) = default;

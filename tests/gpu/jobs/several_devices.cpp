@@ -123,7 +123,7 @@ TEST_CASE("a device that is lost is named, and the others leave the bytes of one
   CHECK(devices.lost.size() == 2);
 }
 
-TEST_CASE("when every device is lost the run ends with the last one's loss, and can be taken up") {
+TEST_CASE("when every device is lost the run ends with the last one's loss, and can be resumed") {
   OneDevice one;
   {
     FiberDevices devices({6, 4});

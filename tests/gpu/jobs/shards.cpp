@@ -151,7 +151,7 @@ TEST_CASE("the deal gives every place to one shard, and hangs on costs and their
 }
 
 TEST_CASE("expected tokens are those that a run draws which never ends early") {
-  // Of two rungs: 3 + 2 rounds of one move of 2 in the mean, 2 + one of 3; and the prompt's.
+  // There are two rungs: 3 + 2 rounds of one move of 2 in the mean, 2 + one of 3; and the prompt's.
   const SamplingSettings settings = small_settings();
   CHECK(expected_tokens(settings.plan(), 2, 3, 3) == 2 * (3 + 2 * 2.0 + 2 + 3.0) + 1.0);
   // A table without a terminal token draws as many, and no others.
@@ -255,7 +255,7 @@ TEST_CASE("what does not belong together is refused, and what is missing is name
   refuses(config_of_shard(settings, {2, 3}, "2"), "key \"version\" is 2, but 1");
   refuses(config_of_shard(settings, {2, 3}, "1", "another"), "is of another model");
   CHECK_FALSE(std::filesystem::exists(run / "shard-2-of-3"));
-  // The model may lie elsewhere on another machine.
+  // The model may be elsewhere on another machine.
   SamplingSettings elsewhere = settings;
   elsewhere.model_path = "/elsewhere";
   draw_shard(model, elsewhere, run, {2, 3});

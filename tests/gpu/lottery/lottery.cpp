@@ -43,7 +43,7 @@ TEST_CASE("a draw is a function of seed and address") {
 }
 
 // False-alarm rate 1e-9 (the seed is fixed, so the verdict never changes): with n = 200,000 draws
-// the count of an outcome of probability q lies within 6.2 standard deviations, sqrt(n q (1−q))
+// the count of an outcome of probability q is within 6.2 standard deviations, sqrt(n q (1−q))
 // each. A shift of an outcome's probability by 0.01 is seen with power above 0.99: it is 0.01·n =
 // 2000 against 6.2·224 = 1387, 2.7 deviations further.
 TEST_CASE("Philox draws with the frequencies of the tickets") {

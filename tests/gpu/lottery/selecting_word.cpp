@@ -26,8 +26,8 @@ std::uint64_t without_carry(const Word& word, std::uint64_t total) {
 
 /// A total of any size, at least 1, and a threshold below it.
 struct Case {
-  Case(std::uint64_t spread, std::uint64_t place, std::uint8_t shift)
-      : total((spread >> (shift % 64)) | 1U), threshold(place % total) {}
+  Case(std::uint64_t spread, std::uint64_t position, std::uint8_t shift)
+      : total((spread >> (shift % 64)) | 1U), threshold(position % total) {}
   std::uint64_t total;
   std::uint64_t threshold;
 };
@@ -35,8 +35,8 @@ struct Case {
 }  // namespace
 
 TEST_CASE("the least and the largest word of a threshold are the ends of its interval") {
-  law("against big integers", [](std::uint64_t spread, std::uint64_t place, std::uint8_t shift) {
-    const Case one(spread, place, shift);
+  law("against big integers", [](std::uint64_t spread, std::uint64_t position, std::uint8_t shift) {
+    const Case one(spread, position, shift);
     const cpp_int least = value_of(least_word(one.threshold, one.total));
     const cpp_int largest = value_of(largest_word(one.threshold, one.total));
     RC_ASSERT(least * one.total >= one.threshold * words);
@@ -47,14 +47,14 @@ TEST_CASE("the least and the largest word of a threshold are the ends of its int
   });
 }
 
-TEST_CASE("both ends of an interval set its threshold, and so does what lies between") {
-  law("any total", [](std::uint64_t spread, std::uint64_t place, std::uint8_t shift) {
-    const Case one(spread, place, shift);
+TEST_CASE("both ends of an interval set its threshold, and so does what is between") {
+  law("any total", [](std::uint64_t spread, std::uint64_t position, std::uint8_t shift) {
+    const Case one(spread, position, shift);
     const Word least = least_word(one.threshold, one.total);
     const Word largest = largest_word(one.threshold, one.total);
     RC_ASSERT(threshold_of(least, one.total) == one.threshold);
     RC_ASSERT(threshold_of(largest, one.total) == one.threshold);
-    const Word between = word_between(least, largest, place);
+    const Word between = word_between(least, largest, position);
     RC_ASSERT(value_of(between) >= value_of(least));
     RC_ASSERT(value_of(between) <= value_of(largest));
     RC_ASSERT(threshold_of(between, one.total) == one.threshold);
@@ -64,14 +64,14 @@ TEST_CASE("both ends of an interval set its threshold, and so does what lies bet
 // word · W = t · 2^128 + rest with rest < W < 2^64, so the middle 64 bits are 0: for odd W and t >
 // 0 they are the sum of two numbers that are not, and it carries.
 TEST_CASE("the least word of a threshold above 0 needs the carry") {
-  law("odd totals", [](std::uint64_t spread, std::uint64_t place, std::uint8_t shift) {
+  law("odd totals", [](std::uint64_t spread, std::uint64_t position, std::uint8_t shift) {
     const std::uint64_t total = spread >> shift % 64 | 3U;
-    const std::uint64_t threshold = 1 + place % (total - 1);
+    const std::uint64_t threshold = 1 + position % (total - 1);
     RC_ASSERT(without_carry(least_word(threshold, total), total) == threshold - 1);
   });
 }
 
-TEST_CASE("a word lies between two words that are one") {
+TEST_CASE("a word is between two words that are one") {
   const Word only{{7, 0, 9, 1}};
   CHECK(value_of(word_between(only, only, 5)) == value_of(only));
 }

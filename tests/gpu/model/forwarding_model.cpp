@@ -16,7 +16,7 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Names that stand before the arguments of a function that `pattern` finds.
+/// Names that are before the arguments of a function that `pattern` finds.
 std::set<std::string> names_by(const std::regex& pattern, const std::string& text) {
   std::set<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)

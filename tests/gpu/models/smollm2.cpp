@@ -1,4 +1,4 @@
-// The real model of the examples, where `tempera models get smollm2` has put it.
+// The real model of the examples, if `tempera models get smollm2` has put it.
 #include <cmath>
 #include <cstring>
 #include <iostream>

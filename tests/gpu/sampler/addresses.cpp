@@ -85,9 +85,9 @@ Recording record(Sampler sampler, RecordingLottery::Defect defect = {}, std::uin
 }
 
 /// Seed, then prompt, sample, rung, turn, position, purpose, then outcomes.
-using Place = std::array<std::uint64_t, 8>;
+using Address = std::array<std::uint64_t, 8>;
 
-Place place_of(const RecordedDraw& drawn) {
+Address address_of(const RecordedDraw& drawn) {
   const DrawAddress& at = drawn.draw.address;
   return {drawn.draw.seed,
           at.prompt_index,
@@ -101,16 +101,16 @@ Place place_of(const RecordedDraw& drawn) {
 
 /// Where Algorithm 1 (and the truncating sampler) draws, from the events of each run: a plain
 /// account of the records' lengths, event by event.
-std::vector<Place> specified(const Recording& recording, Sampler sampler) {
-  std::vector<Place> places;
+std::vector<Address> specified(const Recording& recording, Sampler sampler) {
+  std::vector<Address> addresses;
   for (const auto& [run, events] : recording.events) {
     std::array<std::uint64_t, 3> length{};
     std::uint64_t horizon = 0;
     for (const Event& event : events) {
       const auto at = [&, prompt = run.first, sample = run.second](
                           std::uint64_t position, Purpose purpose, std::uint64_t outcomes) {
-        places.push_back({seed, prompt, sample, event.rung, event.turn, position,
-                          static_cast<std::uint64_t>(purpose), outcomes});
+        addresses.push_back({seed, prompt, sample, event.rung, event.turn, position,
+                             static_cast<std::uint64_t>(purpose), outcomes});
       };
       std::uint64_t& own = length[event.rung];
       if (event.kind == Event::Kind::extension) {
@@ -130,27 +130,27 @@ std::vector<Place> specified(const Recording& recording, Sampler sampler) {
       }
     }
   }
-  return places;
+  return addresses;
 }
 
 using Counter = std::function<Word(const DrawAddress&)>;
 
-/// The first thing that is wrong with the addresses of a recording; empty where nothing is.
+/// The first thing that is wrong with the addresses of a recording; empty if nothing is.
 std::string fault_of(const Recording& recording, Sampler sampler,
                      const Counter& counter = counter_of) {
-  std::set<Place> places;
+  std::set<Address> addresses;
   std::set<std::array<std::uint32_t, 4>> counters;
-  std::vector<Place> drawn;
+  std::vector<Address> drawn;
   for (const RecordedDraw& one : recording.drawn) {
-    Place place = place_of(one);
-    drawn.push_back(place);
-    place.back() = 0;  // the number of outcomes is no part of the address
-    if (!places.insert(place).second) return "an address is drawn twice";
+    Address address = address_of(one);
+    drawn.push_back(address);
+    address.back() = 0;  // the number of outcomes is no part of the address
+    if (!addresses.insert(address).second) return "an address is drawn twice";
     const Word word = counter(one.draw.address);
     if (!counters.insert({word.limb[0], word.limb[1], word.limb[2], word.limb[3]}).second)
       return "two addresses share a counter";
   }
-  std::vector<Place> expected = specified(recording, sampler);
+  std::vector<Address> expected = specified(recording, sampler);
   std::sort(drawn.begin(), drawn.end());
   std::sort(expected.begin(), expected.end());
   return drawn == expected ? "" : "a draw is not where the algorithm puts it";

@@ -18,8 +18,8 @@ TEST_CASE("a ladder keeps its powers in order") {
 
 TEST_CASE("a ladder that is none is refused, its rung named") {
   const double infinity = std::numeric_limits<double>::infinity();
-  const auto refuse = [](const std::vector<double>& powers, const std::string& place) {
-    require_bad_input([&] { Ladder{powers}; }, {place, "; "});
+  const auto refuse = [](const std::vector<double>& powers, const std::string& where) {
+    require_bad_input([&] { Ladder{powers}; }, {where, "; "});
   };
   refuse({}, "powers: the ladder has no rung");
   refuse({0.0}, "powers, rung 1: the power is 0");

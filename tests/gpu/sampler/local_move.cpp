@@ -43,7 +43,7 @@ double paper_log_ratio(SmallRun& small, const Record& x, const std::vector<Token
 
 }  // namespace
 
-TEST_CASE("behind its terminal token a record is its own proposal: one draw, no model call") {
+TEST_CASE("after its terminal token a record is its own proposal: one draw, no model call") {
   for (const std::size_t r : {3, 4}) {
     Replay replay({2, 0}, 1, {r - 1});
     CHECK(replay.tape.at_end());
@@ -141,7 +141,7 @@ struct OwnPositions {
 
 // Up to len(x) the tickets are 3, 3 + 1, 3 + 1 + 5 and 3 + 1 + 5 + 2; a logarithm is off by less
 // than 2^-51.
-TEST_CASE("over its own positions a record restarts nowhere behind its end, with the factor") {
+TEST_CASE("over its own positions a record restarts nowhere after its end, with the factor") {
   const double totals[] = {3.0, 4.0, 9.0, 11.0};
   struct Path {
     std::vector<TokenId> x;
@@ -166,7 +166,7 @@ TEST_CASE("over its own positions a record restarts nowhere behind its end, with
               .epsilon(0)
               .margin(1e-12));
   }
-  for (const std::size_t behind : {3, 4}) CHECK_THROWS_AS(OwnPositions({2, 0}, {behind - 1}), Bug);
+  for (const std::size_t after : {3, 4}) CHECK_THROWS_AS(OwnPositions({2, 0}, {after - 1}), Bug);
 }
 
 TEST_CASE("an accepted proposal that is the record itself has changed nothing") {

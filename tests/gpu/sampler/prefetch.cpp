@@ -141,7 +141,7 @@ TEST_CASE("prefetching leaves every record and event of a run as it is, bit for 
             for (const Record& record : progress.replicas) CHECK(owns_its_cache(*model, record));
           if (layout.largest_batch == 64) CHECK(ahead.batches < plain.batches);
         }
-        // Where every batch is full of what is needed there is no room ahead.
+        // If every batch is full of what is needed there is no room ahead.
         const Prefetched full = tempered(*model, planned, {100, early, 1});
         CHECK(same_runs(plain, full));
         CHECK(full.decode_tokens == plain.decode_tokens);
@@ -199,7 +199,7 @@ Task failing(Turn turn) {
   co_await turn.granted();
 }
 
-/// Two tokens to go on with, and a third behind which the rows are not numbers: never drawn behind
+/// Two tokens to go on with, and a third after which the rows are not numbers: never drawn after
 /// the second, so that it is the record which decides whether it is met.
 TableModel table_with_a_hole() {
   return TableModel(4, [](std::span<const TokenId> prefix) {

@@ -28,10 +28,10 @@ std::vector<std::uint64_t> words_of(Transformer& model, const RecurrentRun& layo
   Engine engine(model, *rows, lottery, layout.largest_batch, layout.order);
   engine.compute_prefixes_by(layout.prefix_chunk);
   const Plan plan{make_stages(80, 40, {2}, {3}, {1}), Schedule::adj, 2};
-  // Restarts of the first fall behind its checkpoint at 64, those of the last behind that at 128.
+  // Restarts of the first fall after its checkpoint at 64, those of the last after that at 128.
   std::vector<Context> contexts;
   for (const std::size_t length : {50, 3, 127}) {
-    std::vector<TokenId> terminal;  // where there is none, records are as long as they may
+    std::vector<TokenId> terminal;  // if there is none, records are as long as they may
     if (length == 3) terminal = {0, 1};
     contexts.push_back({recurrent::text_of(length), terminal});
   }

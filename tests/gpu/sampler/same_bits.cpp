@@ -86,7 +86,7 @@ const std::vector<Pinned> pinned{
 
 }  // namespace
 
-// Digests that agree say nothing where both programs ran the same device system.
+// Digests that agree say nothing if both programs ran the same device system.
 TEST_CASE("the device system is the one that this program was built for") {
 #if defined(TEMPERA_DEVICE_TBB)
   CHECK(device_system() == "TBB");

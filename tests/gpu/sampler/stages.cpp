@@ -78,7 +78,7 @@ TEST_CASE("a plan that is cut has the stages that the lesser horizon makes") {
                     {"prompt 2: restart weights are 3 for the 2 positions of its first stage"});
 }
 
-// Behind 2^24 turns the addresses of draws would begin again.
+// After 2^24 turns the addresses of draws would begin again.
 TEST_CASE(
     "a run that outgrows the addresses of its draws is refused, and one that fills them not") {
   const std::size_t half = std::size_t{1} << 23;

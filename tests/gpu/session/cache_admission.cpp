@@ -145,7 +145,7 @@ TEST_CASE("a budget that nobody gives is half of the free memory, and refuses no
     CHECK(collected.held_back->under_way >= 1);
     CHECK(collected.held_back->under_way < 15);
   }
-  // Where all fit, nothing is held back.
+  // If all fit, nothing is held back.
   CountedModel small;
   Collected collected;
   draw_answers(small, prompts, parallel_power_tempering, settings_with(0), collected);

@@ -39,24 +39,24 @@ inline Limbs philox(Limbs counter, std::uint64_t key) {
   return counter;
 }
 
-/// Where a draw stands: prompt, sample, turn, position, purpose and rung fill 32, 20, 24, 20, 16
+/// Where a draw is: prompt, sample, turn, position, purpose and rung fill 32, 20, 24, 20, 16
 /// and 16 bits of the counter, the lowest first.
-struct Place {
+struct Address {
   std::uint64_t seed;
   std::uint64_t prompt, sample, turn, position, purpose, rung;
 };
 enum Purpose : std::uint64_t { extension = 1, restart, proposal, accept, exchange };
 
-inline Integer word_at(const Place& place) {
-  Integer counter = Integer(place.prompt) + (Integer(place.sample) << 32) +
-                    (Integer(place.turn) << 52) + (Integer(place.position) << 76) +
-                    (Integer(place.purpose) << 96) + (Integer(place.rung) << 112);
+inline Integer word_at(const Address& address) {
+  Integer counter = Integer(address.prompt) + (Integer(address.sample) << 32) +
+                    (Integer(address.turn) << 52) + (Integer(address.position) << 76) +
+                    (Integer(address.purpose) << 96) + (Integer(address.rung) << 112);
   Limbs limbs{};
   for (std::uint32_t& limb : limbs) {
     limb = Integer(counter & 0xFFFFFFFFU).convert_to<std::uint32_t>();
     counter >>= 32;
   }
-  const Limbs drawn = philox(limbs, place.seed);
+  const Limbs drawn = philox(limbs, address.seed);
   Integer word = 0;
   for (std::size_t i = 4; i-- > 0;) word = (word << 32) + drawn[i];
   return word;
@@ -152,7 +152,7 @@ struct Question {
   std::vector<TokenId> terminal;
   std::vector<double> powers;
   std::vector<std::size_t> horizons, rounds, moves, sweeps;
-  /// Of equal parts of the horizon, in which restart positions are so likely; none: all alike.
+  /// How likely restart positions are in equal parts of the horizon; none: all alike.
   std::vector<std::uint64_t> restart_weights;
   bool deo = false;
   bool truncating = false;
@@ -223,18 +223,18 @@ class Chain {
     }
   }
 
-  Place at(std::size_t rung, std::size_t turn, std::size_t position, Purpose purpose) const {
+  Address at(std::size_t rung, std::size_t turn, std::size_t position, Purpose purpose) const {
     // The pilot's number is the second byte of the field of 16 bits that holds the purpose.
     return {asked.seed, asked.prompt_number,         asked.sample, turn,
             position,   purpose + 256 * asked.pilot, rung};
   }
-  std::size_t draw(const std::vector<std::uint64_t>& tickets, const Place& place) const {
-    return winner(tickets, word_at(place));
+  std::size_t draw(const std::vector<std::uint64_t>& tickets, const Address& address) const {
+    return winner(tickets, word_at(address));
   }
-  bool decide(double log_ratio, const Place& place) const {
+  bool decide(double log_ratio, const Address& address) const {
     const double probability = log_ratio >= 0.0 ? 1.0 : gpu::exponential(log_ratio);
     const auto yes = static_cast<std::uint64_t>(std::floor(std::ldexp(probability, 62)));
-    return draw({yes, (std::uint64_t{1} << 62) - yes}, place) == 0;
+    return draw({yes, (std::uint64_t{1} << 62) - yes}, address) == 0;
   }
   /// Tokens until the record ends or has `length`; returns how many.
   std::size_t continue_to(Record& record, std::size_t length, std::size_t rung, std::size_t turn,
@@ -265,7 +265,7 @@ class Chain {
     tell(m, 0);
   }
 
-  /// Position r of T lies in the last part j of J that begins, at j T/J, before it ends.
+  /// Position r of T is in the last part j of J that begins, at j T/J, before it ends.
   std::vector<std::uint64_t> restart_tickets(std::size_t m) const {
     const std::size_t horizon = asked.horizons[m], parts = asked.restart_weights.size();
     std::vector<std::uint64_t> tickets(horizon, 1);
@@ -406,7 +406,7 @@ struct Totals {
         const std::size_t horizon = run.asked.horizons[moment.stage];
         if (event.early) unspent[event.rung] += horizon + 1 - event.restart - event.tokens;
         if (event.proposed) {
-          // The tenth of 1..T that r lies in: the first d with r <= ceil((d + 1) T / 10).
+          // The tenth of 1..T that r is in: the first d with r <= ceil((d + 1) T / 10).
           std::size_t d = 0;
           while (10 * (event.restart - 1) >= (d + 1) * horizon) ++d;
           ++deciles[event.rung][d].first;

@@ -26,7 +26,7 @@ bool same_tokens(const std::vector<Answer>& a, const std::vector<Answer>& b) {
                     [](const Answer& x, const Answer& y) { return x.tokens == y.tokens; });
 }
 
-/// Where a run's journal says that an answer has been drawn, takes that line and all behind it
+/// Where a run's journal says that an answer has been drawn, takes that line and all after it
 /// away: the process was killed between the last round and the answer.
 bool cut_before_an_end(const std::filesystem::path& path) {
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
@@ -42,7 +42,7 @@ bool cut_before_an_end(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a run of any sampler, killed at any forward pass, is taken up to the same bytes") {
+TEST_CASE("a run of any sampler, killed at any forward pass, is resumed to the same bytes") {
   const auto model = random_qwen3(small_config(), 4);
   const bool cut = GENERATE(false, true);
   std::size_t cut_runs = 0;
@@ -89,7 +89,7 @@ std::string lines_of(const std::filesystem::path& file, const std::string& id) {
 }  // namespace
 
 // What a prompt's own horizon means: the run of that T, in blocks of the same width, with the
-// counts of its stages, whatever stands beside it.
+// counts of its stages, whatever is beside it.
 TEST_CASE("of any sampler a prompt with a horizon of its own has the records of a run at that") {
   const auto model = random_qwen3(small_config(), 4);
   for (const NamedSampler& named : named_samplers())

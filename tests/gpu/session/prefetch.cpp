@@ -1,4 +1,4 @@
-// Runs that prefetch leave the same files, whatever they prefetch when they are cut and taken up.
+// Runs that prefetch leave the same files, whatever they prefetch when they are cut and resumed.
 #include "gpu/session/cache_admission.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
@@ -28,7 +28,7 @@ struct AheadLayout {
   std::function<bool()> stop = {};
 };
 
-/// Begins the run, or takes it up where the folder is there.
+/// Begins the run, or resumes it if the folder is there.
 nlohmann::ordered_json run_ahead(LanguageModel& model, const std::filesystem::path& path,
                                  const SamplingSettings& asked, const AheadLayout& layout) {
   RunFolder folder = std::filesystem::exists(path) ? RunFolder::open(path)
@@ -62,7 +62,7 @@ TEST_CASE("prefetching changes no byte of a run folder but of speed.json") {
   CHECK(ahead["decode_tokens"] ==
         drawn.get<std::uint64_t>() + ahead["discarded_tokens"].get<std::uint64_t>());
   CHECK(ahead["forward_passes"] < plain["forward_passes"]);
-  // Killed or asked to stop with moves under way ahead, and taken up with more, fewer or none.
+  // Killed or asked to stop with moves under way ahead, and resumed with more, fewer or none.
   for (const std::size_t passes : {3, 9, 14, 22}) {
     CAPTURE(passes);
     const auto path = work / "cut";
@@ -77,7 +77,7 @@ TEST_CASE("prefetching changes no byte of a run folder but of speed.json") {
     CHECK_THROWS_AS(run_ahead(again, path, settings, {1}), Killed);
     const auto rest = run_ahead(*model, path, settings, {passes % 3});
     CHECK(Left(path) == whole);
-    // What was ahead at a cut is drawn again: of all processes the rest was drawn in vain.
+    // What was ahead at a cut is drawn again: of all processes the rest was wasted.
     CHECK(rest["decode_tokens"].get<std::uint64_t>() -
               rest["discarded_tokens"].get<std::uint64_t>() ==
           drawn.get<std::uint64_t>());

@@ -185,7 +185,7 @@ TEST_CASE("every draw, ratio, acceptance and answer of Algorithm 1 is the replay
   for (const bool deo : {false, true}) {
     CAPTURE(deo);
     const auto runs = replay(four_rungs(deo), 1, 3);
-    // The cases that a defect could hide behind do occur.
+    // The cases in which a defect could hide do occur.
     using Kind = Event::Kind;
     const auto is = [](Kind kind, bool accepted) {
       return [=](const Event& e) { return e.kind == kind && e.proposed && e.accepted == accepted; };
@@ -233,7 +233,7 @@ TEST_CASE("early rejection ends a proposal where the replay says, and changes no
   }
 }
 
-TEST_CASE("the address of a token behind the 256th is its own") {
+TEST_CASE("the address of a token after the 256th is its own") {
   naive::Question asked;
   asked.row = scattered_row(6, 5, -40.0F);
   asked.terminal = terminal;
@@ -247,7 +247,7 @@ TEST_CASE("the address of a token behind the 256th is its own") {
   for (const naive::Chain& run : runs) CHECK(run.replicas[2].size() == 300);
 }
 
-TEST_CASE("the address of a turn behind the 4096th is its own") {
+TEST_CASE("the address of a turn after the 4096th is its own") {
   naive::Question asked;
   asked.row = scattered_row(6, 6, 0.0F);
   asked.terminal = terminal;
@@ -302,7 +302,7 @@ SamplingSettings replayed_settings() {
   return settings;
 }
 
-/// The same with prompts behind which less fits: they have one stage of all its tokens, one of
+/// The same with prompts after which less fits: they have one stage of all its tokens, one of
 /// fewer, and two, the last of which ends early.
 SamplingSettings settings_of_cut_prompts() {
   SamplingSettings settings = replayed_settings();
@@ -532,7 +532,7 @@ TEST_CASE("events.jsonl, samples.jsonl and summary.json are the replay's, ADJ an
     const test::TemporaryFolder work;
     SamplingSettings settings = asked;
     settings.schedule = schedule;
-    // As a run is taken up: what config.json does not hold is lost.
+    // It is read as when a run is resumed: what config.json does not hold is lost.
     const SamplingSettings read =
         SamplingSettings::from_json(json::parse(settings.to_json().dump()), "config.json");
     begin_run(model, read, work / "run");
@@ -586,7 +586,7 @@ TEST_CASE("the confidence of every record after every round is the replay's, aft
   check_summary(json::parse(Left(work / "run").summary), settings, runs);
 }
 
-TEST_CASE("a run that is cut off anywhere and taken up leaves the replay's events and summary") {
+TEST_CASE("a run that is cut off anywhere and resumed leaves the replay's events and summary") {
   const naive::Row row = scattered_row(6, 22, -0.5F);
   TableModel model(6, row);
   const test::TemporaryFolder work;
@@ -689,7 +689,8 @@ TEST_CASE("with every option on, events and summary are the replay's, early reje
   CHECK(totals.unspent[1] != totals.unspent[2]);
 }
 
-TEST_CASE("with every option on, a run that its journal alone takes up leaves the same bytes") {
+TEST_CASE(
+    "with every option on, a run that is resumed from its journal alone leaves the same bytes") {
   const naive::Row row = scattered_row(6, 24, -2.0F);
   TableModel model(6, row);
   const test::TemporaryFolder work;
@@ -709,7 +710,7 @@ TEST_CASE("with every option on, a run that its journal alone takes up leaves th
   CHECK(kills > 8);
 }
 
-TEST_CASE("particles that a journal alone takes up leave the same bytes") {
+TEST_CASE("particles that are resumed from a journal alone leave the same bytes") {
   const naive::Row row = scattered_row(6, 25, -2.0F);
   TableModel model(6, row);
   const test::TemporaryFolder work;

@@ -1,5 +1,6 @@
 #include "gpu/session/resolve.hpp"
 
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/presets.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
@@ -30,8 +31,8 @@ TEST_CASE("a wish that says nothing is Algorithm 1 with the default of every val
   CHECK(plan.stages.size() == 4);
   CHECK(plan.output == 2);
   for (const std::size_t horizon : {1, 2, 3, 4, 5, 8, 9, 1000}) {
-    CHECK(default_block(horizon) == (horizon + 3) / 4);
-    CHECK(default_exact_block(horizon) == (horizon + 1) / 2);
+    CHECK(defaults::block(horizon) == (horizon + 3) / 4);
+    CHECK(defaults::exact_block(horizon) == (horizon + 1) / 2);
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 using Numbers = std::vector<double>;
-using Places = std::vector<std::size_t>;
+using Counts = std::vector<std::size_t>;
 
 Plan plan_of(const std::vector<std::size_t>& rounds) {
   Plan plan;
@@ -33,7 +33,7 @@ json reported(const RoundSeries& series) {
 /// Log p0 and confidence of a run that tell apart its number, step and rung.
 RoundSeries filled(std::size_t rungs, const std::vector<std::size_t>& rounds, double run) {
   RoundSeries series(rungs, plan_of(rounds));
-  Places replica_at(rungs);
+  Counts replica_at(rungs);
   for (std::size_t k = 0; k < rungs; ++k) replica_at[k] = k;
   for (std::size_t m = 0; m < rounds.size(); ++m)
     for (std::size_t n = 0; n <= rounds[m]; ++n) {
@@ -57,31 +57,31 @@ TEST_CASE("the series of a run are its own, and of two runs their means") {
   CHECK(reported(all) == json::object());
   all.add(filled(2, rounds, 1.0));
   const json one = reported(all);
-  CHECK(one["rounds"]["stages"] == Places{1, 1, 2, 2, 2});
-  CHECK(one["rounds"]["rounds"] == Places{0, 1, 0, 1, 2});
-  CHECK(one["rounds"]["records"] == Places{1, 1, 1, 1, 1});
+  CHECK(one["rounds"]["stages"] == Counts{1, 1, 2, 2, 2});
+  CHECK(one["rounds"]["rounds"] == Counts{0, 1, 0, 1, 2});
+  CHECK(one["rounds"]["records"] == Counts{1, 1, 1, 1, 1});
   CHECK(one["rounds"]["mean_log_p0"] ==
         json{Numbers{-100.0, -101.0, -110.0, -111.0, -112.0},
              Numbers{-100.125, -101.125, -110.125, -111.125, -112.125}});
   CHECK(one["rounds"]["mean_confidence"][1] ==
         Numbers{-50.0625, -50.5625, -55.0625, -55.5625, -56.0625});
   CHECK(one["rounds"]["first_answer_replicas"] ==
-        json{Places{2, 1, 2, 1, 2}, Places{1, 2, 1, 2, 1}});
+        json{Counts{2, 1, 2, 1, 2}, Counts{1, 2, 1, 2, 1}});
   // Three rounds, an extension is none: replica 1 was at the lowest rung in two.
-  CHECK(one["replica_rounds"] == json{Places{2, 1}, Places{1, 2}});
+  CHECK(one["replica_rounds"] == json{Counts{2, 1}, Counts{1, 2}});
 
   RoundSeries other(2, plan_of(rounds));
-  for (std::size_t n = 0; n < 2; ++n) other.count(0, n, Numbers{-7.0, -8.0}, {}, Places{0, 1});
+  for (std::size_t n = 0; n < 2; ++n) other.count(0, n, Numbers{-7.0, -8.0}, {}, Counts{0, 1});
   all.add(filled(2, rounds, 3.0));
   all.add(other);  // cut short: of the first stage alone
   const json three = reported(all);
-  CHECK(three["rounds"]["records"] == Places{3, 3, 2, 2, 2});
+  CHECK(three["rounds"]["records"] == Counts{3, 3, 2, 2, 2});
   CHECK(three["rounds"]["mean_log_p0"][0][1] == (-101.0 - 301.0 - 7.0) / 3.0);
   CHECK(three["rounds"]["mean_log_p0"][0][4] == -212.0);
   CHECK(three["rounds"]["first_answer_replicas"] == one["rounds"]["first_answer_replicas"]);
-  CHECK(three["replica_rounds"] == json{Places{5, 2}, Places{2, 5}});
+  CHECK(three["replica_rounds"] == json{Counts{5, 2}, Counts{2, 5}});
 
-  // The first run is the first one where it has ended, too.
+  // The first run is the first one if it has ended, too.
   RoundSeries cut_first(2, plan_of(rounds));
   cut_first.add(other);
   cut_first.add(filled(2, rounds, 3.0));
@@ -89,7 +89,7 @@ TEST_CASE("the series of a run are its own, and of two runs their means") {
   restored.restore(json::parse(cut_first.state().dump()));
   for (const RoundSeries* each : {&cut_first, &restored}) {
     const json two = reported(*each);
-    CHECK(two["rounds"]["records"] == Places{2, 2, 1, 1, 1});
+    CHECK(two["rounds"]["records"] == Counts{2, 2, 1, 1, 1});
     CHECK(two["rounds"]["mean_log_p0"][0][4] == -312.0);
     CHECK(two["rounds"]["first_answer_replicas"].dump() ==
           "[[1,1,null,null,null],[2,2,null,null,null]]");
@@ -98,9 +98,9 @@ TEST_CASE("the series of a run are its own, and of two runs their means") {
 
 TEST_CASE("the particles of one power are taken together, and have no index process") {
   RoundSeries particles(1, plan_of({0, 0}));
-  particles.count(0, 0, Numbers{-1.0, -2.0, -6.0}, {}, Places{0});
+  particles.count(0, 0, Numbers{-1.0, -2.0, -6.0}, {}, Counts{0});
   const json report = reported(particles);
-  CHECK(report["rounds"]["records"] == Places{3});
+  CHECK(report["rounds"]["records"] == Counts{3});
   CHECK(report["rounds"]["mean_log_p0"] == json{Numbers{-3.0}});
   CHECK(report.size() == 1);
   CHECK_FALSE(report["rounds"].contains("first_answer_replicas"));
@@ -130,17 +130,17 @@ TEST_CASE("however long a plan, the steps that are kept are few, evenly spread, 
   CHECK(reported(filled(32, {2}, 1.0)).contains("replica_rounds"));
   CHECK_FALSE(reported(filled(33, {2}, 1.0)).contains("replica_rounds"));
   const json wide = reported(filled(1025, {2}, 1.0));
-  CHECK(wide["rounds"]["rounds"] == Places{2});
+  CHECK(wide["rounds"]["rounds"] == Counts{2});
 }
 
 TEST_CASE("a step beyond the plan is not counted, and without a plan none is") {
   RoundSeries series(2, plan_of({1}));
   const Numbers log_p0{-1.0, -2.0};
-  series.count(0, 2, log_p0, {}, Places{0, 1});
-  series.count(1, 0, log_p0, {}, Places{0, 1});
+  series.count(0, 2, log_p0, {}, Counts{0, 1});
+  series.count(1, 0, log_p0, {}, Counts{0, 1});
   CHECK(reported(series) == json::object());
   RoundSeries none(2, Plan{});
-  none.count(0, 0, log_p0, {}, Places{0, 1});
+  none.count(0, 0, log_p0, {}, Counts{0, 1});
   none.add(none);
   CHECK(reported(none) == json::object());
 }
@@ -157,13 +157,13 @@ TEST_CASE("a checkpoint gives the series back, to go on with the same bits") {
   CHECK(reported(restored) == reported(series));
   // In the middle of a run.
   RoundSeries begun(2, plan_of(rounds));
-  begun.count(0, 0, Numbers{-0.1, -0.2}, Numbers{-0.3, -0.7}, Places{1, 0});
+  begun.count(0, 0, Numbers{-0.1, -0.2}, Numbers{-0.3, -0.7}, Counts{1, 0});
   RoundSeries taken_up(2, plan_of(rounds));
   taken_up.restore(json::parse(begun.state().dump()));
   for (RoundSeries* each : {&begun, &taken_up})
-    each->count(0, 1, Numbers{-0.7, -0.1}, Numbers{-0.3, -0.9}, Places{0, 1});
+    each->count(0, 1, Numbers{-0.7, -0.1}, Numbers{-0.3, -0.9}, Counts{0, 1});
   CHECK(reported(taken_up) == reported(begun));
-  CHECK(reported(begun)["rounds"]["records"] == Places{1, 1});
+  CHECK(reported(begun)["rounds"]["records"] == Counts{1, 1});
 }
 
 // The means of the whole run and of each prompt, from what events.jsonl says of every round.
@@ -190,7 +190,7 @@ TEST_CASE("the series of a run's summary are those of its events") {
   const auto check = [&](const json& report, std::size_t first, std::size_t runs) {
     const json& series = report["rounds"];
     REQUIRE(series["rounds"].size() == steps);
-    std::vector<Places> replica_rounds(3, Places(3, 0));
+    std::vector<Counts> replica_rounds(3, Counts(3, 0));
     for (std::size_t i = 0; i < steps; ++i) {
       const json& of_first = rounds[first * steps + i];
       CHECK(series["stages"][i] == of_first["stage"]);

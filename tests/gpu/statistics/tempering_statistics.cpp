@@ -178,7 +178,7 @@ TEST_CASE("a state's text gives back the same bits, whatever was there before, a
       sum.add(statistics);
       sum_of_restored.add(restored);
       CHECK(sum.report().dump() == sum_of_restored.report().dump());
-      // What was there before leaves nothing behind for what is counted next.
+      // What was there before leaves no trace for what is counted next.
       TemperingStatistics next = statistics;
       for (TemperingStatistics* each : {&restored, &next})
         each->trace(1, 2, std::vector<double>{-0.3, -0.2, -0.1});

@@ -10,7 +10,7 @@ namespace tempera::gpu::chat_format_test {
 
 namespace {
 
-/// SmolLM2's, which is short enough to stand here.
+/// SmolLM2's, which is short enough to be here.
 const std::string smollm2 =
     "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
     "{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face"

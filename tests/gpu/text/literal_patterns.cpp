@@ -1,4 +1,4 @@
-// Patterns that a tokenizer.json gives as they stand, not as expressions.
+// Patterns that a tokenizer.json gives as they are, not as expressions.
 #include <nlohmann/json.hpp>
 
 #include "gpu/text/pre_tokenizer.hpp"

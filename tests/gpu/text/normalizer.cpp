@@ -19,7 +19,7 @@ TEST_CASE("the steps of a normaliser follow one another", "[normalizer]") {
   CHECK(normalizer("\xCC\x81").substr(0, 2) == "\xC3\xA9");
 }
 
-TEST_CASE("replacing goes on behind what it has replaced", "[normalizer]") {
+TEST_CASE("replacing goes on after what it has replaced", "[normalizer]") {
   CHECK(replace_all("aaa", "a", "aa") == "aaaaaa");
   CHECK(replace_all("abab", "ab", "") == "");
   CHECK(replace_all("", "a", "b") == "");

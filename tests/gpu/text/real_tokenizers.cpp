@@ -104,8 +104,8 @@ void require_decoded(const Tokenizer& tokenizer, const std::string& family) {
 void require_only_utf8(const Tokenizer& tokenizer) {
   for (const char* bytes : {"\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xE2\x82",
                             "\xF0\x9F\x99", "\xF4\x90\x80\x80", "\xFF"}) {
-    for (const char* behind : {"", "z", "<|im_end|>", "\n"}) {
-      const std::string text = std::string("a\n") + bytes + behind;
+    for (const char* after : {"", "z", "<|im_end|>", "\n"}) {
+      const std::string text = std::string("a\n") + bytes + after;
       require_bad_input([&] { tokenizer.encode(text, "prompt 3"); },
                         {"prompt 3", "byte 2", "UTF-8"});
     }
@@ -138,7 +138,7 @@ TEST_CASE("real vocabularies in GGUF give Hugging Face's tokens", "[real_tokeniz
     CHECK(mistakes(tokenizer, family) == std::vector<std::string>{});
     require_decoded(tokenizer, family);
     require_only_utf8(tokenizer);
-    // A begin of text stands before a text where the published tokenizer puts one.
+    // A begin of text is before a text if the published tokenizer puts one.
     const auto beginning = tokenizer.beginning();
     const std::vector<std::uint32_t> none;
     CHECK(beginning == (family == std::string("llama3") ? std::vector<std::uint32_t>{128000}

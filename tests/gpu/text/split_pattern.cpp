@@ -19,7 +19,7 @@ std::string pieces(const std::string& expression, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("an expression cuts a text into matches and what lies between", "[split_pattern]") {
+TEST_CASE("an expression cuts a text into matches and what is between", "[split_pattern]") {
   CHECK(pieces("b+", "abbacb") == "(a)[bb](ac)[b]");
   CHECK(pieces("", "a\xC3\xA9z") == "(a)(\xC3\xA9)(z)");
   CHECK(pieces("x*", "axb") == "(a)[x](b)");

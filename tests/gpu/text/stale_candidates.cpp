@@ -23,7 +23,7 @@ using Tokens = std::vector<std::uint32_t>;
 }  // namespace
 
 TEST_CASE("a candidate whose left token has merged is stale, though its right token follows") {
-  // b c, then a with it; the candidate a b now stands before another b.
+  // b c, then a with it; the candidate a b now is before another b.
   CHECK(encode("abcb", {{b, c}, {a, M}, {a, b}}) == Tokens{N, b});
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("a candidate whose place has merged away is stale, and its neighbours 
   CHECK(encode("abcde", {{a, b}, {b, c}, {d, e}, {c, O}}) == Tokens{M, P});
 }
 
-TEST_CASE("the token behind a merge knows its new left neighbour") {
+TEST_CASE("the token after a merge knows its new left neighbour") {
   // a b, then c d, then both.
   CHECK(encode("abcd", {{a, b}, {c, d}, {M, N}}) == Tokens{O});
   CHECK(encode("abcd", {{c, d}, {b, M}, {a, N}}) == Tokens{O});

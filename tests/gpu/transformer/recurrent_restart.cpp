@@ -32,7 +32,7 @@ TEST_CASE("a record that begins anew at any position has the bits of a fresh run
   const auto all = recurrent::every_row(*model, text);
   const auto cache = model->empty_cache();
   recurrent::next(*model, *cache, text);
-  // Every position modulo the distance of checkpoints, before the first one and behind the second.
+  // Every position modulo the distance of checkpoints, before the first one and after the second.
   for (std::size_t begin : {1, 129}) {
     for (std::size_t length = begin; length < begin + state_tokens; ++length) {
       CAPTURE(length);
@@ -43,7 +43,7 @@ TEST_CASE("a record that begins anew at any position has the bits of a fresh run
       CHECK(recurrent::next(*model, *fork, {}) == all[length - 1]);
       CHECK(model->tokens_computed() == computed);
       CHECK(model->tokens_replayed() - replayed == length % state_tokens);
-      // The head alone runs where the fork has been asked before; then it goes its own way.
+      // The head alone runs if the fork has been asked before; then it goes its own way.
       CHECK(recurrent::next(*model, *fork, {}) == all[length - 1]);
       CHECK(model->tokens_replayed() - replayed == length % state_tokens);
       recurrent::Text other(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length));
@@ -183,7 +183,7 @@ TEST_CASE("the comparisons would see a state out of place", "[transformer][recur
   }
   SECTION("a state that is shared and written") {
     const auto fork = cache->fork(text.size());
-    // As if nobody else held it.
+    // This acts as if nobody else held it.
     states.release(paged(cache).states().back());
     recurrent::next(*model, *fork, recurrent::Text{9, 9});
     states.hold(paged(cache).states().back());
@@ -213,7 +213,7 @@ TEST_CASE("states count as cache, and are shared", "[transformer][recurrent]") {
   CHECK(model->cache_bytes(130) == 9 * page + 3 * state);
   CHECK(model->cache_bytes(128) == 8 * page + 2 * state);
   CHECK(model->most_cache_bytes() == 9 * page + 3 * state);
-  // Its own are one page and one state: those behind the checkpoint.
+  // Its own are one page and one state: those after the checkpoint.
   const auto fork = cache->fork(129);
   recurrent::next(*model, *fork, {});
   CHECK(model->most_cache_bytes() == 10 * page + 4 * state);

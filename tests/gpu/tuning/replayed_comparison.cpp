@@ -79,8 +79,8 @@ NaiveRow row_of(const std::vector<Problem>& problems, std::vector<double> powers
     for (const naive::Token& token : answer) text += characters[token.id];
     text.pop_back();
     const std::string wanted = "=" + problems[p].answer;
-    const bool behind_last = text.rfind('=') + wanted.size() == text.size();
-    if (text.ends_with(wanted) && behind_last) ++row.solved;
+    const bool is_last = text.rfind('=') + wanted.size() == text.size();
+    if (text.ends_with(wanted) && is_last) ++row.solved;
   }
   return row;
 }

@@ -21,7 +21,7 @@ std::string contents(const std::string& file) {
   return read.str();
 }
 
-/// What the check says where proofs/matrices.txt holds `matrices` and all else is as it is.
+/// What the check says if proofs/matrices.txt holds `matrices` and all else is as it is.
 lab::CheckResult finding_on(const std::string& matrices,
                             const std::string& check = "proved_matrices") {
   const test::TemporaryFolder folder;
@@ -33,9 +33,9 @@ lab::CheckResult finding_on(const std::string& matrices,
 }
 
 /// `text` with the first `from` after `place` made `to`.
-std::string with(const std::string& text, const std::string& place, const std::string& from,
+std::string with(const std::string& text, const std::string& after, const std::string& from,
                  const std::string& to) {
-  const std::size_t begin = text.find(from, text.find(place));
+  const std::size_t begin = text.find(from, text.find(after));
   REQUIRE(begin != std::string::npos);
   return text.substr(0, begin) + to + text.substr(begin + from.size());
 }

@@ -124,7 +124,7 @@ std::vector<Planted> planted_in_constructions() {
            return kernel;
          };
        }},
-      {"only_open_records_call", "a pass behind every last token",
+      {"only_open_records_call", "a pass after every last token",
        [](FunctionsUnderTest& functions) {
          functions.of<lab::ProgramFunctions>().calls_of_extension = [](std::size_t block,
                                                                        std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// What an exact comparison chooses where it is not told.
+// What an exact comparison chooses if it is not told.
 #include "lab/contest/exact_comparison.hpp"
 
 #include <functional>

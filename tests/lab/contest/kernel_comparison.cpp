@@ -55,7 +55,7 @@ TEST_CASE("tokens decide how far a kernel gets") {
 }
 
 // Every part of the mixture by hand: two moves of the dear kernel are too many, one is too few.
-TEST_CASE("the law at the budget mixes the moves before and behind it") {
+TEST_CASE("the law at the budget mixes the moves before and after it") {
   const auto model = shipped("four_state");
   const reference::FixedHorizonSpace space(model, 2);
   const auto ladder = reference::parse_ladder("2", "test");
@@ -87,7 +87,7 @@ TEST_CASE("the law at the budget mixes the moves before and behind it") {
   CHECK(comparison.rows[1].moves == 1);
 }
 
-// Where no restart is accepted, and where each is, the weights follow.
+// If no restart is accepted, and if each is, the weights follow.
 TEST_CASE("equilibrium weights are the chances that a move changes the record") {
   const auto model = shipped("four_state");
   const reference::FixedHorizonSpace space(model, 2);

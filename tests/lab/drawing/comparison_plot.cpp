@@ -16,11 +16,11 @@ namespace {
 
 const lab::ExactComparison& compared(const std::string& model) {
   static std::map<std::string, lab::ExactComparison> known;
-  const auto [place, is_new] = known.try_emplace(model);
+  const auto [entry, is_new] = known.try_emplace(model);
   if (is_new)
-    place->second = lab::compare_exactly(
+    entry->second = lab::compare_exactly(
         shipped(model), {2, 1, reference::parse_ladder("1,2", "powers"), 1, 1, 1, 4});
-  return place->second;
+  return entry->second;
 }
 
 std::size_t times_in(const std::string& text, const std::string& part) {
@@ -82,12 +82,12 @@ TEST_CASE("every row of every curve is marked at its logarithms") {
                       (*at)[3] == "middle" ? std::stod((*at)[1]) : std::stod((*at)[2]) - 4.5);
   REQUIRE(across.size() >= 3);
   REQUIRE(up.size() >= 2);
-  const auto place = [](const auto& ticks, double value) {
+  const auto entry = [](const auto& ticks, double value) {
     const auto& [first, begin] = ticks.front();
     const auto& [last, end] = ticks.back();
     return begin + (end - begin) * std::log(value / first) / std::log(last / first);
   };
-  for (const auto& [value, at] : across) CHECK(std::abs(place(across, value) - at) < 0.02);
+  for (const auto& [value, at] : across) CHECK(std::abs(entry(across, value) - at) < 0.02);
   std::set<std::pair<double, double>> marks;
   const std::regex disc("<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\"");
   for (auto at = std::sregex_iterator(svg.begin(), svg.end(), disc); at != std::sregex_iterator();
@@ -96,17 +96,17 @@ TEST_CASE("every row of every curve is marked at its logarithms") {
   for (const std::size_t k : {0U, 6U, 7U, 8U, 9U})  // those whose marks are circles
     for (const lab::ExactRow& row : comparison.curves[k].rows) {
       CAPTURE(row.sampler, row.effort);
-      const double x = place(across, row.decode_tokens.convert_to<double>());
-      const double y = place(up, row.tv.convert_to<double>());
+      const double x = entry(across, row.decode_tokens.convert_to<double>());
+      const double y = entry(up, row.tv.convert_to<double>());
       CHECK(std::any_of(marks.begin(), marks.end(), [&](const auto& mark) {
         return std::abs(mark.first - x) < 0.03 && std::abs(mark.second - y) < 0.03;
       }));
     }
-  // Two places may be one where two laws are, so they are counted as they are written.
+  // Two places may be one if two laws are, so they are counted as they are written.
   CHECK(times_in(svg, "<circle") == 1 + 3 + 3 + 3 + 3);
 }
 
-TEST_CASE("a distance of zero lies at the foot") {
+TEST_CASE("a distance of zero is at the foot") {
   auto comparison = compared("four_state");
   comparison.curves[8].rows[0].tv = 0;
   CHECK_THAT(lab::comparison_panel(comparison, gpu::on_white()),
@@ -131,7 +131,7 @@ TEST_CASE("the names below the panels do not overlap, in one column or two") {
       CHECK(end <= std::stod(width[1]));
       for (const Words& other : words)
         if (&one != &other && std::abs(one.y - other.y) < 15.0 && other.x >= one.x)
-          CHECK(end + 4.0 <= other.x - 32.0);  // the other's sign stands 32 before its name
+          CHECK(end + 4.0 <= other.x - 32.0);  // the other's sign is 32 before its name
     }
   }
 }

@@ -42,7 +42,7 @@ class FuzzedRun {
     }
   }
   std::filesystem::path path() const { return folder_ / "run"; }
-  /// `read` where the file holds these bytes.
+  /// `read` if the file holds these bytes.
   void with(const std::string& file, const std::string& bytes,
             const std::function<void()>& read) const {
     const std::string before = read_bytes(path() / file);

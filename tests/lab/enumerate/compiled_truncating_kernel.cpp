@@ -23,7 +23,7 @@ Real largest_difference(const reference::Matrix& p, const reference::Matrix& q) 
 
 // The smallest probability of these models to the power is above 1/1000, so tickets hold more than
 // 2^34 and err by less than 2^-34 · 2^-1 of themselves: with T <= 3 tokens in the proposal and 2T
-// in the ratio, an entry by less than 9 · 2^-35 = 3e-10 where rows are not weighted by their law.
+// in the ratio, an entry by less than 9 · 2^-35 = 3e-10 if rows are not weighted by their law.
 TEST_CASE("the compiled truncating move is the kernel of its definition, for open records too") {
   for (const auto& [name, horizon, power] :
        {std::tuple("unequal_lengths", 3, 2), std::tuple("four_state", 3, 2),

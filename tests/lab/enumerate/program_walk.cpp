@@ -37,7 +37,7 @@ gpu::Task leaving_caches(gpu::Chain& run, const gpu::Plan& plan, gpu::Progress& 
   progress.replicas[0].exchange_cache(progress.replicas[1]);
 }
 
-/// Remembers its first decision where the walk does not see it: its third draw has as many
+/// Remembers its first decision if the walk does not see it: its third draw has as many
 /// outcomes.
 gpu::Task forgetful(gpu::Chain& run, const gpu::Plan&, gpu::Progress& progress, gpu::Observer*) {
   co_await gpu::initialize_replicas(run, progress.replicas);

@@ -74,7 +74,7 @@ TEST_CASE("every arithmetic has a law of its own, near float32's") {
   }
 }
 
-TEST_CASE("a cache left behind by a swap is found on a transformer") {
+TEST_CASE("a cache left by a swap is found on a transformer") {
   const TinyTransformer tiny;
   const auto gallery = lab::defect_gallery(tiny.enumerable(), "random", horizon, {1.0, 4.0});
   REQUIRE(gallery.at(2).defect == "stale cache after a swap");

@@ -67,7 +67,7 @@ namespace {
 
 /// What a law's report must say, from its matrix, the model's rationals and its float32 logits, in
 /// Reals of 50 digits: fewer than 10^5 operations on numbers up to 1 err by less than 10^-44.
-/// Returns whether the entry that is farthest off lies below its exact value.
+/// Returns whether the entry that is farthest off is below its exact value.
 bool check_distances(const reference::FiniteModel& model, unsigned sharpest) {
   const FiniteLogits logits(model);
   const std::vector<Rational> restart{Rational(1, 4), Rational(3, 4)};

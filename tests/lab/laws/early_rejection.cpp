@@ -130,7 +130,7 @@ TEST_CASE("early rejection leaves the law of the whole of Algorithm 1 as it is")
   const auto whole = lab::walk_every_path(gpu::parallel_power_tempering, model, ladder, plan);
   CHECK(early.law == whole.law);
   CHECK(early.stale_records == 0);
-  // Proposals do end early where a short record is followed by a long one.
+  // Proposals do end early if a short record is followed by a long one.
   if (horizon > 2) CHECK(early.runs != whole.runs);
 }
 

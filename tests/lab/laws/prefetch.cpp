@@ -144,7 +144,7 @@ TEST_CASE("prefetching leaves every entry of a rung's moves as it is, in one rou
       CHECK(ahead.law == plain.law);
       CHECK(refinement(space, ladder, plan, {s}, {1, true}).law == plain.law);
       CHECK(plain.stale_records + ahead.stale_records == 0);
-      // What is drawn in vain branches too.
+      // What is drawn and wasted branches too.
       CHECK(ahead.paths > plain.paths);
       CHECK(refinement<KeepsBehindMoves>(space, ladder, plan, {s}, {0}).law == plain.law);
       CHECK(refinement<KeepsBehindSwaps>(space, ladder, plan, {s}, {1}).law == plain.law);

@@ -203,7 +203,7 @@ TEST_CASE(
   const auto model = shipped("zero_probabilities");
   check(lab::sampler_law({gpu::parallel_power_tempering, {1, 3}, plan}, model, algorithm_1),
         lab::program_bound);
-  // The truncating sampler's answers need not lie in S_T: its tokens alone.
+  // The truncating sampler's answers need not be in S_T: its tokens alone.
   const gpu::Plan one{gpu::make_stages(3, 1, {1, 2, 1}, {2, 1, 1}, {0})};
   const auto truncating = shipped("unequal_lengths");
   const lab::FiniteLogits logits(truncating);

@@ -88,7 +88,7 @@ std::size_t times(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// The first tag that is not closed by its own end in order; empty where all are. Names of elements
+/// The first tag that is not closed by its own end in order; empty if all are. Names of elements
 /// that have no end are passed over.
 std::string unbalanced_tag(const std::string& page) {
   std::vector<std::string> open;
@@ -141,11 +141,11 @@ TEST_CASE("every claim is told once with its place, ground and what ran, the ref
         report.decisions.size() - 1);
   CHECK_THAT(page, Contains("<b>witness</b> the smallest") &&
                        Contains("<b>reason</b> needs a GPU") && Contains("<b>assumption</b> x"));
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> offsets;
   for (const char* id : {"wrong", "false", "under", "open", "some", "sound", "own"})
-    places.push_back(page.find("id=\"claim-" + std::string(id)));
-  CHECK(std::is_sorted(places.begin(), places.end()));
-  CHECK(places.back() != std::string::npos);
+    offsets.push_back(page.find("id=\"claim-" + std::string(id)));
+  CHECK(std::is_sorted(offsets.begin(), offsets.end()));
+  CHECK(offsets.back() != std::string::npos);
   // A claim that is refuted is not said to hold.
   CHECK(times(page, "<h3>1 refuted now</h3>") == 1);
   CHECK(times(page, "<h3>2 hold</h3>") == 1);

@@ -53,7 +53,7 @@ def test_three_servers_leave_the_bytes_of_one(tmp_path):
     folder = tmp_path / "shared"
     first = server_of(folder, "1/3")
     batch = start(first, LINES)
-    place = folder / "batches" / batch["id"]
+    batch_folder = folder / "batches" / batch["id"]
     kill(first)  # in the middle, before the others have come
 
     # Another number of shards is refused, and nothing is lost by it.
@@ -72,7 +72,7 @@ def test_three_servers_leave_the_bytes_of_one(tmp_path):
     assert twice.returncode == 2 and "shard-2-of-3: is being drawn by process" in twice.stderr
     status, answer = second.ask("/v1/batches")
     assert status == 404 and "shard 1" in answer["error"]["message"]
-    wait_for(lambda: any((place / "shard-2-of-3").glob("*")))
+    wait_for(lambda: any((batch_folder / "shard-2-of-3").glob("*")))
     kill(second)
     assert first.ask("/v1/batches/" + batch["id"])[1]["status"] == "in_progress"
     second, third = server_of(folder, "2/3"), server_of(folder, "3/3")
@@ -81,7 +81,7 @@ def test_three_servers_leave_the_bytes_of_one(tmp_path):
     assert done["request_counts"] == {"total": len(LINES), "completed": len(LINES) - 1, "failed": 1}
     files = [content(first, done[key]) for key in ("output_file_id", "error_file_id")]
     # Each server of the three has drawn some of it.
-    own = [len((place / f"shard-{n}-of-3" / "samples.jsonl").read_text().splitlines()) for n in (2, 3)]
+    own = [len((batch_folder / f"shard-{n}-of-3" / "samples.jsonl").read_text().splitlines()) for n in (2, 3)]
     assert all(0 < count < len(LINES) / 2 for count in own)
     for running in (first, second, third):
         running.stop()

@@ -146,7 +146,7 @@ def test_a_batch_outlives_its_server(folder, faults, how):
         running.process.wait(timeout=60)
         running.process.stderr.close()
         stops += 1
-        faults(f"{how.name} in the middle of a batch", "taken up by the next server, to the same bytes")
+        faults(f"{how.name} in the middle of a batch", "resumed by the next server, to the same bytes")
         running = Server("--batch-folder", folder, "--grace", "0")
     try:
         assert stops > 0
@@ -182,7 +182,7 @@ def test_a_full_disk_ends_nothing(folder, faults):
         resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         batch = wait(running, batch)
         assert batch["request_counts"]["completed"] == 24 and batch["errors"] is None
-        faults("a full disk in the middle of a batch", "waited for, and taken up again")
+        faults("a full disk in the middle of a batch", "waited for, and resumed")
     finally:
         running.stop()
 
@@ -196,8 +196,8 @@ def test_a_damaged_batch_stops_no_server(folder, faults):
     running = Server("--batch-folder", folder)
     batch = wait(running, start(running, [line(1, seed=1)]))
     running.stop()
-    place = pathlib.Path(folder) / "batches" / batch["id"] / "samples.jsonl"
-    place.write_text(place.read_text().replace("sum-1", "sum-2"))
+    answers = pathlib.Path(folder) / "batches" / batch["id"] / "samples.jsonl"
+    answers.write_text(answers.read_text().replace("sum-1", "sum-2"))
     running = Server("--batch-folder", folder)
     try:
         said = running.ask("/v1/batches/" + batch["id"])[1]

@@ -77,10 +77,10 @@ def paths_of(value, path=()):
 
 def changed(body, path, value):
     body = copy.deepcopy(body)
-    place = body
+    holder = body
     for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+        holder = holder[key]
+    holder[path[-1]] = value
     return body
 
 
@@ -118,7 +118,7 @@ def wrong_bodies():
             yield "huge and odd numbers", wrong.encode()
 
 
-# Of the values above those that a field may have.
+# The values above that a field may have.
 FINE = {json.dumps(pair) for pair in [
     ("stop", "a"), ("stop", ["a"]), ("stop", []), ("echo", True), ("stream", True), ("logprobs", True), ("tempera", {})]}
 

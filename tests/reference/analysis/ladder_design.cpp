@@ -84,7 +84,7 @@ TEST_CASE("the one max-min ladder of either spread is the equally distant one") 
   const auto arithmetic = maximin_ladder(candidates, 8, surrogate(Spread::constant));
   CHECK(values(arithmetic.ladder) == std::vector<Rational>{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(arithmetic.solutions == 1);
-  // Where the candidates lack the equally distant powers, several may be as good.
+  // If the candidates lack the equally distant powers, several may be as good.
   CHECK(maximin_ladder({power("1"), power("3/2"), power("5/2"), power("3")}, 3,
                        surrogate(Spread::constant))
             .solutions == 2);

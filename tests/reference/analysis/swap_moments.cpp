@@ -56,7 +56,7 @@ TEST_CASE("the moments of the swap log ratio are those of its law") {
 }
 
 // Two energies one apart: σ²(s) = w(1 - w), w = 1 / (1 + 2^{s-1}) on the higher one, falls for s
-// above 1. So E[G] = -(β - α) ∫ σ² lies between the integrals of its end values. In units of log 2
+// above 1. So E[G] = -(β - α) ∫ σ² is between the integrals of its end values. In units of log 2
 // both sides carry it squared but for one factor of ds, and 0.6931 < log 2 < 0.6932.
 TEST_CASE("the mean is minus the gap times the integral of the variance") {
   const FixedHorizonSpace space(four_state(), 2);

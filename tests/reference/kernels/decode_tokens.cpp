@@ -15,7 +15,7 @@ TEST_CASE("laws of the decode tokens") {
               expected_length(space, tokenwise_law(space, power)));
     const std::size_t x = random::between<std::size_t>(0, space.size() - 1);
     RC_ASSERT(tokens.continuation(space[x].tokens, space.horizon()) == 0);
-    // Restart at 1 for certain regenerates everything; behind the end it takes nothing.
+    // Restart at 1 for certain regenerates everything; after the end it takes nothing.
     std::vector<Rational> first(space.horizon()), last(space.horizon());
     first.front() = last.back() = 1;
     RC_ASSERT(tokens.local_move(space[x], RestartLaw(first)) ==
@@ -32,7 +32,7 @@ TEST_CASE("a move of the truncating sampler regenerates no more than the record'
   const Record x{{0, 0, 1}, true};
   // From the first, second and third position: 1 + 1/2 + 1/4, 1 + 1/2 and 1 tokens.
   CHECK(tokens.truncating_move(x) == Rational(17, 12));
-  // At the fixed horizon 4, r = 4 is behind its end.
+  // At the fixed horizon 4, r = 4 is after its end.
   CHECK(tokens.local_move(x, RestartLaw::uniform(4)) ==
         (Rational(15, 8) + Rational(7, 4) + Rational(3, 2)) / 4);
 }

@@ -77,7 +77,7 @@ TEST_CASE("three particles are resampled where their weights differ by enough, a
   const Power power(4);
   const ParticleLaw three = power_smc_law(space, 1, power, 3);
   CHECK(std::accumulate(three.answer.begin(), three.answer.end(), Rational(0)) == 1);
-  // Where no resampling took place the law would be this one.
+  // If no resampling took place the law would be this one.
   CHECK(three.answer != importance_sampling(space, power, 3));
   // More particles come nearer to the target.
   const Law target = power_target(space, power);

@@ -140,7 +140,7 @@ TEST_CASE("decode tokens over the record's own positions are those given that it
   const RestartLaw front({q("1/4"), q("3/4"), q("0"), q("0")});
   CHECK(tokens.local_move(x, front, RestartRange::record) ==
         q("1/4") * q("15/8") + q("3/4") * q("7/4"));
-  // Uniform: position 4 lies behind the end, so each of the others has 1/3.
+  // Uniform: position 4 is after the end, so each of the others has 1/3.
   CHECK(tokens.local_move(x, RestartLaw::uniform(4), RestartRange::record) ==
         (q("15/8") + q("7/4") + q("3/2")) / 3);
 }

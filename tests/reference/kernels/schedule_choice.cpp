@@ -38,7 +38,7 @@ TEST_CASE("laws of a chosen edge") {
   });
 }
 
-// Edge 1 where rung 1 holds a likelier record than rung 2: exchanged for certain, and then not
+// Edge 1 if rung 1 holds a likelier record than rung 2: exchanged for certain, and then not
 // taken back.
 TEST_CASE("a schedule that looks at the records of its own sweep is caught") {
   const FixedHorizonSpace space(four_state(), 2);

@@ -9,7 +9,7 @@ namespace {
 
 const auto all = [](std::uint64_t) { return true; };
 
-// Of up to `limbs` words, of either sign.
+// An integer of up to `limbs` words, of either sign.
 Integer drawn_integer(int limbs) {
   Integer value = 0;
   for (int i = random::between(1, limbs); i-- > 0;)

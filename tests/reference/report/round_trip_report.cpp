@@ -15,11 +15,11 @@ using namespace tempera::reference;
 
 namespace {
 
-struct Place {
+struct State {
   std::vector<std::size_t> records;
   std::size_t rung;
   bool was_at_bottom;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const State&) const = default;
 };
 
 /// Every path of records and tag, by dense kernels and one swap after the other.
@@ -29,41 +29,41 @@ std::vector<Rational> followed(const ParallelTempering& chain, Schedule schedule
   const std::size_t rung_count = shape.size();
   const Matrix local = chain.local_sweep().matrix();
   const Law target = chain.target();
-  std::map<Place, Rational> law;
+  std::map<State, Rational> law;
   for (std::size_t state = 0; state < target.size(); ++state)
     law[{coordinates(shape, state), rung_count - 1, false}] = target[state];
   std::vector<Rational> curve{0};
   for (std::size_t n = 0; n < rounds; ++n) {
-    std::map<Place, Rational> next;
-    for (const auto& [place, mass] : law)
+    std::map<State, Rational> next;
+    for (const auto& [state, mass] : law)
       for (std::size_t to = 0; to < target.size(); ++to)
-        next[{coordinates(shape, to), place.rung, place.was_at_bottom}] +=
-            mass * local(joint_state(shape, place.records), to);
+        next[{coordinates(shape, to), state.rung, state.was_at_bottom}] +=
+            mass * local(joint_state(shape, state.records), to);
     for (std::size_t k = schedule == Schedule::adj ? 0 : n % 2; k + 1 < rung_count;
          k += schedule == Schedule::adj ? 1 : 2) {
       const Matrix acceptance = swap_acceptance(chain.rung_target(k), chain.rung_target(k + 1));
       law = std::move(next);
       next.clear();
-      for (const auto& [place, mass] : law) {
-        const Rational accepted = acceptance(place.records[k], place.records[k + 1]);
-        next[place] += mass * (1 - accepted);
-        Place swapped = place;
+      for (const auto& [state, mass] : law) {
+        const Rational accepted = acceptance(state.records[k], state.records[k + 1]);
+        next[state] += mass * (1 - accepted);
+        State swapped = state;
         std::swap(swapped.records[k], swapped.records[k + 1]);
-        if (place.rung == k) swapped.rung = k + 1;
-        if (place.rung == k + 1) swapped.rung = k;
+        if (state.rung == k) swapped.rung = k + 1;
+        if (state.rung == k + 1) swapped.rung = k;
         next[swapped] += mass * accepted;
       }
     }
     law.clear();
     curve.push_back(curve.back());
     for (const auto& [reached, mass] : next) {
-      Place place = reached;
-      if (place.rung == 0) place.was_at_bottom = true;
-      if (place.rung == rung_count - 1 && place.was_at_bottom) {
-        place.was_at_bottom = false;
+      State state = reached;
+      if (state.rung == 0) state.was_at_bottom = true;
+      if (state.rung == rung_count - 1 && state.was_at_bottom) {
+        state.was_at_bottom = false;
         curve.back() += mass;
       }
-      law[place] += mass;
+      law[state] += mass;
     }
   }
   return curve;

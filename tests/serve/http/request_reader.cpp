@@ -284,7 +284,7 @@ TEST_CASE("a mutated connection is read the same however it is split", "[fuzz]")
     REQUIRE(split.requests.size() == outcome.requests.size());
     for (std::size_t at = 0; at < split.requests.size(); ++at)
       REQUIRE(same(split.requests[at], outcome.requests[at]));
-    // Of several faults, or one and an end too early, the pieces decide which Beast meets first.
+    // With several faults, or one and an end too early, the pieces decide which Beast meets first.
     REQUIRE(is_known(split.end));
     named_otherwise += split.end == outcome.end ? 0 : 1;
   }

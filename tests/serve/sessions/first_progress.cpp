@@ -86,7 +86,7 @@ TEST_CASE("the first progress comes within one round, and each round is told as 
     for (const auto& comments : comments_of_clients(count)) {
       REQUIRE(comments.size() >= 5);
       CHECK(comments.front() <= 1 + block);
-      // Later stages move whole records: so many passes lie between two comments at the most.
+      // Later stages move whole records: so many passes are between two comments at the most.
       for (std::size_t i = 1; i < comments.size(); ++i) {
         CHECK(comments[i] >= comments[i - 1]);
         CHECK(comments[i] - comments[i - 1] <= 20);

@@ -14,7 +14,7 @@ using namespace tempera::gpu;
 
 namespace {
 
-/// What a launch fails with; empty where it does not fail.
+/// What a launch fails with; empty if it does not fail.
 template <class Kernel, class... Arguments>
 std::string failure_of(const simt::LaunchShape& shape, Kernel kernel, Arguments... arguments) {
   simt::Stream stream;
@@ -112,7 +112,7 @@ TEMPERA_KERNEL(32) write_source_in_flight(simt::Vector16* from) {
 TEMPERA_KERNEL(32) copy_from_odd_address(const unsigned char* from) {
   simt::copy_async(simt::shared_memory<simt::Vector16>() + simt::lane(), from + 1);
 }
-TEMPERA_KERNEL(32) write_behind_shared(unsigned bytes) {
+TEMPERA_KERNEL(32) write_after_shared(unsigned bytes) {
   simt::shared_memory<unsigned char>()[bytes] = 0;
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("a barrier or collective that not all reach is a failure that names it
                    "lanes of a warp meet at different places"));
   REQUIRE(contains(failure_of(one_warp, barrier_against_shuffle, result.data()),
                    "not all lanes of a warp reach"));
-  // A failure leaves nothing behind.
+  // A failure leaves no trace.
   simt::Stream stream;
   simt::launch(one_block, stream, pass_to_neighbour<true>, result.data());
   REQUIRE(result[0] == 1);
@@ -254,10 +254,10 @@ TEST_CASE("a copy in flight whose target or source is written, or that is not al
                    "not aligned"));
 }
 
-TEST_CASE("writing behind shared memory is a failure, its last byte is not") {
+TEST_CASE("writing after shared memory is a failure, its last byte is not") {
   const auto bytes = static_cast<unsigned>(one_warp.shared_bytes);
-  REQUIRE(failure_of(one_warp, write_behind_shared, bytes - 1).empty());
-  REQUIRE(contains(failure_of(one_warp, write_behind_shared, bytes), "behind its shared memory"));
+  REQUIRE(failure_of(one_warp, write_after_shared, bytes - 1).empty());
+  REQUIRE(contains(failure_of(one_warp, write_after_shared, bytes), "after its shared memory"));
 }
 
 TEST_CASE("a block of threads that are no warps is refused") {

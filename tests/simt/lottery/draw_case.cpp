@@ -74,10 +74,10 @@ void DrawCase::select_ends() {
     for (std::size_t v = 0; v < vocabulary_; ++v)
       sums.push_back(sums.back() + tickets_of(logit(row, v), largest, power));
     // A threshold of the sum before a token selects that token, one less the token before it.
-    const std::size_t places[] = {RowBatch::chunk, RowBatch::chunk + 8 * (1 + row),
-                                  2 * RowBatch::chunk, 1};
-    const std::size_t place = std::min(places[row / 2 % 4], vocabulary_ - 1);
-    const std::uint64_t threshold = sums[place] == 0 ? 0 : sums[place] - row % 2;
+    const std::size_t indices[] = {RowBatch::chunk, RowBatch::chunk + 8 * (1 + row),
+                                   2 * RowBatch::chunk, 1};
+    const std::size_t index = std::min(indices[row / 2 % 4], vocabulary_ - 1);
+    const std::uint64_t threshold = sums[index] == 0 ? 0 : sums[index] - row % 2;
     request.counter = counter_giving(least_word(threshold, sums.back()), request.seed);
   }
 }

@@ -57,7 +57,7 @@ class DrawCase {
   std::vector<double> log_z_;
 };
 
-/// The names of what differs between two runs of a case; empty where every bit is the same.
+/// The names of what differs between two runs of a case; empty if every bit is the same.
 std::vector<std::string> differences(const DrawCase& one, const DrawCase& other);
 
 /// The case after the plain form of the host has drawn it.

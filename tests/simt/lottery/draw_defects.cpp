@@ -35,7 +35,7 @@ bool have_host_bits(const PlantedDraw& kernels) {
   DrawCase rows(8, 4500, 21);
   // A whole tile's +infinity, as a head that does not mark it would leave it.
   rows.logit(5, 77) = std::numeric_limits<float>::infinity();
-  // The largest logit stands last.
+  // The largest logit is last.
   for (std::size_t row = 0; row < 3; ++row) rows.logit(row, 4499) = 9.0F;
   for (std::size_t v = 0; v < rows.vocabulary(); ++v) rows.logit(3, v) = 0.5F;
   rows.select_ends();

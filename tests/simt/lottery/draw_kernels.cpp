@@ -9,7 +9,7 @@ using namespace tempera::gpu;
 namespace {
 
 /// The case after the kernels have drawn it, their sums spread over `blocks` blocks; from maxima of
-/// tiles of `width` outputs, or, where it is 0, from those that a kernel finds itself.
+/// tiles of `width` outputs, or, if it is 0, from those that a kernel finds itself.
 DrawCase drawn_by_kernels(DrawCase rows, std::uint64_t blocks, std::uint64_t order,
                           std::size_t width) {
   simt::Stream stream{.seed = order};
@@ -90,13 +90,13 @@ TEST_CASE("a row's bits do not depend on the rows beside it") {
   }
 }
 
-TEST_CASE("a row that is no law is flagged as on the host, wherever the logit stands") {
+TEST_CASE("a row that is no law is flagged as on the host, wherever the logit is") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), infinity}) {
-    for (const std::size_t place : {0, 31, 255, 2047, 2048, 4099}) {
+    for (const std::size_t index : {0, 31, 255, 2047, 2048, 4099}) {
       DrawCase rows(3, 4100, 8);
-      rows.logit(1, place) = bad;
-      CAPTURE(bad, place);
+      rows.logit(1, index) = bad;
+      CAPTURE(bad, index);
       require_host_bits(rows, {1});
     }
   }

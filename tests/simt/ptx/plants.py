@@ -27,11 +27,11 @@ class Plant:
     module: str
     kernels: str  # a pattern of their names
     opcode: str  # a pattern of the instructions that are edited
-    edit: object  # of an instruction: another one, or None where it is left out
+    edit: object  # of an instruction: another one, or None if it is left out
     case: str  # of tests/simt, by name
     memory: str = "plain"  # or "worst": what a thread may see of what others write
-    only: object = None  # of the instructions that match: the numbers of those that are edited; all where it is None
-    after: str = ""  # a pattern of the first instruction after which the edited one is moved; empty where it stays
+    only: object = None  # of the instructions that match: the numbers of those that are edited; all if it is None
+    after: str = ""  # a pattern of the first instruction after which the edited one is moved; empty if it stays
 
 
 def replaced(item, **fields):
@@ -73,7 +73,7 @@ def other(number):
 
 
 CUT = "however a product is cut, its bits stay"
-PRODUCT = "a product takes a bias, is added to the stream, and gated behind its activation"
+PRODUCT = "a product takes a bias, is added to the stream, and gated after its activation"
 SHAPES = "a product has the contract's bits for every batch, slot, cut and thread order"
 ATTENTION = "attention has the contract's bits for every head shape, context, fork and thread order"
 STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, any slot"
@@ -114,7 +114,7 @@ PLANTS = [
 
 
 def planted(plant, module):
-    """A module of the plant's kernels, edited. Stops where the plant has lost its instructions."""
+    """A module of the plant's kernels, edited. Stops if the plant has lost its instructions."""
     kernels = []
     for kernel in module.kernels:
         if not re.search(plant.kernels, kernel.name):
@@ -133,10 +133,10 @@ def planted(plant, module):
             if item is not None:
                 body.append(item)
         for item in moved:
-            places = [place for place, other_item in enumerate(body) if not isinstance(other_item, Label) and re.fullmatch(plant.after, other_item.opcode)]
-            if not places:
-                sys.exit(f"plants: '{plant.name}' has lost its place in {kernel.name}")
-            body.insert(places[0] + 1, item)
+            found = [index for index, other_item in enumerate(body) if not isinstance(other_item, Label) and re.fullmatch(plant.after, other_item.opcode)]
+            if not found:
+                sys.exit(f"plants: '{plant.name}' is not found in {kernel.name}")
+            body.insert(found[0] + 1, item)
         if edits == 0:
             sys.exit(f"plants: '{plant.name}' has lost its instructions in {kernel.name}")
         kernels.append(dataclasses.replace(kernel, body=body))

@@ -14,7 +14,7 @@ struct Launches {
 };
 
 /// To be called once. From here on simt::launch runs what nvcc compiled for `target` ("sm_90") in
-/// place of a kernel's text, where this program has it. Kernels with the defect that
+/// place of a kernel's text, if this program has it. Kernels with the defect that
 /// TEMPERA_PTX_PLANT names are taken in place of the sound ones.
 void run_compiled(const std::string& target);
 

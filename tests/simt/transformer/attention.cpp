@@ -20,7 +20,7 @@ struct HeadShape {
   unsigned head_dim;
 };
 
-/// Records whose first pages are shared, as after a fork, in pages that lie in any order; what no
+/// Records whose first pages are shared, as after a fork, in pages that are in any order; what no
 /// record holds is NaN.
 struct Pages {
   gpu::PageShape shape;

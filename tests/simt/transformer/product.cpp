@@ -243,7 +243,7 @@ TEST_CASE("a second kernel adds for every epilogue, and reads what its plan says
 }
 
 TEST_CASE("where a block has less shared memory, ring and chunks are smaller and no bit changes") {
-  // Of compute capability 8.9, of 8.0, and the least that any product fits.
+  // The limits of compute capability 8.9 and of 8.0, and the least that any product fits.
   const std::size_t limit = GENERATE(99 * 1024, 163 * 1024, 60 * 1024);
   const Problem problem(1328, 40, 17);
   const Problem single(200, 24, 18);
@@ -285,7 +285,7 @@ TEST_CASE("a device with too little shared memory for any product is refused in 
           Catch::Contains("cmake --preset release"));
 }
 
-TEST_CASE("a product takes a bias, is added to the stream, and gated behind its activation") {
+TEST_CASE("a product takes a bias, is added to the stream, and gated after its activation") {
   std::mt19937 random(5);
   const Problem gate(600, 24, 11);
   Problem up(600, 24, 12);

@@ -27,7 +27,7 @@ TEST_CASE("recurrent layers of 1 to 64 records have the host's bits, forked, in 
 }
 
 TEST_CASE("recurrent layers of any shape have the host's bits across checkpoints") {
-  // Shared keys, one head, more columns than threads, whole vectors, one tap behind the own, and
+  // Shared keys, one head, more columns than threads, whole vectors, one tap beside the own, and
   // tiled answers.
   const auto shape =
       GENERATE(shape_of(2, 4, 5, 19, 4), shape_of(1, 1, 3, 7, 2), shape_of(1, 2, 4, 144, 3),
@@ -42,7 +42,7 @@ TEST_CASE("recurrent layers of any shape have the host's bits across checkpoints
 }
 
 TEST_CASE("planted: each barrier of a recurrent layer removed, and a wait one short, show") {
-  // The checkpoint lies inside a group of tokens, whose own barrier would hide that behind it.
+  // The checkpoint is inside a group of tokens, whose own barrier would hide that after it.
   const LayerProblem problem(shape_of(2, 4, 5, 19, 4), {{61, 13}, {3, 9}, {64, 2}}, 5);
   const auto expected = problem.by_host();
   simt::Stream sound;

@@ -33,14 +33,14 @@ inline gpu::RecurrentShape tiled(gpu::RecurrentShape shape) {
   return shape;
 }
 
-/// Where a record stands before its rows, and how many they are.
+/// Where a record is before its rows, and how many they are.
 struct Stretch {
   std::uint32_t begin;
   std::uint32_t rows;
 };
 
 /// Records of one text up to their own beginnings, forks of each other: they share the checkpoints
-/// before them and own the states behind; their slots and states lie in any order.
+/// before them and own the states after; their slots and states are in any order.
 struct LayerProblem {
   gpu::RecurrentShape shape;
   gpu::StateShape layout;
@@ -94,7 +94,7 @@ struct LayerProblem {
     projected = random_floats(positions.size() * shape.row_floats, 1.0f, random);
   }
 
-  /// As any walk from an empty state leaves them.
+  /// Leaves them as any walk from an empty state does.
   void clear_columns_that_are_none() {
     const std::size_t blocks = (shape.value_dim + 15) / 16;
     const gpu::RecurrentStates states = states_in(memory);
@@ -124,7 +124,7 @@ struct LayerProblem {
     return rows;
   }
 
-  /// Answers, and behind them every state.
+  /// Answers, and after them every state.
   template <class Launch>
   std::vector<std::uint32_t> bits(const Launch& launch) const {
     Floats states = memory;
@@ -152,7 +152,7 @@ struct LayerProblem {
   }
 };
 
-/// That a record begins, goes on, stands before and behind a checkpoint, and crosses one or two.
+/// That a record begins, goes on, is before and after a checkpoint, and crosses one or two.
 inline const std::vector<Stretch> stretches{{0, 1},  {63, 2}, {64, 1},   {0, 70}, {128, 3},
                                             {65, 7}, {1, 2},  {60, 133}, {127, 1}};
 

@@ -19,8 +19,8 @@ namespace {
 constexpr unsigned rows = 5;
 constexpr unsigned pages_count = 7;
 
-/// Positions of five rows and the pages that their tokens lie in.
-struct Places {
+/// Positions of five rows and the pages that their tokens are in.
+struct BatchArrays {
   std::vector<std::uint32_t> tokens = {3, 40, 16, 0, 49};
   std::vector<std::uint32_t> positions = {0, 15, 16, 31, 5};
   std::vector<std::uint32_t> first_page = {0, 1, 2, 4, 6};
@@ -46,7 +46,7 @@ struct PageBytes {
 
 TEST_CASE("an embedding comes out of the fragments as it went in") {
   std::mt19937 random(1);
-  const Places places;
+  const BatchArrays arrays;
   for (const unsigned size : {16U, 40U, 300U}) {
     const unsigned vocabulary = 50;
     const auto matrix = random_bfloat16s(std::size_t{vocabulary} * size, 1.0f, random);
@@ -54,11 +54,11 @@ TEST_CASE("an embedding comes out of the fragments as it went in") {
     Floats states(rows * size);
     simt::Stream stream;
     simt::launch({.blocks = {rows}, .threads = gpu::row_threads, .shared_bytes = 0}, stream,
-                 gpu::embed_rows, fragments.data(), places.batch(), size, states.data());
+                 gpu::embed_rows, fragments.data(), arrays.batch(), size, states.data());
     for (unsigned row = 0; row < rows; ++row) {
       for (unsigned i = 0; i < size; ++i) {
         REQUIRE(states[row * size + i] ==
-                gpu::from_bfloat16(matrix[places.tokens[row] * size + i]));
+                gpu::from_bfloat16(matrix[arrays.tokens[row] * size + i]));
       }
     }
   }
@@ -66,7 +66,7 @@ TEST_CASE("an embedding comes out of the fragments as it went in") {
 
 TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are gathered again") {
   std::mt19937 random(2);
-  const Places places;
+  const BatchArrays arrays;
   for (const unsigned size : {8U, 200U, 256U, 1000U}) {
     const auto states = random_floats(rows * size, 3.0f, random);
     const auto weight = random_floats(size, 1.0f, random);
@@ -84,17 +84,17 @@ TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are
                    normed.data());
       REQUIRE(different(normed, expected) == 0);
 
-      // Behind 64 other bytes of every page.
+      // After 64 other bytes of every page.
       PageBytes pages(64 + 16 * size * 2);
       const gpu::PagePart part{pages.view(), 64};
       const PageBytes before = pages;
       simt::launch(shape, stream, gpu::normalize_into_slots, states.data(), weight.data(),
-                   places.batch(), size, 1e-6f, part);
+                   arrays.batch(), size, 1e-6f, part);
       std::vector<std::uint32_t> page_of;
       std::vector<std::uint32_t> slot_of;
       for (unsigned row = 0; row < rows; ++row) {
-        page_of.push_back(places.page(row));
-        slot_of.push_back(places.positions[row] % 16);
+        page_of.push_back(arrays.page(row));
+        slot_of.push_back(arrays.positions[row] % 16);
       }
       Bfloat16s gathered(rows * size);
       simt::launch({.blocks = {rows}, .threads = 256, .shared_bytes = 0}, stream, gpu::gather_slots,
@@ -133,7 +133,7 @@ TEST_CASE(
   const unsigned rotating = rotary_dim == 0 ? size : rotary_dim;
   const bool has_norms = GENERATE(true, false);
   std::mt19937 random(size);
-  const Places places;
+  const BatchArrays arrays;
   const gpu::PageShape pages_shape{1, key_heads, size, 8, gpu::Arithmetic::tensor_core};
   PageBytes pages(pages_shape.bytes());
   const std::size_t query = std::size_t{heads} * size;
@@ -159,10 +159,10 @@ TEST_CASE(
                         has_norms ? key_norm.data() : nullptr,
                         1e-5f,
                         {cosines.data(), sines.data()}},
-      places.batch(), pages_shape.keys(pages.view(), 0), pages_shape.values(pages.view(), 0),
+      arrays.batch(), pages_shape.keys(pages.view(), 0), pages_shape.values(pages.view(), 0),
       buffer.data());
   for (unsigned row = 0; row < rows; ++row) {
-    const std::uint32_t position = places.positions[row];
+    const std::uint32_t position = arrays.positions[row];
     const auto rotated = [&](std::size_t begin, const Floats& norm) {
       const std::span<const float> head{&before[row * shape.row_floats + begin], size};
       const auto normed =
@@ -189,11 +189,11 @@ TEST_CASE(
       }
       const std::size_t slot = (std::size_t{head} * 16 + position % 16) * size;
       REQUIRE(different(key, {gpu::part_of_page<std::uint16_t>(pages_shape.keys(pages.view(), 0),
-                                                               places.page(row)) +
+                                                               arrays.page(row)) +
                                   slot,
                               size}) == 0);
       REQUIRE(different(value, {gpu::part_of_page<std::uint16_t>(
-                                    pages_shape.values(pages.view(), 0), places.page(row)) +
+                                    pages_shape.values(pages.view(), 0), arrays.page(row)) +
                                     slot,
                                 size}) == 0);
     }

@@ -1,4 +1,4 @@
-// Whole steps of the device, on fibers: page tables by small updates, padded rows, the draw behind
+// Whole steps of the device, on fibers: page tables by small updates, padded rows, the draw after
 // the head, tokens that stay on the device, and graphs; bit for bit against the host.
 #include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"

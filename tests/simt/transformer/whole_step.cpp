@@ -182,7 +182,7 @@ TEST_CASE("a head that the tensor-core kernels cannot take is refused before a w
 namespace {
 
 /// Which kernels a step launches, call by call: 'layer CALL' between the embedding and the norm
-/// behind the last layer, 'step CALL' elsewhere.
+/// after the last layer, 'step CALL' elsewhere.
 class LaunchRecorder final : public ForwardingKernels {
  public:
   /// twice: a call that is made twice, as a defect.

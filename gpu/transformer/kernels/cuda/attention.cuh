@@ -41,7 +41,7 @@ struct AttentionScratch {
   unsigned splits;          // of the longest row
 };
 
-/// Where things lie in the shared memory of a block:
+/// Where things are in the shared memory of a block:
 ///   positions  [256, pitch] of 16 bytes: the keys, then the values, then the sums of the runs
 ///   queries    [Queries, 8 · chunks] float32
 ///   p          [256, Queries] float32
@@ -69,7 +69,7 @@ struct AttentionLayout {
 };
 
 /// Starts to bring the positions first … first + count − 1 of one head into shared memory, one row
-/// each; elements behind the head are zeros.
+/// each; elements after the head are zeros.
 TEMPERA_ON_DEVICE inline void bring_positions(const TokenRows& batch, const PagePart& part,
                                               unsigned row, unsigned head, unsigned size,
                                               unsigned first, unsigned count,
@@ -102,7 +102,7 @@ TEMPERA_ON_DEVICE inline float upper_bfloat16(std::uint32_t pair) {
   return from_bfloat16(static_cast<std::uint16_t>(pair >> 16));
 }
 
-/// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, where there are
+/// attended[row, head] = bf16(O · (1 / L)) from the splits of the row in order, if there are
 /// gates times sigmoid(gate) and rounded once more, for the query heads first_head … first_head +
 /// heads − 1. By the whole block. gates: [heads, head_dim], or null.
 TEMPERA_ON_DEVICE inline void combine_splits(const AttentionShape& shape,
@@ -147,7 +147,7 @@ struct OwnSlot {
 };
 
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s over the positions s up to the
-/// row's own, times sigmoid(gate) where the shape has gates. attended: [rows, heads · head_dim],
+/// row's own, times sigmoid(gate) if the shape has gates. attended: [rows, heads · head_dim],
 /// bfloat16. Grid: (splits, key_value_heads · query tiles, rows). Head size: at most 64 · Pairs.
 /// rotation: of queries and keys as the projection left them, which with the values then go into
 /// the pages, too; without tables, all of that was done before.
@@ -182,7 +182,7 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
   const unsigned warp = simt::warp();
   const unsigned lane = simt::lane();
 
-  // The row's own key and value, last of the last split, where this kernel makes them.
+  // The row's own key and value, last of the last split, if this kernel makes them.
   const bool rotates = rotation.tables.cosines != nullptr;
   const bool has_own = rotates && count == left;
   const unsigned paged = has_own ? count - 1 : count;

@@ -20,7 +20,8 @@ struct CudaKernels::Device {
   // Room for partial results, kept between launches; the counters are zero between them.
   DeviceMemory<float> scratch;
   DeviceMemory<std::uint32_t> counters;
-  // Of every product so far: rows, in, out, tiles, gated. A plan takes longer than its launch.
+  // The plans of all products so far, by rows, in, out, tiles, gated. A plan takes longer than its
+  // launch.
   std::map<std::array<unsigned, 5>, ProductPlan> plans;
 
   const ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated) {
@@ -36,7 +37,7 @@ struct CudaKernels::Device {
                 std::size_t out, const Epilogue& epilogue) {
     launch(matrix, {.rows = inputs.bfloat16}, rows, out, epilogue);
   }
-  /// Of rows that the product itself normalises: normalizes_inputs.
+  /// The same for rows that the product itself normalises (normalizes_inputs).
   template <class Epilogue>
   void multiply(const MatrixView& matrix, const RowNorm& norm, std::size_t rows, std::size_t out,
                 const Epilogue& epilogue) {

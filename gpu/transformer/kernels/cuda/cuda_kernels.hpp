@@ -9,7 +9,7 @@
 
 namespace tempera::gpu {
 
-/// The production form of `tensor-core`: the kernels of this folder, on a CUDA device, or, where
+/// The production form of `tensor-core`: the kernels of this folder, on a CUDA device, or, if
 /// this program was built for the host, on fibers, thread by thread and so slowly that only tests
 /// use it. Same bits as the host's form: docs/arithmetic.md.
 ///
@@ -19,10 +19,10 @@ namespace tempera::gpu {
 class CudaKernels final : public Kernels {
  public:
   /// @param seed of the order of threads and blocks, on fibers; a device has its own
-  /// @param shared_bytes shared memory of a block, where that is less than the device gives (on
+  /// @param shared_bytes shared memory of a block, if that is less than the device gives (on
   /// fibers 227 KiB, as an H200). It changes no bit.
   /// @param steps how whole steps are queued; tests hold one form against the other
-  /// @throw BadInput where there is no device
+  /// @throw BadInput if there is no device
   explicit CudaKernels(std::uint64_t seed = 1,
                        std::optional<std::size_t> shared_bytes = std::nullopt,
                        StepForm steps = StepForm::graph);
@@ -60,7 +60,7 @@ class CudaKernels final : public Kernels {
                         std::size_t out, float* outputs) const override;
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
                       std::size_t out, const ProductInputs& gated) const override;
-  /// In one kernel, where normalizes_inputs.
+  /// In one kernel, if normalizes_inputs.
   void normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix, const float* bias,
                               std::size_t rows, std::size_t out, float* outputs) const override;
   void normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
@@ -73,7 +73,7 @@ class CudaKernels final : public Kernels {
   void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
               const PagePart& keys, const PagePart& values,
               const ProductInputs& attended) const override;
-  /// In one kernel, where every row is of a record of its own.
+  /// In one kernel, if every row is of a record of its own.
   void rotate_and_attend(const AttentionShape& shape, const float* query_norm,
                          const float* key_norm, float epsilon, const RotaryTables& tables,
                          const TokenRows& batch, const PagePart& keys, const PagePart& values,

@@ -7,7 +7,7 @@
 #include "gpu/transformer/weights/quantised_block.hpp"
 
 // Quantised weights on their way into the tensor core. A pair is two steps of a tile: 32 inputs of
-// 16 outputs, in at most 1 KiB. Its bytes lie in shared memory as in a stored block of 32 inputs:
+// 16 outputs, in at most 1 KiB. Its bytes are in shared memory as in a stored block of 32 inputs:
 //   q8_0   d[16], words[8][16]
 //   q4_0   d[16], words[4][16]
 //   q4_1   d[16], m[16], words[4][16]
@@ -159,9 +159,9 @@ TEMPERA_ON_DEVICE inline void read_pair(const PairReader& reader, const Put& put
           // Six bits at 13 … 18, and at 17 … 22.
           const std::uint32_t low =
               rotate_left(reader.word(64, 2 * step + half), (45 - 8 * reader.t) % 32);
-          const unsigned place = 4 * reader.t + 16 * half;
-          const std::uint32_t first = rotate_left(high, (49 - place) % 32) & 0x00060000U;
-          const std::uint32_t second = rotate_left(high, (51 - place) % 32) & 0x00600000U;
+          const unsigned bit = 4 * reader.t + 16 * half;
+          const std::uint32_t first = rotate_left(high, (49 - bit) % 32) & 0x00060000U;
+          const std::uint32_t second = rotate_left(high, (51 - bit) % 32) & 0x00600000U;
           put(step, half,
               scaled.rounded((low & 0x0001E000U) | first | bits_of_one,
                              (low & 0x001E0000U) | second | bits_of_one));

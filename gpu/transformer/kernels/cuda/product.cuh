@@ -17,9 +17,9 @@
 // nothing else and runs on across units, windows and jobs: as fragments, of which each lane copies
 // its own registers' 16 bytes and reads back only those, or as quantised blocks, which a warp
 // copies and makes fragments of when it uses them (packed_weights.cuh). The inputs of a window of
-// segments lie in shared memory for all warps. Which block or warp computes a segment changes
+// segments are in shared memory for all warps. Which block or warp computes a segment changes
 // nothing in it, and segments are added in ascending order by whoever adds them (Adding): in shared
-// memory where a job has all of them, else from scratch memory, by the block that comes last or by
+// memory if a job has all of them, else from scratch memory, by the block that comes last or by
 // a second kernel.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
@@ -71,7 +71,7 @@ TEMPERA_ON_DEVICE inline void normed_four(const float* x, const float* weight, f
 
 /// Brings the inputs of the window into shared memory: zeros for tokens and inputs that are not
 /// there. By plain loads, so that the ring of weights goes on meanwhile. factors: of the rows that
-/// are normalised, where the kernel has so few.
+/// are normalised, if the kernel has so few.
 template <unsigned TokenTiles>
 TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const StagedRows& inputs,
                                            const float* factors, unsigned first_token,
@@ -139,23 +139,23 @@ TEMPERA_ON_DEVICE inline float sum_of_segments(const ProductPlan& plan, const fl
   return sum;
 }
 
-/// Adds the segments of a token's result `place`, where it is `there`, and hands it to the
+/// Adds the segments of a token's result `place`, if it is `there`, and hands it to the
 /// epilogue. By whole warps: sixteen neighbouring threads have a tile of one token.
 template <class Epilogue>
 TEMPERA_ON_DEVICE inline void add_result(const ProductPlan& plan, const float* scratch,
-                                         const Epilogue& epilogue, unsigned token, unsigned place,
+                                         const Epilogue& epilogue, unsigned token, unsigned index,
                                          bool there) {
   float values[2] = {};
   if (there) {
     // Gate and up of a unit are neighbours.
     const unsigned column =
-        Epilogue::gated ? place / tile_outputs * (2 * tile_outputs) + place % tile_outputs : place;
+        Epilogue::gated ? index / tile_outputs * (2 * tile_outputs) + index % tile_outputs : index;
     const float* const first = scratch + std::size_t{token} * plan.token_sums() + column;
     const std::size_t stride = std::size_t{plan.rows} * plan.token_sums();
     values[0] = sum_of_segments(plan, first, stride);
     if constexpr (Epilogue::gated) values[1] = sum_of_segments(plan, first + tile_outputs, stride);
   }
-  epilogue(plan, token, place, values, there && place < plan.out);
+  epilogue(plan, token, index, values, there && index < plan.out);
 }
 
 /// The second phase of a product whose plan says Adding::next_kernel: a result a thread.
@@ -285,12 +285,12 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
                 }
                 continue;
               }
-              const std::size_t place =
+              const std::size_t index =
                   ((unit * UnitTiles + tile) * Layout::tokens + token) * Layout::sum_pitch + output;
               if (plan.window > 1) {
-                total[(slot + 1) * sum_floats + place] = sum;
+                total[(slot + 1) * sum_floats + index] = sum;
               } else {
-                total[place] = segment == 0 ? sum : total[place] + sum;
+                total[index] = segment == 0 ? sum : total[index] + sum;
               }
             }
           }
@@ -298,13 +298,13 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       }
       if (whole && plan.window > 1) {
         simt::barrier();
-        for (std::size_t place = simt::thread(); place < sum_floats; place += product_threads) {
-          float sum = total[place];
+        for (std::size_t index = simt::thread(); index < sum_floats; index += product_threads) {
+          float sum = total[index];
           for (unsigned segment = window_begin; segment < window_end; ++segment) {
-            const float next = total[(segment - window_begin + 1) * sum_floats + place];
+            const float next = total[(segment - window_begin + 1) * sum_floats + index];
             sum = segment == 0 ? next : sum + next;
           }
-          total[place] = sum;
+          total[index] = sum;
         }
       }
     }
@@ -338,9 +338,9 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       const unsigned tile = element / tile_outputs % tiles;
       const unsigned unit = element / tile_outputs / tiles % job.units;
       const unsigned token = element / tile_outputs / tiles / job.units;
-      const unsigned place = ((job.first_unit + unit) * tiles + tile) * tile_outputs + output;
+      const unsigned index = ((job.first_unit + unit) * tiles + tile) * tile_outputs + output;
       if (!whole) {
-        add_result(plan, operands.scratch, epilogue, first_token + token, place, there);
+        add_result(plan, operands.scratch, epilogue, first_token + token, index, there);
         continue;
       }
       float values[2] = {};
@@ -351,7 +351,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
             total[((unit * UnitTiles + tile + t) * Layout::tokens + token) * Layout::sum_pitch +
                   output];
       }
-      epilogue(plan, first_token + token, place, values, there && place < plan.out);
+      epilogue(plan, first_token + token, index, values, there && index < plan.out);
     }
   }
 }

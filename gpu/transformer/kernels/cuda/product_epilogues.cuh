@@ -8,7 +8,7 @@
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 
 // What becomes of the results of a product. Every thread of a warp calls the epilogue together, for
-// one token and one output each (two sums where it is gated); `there` says whether it has any.
+// one token and one output each (two sums if it is gated); `there` says whether it has any.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -51,13 +51,13 @@ struct GateProduct {
   }
 };
 
-/// The larger, NaN where either is NaN.
+/// The larger, NaN if either is NaN.
 TEMPERA_ON_DEVICE inline float larger_or_nan(float a, float b) {
   return a != a || b != b ? a + b : a > b ? a : b;
 }
 
 /// logits[token, output] = sum, and the largest of every tile of 16 outputs for the lottery:
-/// -infinity where all are, NaN where one is NaN or +infinity.
+/// -infinity if all are, NaN if one is NaN or +infinity.
 struct StoreLogits {
   static constexpr bool gated = false;
   float* logits;       // [rows, out]

@@ -5,7 +5,7 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
-/// Queues the product that the plan describes: one kernel, or two where the plan says
+/// Queues the product that the plan describes: one kernel, or two if the plan says
 /// Adding::next_kernel.
 void launch_product(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                     const StoreProduct& epilogue);

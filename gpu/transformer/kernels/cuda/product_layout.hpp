@@ -27,11 +27,11 @@ constexpr bool normalizes_inputs(std::size_t rows, std::size_t in) {
   return rows <= largest_normed_rows && in % 8 == 0;
 }
 
-/// Where things lie in the shared memory of a block of the product, for 8 · TokenTiles tokens:
+/// Where things are in the shared memory of a block of the product, for 8 · TokenTiles tokens:
 ///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way, two
 ///           fragments' room for a pair of steps that is packed
 ///   inputs  [window, tokens, input_pitch] bfloat16
-///   factors [8] float32, of the rows that are normalised, where there are 8 tokens
+///   factors [8] float32, of the rows that are normalised, if there are 8 tokens
 ///   total   [job units, unit tiles, tokens, sum_pitch] float32: the segments added so far
 ///   slots   [window] times the same: the segments of a window of several, not yet added
 template <unsigned TokenTiles>
@@ -55,7 +55,7 @@ struct ProductLayout {
   TEMPERA_HOST_DEVICE static constexpr std::size_t sum_floats(unsigned tiles) {
     return std::size_t{tiles} * tokens * sum_pitch;
   }
-  /// Of a job of so many tiles; without sums where other blocks add them.
+  /// The shared memory of a job of so many tiles. It holds no sums if other blocks add them.
   static constexpr std::size_t shared_bytes(unsigned stages, unsigned window, unsigned tiles,
                                             bool whole) {
     const std::size_t sums = window == 1 ? 1 : window + 1;

@@ -29,7 +29,7 @@ std::size_t shared_bytes(const ProductPlan& plan) {
   }
 }
 
-/// The deepest ring that is worth its room: 128 KiB in flight a block; 80 KiB where the inputs of
+/// The deepest ring that is worth its room: 128 KiB in flight a block; 80 KiB if the inputs of
 /// 64 tokens need the room.
 unsigned deepest_ring(unsigned token_tiles) { return token_tiles <= 4 ? 8 : 5; }
 
@@ -76,7 +76,7 @@ SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiproc
     const unsigned of_result = gated ? 2 : 1;
     return {std::size_t{blocks} * product_threads * of_result * plan.segments, waits * of_result};
   }
-  // Where a block has several jobs, it may end last for each.
+  // If a block has several jobs, it may end last for each.
   const unsigned jobs = quotient_up(plan.jobs(), plan.blocks);
   const unsigned tokens = std::min(plan.rows, 8 * plan.token_tiles);
   const unsigned sums = tokens * plan.job_units * plan.unit_tiles * tile_outputs;
@@ -87,7 +87,7 @@ SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiproc
 // Nanoseconds by the rates of an H200: of 4.8 TB/s a multiprocessor gets 36 bytes a nanosecond,
 // from the second-level cache about 60, 200 ns after it has asked; a block's first bytes and its
 // last sums cost about 0.7 µs. Blocks that meet at a counter take 1 µs for it, one more kernel
-// 2.5 µs: what lies between two kernels of a graph, its first bytes and its tail.
+// 2.5 µs: what is between two kernels of a graph, its first bytes and its tail.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
   constexpr double memory = 36;
   constexpr double cache = 60;

@@ -40,7 +40,7 @@ struct ProductPlan {
   unsigned parts;          ///< of the segments
   unsigned part_segments;  ///< segments of a part, at most
   unsigned chunks;         ///< of the tokens
-  unsigned window;         ///< segments whose inputs lie in shared memory together
+  unsigned window;         ///< segments whose inputs are in shared memory together
   unsigned blocks;
   unsigned unit_tiles;
   Adding adding;
@@ -50,7 +50,7 @@ struct ProductPlan {
   TEMPERA_HOST_DEVICE unsigned jobs() const { return ranges() * parts * chunks; }
   /// Sums of a segment that a token has in the scratch memory.
   TEMPERA_HOST_DEVICE unsigned token_sums() const { return units * unit_tiles * tile_outputs; }
-  /// Floats of the scratch memory: the sums of every segment, where a result has several parts.
+  /// Floats of the scratch memory: the sums of every segment, if a result has several parts.
   std::size_t scratch_floats() const {
     return adding == Adding::own_block ? 0 : std::size_t{segments} * rows * token_sums();
   }
@@ -66,13 +66,13 @@ struct ProductPlan {
   }
 };
 
-/// The token tiles of 8 that a kernel for this many rows takes, where the device has room for their
+/// The token tiles of 8 that a kernel for this many rows takes, if the device has room for their
 /// inputs: 1, 2, 4 or 8.
 constexpr unsigned token_tiles_for(unsigned rows) {
   return rows <= 8 ? 1 : rows <= 16 ? 2 : rows <= 32 ? 4 : 8;
 }
 
-/// The tiles of 16 outputs that a warp takes together: gate and up, or two neighbours where many
+/// The tiles of 16 outputs that a warp takes together: gate and up, or two neighbours if many
 /// tokens would otherwise read the inputs from shared memory too often.
 constexpr unsigned unit_tiles_for(unsigned token_tiles, bool gated) {
   return gated || token_tiles == 8 ? 2 : 1;
@@ -80,7 +80,7 @@ constexpr unsigned unit_tiles_for(unsigned token_tiles, bool gated) {
 
 /// What the second phase of a plan costs its busiest multiprocessor: the sums that it reads from
 /// the scratch memory, and how often one of its threads waits for such reads, the second-level
-/// cache's latency each time. Zeros where a block adds its own.
+/// cache's latency each time. Zeros if a block adds its own.
 struct SecondPhase {
   std::size_t sums;
   unsigned waits;
@@ -94,7 +94,7 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
 /// The cut of the least predicted_nanoseconds, of those for the largest chunks of tokens and
 /// then the deepest ring that the device has room for.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
-/// @throw BadInput where the device has too little shared memory for any cut
+/// @throw BadInput if the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
                          const ProductDevice& device);
 

@@ -11,7 +11,7 @@
 // record side by side: convolution, norms of queries and keys, strengths, decays. The second walks
 // the tokens of a record: a block has one value head and holds its memory in shared memory from
 // the first row to the last, prompts too, so that it makes no difference where a text was cut. It
-// keeps the state behind each checkpoint and behind the last row.
+// keeps the state after each checkpoint and after the last row.
 //
 // Bytes of a decode step: a head reads its memory once and writes it once, 2 · 4 · key_dim ·
 // value_dim (128 KiB at 128 x 128), all by 16 bytes; besides, 4 · (2 key_dim + 3 value_dim) of
@@ -25,10 +25,10 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 constexpr unsigned convolving_warps = 8;
 constexpr unsigned walking_threads = 128;
-/// Tokens whose vectors a block brings at a time, where a record has several rows.
+/// Tokens whose vectors a block brings at a time, if a record has several rows.
 constexpr unsigned tokens_at_a_time = 4;
 
-/// Where things lie in the shared memory of a block that walks a head:
+/// Where things are in the shared memory of a block that walks a head:
 ///   memory   [key_dim, pitch] float32, the columns side by side
 ///   tokens   [group, token_floats]: query, key, value, gate, strength, decay
 ///   outputs  [2, value_dim]: of this token and of the one before
@@ -87,7 +87,7 @@ TEMPERA_ON_DEVICE inline unsigned record_of_row(const TokenRows& batch, unsigned
 
 /// What the convolution of one row sees: the inputs of a record's state, then those of its rows.
 struct ConvolutionWindow {
-  const float* kept;  // [taps - 1, channels], null where the text begins
+  const float* kept;  // [taps - 1, channels], null if the text begins
   unsigned taps_kept;
   unsigned channels;
   const float* rows;  // of the record's first row on
@@ -104,8 +104,9 @@ TEMPERA_ON_DEVICE inline ConvolutionWindow window_of(const RecurrentShape& shape
                                                      const TokenRows& batch, unsigned record,
                                                      unsigned first, const PagePart& inputs,
                                                      const float* projected) {
-  const StatePlaces places = state_places(batch.recurrent, record, batch.positions[first], inputs);
-  return {places.before, static_cast<unsigned>(shape.taps - 1),
+  const StatePointers pointers =
+      state_pointers(batch.recurrent, record, batch.positions[first], inputs);
+  return {pointers.before, static_cast<unsigned>(shape.taps - 1),
           static_cast<unsigned>(channels_of(shape)), projected + first * shape.row_floats,
           shape.row_floats};
 }
@@ -206,7 +207,7 @@ TEMPERA_ON_DEVICE inline void apply_to_columns(const HeadLayout& layout, const f
   }
 }
 
-/// The latest inputs of the convolution behind every checkpoint and the last row, of this block's
+/// The latest inputs of the convolution after every checkpoint and the last row, of this block's
 /// share of the channels.
 TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const TokenRows& batch,
                                           unsigned record, const PagePart& inputs,
@@ -221,9 +222,9 @@ TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const Tok
     const unsigned left = static_cast<unsigned>(state_tokens) - position % state_tokens;
     const unsigned rows = last - row < left ? last - row : left;
     const ConvolutionWindow window = window_of(shape, batch, record, row, inputs, projected);
-    float* const after = state_places(batch.recurrent, record, position, inputs).after;
+    float* const after = state_pointers(batch.recurrent, record, position, inputs).after;
     for (unsigned channel = begin + simt::thread(); channel < end; channel += walking_threads) {
-      // Where they stand in the same state, each is read before the one that overwrites it.
+      // If they are in the same state, each is read before the one that overwrites it.
       for (unsigned i = 0; i < window.taps_kept; ++i) {
         after[i * channels + channel] = window(rows + i, channel);
       }
@@ -236,7 +237,7 @@ TEMPERA_ON_DEVICE inline void keep_inputs(const RecurrentShape& shape, const Tok
 /// answers. The block keeps the head's memory, and its share of the convolution's inputs.
 /// Grid: (value heads, records). Shared memory: as HeadLayout::of(shape, group).
 /// projected, convolved: as convolve_heads leaves them; answers: [rows, value_heads, value_dim],
-/// bfloat16, heads by answer_place.
+/// bfloat16, heads by answer_index.
 TEMPERA_KERNEL(walking_threads)
 walk_head(const RecurrentShape shape, const RecurrentWeights weights, const TokenRows batch,
           const RecurrentStates states, const float* projected, const float* convolved,
@@ -258,9 +259,10 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
   const std::size_t key_floats = shape.key_heads * key_dim;
   const std::size_t key_begin = head / (shape.value_heads / shape.key_heads) * key_dim;
   const std::size_t memory_begin = std::size_t{head} * key_dim * layout.columns;
-  const std::size_t answer_head = answer_place(shape, head);
+  const std::size_t answer_head = answer_index(shape, head);
 
-  const StatePlaces begin = state_places(records, record, batch.positions[first], states.memories);
+  const StatePointers begin =
+      state_pointers(records, record, batch.positions[first], states.memories);
   const float* const before = (begin.before == nullptr ? begin.after : begin.before) + memory_begin;
   for_each_vector(layout, [&](unsigned in_state, unsigned on_chip) {
     simt::copy_async(memory + on_chip, before + in_state, begin.before != nullptr);
@@ -271,18 +273,18 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
     const unsigned token_floats = layout.token_floats();
     for (unsigned i = simt::thread(); i < count * token_floats; i += walking_threads) {
       const unsigned of = row + i / token_floats;
-      const unsigned place = i % token_floats;
+      const unsigned offset = i % token_floats;
       const float* const vectors = convolved + of * channels;
       const float* const buffer = projected + of * shape.row_floats;
       tokens[i] =
-          place < key_dim       ? vectors[key_begin + place]
-          : place < 2 * key_dim ? vectors[key_floats + key_begin + place - key_dim]
-          : place < 2 * key_dim + value_dim
-              ? vectors[2 * key_floats + head * value_dim + place - 2 * key_dim]
-          : place < token_floats - 2
-              ? buffer[shape.gate_begin + head * value_dim + place - 2 * key_dim - value_dim]
-          : place == token_floats - 2 ? buffer[shape.strength_begin + head]
-                                      : buffer[shape.decay_begin + head];
+          offset < key_dim       ? vectors[key_begin + offset]
+          : offset < 2 * key_dim ? vectors[key_floats + key_begin + offset - key_dim]
+          : offset < 2 * key_dim + value_dim
+              ? vectors[2 * key_floats + head * value_dim + offset - 2 * key_dim]
+          : offset < token_floats - 2
+              ? buffer[shape.gate_begin + head * value_dim + offset - 2 * key_dim - value_dim]
+          : offset == token_floats - 2 ? buffer[shape.strength_begin + head]
+                                       : buffer[shape.decay_begin + head];
     }
     simt::wait_copies<0>();
     simt::barrier();
@@ -303,7 +305,7 @@ walk_head(const RecurrentShape shape, const RecurrentWeights weights, const Toke
       const bool is_last = row + t + 1 == end;
       if (!is_last && position % state_tokens + 1 != state_tokens) continue;
       float* const after =
-          state_places(records, record, position, states.memories).after + memory_begin;
+          state_pointers(records, record, position, states.memories).after + memory_begin;
       for_each_vector(layout, [&](unsigned in_state, unsigned on_chip) {
         *reinterpret_cast<simt::Vector16*>(after + in_state) =
             *reinterpret_cast<const simt::Vector16*>(memory + on_chip);

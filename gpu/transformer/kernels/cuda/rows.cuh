@@ -27,7 +27,8 @@ embed_rows(const std::uint32_t* fragments, const TokenRows batch, unsigned size,
   const unsigned steps = (size + 15) / 16;
   const std::uint32_t* tile = fragments + std::size_t{token / 16} * steps * 128;
   for (unsigned i = simt::thread(); i < size; i += row_threads) {
-    // Lane 4 g + t has the pairs of inputs (2 t, 2 t + 1) and those 8 behind, of outputs g and g
+    // Lane 4 g + t has the pairs of inputs (2 t, 2 t + 1) and those 8 further on, of outputs g and
+    // g
     // + 8.
     const unsigned lane = token % 8 * 4 + i % 8 / 2;
     const unsigned word = token % 16 / 8 + i % 16 / 8 * 2;
@@ -37,7 +38,7 @@ embed_rows(const std::uint32_t* fragments, const TokenRows batch, unsigned size,
   }
 }
 
-/// As embed_rows, of quantised weights.
+/// Does what embed_rows does, with quantised weights.
 TEMPERA_KERNEL(row_threads)
 embed_quantised_rows(const QuantisedWeights embedding, const TokenRows batch, unsigned size,
                      float* states) {
@@ -77,7 +78,8 @@ normalize_rows(const float* states, const float* weight, unsigned size, float ep
   normalize_by_block(states + begin, weight, size, epsilon, normed + begin);
 }
 
-/// As normalize_rows, into the slots of the rows' tokens. target: [page_tokens, size], bfloat16.
+/// Does what normalize_rows does, into the slots of the rows' tokens. target: [page_tokens, size],
+/// bfloat16.
 TEMPERA_KERNEL(row_threads)
 normalize_into_slots(const float* states, const float* weight, const TokenRows batch, unsigned size,
                      float epsilon, const PagePart target) {
@@ -118,7 +120,7 @@ normalize_and_gather_slots(const float* states, const float* weight, const Token
       part_of_page<std::uint16_t>(part, page_of_position(computed, row, position));
   normalize_by_block(states + std::size_t{row} * size, weight, size, epsilon,
                      page + position % page_tokens * size);
-  // A thread gathers the elements that it wrote, where they are the same.
+  // A thread gathers the elements that it wrote, if they are the same.
   const std::uint16_t* const from =
       part_of_page<std::uint16_t>(part, asked.pages[row]) + std::size_t{asked.slots[row]} * size;
   std::uint16_t* const to = gathered + std::size_t{row} * size;

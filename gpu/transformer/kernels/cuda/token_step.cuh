@@ -29,9 +29,9 @@ struct StepCounts {
 /// What a step is told of one slot.
 struct StepInput {
   std::uint32_t token;
-  std::uint32_t is_drawn;  // 1 where the token is the slot's last winner, 0 where it is `token`
+  std::uint32_t is_drawn;  // 1 if the token is the slot's last winner, 0 if it is `token`
   std::uint32_t position;
-  std::uint32_t asked_page;  // where the token lies whose logits are asked for
+  std::uint32_t asked_page;  // where the token is whose logits are asked for
   std::uint32_t asked_slot;
 };
 
@@ -41,7 +41,7 @@ struct StepUpdate {
   const StepInput* inputs;                   // [rows]
   const PagedCache::PageCopy* copies;        // [counts->copies]
   const PagedCache::PageCopy* state_copies;  // [counts->state_copies]
-  const PageEntry* entries;                  // [counts->entries], and those of states behind them
+  const PageEntry* entries;                  // [counts->entries], and those of states after them
 };
 
 /// What the kernels of the model read of a step's rows, in device memory.
@@ -54,8 +54,8 @@ struct StepTables {
   std::uint32_t* page_table;   // [slots, row_pages]
   std::uint32_t* asked_pages;  // [rows]
   std::uint32_t* asked_slots;  // [rows]
-  // Of a model with recurrent states, each row a record of its own.
-  std::uint32_t row_states;    // that a row's table has room for; 0 where there are none
+  // What a model with recurrent states needs; each row is a record of its own.
+  std::uint32_t row_states;    // that a row's table has room for; 0 if there are none
   std::uint32_t* first_row;    // [rows + 1]
   std::uint32_t* first_state;  // [rows]
   std::uint32_t* state_table;  // [slots, row_states]
@@ -140,7 +140,7 @@ class CudaTokenStep final : public TokenStep {
     friend bool operator==(const Room&, const Room&) = default;
   };
   /// Where the arrays of a block of memory begin, in bytes.
-  struct Places {
+  struct MemoryLayout {
     std::size_t end = 0;
     template <class T>
     std::size_t take(std::size_t count) {
@@ -160,14 +160,14 @@ class CudaTokenStep final : public TokenStep {
   RowBatch batch_of(const Shape& shape, std::size_t vocabulary);
 
   template <class T>
-  static T* at(std::byte* memory, std::size_t place) {
-    return reinterpret_cast<T*>(memory + place);
+  static T* at(std::byte* memory, std::size_t offset) {
+    return reinterpret_cast<T*>(memory + offset);
   }
 
   simt::Stream& stream_;
   unsigned multiprocessors_;
   Room room_;
-  bool in_step_ = false;  // where a step has failed, what the device holds is not known
+  bool in_step_ = false;  // if a step has failed, what the device holds is not known
   SlotTables slot_tables_;
   SlotTables slot_states_;                     // of states, in the same slots
   std::vector<std::optional<TokenId>> drawn_;  // [slots], as the device holds them
@@ -214,7 +214,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   slot_states_.forget();
   drawn_.assign(wanted.rows, std::nullopt);
 
-  Places update;
+  MemoryLayout update;
   update.take<StepCounts>(1);
   requests_at_ = update.take<RowRequest>(wanted.rows);
   powers_at_ = update.take<double>(wanted.rungs);
@@ -224,7 +224,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   entries_at_ = update.take<PageEntry>(wanted.rows * (wanted.row_pages + wanted.row_states));
   update_.resize(update.end);
 
-  Places results;
+  MemoryLayout results;
   results.take<std::uint64_t>(wanted.rows);
   log_p_at_ = results.take<double>(wanted.rows);
   status_at_ = results.take<std::uint32_t>(wanted.rows);
@@ -232,7 +232,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   results_.resize(results.end);
 
   const std::size_t chunks = (vocabulary + RowBatch::chunk - 1) / RowBatch::chunk;
-  Places sums;
+  MemoryLayout sums;
   ticket_sums_at_ = sums.take<std::uint64_t>(chunks * wanted.rungs);
   grain_sums_at_ = sums.take<GrainSum>(chunks * wanted.rows);
   largest_at_ = sums.take<float>(wanted.rows);
@@ -315,7 +315,7 @@ inline RowBatch CudaTokenStep::batch_of(const Shape& shape, std::size_t vocabula
 
 inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
   const std::size_t rows = shape.rows;
-  // Seven of them, one element longer in all, and the tables of all slots behind.
+  // Seven of them, one element longer in all, and the tables of all slots after.
   std::uint32_t* const arrays = tables_.data();
   std::uint32_t* const page_table = arrays + 7 * room_.rows + 1;
   const StepTables tables{static_cast<std::uint32_t>(rows),
@@ -365,8 +365,8 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   shape.overlapped = stream_.overlapped;
   if (std::exchange(in_step_, true)) room_ = {};
   make_room(model, shape, requests.powers.size());
-  const std::vector<std::uint32_t> slots = slot_tables_.place(records, shape.rows);
-  slot_states_.place(records, shape.rows);  // the same slots: both have seen the same records
+  const std::vector<std::uint32_t> slots = slot_tables_.assign(records, shape.rows);
+  slot_states_.assign(records, shape.rows);  // the same slots: both have seen the same records
 
   const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
   if (stream_.graphs) {
@@ -381,8 +381,8 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   results_.read_back(stream_, log_z_at_ + requests.powers.size() * sizeof(double));
 
   const std::byte* const results = results_.host();
-  const auto result = [&](std::size_t place, std::size_t index, auto& value) {
-    std::memcpy(&value, results + place + index * sizeof value, sizeof value);
+  const auto result = [&](std::size_t offset, std::size_t index, auto& value) {
+    std::memcpy(&value, results + offset + index * sizeof value, sizeof value);
   };
   std::vector<double> log_z(requests.powers.size());
   for (std::size_t rung = 0; rung < log_z.size(); ++rung) result(log_z_at_, rung, log_z[rung]);

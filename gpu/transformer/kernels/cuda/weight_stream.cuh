@@ -13,7 +13,7 @@ namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 /// The inputs of a product: rows as they are, or rows that it normalises while it stages them; see
 /// normalizes_inputs.
 struct StagedRows {
-  const std::uint16_t* rows = nullptr;  // [rows, in], bfloat16; null where they are normalised
+  const std::uint16_t* rows = nullptr;  // [rows, in], bfloat16; null if they are normalised
   const float* states = nullptr;        // [rows, in]
   const float* weight = nullptr;        // [in]
   float epsilon = 0;
@@ -23,8 +23,8 @@ struct StagedRows {
 struct ProductOperands {
   const simt::Vector16* fragments;  // [tiles, steps, 32]
   StagedRows inputs;
-  float* scratch;           // [segments, rows, units, unit tiles, 16] where parts > 1
-  std::uint32_t* counters;  // [ranges, chunks] where the last block adds
+  float* scratch;           // [segments, rows, units, unit tiles, 16] if parts > 1
+  std::uint32_t* counters;  // [ranges, chunks] if the last block adds
   // In place of fragments, as MatrixView has them.
   const std::byte* quantised = nullptr;
   const std::uint64_t* blocks = nullptr;
@@ -61,7 +61,7 @@ struct FragmentWeights {
   }
 };
 
-/// A job: some neighbouring units of outputs, some segments, a chunk of the tokens. Chunks lie
+/// A job: some neighbouring units of outputs, some segments, a chunk of the tokens. Chunks are
 /// innermost, so that blocks that read the same weights do so at about the same time.
 struct ProductJob {
   unsigned chunk;
@@ -140,7 +140,7 @@ struct WeightCursor {
     }
   }
 
-  /// Asks for the next stage, and for nothing where there is none; one group of copies either way.
+  /// Asks for the next stage, and for nothing if there is none; one group of copies either way.
   TEMPERA_ON_DEVICE void fetch(simt::Vector16* stage) {
     if (!ended()) {
       const unsigned segment = window_begin + work / job.units;
@@ -167,7 +167,7 @@ struct WeightCursor {
     simt::commit_copies();
   }
 
-  /// Gate and up where the product is gated, else neighbours; the last tile twice where they are
+  /// Gate and up if the product is gated, else neighbours; the last tile twice if they are
   /// odd.
   TEMPERA_ON_DEVICE static unsigned tile_of(const ProductPlan& plan, unsigned unit, unsigned tile) {
     if constexpr (Gated) return unit + tile * (plan.tiles / 2);

@@ -133,28 +133,28 @@ struct Attend {
     }
     constexpr std::size_t registers = Pages * block_registers;
     FloatRegister dots[Queries][registers];
-    for_each_place<Queries>([&](auto q) {
-      for_each_place<registers>([&](auto part) { dots[q][part] = broadcast_register(0.0f); });
+    for_each_index<Queries>([&](auto q) {
+      for_each_index<registers>([&](auto part) { dots[q][part] = broadcast_register(0.0f); });
     });
     for (std::size_t d = 0; d < shape.head_dim; ++d) {
       FloatRegister key[registers];
-      for_each_place<registers>([&](auto part) {
+      for_each_index<registers>([&](auto part) {
         key[part] = load_register(page_keys[page + part / block_registers] + d * page_tokens +
                                   part % block_registers * register_lanes);
       });
       if (asks) {
-        for_each_place<Pages>(
+        for_each_index<Pages>(
             [&](auto p) { __builtin_prefetch(page_values[page + p] + d * page_tokens); });
       }
-      for_each_place<Queries>([&](auto q) {
+      for_each_index<Queries>([&](auto q) {
         const FloatRegister element = broadcast_register(queries[q].query[d]);
-        for_each_place<registers>([&](auto part) {
+        for_each_index<registers>([&](auto part) {
           dots[q][part] = fused_multiply_add_register(element, key[part], dots[q][part]);
         });
       });
     }
-    for_each_place<Queries>([&](auto q) {
-      for_each_place<registers>([&](auto part) {
+    for_each_index<Queries>([&](auto q) {
+      for_each_index<registers>([&](auto part) {
         *reinterpret_cast<FloatsInMemory*>(queries[q].scores + page * page_tokens +
                                            part * register_lanes) =
             dots[q][part] * broadcast_register(scale);
@@ -214,7 +214,7 @@ struct Attend {
   /// it is the same.
   static float largest_of(const float* scores) {
     FloatRegister most = load_register(scores);
-    for_each_place<block_registers - 1>([&](auto part) {
+    for_each_index<block_registers - 1>([&](auto part) {
       most = largest_register(load_register(scores + (part + 1) * register_lanes), most);
     });
     alignas(64) float lane[register_lanes];
@@ -270,28 +270,28 @@ struct Attend {
                        const float* head_values, std::size_t begin) const {
     constexpr std::size_t registers = Blocks * block_registers;
     FloatRegister sums[Queries][registers];
-    for_each_place<Queries>([&](auto q) {
+    for_each_index<Queries>([&](auto q) {
       const FloatRegister shrink = broadcast_register(queries[q].shrink[page]);
-      for_each_place<registers>([&](auto part) {
+      for_each_index<registers>([&](auto part) {
         sums[q][part] = load_register(queries[q].sum + begin + part * register_lanes) * shrink;
       });
     });
     for (std::size_t token = 0; token < tokens; ++token) {
       FloatRegister value[registers];
-      for_each_place<registers>([&](auto part) {
+      for_each_index<registers>([&](auto part) {
         value[part] =
             load_register(head_values + token * shape.head_dim + begin + part * register_lanes);
       });
-      for_each_place<Queries>([&](auto q) {
+      for_each_index<Queries>([&](auto q) {
         const FloatRegister weight =
             broadcast_register(queries[q].scores[page * page_tokens + token]);
-        for_each_place<registers>([&](auto part) {
+        for_each_index<registers>([&](auto part) {
           sums[q][part] = fused_multiply_add_register(weight, value[part], sums[q][part]);
         });
       });
     }
-    for_each_place<Queries>([&](auto q) {
-      for_each_place<registers>([&](auto part) {
+    for_each_index<Queries>([&](auto q) {
+      for_each_index<registers>([&](auto part) {
         *reinterpret_cast<FloatsInMemory*>(queries[q].sum + begin + part * register_lanes) =
             sums[q][part];
       });

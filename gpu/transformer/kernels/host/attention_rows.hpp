@@ -19,7 +19,7 @@ struct AttentionTiling {
 
   /// Queries of a row that look at the same head of keys and values.
   std::size_t group_heads() const { return heads / key_value_heads; }
-  /// As many rows as there is room for, but enough items for every core.
+  /// The rows of an item: as many as there is room for, but few enough to give every core an item.
   std::size_t item_rows() const {
     constexpr std::size_t enough_items = 64;
     const std::size_t fitting = group_heads() < most_queries ? most_queries / group_heads() : 1;

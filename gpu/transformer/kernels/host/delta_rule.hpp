@@ -27,7 +27,7 @@ struct ApplyDeltaRule {
     const std::size_t columns = left < state_lanes ? left : state_lanes;
     const RecurrentRows& rows = batch.recurrent;
     for (std::size_t row = rows.first_row[record]; row < rows.first_row[record + 1]; ++row) {
-      const auto [before, after] = state_places(rows, record, batch.positions[row], memories);
+      const auto [before, after] = state_pointers(rows, record, batch.positions[row], memories);
       if (before == nullptr) {
         for (std::size_t i = 0; i < shape.key_dim * state_lanes; ++i) after[begin + i] = 0.0f;
       }

@@ -58,7 +58,7 @@ constexpr std::size_t blocks_side_by_side() {
   return chains * 2 <= 8 ? 2 : 1;
 }
 
-/// As above, for `blocks` blocks of outputs from `output` on.
+/// Does the same for `blocks` blocks of outputs from `output` on.
 template <std::size_t Rows, std::size_t Blocks, class Weights>
 inline void direct_products_of(const float* inputs, std::size_t in, const Weights& weights,
                                std::size_t output, std::size_t blocks, const WeightsAhead& next,
@@ -82,7 +82,7 @@ inline void direct_products_of(const float* inputs, std::size_t in, const Weight
   }
 }
 
-/// The products of the rows and outputs of an item. inputs: [rows of all items, in]; packed: where
+/// The products of the rows and outputs of an item. inputs: [rows of all items, in]; packed: if
 /// an item has more than direct_rows rows.
 template <class Weights, std::size_t Rows = direct_rows<Weights>>
 inline void products_of_item(const ProductItem& item, const Float32Tiling& tiling,

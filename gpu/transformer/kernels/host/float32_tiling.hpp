@@ -34,7 +34,7 @@ struct ProductItem {
   std::size_t blocks() const { return (outputs + lanes - 1) / lanes; }
 };
 
-/// The products of a matrix as items; rows lie innermost, so that neighbours read the same weights.
+/// The products of a matrix as items; rows are innermost, so that neighbours read the same weights.
 struct Float32Tiling {
   std::size_t rows;
   std::size_t in;

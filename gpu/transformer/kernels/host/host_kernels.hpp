@@ -15,8 +15,8 @@ const Kernels& tensor_core_kernels_for();
 template <InstructionSet>
 const Kernels& bfloat16_pairs_kernels_for();
 
-/// As above, chosen at run time.
-/// @throw Bug where why_missing(set) is not empty
+/// The same kernels, chosen at run time.
+/// @throw Bug if why_missing(set) is not empty
 const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic = Arithmetic::float32);
 
 }  // namespace tempera::gpu

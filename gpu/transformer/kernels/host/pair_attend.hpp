@@ -93,7 +93,7 @@ struct PairQueries {
     }
   }
 
-  /// scores[query, s] = query · key_{first + s}; what lies past a row's context nobody reads.
+  /// scores[query, s] = query · key_{first + s}; what is past a row's context nobody reads.
   void score_split(std::size_t first) {
     const std::size_t end = rows.longest();
     const std::size_t used =

@@ -8,7 +8,7 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// The inputs of a product, [rows, in] bfloat16s, as its items take them: where they lie, or
+/// The inputs of a product, [rows, in] bfloat16s, as its items take them: where they are, or
 /// packed.
 struct PairInputs {
   /// Whether they are made floats: an instruction set without one for pairs would make them so for
@@ -33,7 +33,7 @@ struct PairInputs {
   const std::uint16_t* inputs;
   std::size_t rows;
   std::size_t in;
-  std::uint32_t* packed;  // packed_words; null where they need none
+  std::uint32_t* packed;  // packed_words; null if they need none
 
   /// Packs a row, filled up with zeros.
   void pack(std::size_t row) const {
@@ -103,7 +103,7 @@ inline void pair_products_of_item(const ProductItem& item, const Float32Tiling& 
   }
 }
 
-/// As Multiply (multiply.hpp), of pairs of bfloat16 inputs.
+/// Does what Multiply (multiply.hpp) does, with pairs of bfloat16 inputs.
 template <class Weights, class Finish>
 struct PairMultiply {
   Float32Tiling tiling;
@@ -127,7 +127,7 @@ struct PairMultiply {
   }
 };
 
-/// As MultiplyGated, likewise.
+/// Does what MultiplyGated does, with pairs too.
 template <class Weights>
 struct PairMultiplyGated {
   Float32Tiling tiling;

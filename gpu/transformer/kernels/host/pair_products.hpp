@@ -5,11 +5,11 @@
 #include "gpu/transformer/kernels/host/run_products.hpp"
 
 // Sums of pairs of the arithmetic `bfloat16-pairs`: rows of inputs with blocks of 16 results that
-// lie side by side. Matrix products, scores and sums of values are all made of them.
+// are side by side. Matrix products, scores and sums of values are all made of them.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// Whether a tile's two chains go side by side: where registers are few, one waits in memory.
+/// Whether a tile's two chains go side by side: if registers are few, one waits in memory.
 constexpr bool chains_side_by_side = register_lanes == 16;
 /// Rows and blocks of a tile, whose sums stay in registers: two chains and the total of each, 24 of
 /// AVX-512's 32.
@@ -30,7 +30,7 @@ struct WordInputs {
 };
 
 #if defined(__FMA__) && !defined(__AVX512BF16__)
-/// As above, made floats: [rows, 2 stride].
+/// The same inputs, made floats: [rows, 2 stride].
 struct FloatInputs {
   const float* values;
   std::size_t stride;  // in pairs
@@ -69,31 +69,31 @@ template <std::size_t Rows, std::size_t Blocks, class Inputs, class Weights>
 inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::size_t block,
                           std::size_t pairs, float* totals, std::size_t stride) {
   constexpr std::size_t registers = Blocks * block_registers;
-  const auto place_of = [&](auto row, auto part) __attribute__((always_inline)) {
+  const auto sum_at = [&](auto row, auto part) __attribute__((always_inline)) {
     return reinterpret_cast<FloatsInMemory*>(totals + row * stride + part * register_lanes);
   };
   FloatRegister total[Rows][registers];
-  for_each_place<Rows>([&](auto row) {
-    for_each_place<registers>([&](auto part) { total[row][part] = *place_of(row, part); });
+  for_each_index<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) { total[row][part] = *sum_at(row, part); });
   });
   for (std::size_t begin = 0; begin < pairs; begin += segment_pairs) {
     const std::size_t end = begin + segment_pairs < pairs ? begin + segment_pairs : pairs;
     FloatRegister sums[2][Rows][registers];
     const auto clear = [&](auto chain) __attribute__((always_inline)) {
-      for_each_place<Rows>([&](auto row) {
-        for_each_place<registers>(
+      for_each_index<Rows>([&](auto row) {
+        for_each_index<registers>(
             [&](auto part) { sums[chain][row][part] = broadcast_register(0.0f); });
       });
     };
     const auto add = [&](auto chain, std::size_t pair) __attribute__((always_inline)) {
       PairRegister weight[registers];
-      for_each_place<registers>([&](auto part) {
+      for_each_index<registers>([&](auto part) {
         weight[part] = load_pairs(weights(block + part / block_registers, pair) +
                                   part % block_registers * register_lanes);
       });
-      for_each_place<Rows>([&](auto row) {
+      for_each_index<Rows>([&](auto row) {
         const PairRegister input = inputs(row, pair);
-        for_each_place<registers>([&](auto part) {
+        for_each_index<registers>([&](auto part) {
           sums[chain][row][part] = add_pair_register(input, weight[part], sums[chain][row][part]);
         });
       });
@@ -114,15 +114,15 @@ inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::siz
       clear(odd);
       for (std::size_t pair = begin + 1; pair < end; pair += 2) add(odd, pair);
     }
-    for_each_place<Rows>([&](auto row) {
-      for_each_place<registers>([&](auto part) {
+    for_each_index<Rows>([&](auto row) {
+      for_each_index<registers>([&](auto part) {
         total[row][part] = flushed_sum_register(
             total[row][part], flushed_sum_register(sums[0][row][part], sums[1][row][part]));
       });
     });
   }
-  for_each_place<Rows>([&](auto row) {
-    for_each_place<registers>([&](auto part) { *place_of(row, part) = total[row][part]; });
+  for_each_index<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) { *sum_at(row, part) = total[row][part]; });
   });
 }
 
@@ -140,8 +140,8 @@ inline void add_pair_tile_of(std::size_t rows, const Inputs& inputs, const Weigh
   add_pair_tile<Rows, Blocks>(inputs, weights, block, pairs, totals, stride);
 }
 
-/// As add_pair_tile, for any number of rows and blocks, while SubnormalsAreZero: a function of its
-/// own, so that nothing is computed before or after.
+/// Does what add_pair_tile does, for any number of rows and blocks, while SubnormalsAreZero: a
+/// function of its own, so that nothing is computed before or after.
 template <class Inputs, class Weights>
 [[gnu::noipa]] void add_pair_products(std::size_t rows, std::size_t blocks, std::size_t pairs,
                                       const Inputs& inputs, const Weights& weights, float* totals,

@@ -2,7 +2,7 @@
 
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/host/run_products.hpp"
-#include "gpu/transformer/weights/pair_place.hpp"
+#include "gpu/transformer/weights/pair_word.hpp"
 
 // The weights of the arithmetic `bfloat16-pairs`, a run of one block of outputs at a time, and one
 // by one.
@@ -12,7 +12,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Pairs of a run: those of its blocks stay near the core while all rows take them.
 constexpr std::size_t run_pairs = 128;
 
-/// Room for a run of a block, where it has to be made.
+/// Room for a run of a block, if it has to be made.
 struct alignas(64) PairRoom {
   std::uint32_t words[run_pairs * lanes];
 };
@@ -28,7 +28,7 @@ struct PackedPairs {
   }
   /// Those of the outputs from `output` on, which is a multiple of 16.
   PackedPairs from(std::size_t output) const { return {words + output * pairs_of(in), in}; }
-  /// Nothing is asked for: they are read as they lie, which the processor foresees.
+  /// Nothing is asked for: they are read as they are, which the processor foresees.
   WeightsAhead ahead(const ProductItem& /*item*/, const Float32Tiling& /*tiling*/) const {
     return {nullptr, 0};
   }
@@ -82,9 +82,9 @@ struct QuantisedPairs {
               earlier = weight;
               return;
             }
-            std::uint32_t* const place = room.words + (i / pair_inputs - first) * lanes;
+            std::uint32_t* const target = room.words + (i / pair_inputs - first) * lanes;
             for (std::size_t part = 0; part < FloatLanes<lanes>::registers; ++part) {
-              *reinterpret_cast<WordsInMemory*>(place + part * register_lanes) =
+              *reinterpret_cast<WordsInMemory*>(target + part * register_lanes) =
                   pair_of_floats(earlier.parts[part], weight.parts[part]);
             }
           });

@@ -16,7 +16,7 @@ typedef ByteRegister BytesInMemory __attribute__((aligned(1), may_alias));
 /// Registers that hold one weight of each output of a block.
 constexpr std::size_t block_registers = lanes / register_lanes;
 
-/// Where blocks of one type lie.
+/// Where blocks of one type are.
 template <std::size_t Blocks>
 struct BlocksInMemory {
   static constexpr std::size_t registers = Blocks * block_registers;
@@ -30,7 +30,7 @@ struct BlocksInMemory {
     for (std::size_t i = 0; i < Blocks; ++i) result.of_block[i] = of_block[i] + bytes;
     return result;
   }
-  /// Where the elements of a register begin, of `Element`s that lie side by side in each block.
+  /// Where the elements of a register begin, of `Element`s that are side by side in each block.
   template <class Element>
   const std::byte* of_register(std::size_t index) const {
     return of_block[index / block_registers] +
@@ -81,7 +81,7 @@ inline FloatLanes<Blocks * lanes> quants_of_four(const WordLanes<Blocks>& words,
       least + 8, least + 9, least + 10, least + 11, least + 12, least + 13, least + 14, least + 15};
   FloatLanes<Blocks * lanes> result;
   for (std::size_t i = 0; i < result.registers; ++i) {
-    // As _mm512_permutexvar_ps, in which GCC 12 finds something uninitialised.
+    // Does what _mm512_permutexvar_ps does, in which GCC 12 finds something uninitialised.
     result.parts[i] = _mm512_maskz_permutexvar_ps(
         0xFFFF, reinterpret_cast<__m512i>(words.parts[i] >> (4 * index)), of_quant);
   }
@@ -96,7 +96,7 @@ inline FloatLanes<Blocks * lanes> quants_of_four(const WordLanes<Blocks>& words,
 #endif
 }
 
-/// As above, of eight bits with a sign.
+/// Does the same with eight bits with a sign.
 template <std::size_t Blocks>
 inline FloatLanes<Blocks * lanes> signed_quants(const WordLanes<Blocks>& words, unsigned index) {
   FloatLanes<Blocks * lanes> result;

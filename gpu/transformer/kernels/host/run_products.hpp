@@ -13,13 +13,13 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// The products of an item, aligned so that no vector of them lies in two lines of a cache.
+/// The products of an item, aligned so that no vector of them is in two lines of a cache.
 struct alignas(64) ItemProducts {
   float of_row[item_rows][most_item_outputs];
 };
 
 /// The inputs of a product, run by run: [runs, rows, stride], the last run of a row filled up. Rows
-/// lie a line further apart than a run is long, lest those of a tile share the same few places of
+/// are a line further apart than a run is long, lest those of a tile share the same few places of
 /// the first-level cache.
 struct PackedInputs {
   static constexpr std::size_t stride = run_length + 16;
@@ -30,7 +30,7 @@ struct PackedInputs {
   static std::size_t floats(std::size_t rows, std::size_t in) {
     return (in + run_length - 1) / run_length * rows * stride;
   }
-  /// Of a run that begins at an input, from a row on.
+  /// The inputs of a run that begins at `begin`, from a row on.
   const float* run(std::size_t begin, std::size_t row) const {
     return values + (begin / run_length * rows + row) * stride;
   }
@@ -67,30 +67,30 @@ struct FloatRun {
   }
 };
 
-/// As above, of bfloat16s: the first tile makes them floats among its sums and leaves them for the
+/// A run of bfloat16s. The first tile makes them floats among its sums and leaves them for the
 /// others, because a loop of its own would wait for what it reads and writes.
 struct Bfloat16Run {
   const std::uint16_t* stored[tile_blocks];  // [inputs, lanes]
   float* floats[tile_blocks];                // [inputs, lanes]
 
   FloatRegister operator()(std::size_t i, std::size_t part) const {
-    const std::size_t place = i * lanes + part % block_registers * register_lanes;
-    const FloatRegister weight = load_register(stored[part / block_registers] + place);
-    *reinterpret_cast<FloatsInMemory*>(floats[part / block_registers] + place) = weight;
+    const std::size_t offset = i * lanes + part % block_registers * register_lanes;
+    const FloatRegister weight = load_register(stored[part / block_registers] + offset);
+    *reinterpret_cast<FloatsInMemory*>(floats[part / block_registers] + offset) = weight;
     return weight;
   }
 };
 
 /// Inputs that one turn of a tile's loop takes: the loop's own instructions would otherwise have a
-/// tenth of the units that multiply and add. Where registers are few they would spill.
+/// tenth of the units that multiply and add. If registers are few they would spill.
 constexpr int inputs_together = register_lanes == 16 ? 4 : 1;
 
 /// Calls work(0), .. work(Count - 1), each number a constant. In a loop over its places an array is
 /// not always kept in registers.
 template <std::size_t Count, class Work>
-[[gnu::always_inline]] inline void for_each_place(const Work& work) {
-  [&]<std::size_t... Place>(std::index_sequence<Place...>) __attribute__((always_inline)) {
-    (work(std::integral_constant<std::size_t, Place>{}), ...);
+[[gnu::always_inline]] inline void for_each_index(const Work& work) {
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
+    (work(std::integral_constant<std::size_t, Index>{}), ...);
   }
   (std::make_index_sequence<Count>{});
 }
@@ -103,23 +103,23 @@ inline void add_run(const float* inputs, const Run& weights, std::size_t count,
                     const std::byte* ahead, float* totals) {
   constexpr std::size_t registers = Blocks * block_registers;
   FloatRegister run[Rows][registers];
-  for_each_place<Rows>([&](auto row) {
-    for_each_place<registers>([&](auto part) { run[row][part] = broadcast_register(0.0f); });
+  for_each_index<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) { run[row][part] = broadcast_register(0.0f); });
   });
 #pragma GCC unroll inputs_together
   for (std::size_t i = 0; i < count; ++i) {
     __builtin_prefetch(ahead + i * 16, 0, 2);
     FloatRegister weight[registers];
-    for_each_place<registers>([&](auto part) { weight[part] = weights(i, part); });
-    for_each_place<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) { weight[part] = weights(i, part); });
+    for_each_index<Rows>([&](auto row) {
       const FloatRegister input = broadcast_register(inputs[row * PackedInputs::stride + i]);
-      for_each_place<registers>([&](auto part) {
+      for_each_index<registers>([&](auto part) {
         run[row][part] = fused_multiply_add_register(input, weight[part], run[row][part]);
       });
     });
   }
-  for_each_place<Rows>([&](auto row) {
-    for_each_place<registers>([&](auto part) {
+  for_each_index<Rows>([&](auto row) {
+    for_each_index<registers>([&](auto part) {
       float* const total = totals + row * most_item_outputs + part * register_lanes;
       *reinterpret_cast<FloatsInMemory*>(total) = load_register(total) + run[row][part];
     });

@@ -83,7 +83,7 @@ struct QueriesOfGroup {
     return m;
   }
 
-  /// scores[head][s] = scale · Σ_d query[d] key_{first + s}[d]; what lies past the context nobody
+  /// scores[head][s] = scale · Σ_d query[d] key_{first + s}[d]; what is past the context nobody
   /// reads.
   void score_split(std::size_t first) {
     for (std::size_t s = 0; s < positions_of_split(first); s += page_tokens) {

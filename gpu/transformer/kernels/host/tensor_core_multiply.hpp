@@ -83,7 +83,7 @@ struct TileProducts {
   }
 };
 
-/// As Multiply (multiply.hpp), of bfloat16 inputs and in the steps of a tensor core.
+/// Does what Multiply (multiply.hpp) does, with bfloat16 inputs and in the steps of a tensor core.
 template <class Weights, class Finish>
 struct TensorCoreMultiply {
   TensorCoreTiling<Weights::item_rows> tiling;
@@ -104,7 +104,7 @@ struct TensorCoreMultiply {
   }
 };
 
-/// As MultiplyGated, likewise.
+/// Does what MultiplyGated does, in these steps too.
 template <class Weights>
 struct TensorCoreMultiplyGated {
   TensorCoreTiling<Weights::item_rows> tiling;

@@ -69,7 +69,7 @@ struct TensorCoreGatherFromPages {
   }
 };
 
-/// Where the elements of keys and values lie in a page of `tensor-core`.
+/// Where the elements of keys and values are in a page of `tensor-core`.
 struct HeadsInPages {
   static std::size_t key(std::size_t head, std::size_t slot, std::size_t d, std::size_t head_dim) {
     return (head * page_tokens + slot) * head_dim + d;
@@ -81,7 +81,7 @@ struct HeadsInPages {
 };
 
 /// And in one of `bfloat16-pairs`: keys [key_value_heads, head_dim / 2, page_tokens, 2], values
-/// [key_value_heads, page_tokens / 2, head_dim, 2]: what is summed in pairs lies in pairs.
+/// [key_value_heads, page_tokens / 2, head_dim, 2]: what is summed in pairs is stored in pairs.
 struct PairsInPages {
   static std::size_t key(std::size_t head, std::size_t slot, std::size_t d, std::size_t head_dim) {
     return ((head * head_dim / 2 + d / 2) * page_tokens + slot) * 2 + d % 2;

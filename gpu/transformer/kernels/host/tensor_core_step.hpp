@@ -4,14 +4,14 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
 
-// hopper_step for the 16 outputs of a tile side by side. Where no exponent is extreme, float32
+// hopper_step for the 16 outputs of a tile side by side. If no exponent is extreme, float32
 // operations give its bits; every other output goes through hopper_step itself.
 //
 // Why the shortcut is exact. Let E be the largest exponent of a term, as hopper_step takes it, and
 // −100 <= E <= 126.
 // - A product of two bfloat16s has 16 significant bits, so float32 holds it exactly unless it
 // leaves
-//   float32's range. It cannot be too large: below 4 · 2^E <= 2^128. Where it is too small, below
+//   float32's range. It cannot be too large: below 4 · 2^E <= 2^128. If it is too small, below
 //   2^−126, its exact value, the rounded one and whatever its scaling below makes of it all stay
 //   below 2^−126 · 2^(25 − E) < 1, and are cut to 0.
 // - Scaling by 2^(25 − E), a normal float32, is exact, or underflows to something below 1. The
@@ -24,8 +24,8 @@
 //   least 2^−125 and so normal, or beyond float32 and infinite.
 // - A term that is 0 must not take part in E. One whose input is 0 gets an exponent below all. One
 //   whose weight is 0 would pass for 2^−126 · 2^e, e being its input's exponent; a c of 0, for
-//   2^−126. Inputs of 2^26 and more go to hopper_step, so that all these lie below −100 and decide
-//   E only where it is out of range anyway.
+//   2^−126. Inputs of 2^26 and more go to hopper_step, so that all these are below −100 and decide
+//   E only if it is out of range anyway.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -69,7 +69,7 @@ inline void step_of_lane(const std::uint32_t* step, const std::uint16_t* inputs,
   sum = hopper_step(weights, inputs, sum);
 }
 
-/// As above for every lane whose bit is set.
+/// Does the same for every lane whose bit is set.
 template <class Order>
 inline void step_of_lanes(const std::uint32_t* step, const std::uint16_t* inputs,
                           std::uint32_t which, TileSums& sums) {
@@ -276,7 +276,8 @@ inline __m128 cut_and_scale(__m128i left, __m128i right, __m128i exponent) {
   return _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_and_pd(sum, kept_bits), _mm256_castsi256_pd(field)));
 }
 
-/// As add_step, for the lanes of one half; gives those that are extreme and keep what they held.
+/// Does what add_step does, for the lanes of one half; gives those that are extreme and keep what
+/// they held.
 inline std::uint32_t add_half_step(const TileStep& tile, std::size_t half, const RowStep& row,
                                    __m256& c) {
   __m256i both = _mm256_set1_epi16(exponent_of_zero);

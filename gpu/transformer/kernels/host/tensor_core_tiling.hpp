@@ -20,7 +20,7 @@ struct TensorCoreItem {
   std::size_t outputs;
 };
 
-/// An item is a block of outputs of up to `ItemRows` rows; rows lie innermost, so that neighbouring
+/// An item is a block of outputs of up to `ItemRows` rows; rows are innermost, so that neighbouring
 /// items read the same weights.
 template <std::size_t ItemRows>
 struct TensorCoreTiling {

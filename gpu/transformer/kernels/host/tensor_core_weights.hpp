@@ -11,7 +11,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Steps whose chain begins at 0: segments of 512 inputs.
 constexpr std::size_t segment_steps = 32;
 
-/// Room for a segment of a tile, where it has to be made.
+/// Room for a segment of a tile, if it has to be made.
 struct alignas(64) SegmentRoom {
   std::uint32_t words[segment_steps * fragment_words];
 };
@@ -26,7 +26,7 @@ struct FragmentTiles {
   std::size_t in;
 
   float operator()(std::size_t output, std::size_t input) const {
-    return from_bfloat16(weight_at(fragments, fragment_place(in, output, input)));
+    return from_bfloat16(weight_at(fragments, fragment_offset(in, output, input)));
   }
   /// Those of the outputs from `output` on, which is a multiple of 16.
   FragmentTiles from(std::size_t output) const { return {first_step(output), in}; }
@@ -67,9 +67,9 @@ struct QuantisedTiles {
         std::uint32_t* const words = room.words + (i - first) / 2 * tile_outputs;
         for (std::size_t part = 0; part < FloatLanes<lanes>::registers; ++part) {
           const BitsRegister rounded = rounded_to_bfloat16(weight.parts[part]);
-          auto* const place = reinterpret_cast<WordsInMemory*>(words + part * register_lanes);
-          // The earlier input of a pair comes first and lies in the lower half.
-          *place = i % 2 == 0 ? rounded >> 16 : *place | (rounded & 0xFFFF0000U);
+          auto* const target = reinterpret_cast<WordsInMemory*>(words + part * register_lanes);
+          // The earlier input of a pair comes first and is in the lower half.
+          *target = i % 2 == 0 ? rounded >> 16 : *target | (rounded & 0xFFFF0000U);
         }
       });
     });

@@ -60,7 +60,7 @@ struct Attend {
     for (std::size_t d = 0; d < shape.head_dim; ++d) sum[d] *= factor;
   }
 
-  /// scale · Σ_d query[d] key[d], the key's elements lying page_tokens apart.
+  /// scale · Σ_d query[d] key[d], the key's elements being page_tokens apart.
   TEMPERA_HOST_DEVICE float score(const float* query, const float* key) const {
     float dot = 0.0f;
     for (std::size_t d = 0; d < shape.head_dim; ++d) {

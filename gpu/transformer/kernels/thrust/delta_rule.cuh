@@ -28,7 +28,7 @@ struct ApplyDeltaRule {
     const std::size_t key_floats = shape.key_heads * shape.key_dim;
     const RecurrentRows& rows = batch.recurrent;
     for (std::size_t row = rows.first_row[record]; row < rows.first_row[record + 1]; ++row) {
-      const auto [before, after] = state_places(rows, record, batch.positions[row], memories);
+      const auto [before, after] = state_pointers(rows, record, batch.positions[row], memories);
       float* buffer = projected + row * shape.row_floats;
       const float* query = buffer + key_head * shape.key_dim;
       const float* key = query + key_floats;

@@ -48,7 +48,7 @@ struct Add {
   }
 };
 
-/// An item is one output of a tile of rows; the tiles lie innermost, so that neighbouring items
+/// An item is one output of a tile of rows; the tiles are innermost, so that neighbouring items
 /// read the same weights.
 struct Tiling {
   std::size_t rows;

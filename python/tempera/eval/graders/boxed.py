@@ -26,8 +26,8 @@ def last_boxed(text: str) -> str | None:
             continue
         start = found.end() + rest.index("{") + 1
         depth = 1
-        for place in range(start, len(text)):
-            depth += {"{": 1, "}": -1}.get(text[place], 0)
+        for index in range(start, len(text)):
+            depth += {"{": 1, "}": -1}.get(text[index], 0)
             if depth == 0:
-                return text[start:place].strip()
+                return text[start:index].strip()
     return None

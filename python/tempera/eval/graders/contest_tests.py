@@ -32,7 +32,7 @@ from typing import *
 sys.setrecursionlimit(50000)
 """
 
-# Reads one argument a line, calls the function, and writes its result where the program itself cannot print.
+# Reads one argument a line, calls the function, and writes its result if the program itself cannot print.
 _DRIVER = """
 def _tempera_call(name):
     import json, os, sys

@@ -53,17 +53,17 @@ def accuracy(settings: Settings, model: str, column: str, matched: bool) -> tupl
     if settings.sampler not in PAPER_ROWS:
         return None
     row = PAPER_ROWS[settings.sampler]
-    places = [("tab:main-results-extended", row, column), ("tab:qwen35-9b", row, column)]
+    cells = [("tab:main-results-extended", row, column), ("tab:qwen35-9b", row, column)]
     if settings.schedule == "deo":
-        places = [("tab:deo-adj", "DEO", column)]
+        cells = [("tab:deo-adj", "DEO", column)]
     elif settings.sampler == "fixed-horizon":
-        places = [("tab:compute-matched-single-chain", row, column)] if matched else []
+        cells = [("tab:compute-matched-single-chain", row, column)] if matched else []
         if not matched and column == "MATH500":
-            places = [("tab:cold-replica-results", "Fixed-horizon, K = 1", "Accuracy")]
+            cells = [("tab:cold-replica-results", "Fixed-horizon, K = 1", "Accuracy")]
     elif settings.sampler in ("uncoupled-ladder", "uncoupled-ladder-by-likelihood", "best-of-n"):
-        places = [("tab:compute-matched-app", row, f"{column} Pass@1")]
-    for table, name, place in places:
-        value = _cell(table, model, name, place)
+        cells = [("tab:compute-matched-app", row, f"{column} Pass@1")]
+    for table, name, cell_column in cells:
+        value = _cell(table, model, name, cell_column)
         if value is not None:
             return value, table
     return None
@@ -90,8 +90,8 @@ def swap_acceptance(model: str, column: str) -> str | None:
 
 def hyperparameters(model: str, column: str) -> dict[str, Any] | None:
     """The paper's T, B, N_m and powers for a task; None if it gives none for the model."""
-    places = {"Qwen3.5-9B": ("tab:ppt-hyperparams-qwen35-9b", "Qwen3.5-9B")}
-    table, group = places.get(model, ("tab:ppt-hyperparams-qwen3-4b", "Qwen3"))
+    groups = {"Qwen3.5-9B": ("tab:ppt-hyperparams-qwen35-9b", "Qwen3.5-9B")}
+    table, group = groups.get(model, ("tab:ppt-hyperparams-qwen3-4b", "Qwen3"))
     if model not in ("Qwen3.5-9B", "Qwen3-4B", "Qwen3-8B"):
         return None
     values = {name: _cell(table, group, column, name) for name in _tables()[table]["columns"]}

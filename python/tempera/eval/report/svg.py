@@ -98,8 +98,8 @@ def distributions(series: Sequence[tuple[str, Sequence[float]]], x_title: str) -
     for number, (name, of_series) in enumerate(series):
         ordered = sorted(of_series)
         path = f"M{plot.at_x(plot.x[0]):.1f} {plot.at_y(0):.1f}"
-        for place, value in enumerate(ordered, 1):
-            path += f"H{plot.at_x(value):.1f}V{plot.at_y(place / len(ordered)):.1f}"
+        for rank, value in enumerate(ordered, 1):
+            path += f"H{plot.at_x(value):.1f}V{plot.at_y(rank / len(ordered)):.1f}"
         path += f"H{plot.at_x(plot.x[1]):.1f}"
         plot.parts.append(
             f'<path d="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"{_dashes(number)}>'

@@ -31,7 +31,7 @@ def _mean(values: list[float]) -> str:
 
 
 def name_of(result: SamplerResult) -> str:
-    """The sampler's label; where that is its name, with its number of rounds or particles."""
+    """The sampler's label; if that is its name, with its number of rounds or particles."""
     settings = result.settings
     if settings.label != settings.sampler:
         return settings.label

@@ -43,10 +43,10 @@ def read_gpqa(paths: list[Path], _subset: str = "") -> Task:
             raise BadInput(f"{path}, line 1", f'the column "{name}" is missing', "give gpqa_diamond.csv as published")
     problems = []
     for row in reader:
-        place = f"{path}, line {reader.line_num}"
+        where = f"{path}, line {reader.line_num}"
         for name in ("Question", "Record ID", *_OPTIONS):
             if not (row[name] or "").strip():
-                raise BadInput(place, f'the column "{name}" is empty')
+                raise BadInput(where, f'the column "{name}" is empty')
         identity = row["Record ID"].strip()
         order = shuffled_positions(identity)
         options = [row[_OPTIONS[position]].strip() for position in order]

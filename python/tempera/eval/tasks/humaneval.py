@@ -15,17 +15,17 @@ def read_humaneval(paths: list[Path], _subset: str = "") -> Task:
     """The 164 problems of HumanEval.jsonl(.gz), with the fields that its authors gave it."""
     path = one_file(paths, "HumanEval")
     problems = []
-    for place, record in read_records(path):
-        prompt = text_field(place, record, "prompt")
-        entry_point = text_field(place, record, "entry_point")
+    for where, record in read_records(path):
+        prompt = text_field(where, record, "prompt")
+        entry_point = text_field(where, record, "entry_point")
         if f"def {entry_point}(" not in prompt:
-            raise BadInput(place, f'the field "prompt" does not define "{entry_point}"')
+            raise BadInput(where, f'the field "prompt" does not define "{entry_point}"')
         problems.append(
             Problem(
-                text_field(place, record, "task_id"),
+                text_field(where, record, "task_id"),
                 {"problem": prompt},
-                text_field(place, record, "canonical_solution"),
-                {"prompt": prompt, "entry_point": entry_point, "test": text_field(place, record, "test")},
+                text_field(where, record, "canonical_solution"),
+                {"prompt": prompt, "entry_point": entry_point, "test": text_field(where, record, "test")},
             )
         )
     expect_count([path], problems, 164, "HumanEval")

@@ -33,13 +33,13 @@ class _TextUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError("it holds a persistent identity")
 
 
-def private_tests(packed: str, place: str) -> Any:
+def private_tests(packed: str, where: str) -> Any:
     """The private tests of a problem: base64 of zlib of a pickled JSON text, or that JSON itself.
 
     >>> private_tests('[{"input": "1", "output": "2", "testtype": "stdin"}]', "here")[0]["output"]
     '2'
     """
-    field = f'{place}, field "private_test_cases"'
+    field = f'{where}, field "private_test_cases"'
     if packed.lstrip().startswith("["):
         return parse_json(packed, field)
     try:
@@ -57,42 +57,42 @@ def private_tests(packed: str, place: str) -> Any:
     return parse_json(text, field)
 
 
-def _tests(place: str, record: dict[str, Any], all_tests: Any) -> list[dict[str, str]]:
+def _tests(where: str, record: dict[str, Any], all_tests: Any) -> list[dict[str, str]]:
     tests = []
     if not isinstance(all_tests, list) or not all_tests:
-        raise BadInput(place, "there are no tests")
+        raise BadInput(where, "there are no tests")
     for test in all_tests:
         if not isinstance(test, dict) or test.get("testtype") not in ("stdin", "functional"):
-            raise BadInput(place, 'a test has no "testtype" of "stdin" or "functional"')
-        tests.append({name: text_field(place, test, name) for name in ("input", "output", "testtype")})
+            raise BadInput(where, 'a test has no "testtype" of "stdin" or "functional"')
+        tests.append({name: text_field(where, test, name) for name in ("input", "output", "testtype")})
     kinds = {test["testtype"] for test in tests}
     if len(kinds) > 1:
-        raise BadInput(place, "tests of both kinds, stdin and functional")
+        raise BadInput(where, "tests of both kinds, stdin and functional")
     return tests
 
 
-def _read_problem(place: str, record: dict[str, Any]) -> tuple[Problem, datetime.date]:
-    public = parse_json(text_field(place, record, "public_test_cases"), f'{place}, field "public_test_cases"')
-    private = private_tests(text_field(place, record, "private_test_cases"), place)
+def _read_problem(where: str, record: dict[str, Any]) -> tuple[Problem, datetime.date]:
+    public = parse_json(text_field(where, record, "public_test_cases"), f'{where}, field "public_test_cases"')
+    private = private_tests(text_field(where, record, "private_test_cases"), where)
     if not isinstance(public, list) or not isinstance(private, list):
-        raise BadInput(place, "its tests are no list")
-    tests = _tests(place, record, public + private)
+        raise BadInput(where, "its tests are no list")
+    tests = _tests(where, record, public + private)
     function = ""
     if tests[0]["testtype"] == "functional":
-        metadata = parse_json(text_field(place, record, "metadata"), f'{place}, field "metadata"')
+        metadata = parse_json(text_field(where, record, "metadata"), f'{where}, field "metadata"')
         if not isinstance(metadata, dict):
-            raise BadInput(place, 'the field "metadata" is no JSON object')
-        function = text_field(f'{place}, field "metadata"', metadata, "func_name")
-    written = text_field(place, record, "contest_date")
+            raise BadInput(where, 'the field "metadata" is no JSON object')
+        function = text_field(f'{where}, field "metadata"', metadata, "func_name")
+    written = text_field(where, record, "contest_date")
     try:
         day = datetime.date.fromisoformat(written[:10])
     except ValueError:
-        raise BadInput(place, f'the field "contest_date" is no date: {json.dumps(written)}') from None
-    starter = text_field(place, record, "starter_code")
+        raise BadInput(where, f'the field "contest_date" is no date: {json.dumps(written)}') from None
+    starter = text_field(where, record, "starter_code")
     problem = Problem(
-        text_field(place, record, "question_id"),
+        text_field(where, record, "question_id"),
         {
-            "problem": text_field(place, record, "question_content"),
+            "problem": text_field(where, record, "question_content"),
             "starter": f"Begin with this code:\n```python\n{starter}\n```" if starter
             else "Read the input from standard input and print the output.",
         },
@@ -125,8 +125,8 @@ def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
         )
     problems = []
     for path in paths:
-        for place, record in read_records(path):
-            problem, day = _read_problem(place, record)
+        for where, record in read_records(path):
+            problem, day = _read_problem(where, record)
             if first <= day < last:
                 problems.append(problem)
     where = " ".join(str(path) for path in paths)

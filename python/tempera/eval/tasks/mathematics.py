@@ -17,14 +17,14 @@ def read_math500(paths: list[Path], _subset: str = "") -> Task:
     """The 500 problems, as {"prompt", "answer", "id"} or {"problem", "answer", "unique_id"} a record."""
     path = one_file(paths, "MATH500")
     problems = []
-    for place, record in read_records(path):
+    for where, record in read_records(path):
         question = "prompt" if "prompt" in record else "problem"
         name = "unique_id" if "unique_id" in record else "id"
         problems.append(
             Problem(
-                text_field(place, record, name),
-                {"problem": text_field(place, record, question)},
-                text_field(place, record, "answer"),
+                text_field(where, record, name),
+                {"problem": text_field(where, record, question)},
+                text_field(where, record, "answer"),
             )
         )
     expect_count([path], problems, 500, "MATH500")
@@ -36,15 +36,15 @@ def read_gsm8k(paths: list[Path], _subset: str = "") -> Task:
     """The 1,319 test problems, {"question", "answer"} a line; the answer ends in `#### NUMBER`."""
     path = one_file(paths, "GSM8K")
     problems = []
-    for number, (place, record) in enumerate(read_records(path), 1):
-        solution = text_field(place, record, "answer")
+    for number, (where, record) in enumerate(read_records(path), 1):
+        solution = text_field(where, record, "answer")
         gold = re.search(r"#### *(\S[^\n]*)\s*$", solution)
         if gold is None or number_of(gold.group(1)) is None:
-            raise BadInput(place, 'the field "answer" does not end in "#### NUMBER"')
+            raise BadInput(where, 'the field "answer" does not end in "#### NUMBER"')
         problems.append(
             Problem(
                 f"gsm8k-{number}",
-                {"problem": text_field(place, record, "question")},
+                {"problem": text_field(where, record, "question")},
                 gold.group(1).strip(),
                 {"solution": solution},
             )
@@ -55,13 +55,13 @@ def read_gsm8k(paths: list[Path], _subset: str = "") -> Task:
 
 def _read_aime_year(path: Path, year: str) -> list[Problem]:
     problems = []
-    for number, (place, record) in enumerate(read_records(path), 1):
+    for number, (where, record) in enumerate(read_records(path), 1):
         question = "question" if "question" in record else "problem"
-        gold = text_or_number_field(place, record, "answer")
+        gold = text_or_number_field(where, record, "answer")
         if not re.fullmatch(r"[0-9]{1,3}", gold):
-            raise BadInput(place, 'the field "answer" is no integer from 0 to 999')
+            raise BadInput(where, 'the field "answer" is no integer from 0 to 999')
         problems.append(
-            Problem(f"aime{year}-{number}", {"problem": text_field(place, record, question)}, gold)
+            Problem(f"aime{year}-{number}", {"problem": text_field(where, record, question)}, gold)
         )
     expect_count([path], problems, 30, f"AIME {year}")
     return problems

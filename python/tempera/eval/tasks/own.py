@@ -40,16 +40,16 @@ def read_own(paths: list[Path], grader: str = "exact") -> Task:
     """{"prompt", "answer"} a line, with an "id" if there is one, and no other field."""
     path = one_file(paths, "a task of one's own")
     problems = []
-    for number, (place, record) in enumerate(read_records(path), 1):
+    for number, (where, record) in enumerate(read_records(path), 1):
         for name in record:
             if name not in ("id", "prompt", "answer"):
-                raise BadInput(place, f'the field "{name}" has no meaning here', 'give "prompt", "answer" and, if you like, "id"')
-        identity = text_field(place, record, "id") if "id" in record else f"{path.stem}-{number}"
+                raise BadInput(where, f'the field "{name}" has no meaning here', 'give "prompt", "answer" and, if you like, "id"')
+        identity = text_field(where, record, "id") if "id" in record else f"{path.stem}-{number}"
         problems.append(
             Problem(
                 identity,
-                {"problem": text_field(place, record, "prompt")},
-                text_or_number_field(place, record, "answer"),
+                {"problem": text_field(where, record, "prompt")},
+                text_or_number_field(where, record, "answer"),
             )
         )
     if not problems:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Pseudo-random rows, one in sixteen tokens forbidden; the largest logit lies in another chunk of
+/// Pseudo-random rows, one in sixteen tokens forbidden; the largest logit is in another chunk of
 /// each row, and the later chunks are the likelier ones.
 std::vector<float> row_of(std::size_t number, std::size_t vocabulary) {
   std::vector<float> row;
@@ -42,7 +42,7 @@ class Tickets {
   std::map<std::pair<std::size_t, double>, std::vector<std::uint64_t>> known_;
 };
 
-naive::Place place_of(const Draw& draw) {
+naive::Address address_of(const Draw& draw) {
   return {draw.seed,
           draw.address.prompt_index,
           draw.address.sample_index,
@@ -85,7 +85,7 @@ TEST_CASE("600 rows of three chunks are drawn and scored as integers of any leng
     CAPTURE(i);
     const std::size_t number = i % different;
     const auto& own = tickets.of(rows[number], number, draws[i].powers[draws[i].rung]);
-    REQUIRE(drawn[i].id == naive::winner(own, naive::word_at(place_of(draws[i].draw))));
+    REQUIRE(drawn[i].id == naive::winner(own, naive::word_at(address_of(draws[i].draw))));
     ++chunks[drawn[i].id / 2048];
     if (i >= 4 * different) continue;  // the scores of each row and ladder are the same again
     const std::vector<double> powers(draws[i].powers.begin(), draws[i].powers.end());
@@ -108,7 +108,7 @@ TEST_CASE("a row whose tickets fill 2^62 is drawn by its word's first bits", "[l
     const RowDraw one{powers, 1, draw};
     const ScoredToken token = rows->draw(memory, vocabulary, std::span(&one, 1), lottery).front();
     CHECK(token.id ==
-          naive::Integer(naive::word_at(place_of(draw)) >> (128 - 18)).convert_to<std::size_t>());
+          naive::Integer(naive::word_at(address_of(draw)) >> (128 - 18)).convert_to<std::size_t>());
     // log p0 = −18 log 2 to the error of one logarithm, and ζ_2 = 2 log p0 − log g = log p0.
     CHECK(std::abs(token.log_p + 18 * std::log(2.0)) < 0x1p-48);
     CHECK(std::abs(token.log_z[1] + 18 * std::log(2.0)) < 0x1p-47);

@@ -1,5 +1,5 @@
 // What Hugging Face transformers computed for a case of tests/fixtures/architectures/, and how far
-// other evaluations may lie from it.
+// other evaluations may be from it.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ struct ExpectedLogits {
   /// How many positions are compared: every one of the text.
   std::size_t positions() const { return tokens.size(); }
 
-  /// How far two float32 evaluations of the same model may lie apart.
+  /// How far two float32 evaluations of the same model may be apart.
   ///
   /// As for the golden fixtures of Qwen3 (qwen3_golden.cpp): u = 2^-24; a sum of n terms errs by
   /// n·u of the product of its vectors' norms, n being the longest here, attention's sum over the

@@ -38,7 +38,7 @@ LogitsByPosition rows_of(Transformer& transformer, const std::vector<TokenId>& t
   return rows;
 }
 
-/// Of every bit of a model's logits.
+/// The hash of every bit of a model's logits.
 std::uint64_t hash_of(const std::vector<float>& logits) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const float logit : logits) {

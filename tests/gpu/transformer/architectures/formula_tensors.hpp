@@ -94,7 +94,7 @@ inline void write_safetensors(const std::filesystem::path& folder,
       << safetensors_bytes(header.dump(), data);
 }
 
-/// Adds a tensor behind those that are there; `shape` is outermost extent first.
+/// Adds a tensor after those that are there; `shape` is outermost extent first.
 inline void add_gguf_tensor(GgufBytes& file, const std::string& name,
                             const std::vector<std::uint64_t>& shape, std::uint32_t type,
                             const std::string& bytes) {

@@ -47,7 +47,7 @@ struct Continuation {
   std::vector<TokenId> added;
 };
 
-/// Records that go on with the text's own tokens, behind a page's end, inside one and just before
+/// Records that go on with the text's own tokens, after a page's end, inside one and just before
 /// the text's end, as decode steps and as prompts; and records that go on with others. Two have
 /// nothing to compute but the head.
 inline std::vector<Continuation> continuations_of(std::span<const TokenId> text) {

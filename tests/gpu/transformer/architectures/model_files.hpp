@@ -33,7 +33,7 @@ void write_fixture_folder(const std::filesystem::path& folder, const std::string
 }
 
 /// A type of weights in GGUF, and the exponent that the float16s of its blocks get here: weights
-/// then lie around 1/16, so that 256 of them times inputs of size 1 give results of size 1. Larger
+/// then be around 1/16, so that 256 of them times inputs of size 1 give results of size 1. Larger
 /// ones would drive every softmax and every gate to its end, where a wrong bit is lost.
 struct WeightType {
   const char* dtype;
@@ -126,7 +126,7 @@ inline GgufPair llama_gguf(const TypeOf& type_of) {
 }
 
 /// Its recurrent layer has four value heads of 64, two to a key head: a block of 256 inputs of
-/// out_proj holds all four, one of 32 lies within one.
+/// out_proj holds all four, one of 32 is within one.
 inline GgufPair qwen35_gguf(const TypeOf& type_of) {
   Qwen3_5Config config;
   set_sizes(config);

@@ -19,11 +19,11 @@ struct ParityRow {
   Arithmetic arithmetic = Arithmetic::float32;
   double distance = 0.0;
   double tolerance = 0.0;
-  /// Of the planted defect that lies nearest; infinite where none was planted.
+  /// The distance of the nearest planted defect; infinite if none was planted.
   double nearest_defect = std::numeric_limits<double>::infinity();
 };
 
-/// Writes the row behind those in the file that TEMPERA_PARITY_TABLE names, if it names one.
+/// Writes the row after those in the file that TEMPERA_PARITY_TABLE names, if it names one.
 inline void write_parity(const ParityRow& row, const ExpectedLogits& expected) {
   const char* file = std::getenv("TEMPERA_PARITY_TABLE");
   if (file == nullptr) return;

@@ -35,7 +35,7 @@ class PlainPairs final : public PlainTensorCore {
     return to_bfloat16(first) | static_cast<std::uint32_t>(to_bfloat16(second)) << 16;
   }
 
-  /// Of numbers that are bfloat16s, unless a defect says otherwise.
+  /// The numbers are bfloat16s, unless a defect says otherwise.
   float dot(const Vector& a, const Vector& b) const {
     const std::size_t segment = pair_defect_ == PairDefect::segments_of_64    ? 64
                                 : pair_defect_ == PairDefect::segments_joined ? a.size() + 2

@@ -1,5 +1,5 @@
 // The forward pass against the same written plainly in double, where its constants can be seen: an
-// epsilon as large as what it is added to, positions behind the 256th, a configuration that does
+// epsilon as large as what it is added to, positions after the 256th, a configuration that does
 // not speak of the head. The golden fixtures are too short and too close to the defaults for these.
 #include <cmath>
 #include <functional>
@@ -21,7 +21,7 @@ std::vector<TokenId> text_of(std::size_t length) {
   return tokens;
 }
 
-/// The farthest that a logit after any of `from`, …, `length` tokens lies from the plain one, in
+/// The farthest that a logit after any of `from`, …, `length` tokens is from the plain one, in
 /// units of the rounding that is allowed.
 ///
 /// As at the golden fixtures: u = 2^-24; a dot product of n terms errs by n·u of the product of its
@@ -66,7 +66,7 @@ TEST_CASE("each norm adds its epsilon to the mean square") {
   CHECK(distance(without_change, 24, large) > 100.0);
 }
 
-TEST_CASE("positions are rotated by their own angle behind the 256th too") {
+TEST_CASE("positions are rotated by their own angle after the 256th too") {
   const Edit longer = [](nlohmann::json& config) {
     config["max_position_embeddings"] = 512;
     config["rope_parameters"]["rope_theta"] = 20.0;

@@ -22,7 +22,7 @@ Qwen3_5Config config_of(const std::filesystem::path& folder) {
   return Qwen3_5::configuration(JsonObject(document, "config.json"));
 }
 
-/// As a GGUF file has it.
+/// The epsilon that a GGUF file has.
 Qwen3_5Config with_float32_epsilon(Qwen3_5Config config) {
   config.rms_norm_eps = static_cast<double>(static_cast<float>(config.rms_norm_eps));
   return config;

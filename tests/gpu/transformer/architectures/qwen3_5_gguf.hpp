@@ -1,4 +1,4 @@
-// A Qwen3.5 model as a GGUF file, written once more in C++ so that a test can make it lie. That the
+// A Qwen3.5 model as a GGUF file, written once more in C++ so that a test can falsify it. That the
 // converter writes such files, tests/fixtures/gguf/qwen3_5 says.
 #pragma once
 
@@ -72,7 +72,7 @@ inline FormulaTensors::Made converted(const std::string& name, FormulaTensors::M
     for (float& w : made.values) w += undone.norm;
   }
   if (is("A_log") && !undone.rate) {
-    // As the model computes it, so that the file's rates are its own.
+    // This is how the model computes it, so that the file's rates are its own.
     for (float& a : made.values) a = -static_cast<float>(exponential(static_cast<double>(a)));
   }
   return made;

@@ -39,7 +39,7 @@ struct Golden {
     std::memcpy(logits.data(), bytes.data(), bytes.size());
   }
 
-  /// How far two float32 evaluations of the same model may lie apart.
+  /// How far two float32 evaluations of the same model may be apart.
   ///
   /// u = 2^-24 is float32's unit roundoff. A dot product of n terms errs by at most n·u times the
   /// product of the norms of its two vectors, and n <= 64 throughout these models (the longest: the
@@ -55,7 +55,7 @@ struct Golden {
     return 2.0 * steps * 64.0 * 0x1p-24 * scale;
   }
 
-  /// How far the logits of the tensor-core arithmetic may lie from these in root mean square.
+  /// How far the logits of the tensor-core arithmetic may be from these in root mean square.
   ///
   /// u = 2^-8 is bfloat16's unit roundoff: a value is rounded by a relative error that spreads
   /// evenly over at most [-u, u], so by u / sqrt(3) in root mean square. A dot product has two

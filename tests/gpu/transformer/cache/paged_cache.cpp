@@ -97,7 +97,7 @@ TEST_CASE("the pool grows without losing what its pages hold", "[cache]") {
   CHECK(pool.take() == first);
 }
 
-TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is behind it",
+TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is after it",
           "[cache][recurrent]") {
   const auto pool = std::make_shared<PagePool>(small);
   const auto states = std::make_shared<PagePool>(std::size_t{8}, std::size_t{1});
@@ -117,7 +117,7 @@ TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is
   CHECK(cache.states().size() == 3);
   CHECK(used(*states) == 3);
   CHECK(cache.to_replay().empty());
-  // Of fewer tokens: pages and states up to the checkpoint, and the tokens behind it.
+  // A fork of fewer tokens shares pages and states up to the checkpoint, and the tokens after it.
   const auto fork = cache.fork(140);
   auto& shorter = dynamic_cast<PagedCache&>(*fork);
   CHECK(shorter.length() == 140);
@@ -142,7 +142,8 @@ TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is
   CHECK(third.to_replay().size() == 7);
   CHECK(third.to_replay()[6] == 134);
   CHECK(dynamic_cast<PagedCache&>(*third.fork(100)).computed() == 64);
-  // Of all tokens: everything is shared until one of the two goes on, in a copy of page and state.
+  // In a fork of all tokens everything is shared until one of the two goes on, in a copy of page
+  // and state.
   const auto whole = cache.fork(150);
   auto& equal = dynamic_cast<PagedCache&>(*whole);
   CHECK(equal.to_replay().empty());

@@ -33,7 +33,7 @@ TEST_CASE("entries that are sent make the device's tables those of the records, 
       if (random() % 4 == 0 && own.size() > 1) own.pop_back();
     }
     const std::size_t slots = records.size() + random() % 3;
-    const auto placed = tables.place(records, slots);
+    const auto placed = tables.assign(records, slots);
     std::vector<bool> taken(slots);
     for (std::size_t i = 0; i < records.size(); ++i) {
       REQUIRE(placed[i] < slots);
@@ -56,16 +56,16 @@ TEST_CASE("entries that are sent make the device's tables those of the records, 
 TEST_CASE("a record keeps its slot while the step has one, and what has not changed is not sent") {
   const std::vector<TokenCache> caches(5);
   SlotTables tables;
-  const auto place = [&](std::vector<std::size_t> chosen, std::size_t slots) {
+  const auto assign = [&](std::vector<std::size_t> chosen, std::size_t slots) {
     std::vector<const Cache*> records;
     for (const std::size_t i : chosen) records.push_back(&caches[i]);
-    return tables.place(records, slots);
+    return tables.assign(records, slots);
   };
   using Slots = std::vector<std::uint32_t>;
-  REQUIRE(place({0, 1, 2}, 4) == Slots{0, 1, 2});
-  REQUIRE(place({2, 3, 0}, 4) == Slots{2, 1, 0});
-  REQUIRE(place({3, 2}, 2) == Slots{1, 0});  // slot 2 is gone
-  REQUIRE(place({4, 3}, 4) == Slots{0, 1});
+  REQUIRE(assign({0, 1, 2}, 4) == Slots{0, 1, 2});
+  REQUIRE(assign({2, 3, 0}, 4) == Slots{2, 1, 0});
+  REQUIRE(assign({3, 2}, 2) == Slots{1, 0});  // slot 2 is gone
+  REQUIRE(assign({4, 3}, 4) == Slots{0, 1});
   std::vector<PageEntry> entries;
   const std::vector<std::uint32_t> pages = {7, 8, 9};
   tables.hold(0, {0, pages}, entries);
@@ -119,7 +119,7 @@ TEST_CASE("a step looks at two pages of a record at most, however long its text"
       records.push_back(cache.get());
       cache->reserve(cache->length() + 1, copies);
     }
-    const auto placed = tables.place(records, caches.size());
+    const auto placed = tables.assign(records, caches.size());
     const std::uint64_t compared = tables.compared();
     std::vector<std::uint64_t> numbers(caches.size(), 0);
     for (std::size_t i = 0; i < chosen.size(); ++i) {

@@ -270,7 +270,7 @@ TEST_CASE("the gated product is SwiGLU", "[kernels]") {
             u += up[o * in + i] * inputs[row * in + i];
           }
           // The products are exact. e^-g errs by 2 half units, the sum, the quotient and the
-          // product by one each: 5·2^-24 relative; and where e^-g is clamped, below e^-87·|g·u|.
+          // product by one each: 5·2^-24 relative; and if e^-g is clamped, below e^-87·|g·u|.
           const double exact = g * u / (1 + std::exp(-g));
           const double bound = 5 * 0x1p-24 * std::abs(exact) + 2e-38 * std::abs(g * u);
           RC_ASSERT(std::abs(static_cast<double>(result[row * out + o]) - exact) <= bound);

@@ -147,7 +147,7 @@ StateBits state_of(const NaiveRecord& record) {
   return {bits_of(inputs), bits_of(memories)};
 }
 
-/// Columns that are none, behind the 19, belong to nobody.
+/// Columns that are none, after the 19, belong to nobody.
 StateBits state_in(const RecurrentStates& states, std::uint32_t state) {
   const auto* inputs = part_of_page<std::uint32_t>(states.inputs, state);
   const auto* memories = part_of_page<std::uint32_t>(states.memories, state);
@@ -235,8 +235,8 @@ TEST_CASE("tiled answers of six heads are those in order, first one of each key,
     // Heads 0, 1 and 2 share a key, and 3, 4 and 5.
     const std::vector<std::size_t> head_at{0, 3, 1, 4, 2, 5};
     for (std::size_t i = 0; i < ordered.size(); ++i) {
-      const std::size_t place = i / value_dim % heads;
-      REQUIRE(tiled[i] == ordered[i + (head_at[place] - place) * value_dim]);
+      const std::size_t index = i / value_dim % heads;
+      REQUIRE(tiled[i] == ordered[i + (head_at[index] - index) * value_dim]);
     }
     CHECK(ordered != tiled);
   }
@@ -324,7 +324,7 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
 
 TEST_CASE("every form gates what is attended, head by head", "[kernels][recurrent]") {
   constexpr std::size_t rows = 3;
-  // Two heads on one key head, gates behind the values and a gap.
+  // Two heads on one key head, gates after the values and a gap.
   const AttentionShape gated{2, 1, 16, 32, 48, 112, 0, 68};
   AttentionShape plain = gated;
   plain.gate_begin = 0;

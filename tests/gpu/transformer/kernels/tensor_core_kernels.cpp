@@ -62,7 +62,7 @@ float product(const std::uint16_t* weights, const std::uint16_t* inputs, std::si
   return total;
 }
 
-/// Where exponents lie, of weights and of inputs.
+/// Where exponents are, of weights and of inputs.
 struct Range {
   int weights_low;
   int weights_high;
@@ -72,7 +72,7 @@ struct Range {
 
 }  // namespace
 
-TEST_CASE("tensor-core products are chains of hopper_step wherever exponents lie",
+TEST_CASE("tensor-core products are chains of hopper_step wherever exponents are",
           "[kernels][long]") {
   // Ordinary; at the edges of what the vector forms take their shortcut for, on either side of
   // which some lanes leave it; subnormal; overflowing.

@@ -101,7 +101,7 @@ TEST_CASE("a float16 is the number that its bits say", "[gguf]") {
 }
 
 TEST_CASE("a scale that is no number gives values that are none", "[gguf]") {
-  for (const auto& [dtype, place] :
+  for (const auto& [dtype, offset] :
        std::vector<std::pair<std::string, std::size_t>>{{"Q8_0", 0},
                                                         {"Q4_0", 0},
                                                         {"Q4_1", 0},
@@ -111,11 +111,11 @@ TEST_CASE("a scale that is no number gives values that are none", "[gguf]") {
                                                         {"Q6_K", 208}}) {
     const auto block = stored_block(dtype).value();
     std::vector<std::byte> bytes(block.bytes, std::byte{0x11});
-    bytes[place] = std::byte{0x01};
-    bytes[place + 1] = std::byte{0x7C};
+    bytes[offset] = std::byte{0x01};
+    bytes[offset + 1] = std::byte{0x7C};
     std::vector<float> values(block.elements);
     dequantise(dtype, bytes, values);
-    INFO(dtype << " at " << place);
+    INFO(dtype << " at " << offset);
     CHECK(std::all_of(values.begin(), values.end(), [](float v) { return std::isnan(v); }));
   }
   CHECK(stored_block("Q5_K") == std::nullopt);

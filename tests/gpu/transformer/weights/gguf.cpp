@@ -128,7 +128,7 @@ TEST_CASE("a file that is no GGUF is refused", "[gguf]") {
     refused(whole.substr(0, size), {"m.gguf"});
 }
 
-TEST_CASE("counts and lengths that lie are refused, and reserve nothing", "[gguf]") {
+TEST_CASE("false counts and lengths are refused, and reserve nothing", "[gguf]") {
   const std::uint64_t huge = std::uint64_t{1} << 62;
   refused(changed([&](auto& file) { file.tensors = huge; }), {"m.gguf, tensor 3 of 46116860184"});
   refused(changed([&](auto& file) { file.values = huge; }), {"metadata"});
@@ -175,7 +175,7 @@ TEST_CASE("an alignment that is none is refused", "[gguf]") {
   refused(with(64), {"\"b\"", "byte 64"});
 }
 
-TEST_CASE("a tensor that lies about its place, type or shape is refused by its name", "[gguf]") {
+TEST_CASE("a tensor with a false offset, type or shape is refused by its name", "[gguf]") {
   const auto with = [](const std::vector<std::uint64_t>& shape, std::uint32_t type,
                        std::uint64_t offset) {
     return changed([&](auto& file) {

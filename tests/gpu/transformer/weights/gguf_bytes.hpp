@@ -1,4 +1,4 @@
-// A GGUF file written byte by byte, so that a test can make it lie.
+// A GGUF file written byte by byte, so that a test can falsify it.
 #pragma once
 
 #include <cstdint>

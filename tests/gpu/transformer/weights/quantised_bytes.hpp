@@ -17,7 +17,7 @@ namespace tempera::gpu {
 struct QuantisedType {
   const char* dtype;
   std::uint32_t number;             // in GGUF
-  std::vector<std::size_t> scales;  // where the float16s of a block lie
+  std::vector<std::size_t> scales;  // where the float16s of a block are
 };
 
 inline const std::vector<QuantisedType>& quantised_types() {
@@ -43,7 +43,7 @@ inline std::vector<std::byte> quantised_bytes(const QuantisedType& type, std::si
   for (auto& byte : bytes) byte = static_cast<std::byte>(random() & 0xFF);
   for (std::size_t begin = 0; begin < bytes.size(); begin += block.bytes) {
     for (const auto scale : type.scales) {
-      // Of either sign, from 2^-9 to 2^-5 or, one in eight, subnormal.
+      // The scale has either sign and a size from 2^-9 to 2^-5 or, one in eight, subnormal.
       const auto exponent = random() % 8 == 0 ? 0U : 6U + random() % 4;
       const auto bits = (random() & 0x83FFU) | exponent << 10;
       bytes[begin + scale] = static_cast<std::byte>(bits & 0xFF);

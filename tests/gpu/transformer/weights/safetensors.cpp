@@ -45,7 +45,7 @@ TEST_CASE("a safetensors file gives the bytes of its tensors", "[safetensors]") 
   CHECK(tensors.at("one").bytes.size() == 1);
 }
 
-TEST_CASE("a header whose length lies is refused", "[safetensors]") {
+TEST_CASE("a header with a false length is refused", "[safetensors]") {
   require_refused("", {"0 bytes"});
   require_refused("1234567", {"7 bytes"});
   require_refused(std::string("\x05\0\0\0\0\0\0\0{}", 10), {"5 bytes", "only 2 follow"});

@@ -138,8 +138,8 @@ TEST_CASE("quantised weights are read in the bytes that they are stored in", "[w
   CHECK(work.bytes == bytes.size() + 8);
 }
 
-TEST_CASE("weights for the tensor core lie where a warp's registers want them", "[weights]") {
-  // 17 outputs and 18 inputs behind 3 outputs: two tiles of two steps, most of them filled up.
+TEST_CASE("weights for the tensor core are where a warp's registers want them", "[weights]") {
+  // 17 outputs and 18 inputs after 3 outputs: two tiles of two steps, most of them filled up.
   constexpr std::size_t in = 18;
   std::vector<float> first(3 * in);
   std::vector<float> second(17 * in);

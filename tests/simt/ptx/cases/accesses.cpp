@@ -23,7 +23,7 @@ using tests::random_floats;
 
 namespace simt = gpu::simt;
 
-/// As cudaMalloc aligns at least.
+/// Memory is aligned as cudaMalloc aligns it at least.
 struct alignas(256) Line {
   unsigned char bytes[256];
 };
@@ -78,7 +78,7 @@ Accesses::Counts of_product(unsigned rows, gpu::Adding adding) {
   });
 }
 
-/// One row behind 512 positions, 8 queries of 128 that share 2 key heads.
+/// One row after 512 positions, 8 queries of 128 that share 2 key heads.
 Accesses::Counts of_attention() {
   constexpr std::uint32_t positions = 512;
   const gpu::PageShape pages{1, 2, 128, 8, gpu::Arithmetic::tensor_core};
@@ -126,7 +126,7 @@ struct Planned {
   double turns;
   double sectors;
 };
-/// Of the lines that begin with 'launch'.
+/// The plan that the lines that begin with 'launch' give.
 std::map<std::string, Planned> plan() {
   std::ifstream file(TEMPERA_SOURCE_DIR "/checks/device_accesses.txt");
   std::map<std::string, Planned> planned;
@@ -147,7 +147,7 @@ TEST_CASE("the turns and sectors of a warp are those of its lanes' addresses") {
     Accesses all;
     alignas(256) static unsigned char memory[32 * 256];
     for (unsigned lane = 0; lane < 32; ++lane) {
-      simt::place = {lane, 32, {0, 0, 0}, {1, 1, 1}, nullptr};
+      simt::coordinates = {lane, 32, {0, 0, 0}, {1, 1, 1}, nullptr};
       all.note(7, space, memory + lane * stride, bytes);
     }
     return all.counts();

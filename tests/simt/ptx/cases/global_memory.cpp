@@ -17,7 +17,7 @@ constexpr std::uint32_t poisoned = 0xFFFFFFFFU;
 struct TwoBlocks {
   TwoBlocks() { memory.begin_launch(); }
   GlobalMemory& as(unsigned block, unsigned thread) {
-    gpu::simt::place = {thread, 2, {block, 0, 0}, {2, 1, 1}, nullptr};
+    gpu::simt::coordinates = {thread, 2, {block, 0, 0}, {2, 1, 1}, nullptr};
     return memory;
   }
   void write(unsigned block, unsigned thread, std::uint32_t value) {
@@ -62,7 +62,7 @@ TEST_CASE("a store is seen by its own block at once, and by others after two fen
   CHECK(run.memory.stale_loads() == 7);
 }
 
-TEST_CASE("a fence covers another thread's store where a barrier lies between") {
+TEST_CASE("a fence covers another thread's store where a barrier is between") {
   TwoBlocks run;
   run.write(0, 0, 8);
   run.as(0, 1).fence();
@@ -113,12 +113,12 @@ TEST_CASE("a copy of 16 bytes brings what the thread may see, word by word") {
   GlobalMemory memory;
   memory.begin_launch();
   alignas(16) std::uint32_t words[4] = {1, 2, 3, 4};
-  gpu::simt::place = {0, 2, {0, 0, 0}, {2, 1, 1}, nullptr};
+  gpu::simt::coordinates = {0, 2, {0, 0, 0}, {2, 1, 1}, nullptr};
   CHECK(memory.vector_as_seen(words) == words);
   memory.store(&words[2], sizeof words[2]);
   words[2] = 9;
   CHECK(memory.vector_as_seen(words) == words);
-  gpu::simt::place = {0, 2, {1, 0, 0}, {2, 1, 1}, nullptr};
+  gpu::simt::coordinates = {0, 2, {1, 0, 0}, {2, 1, 1}, nullptr};
   std::uint32_t seen[4];
   std::memcpy(seen, memory.vector_as_seen(words), sizeof seen);
   CHECK((seen[0] == 1 && seen[1] == 2 && seen[2] == 3 && seen[3] == 4));

@@ -5,7 +5,7 @@
 #include "gpu/device/bfloat16_pairs.hpp"
 #include "gpu/transformer/weights/matrix_view.hpp"
 
-// Where a weight lies in a matrix that is packed for sums of pairs: a block of 16 outputs is its
+// Where a weight is in a matrix that is packed for sums of pairs: a block of 16 outputs is its
 // pairs of inputs in order, each the words of its outputs side by side.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {

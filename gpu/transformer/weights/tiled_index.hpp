@@ -6,9 +6,9 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// Value heads that share a key head stand side by side. Tiled, those that share none do: first one
-/// of every key head, then a second one of each, and so on. Where a head then stands.
-TEMPERA_HOST_DEVICE constexpr std::size_t tiled_place(std::size_t key_heads,
+/// Value heads that share a key head are side by side. Tiled, those that share none do: first one
+/// of every key head, then a second one of each, and so on. Where a head then is.
+TEMPERA_HOST_DEVICE constexpr std::size_t tiled_index(std::size_t key_heads,
                                                       std::size_t value_heads, std::size_t head) {
   const std::size_t sharing = value_heads / key_heads;
   return head % sharing * key_heads + head / sharing;

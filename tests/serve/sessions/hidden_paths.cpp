@@ -1,4 +1,4 @@
-// No answer shows where anything lies on the server's machine.
+// No answer shows where anything is on the server's machine.
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,7 +46,7 @@ TEST_CASE("a message has names in the place of places", "[serve]") {
   CHECK(identity().without_paths("seed: not a number") == "seed: not a number");
 }
 
-TEST_CASE("a request that fails says nothing of where the model lies", "[serve]") {
+TEST_CASE("a request that fails says nothing of where the model is", "[serve]") {
   const auto model =
       gpu::OpenedModel::open(std::string(TEMPERA_SOURCE_DIR) + "/toy_models/worked_sum");
   for (const std::string stream : {"false", "true"}) {
