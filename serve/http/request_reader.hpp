@@ -64,11 +64,16 @@ class RequestReader {
     const auto to_error = [&] {
       return boost::asio::redirect_error(boost::asio::use_awaitable, error);
     };
-    parser.header_limit(static_cast<std::uint32_t>(limits_.header_bytes));
+    // Beast holds its limit against the first line and against the fields, or against both
+    // together, as the bytes happen to come in. So its own is wide, and the header's size decides.
+    parser.header_limit(static_cast<std::uint32_t>(2 * limits_.header_bytes));
     std::size_t most = std::max(limits_.body_bytes, limits_.large_body_bytes);
     parser.body_limit(most);
-    co_await http::async_read_header(stream_, buffer_, parser, to_error());
+    const std::size_t header =
+        co_await http::async_read_header(stream_, buffer_, parser, to_error());
+    if (!error && header > limits_.header_bytes) error = http::error::header_limit;
     if (!error) {
+      parser.header_limit(static_cast<std::uint32_t>(limits_.header_bytes));  // of what ends a body
       most = parser.get().target() == limits_.large_path ? limits_.large_body_bytes
                                                          : limits_.body_bytes;
       parser.body_limit(most);

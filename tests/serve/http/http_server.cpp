@@ -1,11 +1,16 @@
 // Clients that send or read too slowly, against limits that are shorter than a real server's.
 #include "serve/http/http_server.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
 #include <atomic>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -21,6 +26,30 @@ using Tcp = asio::ip::tcp;
 
 constexpr std::size_t part_bytes = 1 << 16;
 constexpr std::size_t held_bytes = std::size_t{32} << 20;
+
+/// sched_attr as the system has it: its fourth pair of words is the turn of a thread, in
+/// nanoseconds.
+using SchedulingWords = std::array<std::uint64_t, 6>;
+constexpr std::size_t turn = 3;
+constexpr std::uint64_t shortest = 100'000;
+
+SchedulingWords scheduling_of_this_thread() {
+  SchedulingWords words{};
+  ::syscall(SYS_sched_getattr, 0, words.data(), sizeof(words), 0);
+  return words;
+}
+
+/// Whether a thread of this system may choose how long its turns are.
+bool has_turns() {
+  bool has = false;
+  std::thread([&has] {
+    SchedulingWords words = scheduling_of_this_thread();
+    words[turn] = 2 * shortest;
+    ::syscall(SYS_sched_setattr, 0, words.data(), 0);
+    has = scheduling_of_this_thread()[turn] == 2 * shortest;
+  }).join();
+  return has;
+}
 
 /// A server that answers /small at once, and /large by 256 parts of 64 KiB. /held begins with a
 /// part that no socket holds, and when the test says so it goes on with 1,024 more.
@@ -50,9 +79,12 @@ class SmallServer {
   bool has_dropped() const { return has_dropped_; }
   bool has_ended() const { return has_ended_; }
   void let_go_on() { may_go_on_ = true; }
+  /// Of the server's thread when it answered last.
+  std::uint64_t turn_of_thread() const { return turn_of_thread_; }
 
  private:
   void answer(const std::shared_ptr<Exchange>& exchange) {
+    turn_of_thread_ = scheduling_of_this_thread()[turn];
     const std::string path = exchange->request().path;
     if (path != "/large" && path != "/held")
       return exchange->respond({200, "text/plain", "small", {}});
@@ -72,6 +104,7 @@ class SmallServer {
   std::atomic<bool> has_dropped_{false};
   std::atomic<bool> has_ended_{false};
   std::atomic<bool> may_go_on_{false};
+  std::atomic<std::uint64_t> turn_of_thread_{0};
   std::vector<std::thread> writers_;  // those of the server's thread, joined after it
   HttpServer http_;
   std::thread thread_;
@@ -95,6 +128,19 @@ HttpLimits short_limits() {
 }
 
 }  // namespace
+
+TEST_CASE("the thread of the connections asks for short turns", "[serve]") {
+  if (!has_turns()) {
+    std::cout << "SKIPPED: the turns of the server's thread: this system has none to choose\n";
+    return;
+  }
+  SmallServer server(short_limits());
+  auto client = server.client();
+  send(client, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(rest_of(client).ends_with("small"));
+  CHECK(server.turn_of_thread() == shortest);
+  CHECK(scheduling_of_this_thread()[turn] != shortest);
+}
 
 TEST_CASE("A client that sends too slowly, or nothing, is let go", "[serve]") {
   SmallServer server(short_limits());

@@ -318,6 +318,27 @@ TEST_CASE("a connection ends at the limits, and each says which", "[serve]") {
   CHECK(read_all(io, post("/v1/files", 1500), {}, limits).requests.size() == 1);
 }
 
+TEST_CASE("the limit of a header is that of all its bytes, however they are split", "[serve]") {
+  asio::io_context io{1};
+  const HttpLimits limits = small_limits();
+  const auto with_header_of = [&](std::size_t bytes) {
+    std::string text = "GET /" + std::string(150, 'a') + " HTTP/1.1\r\nX: \r\n\r\n";
+    text.insert(text.size() - 4, bytes - text.size(), 'x');
+    return text;
+  };
+  for (std::size_t bytes = 390; bytes < 410; ++bytes) {
+    const std::string text = with_header_of(bytes);
+    REQUIRE(text.size() == bytes);
+    for (std::size_t cut = 0; cut < bytes; cut += cut == 0 ? 1 : 7) {
+      CAPTURE(bytes, cut);
+      const auto cuts = cut == 0 ? std::vector<std::size_t>{} : std::vector<std::size_t>{cut};
+      const Outcome outcome = read_all(io, text, cuts, limits);
+      CHECK(outcome.requests.size() == (bytes <= limits.header_bytes ? 1 : 0));
+      CHECK(outcome.end == (bytes <= limits.header_bytes ? 0 : 431));
+    }
+  }
+}
+
 TEST_CASE("the end of an empty body may come byte by byte", "[serve]") {
   asio::io_context io{1};
   const std::string bytes = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
@@ -26,25 +28,39 @@ using nlohmann::json;
 
 constexpr std::size_t positions = 160;
 
-/// A client that waits for a whole answer.
+/// A client that takes a whole answer, or a stream.
 class Client final : public Exchange {
  public:
   const HttpRequest& request() const override { return request_; }
   void respond(HttpResponse response) override { response_ = std::move(response); }
   void begin_stream(unsigned /*status*/, std::string /*content_type*/) override {}
-  void write(std::string /*part*/) override {}
+  void write(std::string part) override { stream_ += part; }
   void end() override {}
   void on_leave(std::function<void()> /*left*/) override {}
   const HttpResponse& response() const { return response_; }
+  /// The data of a stream's events, but for its mark of the end.
+  std::vector<json> chunks() const {
+    std::vector<json> all;
+    std::istringstream lines(stream_);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("data: {")) all.push_back(json::parse(line.substr(6)));
+    return all;
+  }
 
  private:
   HttpRequest request_;
   HttpResponse response_;
+  std::string stream_;
 };
 
 class Chat {
  public:
   json answer(const json& body, bool is_chat = true) {
+    const auto client = answered(body, is_chat);
+    REQUIRE(client->response().status == 200);
+    return json::parse(client->response().body);
+  }
+  std::shared_ptr<Client> answered(const json& body, bool is_chat = true) {
     const auto client = std::make_shared<Client>();
     Counters counters;
     const auto generation =
@@ -54,8 +70,7 @@ class Chat {
     generation->begin(session);
     while (session.step()) {
     }
-    REQUIRE(client->response().status == 200);
-    return json::parse(client->response().body);
+    return client;
   }
   ResolvedGeneration resolved(const json& body, bool is_chat = true) const {
     return resolve_generation(model_, identity_, body.dump(), is_chat, {}, 7);
@@ -127,6 +142,32 @@ TEST_CASE("an earlier answer comes back with what its client has for it", "[serv
   CHECK(chat.resolved(body).requests.front().prompt == chat.resolved(bare).requests.front().prompt);
   body["messages"][1]["tool_calls"] = {{{"id", "1"}}};
   CHECK_THROWS_WITH(chat.resolved(body), Catch::Contains("tool_calls"));
+}
+
+TEST_CASE("every chunk has a choice, and the last of the last choice the figures of all",
+          "[serve]") {
+  Chat chat;
+  json body = question();
+  body["n"] = 3;
+  body["max_tokens"] = 12;
+  body["seed"] = 4;
+  const json whole = chat.answer(body);
+  body["stream"] = true;
+  const auto chunks = chat.answered(body)->chunks();
+  REQUIRE(chunks.size() > 6);
+  std::vector<std::string> texts(3);
+  for (const json& chunk : chunks) {
+    REQUIRE(chunk["choices"].size() == 1);
+    const json& choice = chunk["choices"][0];
+    texts[choice["index"]] += choice["delta"].value("content", "");
+    CHECK(chunk.contains("tempera") == (&chunk == &chunks.back()));
+  }
+  for (std::size_t i = 0; i < 3; ++i) CHECK(texts[i] == whole["choices"][i]["message"]["content"]);
+  CHECK(chunks.back()["tempera"] == whole["tempera"]);
+  body["stream_options"] = {{"include_usage", true}};
+  const auto counted = chat.answered(body)->chunks();
+  CHECK(counted.back()["choices"].empty());
+  CHECK(counted.back()["usage"] == whole["usage"]);
 }
 
 TEST_CASE("the texts of scored tokens are together the answer, and its offsets count characters",
