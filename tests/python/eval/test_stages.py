@@ -187,6 +187,8 @@ def test_a_signal_ends_the_run_saved_and_in_one_line(tmp_path: Path, tempera: st
         env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
         stderr=subprocess.PIPE,
         text=True,
+        # It takes Ctrl-C even if these tests run in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     run = tmp_path / "ended/answers/ppt/seed-1/run"
     while not (run / "checkpoint").exists():

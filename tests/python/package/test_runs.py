@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import FLAGS, PPT, PROMPT, WORKED_SUM, command
+from conftest import FLAGS, PPT, PROMPT, WORKED_SUM, a_program, command
 
 import tempera
 from test_package import OPTIONS
@@ -77,12 +77,12 @@ def test_ctrl_c_saves_what_has_ended(tmp_path):
         "except KeyboardInterrupt:\n"
         "    print('ended', model.sample('1+2?', horizon=8, powers=[1, 2])[0].tokens)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not os.path.exists(folder + "/checkpoint") and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=120)
+    with a_program(source) as process:
+        deadline = time.monotonic() + 120
+        while not os.path.exists(folder + "/checkpoint") and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=120)
     assert said.startswith("ended (") and process.returncode == 0
     assert 0 < len(tempera.RunFolder(folder).answers()) < 100000
 
