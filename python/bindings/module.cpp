@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "gpu/device/thread_limit.hpp"
+#include "gpu/session/presets.hpp"
 #include "python/bindings/bindings.hpp"
 
 namespace {
@@ -16,6 +17,20 @@ void set_threads(std::optional<std::size_t> threads) {
   if (threads) limit.emplace(*threads);
 }
 
+/// The paper's settings by name, with the names that `tempera presets --json` gives them.
+nanobind::dict presets() {
+  nanobind::dict all;
+  for (const tempera::gpu::Preset& preset : tempera::gpu::presets()) {
+    nanobind::dict one;
+    one["powers"] = preset.powers;
+    one["horizon"] = preset.horizon;
+    one["block"] = preset.block;
+    one["rounds"] = preset.rounds;
+    all[std::string(preset.name).c_str()] = one;
+  }
+  return all;
+}
+
 }  // namespace
 
 NB_MODULE(TEMPERA_MODULE, module) {
@@ -26,4 +41,5 @@ NB_MODULE(TEMPERA_MODULE, module) {
   tempera::python::bind_tempering(module);
   tempera::python::bind_run_folder(module);
   module.def("set_threads", &set_threads, tempera::python::nb::arg("threads").none());
+  module.def("presets", &presets);
 }

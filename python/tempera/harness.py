@@ -21,7 +21,7 @@ from typing import Any
 from tempera.errors import BadInput
 from tempera.eval.running import answers_of
 from tempera.eval.sampler_command import SamplerCommand, find_command
-from tempera.eval.sampler_package import SamplerPackage
+from tempera.eval.sampler_package import SamplerPackage, is_installed
 from tempera.eval.samplers import Settings, check_sampler
 from tempera.eval.sampling import Asked, Prompt, Scoring
 
@@ -113,10 +113,11 @@ def register() -> None:
                 flags.append("--chat")
             if "arithmetic" in values:
                 flags += ["--arithmetic", str(values["arithmetic"])]
-            package = None
-            if "tempera" not in values:
-                package = SamplerPackage.open(str(values["model"]), values.get("arithmetic"), "--chat" in flags)
-            self._sampling = package or SamplerCommand(find_command(values.get("tempera")), flags, [])
+            self._sampling: SamplerPackage | SamplerCommand
+            if "tempera" not in values and is_installed():
+                self._sampling = SamplerPackage(str(values["model"]), values.get("arithmetic"), "--chat" in flags)
+            else:
+                self._sampling = SamplerCommand(find_command(values.get("tempera")), flags, [])
             self._values = values
 
         def loglikelihood(self, requests: list[Any], **_: Any) -> list[tuple[float, bool]]:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import os
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from tempera import errors
 from tempera.native import native
+from tempera.wishes import LAYOUT, SAMPLER, Prompt, RunWishes, Wishes, check_names, checked, is_one, raw_prompt, several, takes, whole
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from tempera._tempera import News, OpenedModel
-
-#: Text, token numbers, or the messages of a conversation.
-Prompt = Union[str, Sequence[int], Sequence[Mapping[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -131,13 +129,15 @@ class Model:
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a text, with those that the tokenizer puts before it. Raises BadInput."""
+        if not isinstance(text, str):
+            raise errors.BadInput("text", f"{text!r} is none")
         return list(self._opened.encode(text))
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of tokens. Raises BadInput for a token outside the vocabulary."""
-        return self._opened.decode(list(tokens))
+        return self._opened.decode(several("tokens", tokens, whole, "[1, 2]"))
 
-    def score(self, tokens: Sequence[int], powers: Sequence[float] = (1.0,)) -> Scores:
+    def score(self, tokens: Sequence[int], powers: float | Sequence[float] = (1.0,)) -> Scores:
         """log p0 of each token after the first given those before it, and log z of every power there.
 
         The arrays own the memory that was computed into: nothing is copied, here or by DLPack. Other threads run
@@ -146,15 +146,19 @@ class Model:
         tokens: n >= 2. powers: each from 2^-20 to 2^20.
         Raises BadInput for tokens that the model cannot produce.
         """
-        return Scores(*self._opened.score(list(tokens), [float(power) for power in powers]))
+        if isinstance(tokens, str):
+            raise errors.BadInput("tokens", "are a text", "give model.encode(text)")
+        rungs = checked({"powers": powers}, ("powers",))["powers"]
+        return Scores(*self._opened.score(several("tokens", tokens, whole, "[1, 2]"), rungs))
 
+    @takes(RunWishes)
     def sample(
         self,
-        prompts: Prompt | Sequence[Prompt],
+        prompts: Prompt | Iterable[Prompt],
         *,
         out: str | os.PathLike[str] | None = None,
         resume: bool = False,
-        **wishes: Any,
+        **wishes: Unpack[RunWishes],
     ) -> list[Answer]:
         """Draws answers and returns all of them, in the order of prompts and samples.
 
@@ -178,83 +182,37 @@ class Model:
         under way. Raises BadInput, ModelError, DeviceError.
         """
         if out is not None:
-            return _into_folder(self, os.fspath(out), resume, _Wishes("sample", prompts, wishes, {"checkpoint_seconds"}))
+            return _into_folder(self, os.fspath(out), resume, _Wished("sample", prompts, dict(wishes), ("checkpoint_seconds",)))
         if resume:
             raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
-        answers = list(self.iterate(prompts, **wishes))
+        answers = list(_Sampling(self, prompts, dict(wishes)).run())
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
-    def iterate(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> Iterator[Answer]:
+    @takes(Wishes)
+    def iterate(self, prompts: Prompt | Iterable[Prompt], **wishes: Unpack[Wishes]) -> Iterator[Answer]:
         """The answers of sample(), each as soon as it is there. Leaving the loop ends the work."""
-        return _Sampling(self, prompts, wishes).run()
+        return _Sampling(self, prompts, dict(wishes)).run()
 
+    @takes(RunWishes)
     async def sample_async(
         self,
-        prompts: Prompt | Sequence[Prompt],
+        prompts: Prompt | Iterable[Prompt],
         *,
         out: str | os.PathLike[str] | None = None,
         resume: bool = False,
-        **wishes: Any,
+        **wishes: Unpack[RunWishes],
     ) -> list[Answer]:
         """sample() for asyncio: other tasks run between the forward passes."""
         if out is not None or resume:
             return await asyncio.to_thread(self.sample, prompts, out=out, resume=resume, **wishes)
-        answers = [answer async for answer in self.iterate_async(prompts, **wishes)]
+        answers = [answer async for answer in _Sampling(self, prompts, dict(wishes)).run_async()]
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
-    async def iterate_async(self, prompts: Prompt | Sequence[Prompt], **wishes: Any) -> AsyncIterator[Answer]:
+    @takes(Wishes)
+    async def iterate_async(self, prompts: Prompt | Iterable[Prompt], **wishes: Unpack[Wishes]) -> AsyncIterator[Answer]:
         """iterate() for asyncio. Cancelling the task ends the work after the pass that is under way."""
-        sampling = _Sampling(self, prompts, wishes)
-        with sampling:
-            while True:
-                more = await asyncio.to_thread(sampling.session.step)
-                for answer in sampling.take():
-                    yield answer
-                if not more:
-                    return
-
-
-def _is_one(prompts: Any) -> bool:
-    if isinstance(prompts, str):
-        return True
-    first = next(iter(prompts), None)
-    return isinstance(first, (int, Mapping)) or hasattr(first, "__index__")
-
-
-def raw_prompt(prompt: Prompt) -> Any:
-    """A prompt as the compiled half takes it. Raises BadInput for messages that are none."""
-    if isinstance(prompt, str):
-        return prompt
-    if prompt and all(isinstance(message, Mapping) for message in prompt):
-        for number, message in enumerate(prompt, 1):
-            if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
-                raise errors.BadInput(f"prompt, message {number}", "it needs role and content alone")
-        return [(message["role"], message["content"]) for message in prompt]  # type: ignore[index]
-    return [int(token) for token in prompt]  # type: ignore[arg-type]
-
-
-LAYOUT = {"batch", "under_way", "cache_memory"}
-SAMPLER = {"sampler", "preset", "powers", "temperature", "horizon", "block", "rounds", "local_moves", "sweeps",
-            "schedule", "restart_weights", "restart_range", "output_rung", "particles", "samples", "seed", "stop",
-            "early_rejection", "prefetch", "confidence"}
-
-
-def check_names(names: Iterable[str], known: set[str], call: str) -> None:
-    """Refuses an argument that the call does not have, with the nearest that it has."""
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            raise TypeError(f"{call}() has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-
-
-def sampler_wishes(wishes: Mapping[str, Any]) -> dict[str, Any]:
-    """What the compiled half is told of the sampler."""
-    sampler = {name: value for name, value in wishes.items() if name in SAMPLER and value is not None}
-    if "powers" in sampler:
-        sampler["powers"] = [float(power) for power in sampler["powers"]]
-    if isinstance(sampler.get("stop"), str):
-        sampler["stop"] = [sampler["stop"]]
-    return sampler
+        async for answer in _Sampling(self, prompts, dict(wishes)).run_async():
+            yield answer
 
 
 def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
@@ -280,52 +238,63 @@ def answer_of(news: News, prompt: int, confidence: bool) -> Answer:
     )
 
 
-class _Wishes:
+class _Wished:
     """What a call asks for: prompts with their ids, and what its further arguments say."""
 
     def __init__(self, call: str, prompts: Any, wishes: dict[str, Any], more_layout: Iterable[str] = ()) -> None:
-        layout = LAYOUT.union(more_layout)
-        check_names(wishes, layout | SAMPLER | {"thinking", "progress", "ids"}, call)
-        listed: Iterable[Prompt] = [prompts] if _is_one(prompts) else list(prompts)
-        self.layout = {name: value for name, value in wishes.items() if name in layout and value is not None}
-        self.sampler = sampler_wishes(wishes)
-        self.thinking: bool | None = wishes.get("thinking")
+        layout = (*LAYOUT, *more_layout)
+        check_names(wishes, (*layout, *SAMPLER, "thinking", "progress", "ids"), call)
+        listed: Iterable[Prompt] = [prompts] if is_one(prompts) else list(prompts)
+        self.layout = checked(wishes, layout)
+        self.sampler = checked(wishes, SAMPLER)
+        further = checked(wishes, ("thinking", "progress"))
+        self.thinking: bool | None = further.get("thinking")
         self.prompts = [raw_prompt(prompt) for prompt in listed]
         self.ids: list[str | None] = [None] if len(self.prompts) == 1 else [str(number) for number in range(len(self.prompts))]
         if wishes.get("ids") is not None:
-            self.ids = [str(identity) for identity in wishes["ids"]]
+            self.ids = several("ids", wishes["ids"], lambda _, identity: str(identity), "['a', 'b']")
             if len(self.ids) != len(self.prompts) or len(set(self.ids)) != len(self.ids):
                 raise errors.BadInput("ids", "are not one for each prompt, all different")
         self.total = len(self.prompts) * int(self.sampler.get("samples", 1))
-        shows = wishes.get("progress")
-        self.is_shown = sys.stderr.isatty() if shows is None else bool(shows)
+        self.is_shown: bool = further.get("progress", sys.stderr.isatty())
 
 
-def _into_folder(model: Model, folder: str, resume: bool, wished: _Wishes) -> list[Answer]:
+def _into_folder(model: Model, folder: str, resume: bool, wished: _Wished) -> list[Answer]:
     """Draws a run folder, or what is left of it, and reads its answers."""
     from tempera.run_folder import RunFolder
 
-    if not wished.prompts:
-        raise errors.BadInput("prompts", "are none", "give at least one")
-    if not resume and os.path.exists(os.path.join(folder, "config.json")):
-        raise errors.BadInput(folder, "exists already, and a run folder is never overwritten", "give another, or resume=True")
     bar = _bar(wished.total) if wished.is_shown else None
     try:
-        model._native.draw_run(
-            model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler,
-            (lambda: bar.update(1)) if bar is not None else (lambda: None), **wished.layout,
-        )  # fmt: skip
+        _draw_run(model, folder, resume, wished, (lambda: bar.update(1)) if bar is not None else (lambda: None))
     finally:
         if bar is not None:
             bar.close()
     return RunFolder(folder).answers()
 
 
+def draw_into(
+    model: Model, prompts: Iterable[Prompt], folder: str, answered: Callable[[], None], **wishes: Unpack[RunWishes]
+) -> None:
+    """Makes a run folder, or goes on with it; `answered` is called as each answer is there. For tempera.eval."""
+    _draw_run(model, folder, True, _Wished("draw_into", prompts, dict(wishes), ("checkpoint_seconds",)), answered)
+
+
+def _draw_run(model: Model, folder: str, resume: bool, wished: _Wished, answered: Callable[[], None]) -> None:
+    if not wished.prompts:
+        raise errors.BadInput("prompts", "are none", "give at least one")
+    if not resume and os.path.exists(os.path.join(folder, "config.json")):
+        raise errors.BadInput(folder, "exists already, and a run folder is never overwritten", "give another, or resume=True")
+    model._native.draw_run(
+        model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler, answered,
+        **wished.layout,
+    )  # fmt: skip
+
+
 class _Sampling:
     """The work of one call: a session of its own, and what its news mean."""
 
     def __init__(self, model: Model, prompts: Any, wishes: dict[str, Any]) -> None:
-        wished = _Wishes("sample", prompts, wishes)
+        wished = _Wished("sample", prompts, wishes)
         self.session = model._native.CollectingSession(model._opened, **wished.layout)
         self.confidence = bool(wished.sampler.get("confidence"))
         self.prompt_of: dict[int, int] = {}
@@ -349,6 +318,15 @@ class _Sampling:
             while more:
                 more = self.session.step()
                 yield from self.take()
+
+    async def run_async(self) -> AsyncIterator[Answer]:
+        """The same; other tasks run between the steps."""
+        with self:
+            more = True
+            while more:
+                more = await asyncio.to_thread(self.session.step)
+                for answer in self.take():
+                    yield answer
 
     def take(self) -> Iterator[Answer]:
         """The answers of the last step. Raises what a sample failed of."""

@@ -24,4 +24,6 @@ def native(device: str | None = None) -> Any:
 
 def set_threads(threads: int | None) -> None:
     """The most threads of this machine that sampling and scoring take; None for all. It changes no bit."""
+    if threads is not None and not (isinstance(threads, int) and threads > 0):
+        raise BadInput("threads", f"{threads!r} is no number of threads", "give at least 1, or None for all")
     native().set_threads(threads)

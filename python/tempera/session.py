@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from tempera import errors
-from tempera.model import SAMPLER, Answer, Model, Prompt, answer_of, check_names, raw_prompt, sampler_wishes
+from tempera.model import Answer, Model, answer_of
+from tempera.wishes import LAYOUT, SAMPLER, Prompt, SamplerWishes, check_names, checked, raw_prompt, takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -70,19 +74,20 @@ class Session:
 
     def __init__(self, model: Model, *, batch: int | None = None, under_way: int | None = None, cache_memory: int = 0) -> None:
         self.model = model
-        given = {name: value for name, value in (("batch", batch), ("under_way", under_way)) if value is not None}
-        self._session = model._native.CollectingSession(model._opened, cache_memory=cache_memory, **given)
+        layout = checked({"batch": batch, "under_way": under_way, "cache_memory": cache_memory}, LAYOUT)
+        self._session = model._native.CollectingSession(model._opened, **layout)
         self._confidence: dict[int, bool] = {}
         self._left: dict[int, int] = {}
 
-    def submit(self, prompt: Prompt, *, id: str | None = None, thinking: bool | None = None, **wishes: Any) -> int:
+    @takes(SamplerWishes)
+    def submit(self, prompt: Prompt, *, id: str | None = None, thinking: bool | None = None, **wishes: Unpack[SamplerWishes]) -> int:
         """Takes a request at any time; nothing is computed before the next step. Returns its number.
 
         id: what tells this prompt's draws from those of others under the same seed. Further arguments are those of
         Model.sample that say what is drawn. Raises BadInput for a request that cannot be drawn.
         """
         check_names(wishes, SAMPLER, "submit")
-        sampler = sampler_wishes(wishes)
+        sampler = checked(wishes, SAMPLER)
         request: int = self._session.submit(raw_prompt(prompt), id, thinking, sampler)
         self._confidence[request] = bool(sampler.get("confidence"))
         self._left[request] = int(sampler.get("samples", 1))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tempera.errors import BadInput
-from tempera.model import Acceptance, Model, Prompt, _is_one, raw_prompt
+from tempera.model import Acceptance, Model
+from tempera.wishes import Prompt, is_one, raw_prompt, whole
 
 if TYPE_CHECKING:
     from tempera._tempera import RawPilot
@@ -94,8 +95,8 @@ def ladder(
     What is left out is what `tempera ladder --help` says. progress: is told how many pilots have ended; Ctrl-C is noticed then. The result is that
     of `tempera ladder --prompts FILE` with the same ids, which are "0", "1", … if left out. Raises BadInput.
     """
-    listed = [prompts] if _is_one(prompts) else list(prompts)
-    raw = [raw_prompt(prompt) for prompt in listed]  # type: ignore[arg-type]
+    listed = [prompts] if is_one(prompts) else list(prompts)
+    raw = [raw_prompt(prompt) for prompt in listed]
     names = [str(number) for number in range(len(raw))] if ids is None else [str(identity) for identity in ids]
     if len(names) != len(raw) or len(set(names)) != len(names):
         raise BadInput("ids", "are not one for each prompt, all different")
@@ -107,8 +108,11 @@ def ladder(
         elif sys.stderr.isatty():
             print(f"\r{number} of at most {most} pilots", end="", file=sys.stderr, flush=True)
 
+    sizes = {"replicas": replicas, "horizon": horizon, "block": block, "rounds": rounds, "samples": samples, "seed": seed,
+             "pilots": pilots, "cache_memory": cache_memory}  # fmt: skip
+    counted = {name: None if size is None else whole(name, size) for name, size in sizes.items()}
     found = model._native.calibrate(
-        model._opened, raw, names, thinking, first, last, replicas, horizon, block, rounds, samples, seed, pilots, cache_memory, done
+        model._opened, raw, names, thinking=thinking, first=float(first), last=float(last), done=done, **counted
     )
     if progress is None and sys.stderr.isatty():
         print(file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import textwrap
@@ -20,9 +21,14 @@ from tempera.eval.prompts import Template, shipped_templates, template_from, tem
 from tempera.eval.reporting import report
 from tempera.eval.running import merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
+from tempera.eval.sampler_package import SamplerPackage, is_installed
 from tempera.eval.samplers import SAMPLERS, Settings, check_sampler, sweep
 from tempera.eval.sampling import Sampling
 from tempera.eval.tasks import TASKS, read_task
+
+
+# What says how this machine computes, and decides no bit.
+_MACHINE = ("device", "threads", "batch", "cache_memory", "prefetch")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -108,10 +114,10 @@ def parser() -> argparse.ArgumentParser:
     three.add_argument("folder", type=Path, help="the evaluation's folder")
     three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
     for stage in (one, parts, two, three):
-        stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path)")
+        stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path, else the package draws)")
     machine = one.add_argument_group("machine, which decides no bit")
-    for option in ("--device", "--threads", "--batch", "--cache-memory", "--prefetch"):
-        machine.add_argument(option, help="as for `tempera sample`")
+    for name in _MACHINE:
+        machine.add_argument("--" + name.replace("_", "-"), help="as for `tempera sample`")
     return top
 
 
@@ -188,19 +194,13 @@ def _run(given: argparse.Namespace) -> None:
         raise BadInput("--shard", "has no effect with --answers", "nothing is drawn then; leave it out")
     if given.answers:
         sampling: Sampling = GivenAnswers(given.answers)
+    elif not given.model:
+        raise BadInput("--model", "is missing", "or give --answers, a file of answers")
     else:
-        if not given.model:
-            raise BadInput("--model", "is missing", "or give --answers, a file of answers")
-        sampling = _command(given)
+        sampling = _samplers(given, None)
     plan = _plan(given, sampling)
     if not given.answers:
-        machine = [
-            word
-            for name in ("device", "threads", "batch", "cache_memory", "prefetch")
-            if getattr(given, name)
-            for word in ("--" + name.replace("_", "-"), getattr(given, name))
-        ]
-        sampling = SamplerCommand(find_command(given.tempera), list(plan.model_flags), machine, given.shard)
+        sampling = _samplers(given, plan)
     evaluation = Evaluation.make(given.out, plan)
     run(evaluation, sampling, given.shard)
     if given.shard:
@@ -209,8 +209,34 @@ def _run(given: argparse.Namespace) -> None:
     print(f"{given.out}: {len(plan.samplers) * len(plan.seeds)} runs; next: tempera eval grade {given.out}")
 
 
-def _command(given: argparse.Namespace) -> SamplerCommand:
-    return SamplerCommand(find_command(given.tempera), [], [])
+def _samplers(given: argparse.Namespace, plan: Plan | None) -> Sampling:
+    """What draws: the command, else the extension of this package, which gives the same bytes. No plan: only its presets."""
+    try:
+        command = find_command(given.tempera)
+    except BadInput:
+        if given.tempera or os.environ.get("TEMPERA") or not is_installed():
+            raise
+        return _package(given, plan)
+    machine = [word for name in _MACHINE if getattr(given, name) for word in ("--" + name.replace("_", "-"), getattr(given, name))]
+    return SamplerCommand(command, list(plan.model_flags) if plan else [], machine, given.shard)
+
+
+def _package(given: argparse.Namespace, plan: Plan | None) -> Sampling:
+    if given.shard:
+        raise BadInput("--shard", "needs the command tempera", "build it, and name it with --tempera")
+    numbers = {}
+    for name in ("threads", "batch", "cache_memory", "prefetch"):
+        text = getattr(given, name)
+        if text is not None and not text.isdigit():
+            raise BadInput("--" + name.replace("_", "-"), f'"{text}" is no whole number')
+        if text is not None:
+            numbers[name] = int(text)
+    if "threads" in numbers:
+        from tempera.native import set_threads
+
+        set_threads(numbers.pop("threads"))
+    thinking = None if given.thinking is None else given.thinking == "on"
+    return SamplerPackage(given.model, given.arithmetic, plan is not None and plan.chat, thinking, given.device, numbers)
 
 
 def _reader(evaluation: Evaluation, given: argparse.Namespace) -> Sampling:
@@ -221,7 +247,8 @@ def _reader(evaluation: Evaluation, given: argparse.Namespace) -> Sampling:
 
 
 def _merge(given: argparse.Namespace) -> None:
-    count = merge(Evaluation.open(given.folder), _command(given).merge)
+    command = SamplerCommand(find_command(given.tempera), [], [])
+    count = merge(Evaluation.open(given.folder), command.merge)
     print(f"{given.folder}: {count} runs; next: tempera eval grade {given.folder}")
 
 

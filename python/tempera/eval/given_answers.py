@@ -24,9 +24,6 @@ class GivenAnswers(Sampling):
     def presets(self) -> dict[str, dict[str, Any]]:
         return {}
 
-    def version(self) -> str:
-        return "answers from a file"
-
     def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Callable[[int], None]) -> None:
         if self._file is None:
             raise BadInput(str(folder), "has no answers yet", "name their file with --answers")

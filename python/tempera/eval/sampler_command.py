@@ -13,8 +13,9 @@ from typing import Any
 
 from tempera import run_files
 from tempera.errors import BadInput
+from tempera.eval.run_folders import RunFolders, make_way
 from tempera.eval.samplers import decimal
-from tempera.eval.sampling import Asked, Drawn, Figures, Prompt, Sampling, Scoring
+from tempera.eval.sampling import Asked, Prompt, Scoring
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 
@@ -27,10 +28,10 @@ def find_command(given: str | None = None) -> str:
             return candidate
         if candidate and candidate in (given, os.environ.get("TEMPERA")):
             raise BadInput(candidate, "is no program that can be run", "--tempera names the command")
-    raise BadInput("tempera", "the command is not found", "build it, or name it with --tempera or $TEMPERA")
+    raise BadInput("tempera", "neither the command nor the package's compiled half is found", "build the command, name it with --tempera or $TEMPERA, or pip install tempera from its source tree")
 
 
-class SamplerCommand(Sampling, Scoring):
+class SamplerCommand(RunFolders, Scoring):
     """`tempera sample --prompts FILE --out FOLDER`; a run that was ended goes on with `--resume`.
 
     `model_flags` are the options that say what the model is and how it reads: --model, --chat, --thinking,
@@ -53,17 +54,10 @@ class SamplerCommand(Sampling, Scoring):
     def presets(self) -> dict[str, dict[str, Any]]:
         return {preset["name"]: preset for preset in json.loads(self._ask("presets", "--json"))}
 
-    def version(self) -> str:
-        lines = self._ask("--version").splitlines()
-        return " ".join(" ".join(line.split()) for line in lines[:2])
-
     def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Callable[[int], None]) -> None:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if (folder / "checkpoint").exists():
+        if make_way(folder):
             arguments = ["sample", "--resume", str(folder), *self._machine_flags]
         else:
-            if folder.exists():  # ended before its first checkpoint: nothing in it can be used
-                shutil.rmtree(folder)
             file = folder.with_name(folder.name + ".prompts.jsonl")
             lines = (json.dumps({"id": prompt.id, "prompt": prompt.text}, ensure_ascii=False) for prompt in prompts)
             beside = file.with_name(f"{file.name}.{os.getpid()}")  # shards write it at the same time, and all the same
@@ -122,28 +116,7 @@ class SamplerCommand(Sampling, Scoring):
     def done(self, folder: Path) -> int:
         if self._shard:
             folder = _shards_of(folder) / f"shard-{self._shard.replace('/', '-of-')}"
-        return run_files.answers_so_far(folder)
-
-    def records(self, folder: Path) -> list[Drawn]:
-        confidences = _last_confidences(folder)
-        records = []
-        for sample in run_files.lines(folder, "samples.jsonl"):
-            key = (sample["id"], sample["sample"])
-            records.append(
-                Drawn(
-                    sample["id"],
-                    sample["sample"],
-                    sample["answer"],
-                    sample["log_p0"],
-                    len(sample["tokens"]),
-                    sample["terminated"],
-                    confidences.get(key),
-                )
-            )
-        return records
-
-    def figures(self, folder: Path) -> Figures:
-        return Figures(*(run_files.document(folder, f"{name}.json") for name in ("summary", "speed", "config")))
+        return super().done(folder)
 
 
 def _shards_of(folder: Path) -> Path:
@@ -155,21 +128,3 @@ def _message(said: str) -> str:
     """The last line of an error, without the command's name before it."""
     lines = [line for line in said.strip().splitlines() if line.strip()]
     return lines[-1].removeprefix("tempera: ") if lines else ""
-
-
-def _last_confidences(folder: Path) -> dict[tuple[str, int], float]:
-    """The confidence of each answer after its last round, of the record that has the answer's log p0.
-
-    An answer is one of the records of the last round, whichever rung or particle it is; records of one log p0 to the
-    last bit are copies.
-    """
-    likelihoods = {}
-    for sample in run_files.lines(folder, "samples.jsonl"):
-        likelihoods[(sample["id"], sample["sample"])] = sample["log_p0"]
-    found: dict[tuple[str, int], float] = {}
-    for event in run_files.lines(folder, "events.jsonl", run_files.mark_of("round")):
-        key = (event["id"], event["sample"])
-        found.pop(key, None)
-        if likelihoods.get(key) in event["log_p0"] and "confidence" in event:
-            found[key] = event["confidence"][event["log_p0"].index(likelihoods[key])]
-    return found

@@ -2,33 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import importlib.util
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tempera.eval.answers import likeliest
+from tempera.eval.run_folders import RunFolders, make_way
 from tempera.eval.samplers import Settings
-from tempera.eval.sampling import Drawn, Prompt, Scoring
+from tempera.eval.sampling import Asked, Drawn, Prompt, Scoring
 
 if TYPE_CHECKING:
     from tempera.model import Model
 
+_SECONDS_BETWEEN_LOOKS = 0.2
 
-class SamplerPackage(Scoring):
-    """Tokens, likelihoods and answers of a model that is open here: the bits are those of the command."""
 
-    def __init__(self, model: Model, chat: bool) -> None:
-        self._model = model
+def is_installed() -> bool:
+    """Whether the package has its extension."""
+    return importlib.util.find_spec("tempera._tempera") is not None
+
+
+class SamplerPackage(RunFolders, Scoring):
+    """Tokens, likelihoods and answers of a model that is opened here when it is first needed. The bits, and the run
+    folders' bytes, are those of the command.
+
+    `machine` is what decides no bit: batch, cache_memory and prefetch, as for tempera.Model.sample.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        arithmetic: str | None = None,
+        chat: bool = False,
+        thinking: bool | None = None,
+        device: str | None = None,
+        machine: Mapping[str, int] | None = None,
+    ) -> None:
+        self._name = model
+        self._arithmetic = arithmetic
         self._chat = chat
+        self._thinking = thinking
+        self._device = device
+        self._machine: dict[str, Any] = dict(machine or {})
+        self._opened: Model | None = None
 
-    @classmethod
-    def open(cls, model: str, arithmetic: str | None, chat: bool) -> SamplerPackage | None:
-        """The model, or None if the extension is not installed."""
-        try:
+    @property
+    def _model(self) -> Model:
+        if self._opened is None:
             from tempera.model import Model
 
-            return cls(Model.open(model, arithmetic=arithmetic), chat)
-        except ModuleNotFoundError:
-            return None
+            self._opened = Model.open(self._name, arithmetic=self._arithmetic, device=self._device)
+        return self._opened
+
+    def presets(self) -> dict[str, dict[str, Any]]:
+        from tempera.native import native
+
+        found: dict[str, dict[str, Any]] = native().presets()
+        return found
+
+    def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Callable[[int], None]) -> None:
+        from tempera.model import draw_into
+
+        make_way(folder)
+        looked = 0.0
+
+        def answered() -> None:
+            nonlocal looked
+            if time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
+                progress(self.done(folder))
+                looked = time.monotonic()
+
+        wishes: dict[str, Any] = {**asked.settings.wishes(), **self._machine}
+        if asked.output_rung is not None:
+            wishes["output_rung"] = asked.output_rung
+        draw_into(
+            self._model, self._prompts(prompts), str(folder), answered, ids=[prompt.id for prompt in prompts],
+            samples=asked.settings.samples, seed=asked.seed, confidence=True, thinking=self._thinking, **wishes,
+        )  # fmt: skip
 
     def tokens(self, text: str) -> list[int]:
         return self._model.encode(text)
@@ -39,13 +91,14 @@ class SamplerPackage(Scoring):
 
     def texts(self, prompts: Sequence[Prompt], settings: Settings, seed: int) -> list[str]:
         """The returned answer to each prompt."""
-        asked: list[str | Sequence[Mapping[str, str]]] = [
-            [{"role": "user", "content": prompt.text}] if self._chat else prompt.text for prompt in prompts
-        ]
         wishes: dict[str, Any] = settings.wishes()
         drawn = self._model.sample(
-            asked, ids=[prompt.id for prompt in prompts], samples=settings.samples, seed=seed, progress=False, **wishes
-        )
+            self._prompts(prompts), ids=[prompt.id for prompt in prompts], samples=settings.samples, seed=seed,
+            progress=False, **wishes,
+        )  # fmt: skip
         records = [Drawn(str(one.prompt), one.sample, one.text, one.log_p0, None, True, None) for one in drawn]
         size = settings.samples
         return [likeliest(records[start : start + size]).text for start in range(0, len(records), size)]
+
+    def _prompts(self, prompts: Sequence[Prompt]) -> list[str | Sequence[Mapping[str, str]]]:
+        return [[{"role": "user", "content": prompt.text}] if self._chat else prompt.text for prompt in prompts]

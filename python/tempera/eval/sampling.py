@@ -60,15 +60,12 @@ class Asked:
 
 
 class Sampling(ABC):
-    """Draws answers into run folders. Implemented by the command (`sampler_command`) and by answers of a file."""
+    """Draws answers into run folders. Implemented by the command (`sampler_command`), by the package's extension (`sampler_package`)
+    and by answers of a file."""
 
     @abstractmethod
     def presets(self) -> dict[str, dict[str, Any]]:
         """The paper's settings by name."""
-
-    @abstractmethod
-    def version(self) -> str:
-        """The version that draws."""
 
     @abstractmethod
     def draw(self, prompts: list[Prompt], asked: Asked, folder: Path, progress: Callable[[int], None]) -> None:

@@ -172,6 +172,9 @@ def test_a_killed_run_goes_on_to_the_same_answers(tmp_path: Path, tempera: str, 
     for process in [str(started.pid), *children]:
         os.kill(int(process), signal.SIGKILL)
     started.wait()
+    # The child is no child of ours: it holds the folder until the system has ended it.
+    while children and subprocess.run(["ps", "-o", "stat=", "-p", ",".join(children)], capture_output=True, text=True).stdout.strip("Z+ls<N\n "):
+        time.sleep(0.01)
     assert not (run.with_name("run.done")).exists()
     assert main(["grade", str(tmp_path / "killed")]) == 2
     assert main(asked) == 0
@@ -187,6 +190,8 @@ def test_a_signal_ends_the_run_saved_and_in_one_line(tmp_path: Path, tempera: st
         env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
         stderr=subprocess.PIPE,
         text=True,
+        # It takes Ctrl-C even if these tests run in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     run = tmp_path / "ended/answers/ppt/seed-1/run"
     while not (run / "checkpoint").exists():

@@ -1,7 +1,10 @@
 """What the tests of the installed package share. TEMPERA names the command; TREE the source tree."""
+import contextlib
 import os
 import pathlib
+import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -18,6 +21,17 @@ FLAGS = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4", "--rounds
 def command(*arguments):
     done = subprocess.run([TEMPERA, *map(str, arguments)], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+@contextlib.contextmanager
+def a_program(source):
+    """Python that runs a source, and takes Ctrl-C even if these tests run in the background; it ends with the block."""
+    takes = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, preexec_fn=takes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,15 @@
 """Drawing answers with the installed package, against the command."""
 import asyncio
+import inspect
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import numpy as np
 import pytest
-from conftest import FLAGS, PPT, PROMPT, TEMPERA, WORKED_SUM, command
+from conftest import FLAGS, PPT, PROMPT, TEMPERA, WORKED_SUM, a_program, command
 
 import tempera
 
@@ -195,11 +194,11 @@ def test_ctrl_c_ends_the_work():
         "    answer = model.sample('1+2?', horizon=8, powers=[1, 2])[0]\n"
         "    print('ended', len(answer.tokens))\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "begins\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=120)
+    with a_program(source) as process:
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=120)
     assert said.startswith("ended ") and process.returncode == 0
 
 
@@ -218,6 +217,18 @@ def test_progress_is_shown_if_asked_for(model, capsys):
     ({"horizon": 0}, "horizon"),
     ({"schedule": "odd"}, "schedule"),
     ({"temperature": 0.5, "powers": [1, 2]}, "temperature"),
+    ({"seed": -1}, "seed"),
+    ({"seed": 2**64}, "2^64"),
+    ({"seed": True}, "seed"),
+    ({"samples": 2.5}, "2.5"),
+    ({"rounds": [1, -1]}, "rounds"),
+    ({"powers": "1,2"}, "[1, 2, 4]"),
+    ({"powers": [1, "a"]}, "'a' is no number"),
+    ({"stop": 3}, "stop"),
+    ({"confidence": "yes"}, "neither True nor False"),
+    ({"ids": 3}, "ids"),
+    ({"batch": -1}, "batch"),
+    ({"sampler": 3}, "sampler"),
 ])
 def test_bad_input_is_one_line(model, wishes, words):
     with pytest.raises(tempera.BadInput) as error:
@@ -225,11 +236,40 @@ def test_bad_input_is_one_line(model, wishes, words):
     assert words in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("prompt", [3, None, {"role": "user", "content": "1+2?"}, [PROMPT, 3], [1, "a"], b"1+2?",
+                                    [{"role": "user"}], [{"role": "user", "content": 3}], [[1], [-1]]])
+def test_what_is_no_prompt_is_one_line(model, prompt):
+    with pytest.raises(tempera.BadInput, match="^prompt[^\n]*$"):
+        model.sample(prompt, **PPT)
+
+
+def test_numbers_of_numpy_and_single_powers_are_taken(model):
+    alone = model.sample(PROMPT, seed=3, powers=[2], horizon=12)
+    assert model.sample(PROMPT, seed=np.int64(3), powers=2, horizon=np.int32(12)) == alone
+    assert model.sample(np.array(model.encode(PROMPT)), seed=3, powers=np.array([2.0]), horizon=12) == alone
+    listed = model.sample([PROMPT, "1+2?"], seed=3, powers=[2], horizon=12)
+    assert model.sample((prompt for prompt in [PROMPT, "1+2?"]), seed=3, powers=[2], horizon=12) == listed
+    assert model.decode(np.array(model.encode(PROMPT))) == PROMPT
+
+
+def test_a_notebook_sees_the_names_of_all_arguments(model):
+    for call in (model.sample, model.iterate, model.sample_async, model.iterate_async, tempera.Session.submit):
+        names = inspect.signature(call).parameters
+        assert {"powers", "seed", "stop"} <= set(names) and "wishes" not in names
+        for name in set(names) - {"self", "prompts", "prompt", "out", "resume", "id", "checkpoint_seconds"}:
+            assert name in tempera.Model.sample.__doc__, name
+    assert "checkpoint_seconds" not in inspect.signature(model.iterate).parameters
+
+
 def test_other_errors(model, tmp_path):
     with pytest.raises(TypeError, match="powers"):
         model.sample(PROMPT, power=[1, 2])
     with pytest.raises(tempera.BadInput, match="does not exist"):
         tempera.Model.open(str(tmp_path / "none"))
+    with pytest.raises(tempera.BadInput, match="encode"):
+        model.score(PROMPT)
+    with pytest.raises(tempera.BadInput, match="threads"):
+        tempera.set_threads(-1)
     with pytest.raises(tempera.BadInput, match="vocabulary"):
         model.decode([10 ** 6])
     with pytest.raises(tempera.BadInput, match="arithmetic"):

@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import FLAGS, PPT, PROMPT, WORKED_SUM, command
+from conftest import FLAGS, PPT, PROMPT, WORKED_SUM, a_program, command
 
 import tempera
 from test_package import OPTIONS
@@ -77,17 +77,17 @@ def test_ctrl_c_saves_what_has_ended(tmp_path):
         "except KeyboardInterrupt:\n"
         "    print('ended', model.sample('1+2?', horizon=8, powers=[1, 2])[0].tokens)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
     # The first checkpoint may come before the first answer: answers are written in the order of the samples.
-    deadline = time.monotonic() + 120
-    written = 0
-    while not written and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-        if os.path.exists(folder + "/checkpoint"):
-            with open(folder + "/samples.jsonl", "rb") as file:
-                written = file.read().count(b"\n")
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=120)
+    with a_program(source) as process:
+        deadline = time.monotonic() + 120
+        written = 0
+        while not written and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+            if os.path.exists(folder + "/checkpoint"):
+                with open(folder + "/samples.jsonl", "rb") as file:
+                    written = file.read().count(b"\n")
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=120)
     assert said.startswith("ended (") and process.returncode == 0
     assert 0 < written <= len(tempera.RunFolder(folder).answers()) < 100000
 

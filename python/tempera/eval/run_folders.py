@@ -1,0 +1,65 @@
+"""What a run folder of `tempera sample` holds, whoever drew it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tempera import run_files
+from tempera.eval.sampling import Drawn, Figures, Sampling
+
+
+def make_way(folder: Path) -> bool:
+    """Whether a run is there that can go on. What ended before its first checkpoint is removed: it is of no use."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if (folder / "checkpoint").exists():
+        return True
+    if folder.exists():
+        shutil.rmtree(folder)
+    return False
+
+
+class RunFolders(Sampling):
+    """Samplers whose answers are in run folders."""
+
+    def done(self, folder: Path) -> int:
+        return run_files.answers_so_far(folder)
+
+    def records(self, folder: Path) -> list[Drawn]:
+        confidences = _last_confidences(folder)
+        records = []
+        for sample in run_files.lines(folder, "samples.jsonl"):
+            key = (sample["id"], sample["sample"])
+            records.append(
+                Drawn(
+                    sample["id"],
+                    sample["sample"],
+                    sample["answer"],
+                    sample["log_p0"],
+                    len(sample["tokens"]),
+                    sample["terminated"],
+                    confidences.get(key),
+                )
+            )
+        return records
+
+    def figures(self, folder: Path) -> Figures:
+        return Figures(*(run_files.document(folder, f"{name}.json") for name in ("summary", "speed", "config")))
+
+
+def _last_confidences(folder: Path) -> dict[tuple[str, int], float]:
+    """The confidence of each answer after its last round, of the record that has the answer's log p0.
+
+    An answer is one of the records of the last round, whichever rung or particle it is; records of one log p0 to the
+    last bit are copies.
+    """
+    likelihoods = {}
+    for sample in run_files.lines(folder, "samples.jsonl"):
+        likelihoods[(sample["id"], sample["sample"])] = sample["log_p0"]
+    found: dict[tuple[str, int], float] = {}
+    for event in run_files.lines(folder, "events.jsonl", run_files.mark_of("round")):
+        key = (event["id"], event["sample"])
+        found.pop(key, None)
+        if likelihoods.get(key) in event["log_p0"] and "confidence" in event:
+            found[key] = event["confidence"][event["log_p0"].index(likelihoods[key])]
+    return found

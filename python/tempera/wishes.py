@@ -1,0 +1,193 @@
+"""What a call that draws may ask for: the names, their types, and one clear line for a value that is none."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict, TypeVar, Union
+
+from tempera.errors import BadInput
+
+#: Text, token numbers, or the messages of a conversation.
+Prompt = Union[str, Sequence[int], Sequence[Mapping[str, str]]]
+
+
+class SamplerWishes(TypedDict, total=False):
+    """What is drawn. Each may be left out, or be None."""
+
+    sampler: str | None
+    preset: str | None
+    powers: float | Sequence[float] | None
+    temperature: float | None
+    horizon: int | None
+    block: int | None
+    rounds: int | Sequence[int] | None
+    local_moves: int | Sequence[int] | None
+    sweeps: int | Sequence[int] | None
+    schedule: str | None
+    restart_weights: Sequence[int] | None
+    restart_range: str | None
+    output_rung: int | None
+    particles: int | None
+    samples: int | None
+    seed: int | None
+    stop: str | Sequence[str] | None
+    early_rejection: bool | None
+    prefetch: int | None
+    confidence: bool | None
+
+
+class Wishes(SamplerWishes, total=False):
+    """What is drawn, and how the work is laid out."""
+
+    thinking: bool | None
+    ids: Sequence[str] | None
+    batch: int | None
+    under_way: int | None
+    cache_memory: int | None
+    progress: bool | None
+
+
+class RunWishes(Wishes, total=False):
+    """The same, and how often a run folder is forced to the disk."""
+
+    checkpoint_seconds: float | None
+
+
+SAMPLER = tuple(SamplerWishes.__annotations__)
+LAYOUT = ("batch", "under_way", "cache_memory")
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def takes(wishes: type) -> Callable[[_Call], _Call]:
+    """Shows the wishes that a call takes as arguments of their own: to help(), and to a notebook that completes names."""
+
+    def shown(call: _Call) -> _Call:
+        own = inspect.signature(call)
+        parameters = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        for name, kind in _annotations(wishes).items():
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind))
+        setattr(call, "__signature__", own.replace(parameters=parameters))  # noqa: B010
+        return call
+
+    return shown
+
+
+def _annotations(wishes: type) -> dict[str, str]:
+    # A TypedDict has those of its bases too; in Python 3.10 they are references, whose text is meant.
+    return {name: getattr(kind, "__forward_arg__", str(kind)) for name, kind in wishes.__annotations__.items()}
+
+
+def check_names(names: Iterable[str], known: Iterable[str], call: str) -> None:
+    """Refuses an argument that the call does not have, with the nearest that it has."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"{call}() has no argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number that the compiled half can hold; bool is none.
+
+    >>> whole("seed", -1)
+    Traceback (most recent call last):
+    tempera.errors.BadInput: seed: -1 is no whole number; give one from 0 to 2^64 - 1
+    """
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**64:
+        return int(value)
+    raise BadInput(name, f"{value!r} is no whole number", "give one from 0 to 2^64 - 1")
+
+
+def number(name: str, value: Any) -> float:
+    """A number, also one of NumPy's or a fraction; bool is none."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    raise BadInput(name, f"{value!r} is no number")
+
+
+def several(name: str, values: Any, one: Callable[[str, Any], Any], example: str) -> list[Any]:
+    """Each value of a list, tuple or array."""
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+        raise BadInput(name, f"{values!r} is no list", f"give one such as {example}")
+    return [one(name, value) for value in values]
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise BadInput(name, f"{value!r} is no text")
+
+
+def _truth(name: str, value: Any) -> bool:
+    if value in (True, False):
+        return bool(value)
+    raise BadInput(name, f"{value!r} is neither True nor False")
+
+
+def _powers(name: str, value: Any) -> list[float]:
+    return [number(name, value)] if isinstance(value, numbers.Real) else several(name, value, number, "[1, 2, 4]")
+
+
+def _counts(name: str, value: Any) -> int | list[int]:
+    return whole(name, value) if not hasattr(value, "__iter__") else several(name, value, whole, "[4, 2]")
+
+
+def _stops(name: str, value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else several(name, value, _text, "['\\n\\n']")
+
+
+def _weights(name: str, value: Any) -> list[int]:
+    return several(name, value, whole, "[3, 2, 1]")
+
+
+_KINDS: dict[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(("sampler", "preset", "schedule", "restart_range"), _text),
+    **dict.fromkeys(("horizon", "block", "output_rung", "particles", "samples", "seed", "prefetch", *LAYOUT), whole),
+    **dict.fromkeys(("rounds", "local_moves", "sweeps"), _counts),
+    **dict.fromkeys(("early_rejection", "confidence", "thinking", "progress"), _truth),
+    **dict.fromkeys(("temperature", "checkpoint_seconds"), number),
+    "powers": _powers,
+    "restart_weights": _weights,
+    "stop": _stops,
+}  # fmt: skip
+
+
+def checked(wishes: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Those of the names that are wished for, as the compiled half takes them. Raises BadInput."""
+    return {name: _KINDS[name](name, wishes[name]) for name in names if wishes.get(name) is not None}
+
+
+def _no_prompt(value: Any) -> BadInput:
+    return BadInput("prompt", f"{value!r} is none", 'give a text, token numbers, or messages such as {"role": "user", "content": "…"} in a list')
+
+
+def is_one(prompts: Any) -> bool:
+    """Whether this is one prompt, and no list of them."""
+    if isinstance(prompts, str):
+        return True
+    if isinstance(prompts, Mapping) or not hasattr(prompts, "__iter__"):
+        raise _no_prompt(prompts)
+    if not hasattr(prompts, "__len__"):
+        return False  # a generator gives prompts; to look at its first would take it away
+    first = next(iter(prompts), None)
+    return isinstance(first, (numbers.Integral, Mapping)) or hasattr(first, "__index__")
+
+
+def raw_prompt(prompt: Any) -> Any:
+    """A prompt as the compiled half takes it. Raises BadInput for messages that are none."""
+    if isinstance(prompt, str):
+        return prompt
+    if isinstance(prompt, (bytes, Mapping)) or not hasattr(prompt, "__iter__"):
+        raise _no_prompt(prompt)
+    parts = list(prompt)
+    if not any(isinstance(part, Mapping) for part in parts):
+        return [whole("prompt", part) for part in parts]
+    for number_of, message in enumerate(parts, 1):
+        if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
+            raise BadInput(f"prompt, message {number_of}", "it needs role and content alone")
+        for part in message.values():
+            _text(f"prompt, message {number_of}", part)
+    return [(message["role"], message["content"]) for message in parts]

@@ -1,0 +1,81 @@
+"""tempera.eval with nothing but the installed package: the bytes of the command's runs."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import TEMPERA, TREE, WORKED_SUM, command
+
+from tempera.native import native
+
+ASKED = ["run", "--task", "own", "--data", str(TREE / "toy_models/worked_sum/held_out.jsonl"), "--grader", "worked-sum",
+         "--model", WORKED_SUM, "--powers", "1,1.6,2.5,4", "--horizon", "28"]
+
+
+def evaluation(*arguments, named=True, **popen):
+    """The stage as a process without the command on its path; `named` gives it the command."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "TEMPERA")}
+    environment = {**kept, "PATH": "/nowhere", **({"TEMPERA": TEMPERA} if named else {})}
+    return subprocess.Popen([sys.executable, "-m", "tempera.eval", *map(str, arguments)], env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **popen)
+
+
+def ended(*arguments, **options):
+    process = evaluation(*arguments, **options)
+    _, said = process.communicate(timeout=300)
+    return process.returncode, said
+
+
+def runs(folder):
+    # speed.json has the seconds.
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name in ("config.json", "samples.jsonl", "events.jsonl", "summary.json")}
+
+
+def test_runs_are_those_of_the_command(tmp_path):
+    asked = [*ASKED, "--samplers", "standard,low-temperature,power-sampling,fixed-horizon,power-smc,ppt,best-of-n",
+             "--limit", "3", "--all-rungs", "--seeds", "2", "--particles", "3"]
+    assert ended(*asked, "--out", tmp_path / "package", "--threads", "1", "--batch", "3", named=False) == (0, "")
+    assert ended(*asked, "--out", tmp_path / "command") == (0, "")
+    alone = runs(tmp_path / "package")
+    assert len(alone) == 4 * (2 * 7 + 2 * 3) and alone == runs(tmp_path / "command")
+
+
+def test_presets_are_those_of_the_command():
+    told = {preset["name"]: preset for preset in json.loads(command("presets", "--json"))}
+    found = native().presets()
+    assert list(found) == list(told) and len(found) > 5
+    for name, preset in found.items():
+        assert preset == {key: told[name][key] for key in preset} and {"powers", "horizon", "block", "rounds"} == set(preset)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_was_ended_goes_on(tmp_path, number):
+    asked = [*ASKED, "--samplers", "ppt", "--limit", "150"]
+    process = evaluation(*asked, "--out", tmp_path / "ended", "--batch", "16", named=False)
+    samples = tmp_path / "ended/answers/ppt/seed-1/run/samples.jsonl"
+    deadline = time.monotonic() + 120
+    while not (samples.exists() and samples.stat().st_size) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(number)
+    process.communicate(timeout=120)
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    assert not (samples.parent / "summary.json").exists()
+    assert ended(*asked, "--out", tmp_path / "ended", named=False) == (0, "")
+    assert ended(*asked, "--out", tmp_path / "whole") == (0, "")
+    assert runs(tmp_path / "ended") == runs(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("more, words", [
+    (["--shard", "1/2"], "--shard: needs the command tempera"),
+    (["--preset", "qwen3/math"], 'there is no preset "qwen3/math"'),
+    (["--batch", "many"], '--batch: "many" is no whole number'),
+    (["--tempera", "/nowhere/tempera"], "is no program"),
+])
+def test_what_is_wrong_is_one_line(tmp_path, more, words):
+    code, said = ended(*ASKED, "--out", tmp_path / "none", *more, named=False)
+    assert code == 2 and words in said and said.count("\n") == 1
+    assert not (tmp_path / "none").exists()
