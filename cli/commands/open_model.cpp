@@ -3,18 +3,37 @@
 #include <iostream>
 
 #include "cli/commands/finite_models.hpp"
+#include "cli/terminal/option_values.hpp"
+#include "cli/terminal/version.hpp"
+#include "gpu/session/resolve.hpp"
 
 namespace tempera::cli {
 
 gpu::OpenedModel open_model(const std::string& name_or_path,
                             std::optional<gpu::Arithmetic> arithmetic,
-                            std::optional<gpu::RopeFactors> rope_factors) {
+                            std::optional<gpu::RopeFactors> rope_factors,
+                            const gpu::PackedWeights& packed) {
   gpu::OpenedModel model =
-      gpu::OpenedModel::open(name_or_path, open_finite_model, arithmetic, rope_factors);
+      gpu::OpenedModel::open(name_or_path, open_finite_model, arithmetic, rope_factors, packed);
   if (!model.remark().empty()) {
     std::cerr << "tempera: " << name_or_path << ": " << model.remark() << '\n';
   }
   return model;
+}
+
+CLI::Option* add_packed_weights(CLI::App& command, std::string& value) {
+  return add_text(
+      command, "--packed-weights", value, "FOLDER",
+      "Keep the packed weights in a file of this folder, which all processes of the machine map: it "
+      "is as large as the model; none: in memory. Default: in memory, but for a shard's weights of "
+      "64 MiB or more $XDG_CACHE_HOME/tempera/packed. It changes no answer");
+}
+
+gpu::PackedWeights packed_weights(const std::string& asked, bool is_shard) {
+  gpu::PackedWeights packed = gpu::resolve_packed_weights(asked, is_shard);
+  packed.program = version_of_bits();
+  packed.say = [](const std::string& line) { std::cerr << "tempera: " << line << '\n'; };
+  return packed;
 }
 
 }  // namespace tempera::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,12 @@ namespace tempera::cli {
 /// @throw BadInput as OpenedModel::open and open_finite_model
 gpu::OpenedModel open_model(const std::string& name_or_path,
                             std::optional<gpu::Arithmetic> arithmetic,
-                            std::optional<gpu::RopeFactors> rope_factors = std::nullopt);
+                            std::optional<gpu::RopeFactors> rope_factors = std::nullopt,
+                            const gpu::PackedWeights& packed = {});
+
+/// --packed-weights FOLDER|none.
+CLI::Option* add_packed_weights(CLI::App& command, std::string& value);
+/// What --packed-weights says, as gpu::resolve_packed_weights means it; it is heard on stderr.
+gpu::PackedWeights packed_weights(const std::string& asked, bool is_shard);
 
 }  // namespace tempera::cli

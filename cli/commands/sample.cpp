@@ -53,6 +53,7 @@ struct SampleOptions {
   std::string devices;
   std::string resume;
   std::string shard;
+  std::string packed_weights;
   std::size_t threads = 0;  ///< 0: as many as there are
   bool prompt_given = false;
   bool json = false;
@@ -140,17 +141,19 @@ struct OpenedModels {
   std::vector<gpu::DrawDevice> devices;  ///< if the user named several
 };
 
-OpenedModels open_models(const SampleOptions& options, const std::vector<gpu::Device>& devices) {
+OpenedModels open_models(const SampleOptions& options, const std::vector<gpu::Device>& devices,
+                         bool is_shard) {
   const gpu::SamplingSettings& settings = options.settings;
   const std::string& name = options.resume.empty() ? settings.model : settings.model_path;
+  const gpu::PackedWeights packed = packed_weights(options.packed_weights, is_shard);
   OpenedModels opened;
   for (const gpu::Device& device : devices) {
     const gpu::CurrentDevice here(device);
     // What there is to remark is said once.
     opened.models.push_back(
-        opened.models.empty() ? open_model(name, settings.arithmetic, settings.rope_factors)
+        opened.models.empty() ? open_model(name, settings.arithmetic, settings.rope_factors, packed)
                               : gpu::OpenedModel::open(name, open_finite_model, settings.arithmetic,
-                                                       settings.rope_factors));
+                                                       settings.rope_factors, packed));
   }
   for (std::size_t d = 0; d < devices.size() && !options.devices.empty(); ++d)
     opened.devices.push_back({gpu::name_of(devices[d]), &opened.models[d].model()});
@@ -178,7 +181,7 @@ bool draw(SampleOptions options, const std::vector<gpu::Device>& devices, Sample
     if (shard != nullptr) shard->take_no_part(options.settings, options.layout.session);
     return false;
   }
-  const OpenedModels opened = open_models(options, devices);
+  const OpenedModels opened = open_models(options, devices, shard != nullptr);
   const gpu::OpenedModel& model = opened.models.front();
   options.layout.devices = opened.devices;
   if (is_new) take_prompts(options, model);
@@ -238,7 +241,8 @@ void run_sample(SampleOptions options) {
   const auto shard = SampleShard::asked({options.shard, options.out, options.resume});
   bool is_any_lost = false;
   try {
-    is_any_lost = draw(std::move(options), devices, shard.get());
+    const auto draw_it = [&] { return draw(std::move(options), devices, shard.get()); };
+    is_any_lost = shard ? shard->while_held(draw_it) : draw_it();
   } catch (const gpu::ClaimLost& lost) {
     std::cerr << "tempera: " << lost.what() << '\n';
     throw CLI::RuntimeError(2);
@@ -315,12 +319,14 @@ void add_sample(CLI::App& app) {
       *command, "--resume", options->resume, "FOLDER",
       "Run folder of a run that was cut short: goes on to the same bits; its config.json "
       "decides everything; what changes no answer goes with it: --device, --devices, --json, "
-      "--summary, --checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads");
+      "--summary, --checkpoint-seconds, --cache-memory, --prefetch, --batch, --threads, "
+      "--packed-weights");
   CLI::Option* shard = add_text(
       *command, "--shard", options->shard, "I/N",
       "Draw the Ith of N parts of the run into a folder of its own under --out, for tempera merge; "
       "the same command goes on with it. Default: what Slurm, Open MPI or another launcher says in "
       "the environment; none: the whole run, whatever that says");
+  CLI::Option* packed = add_packed_weights(*command, options->packed_weights);
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print settings, answers and summary as JSON");
   CLI::Option* summary = command->add_flag("--summary", options->summary,
@@ -332,7 +338,8 @@ void add_sample(CLI::App& app) {
     for (const CLI::Option* option : command->get_options())
       if (option != resume && option != device && option != devices && option != json &&
           option != summary && option != checkpoint_seconds && option != cache_memory &&
-          option != prefetch && option != batch && option != threads && option != shard)
+          option != prefetch && option != batch && option != threads && option != shard &&
+          option != packed)
         refuse_beside(*option, *resume, "leave it out: the run folder's config.json decides");
     options->chat.check();
     refuse_beside(*devices, *device, "give one of them");

@@ -40,6 +40,11 @@ class SampleShard {
   /// Begins the shard, or resumes it: config is the whole run's.
   /// @throw BadInput as ShardFolder::open
   gpu::RunFolder& open(const nlohmann::ordered_json& config, const std::string& model_path);
+  /// As gpu::ShardClaim::while_held.
+  template <class Work>
+  auto while_held(const Work& work) {
+    return folder_->while_held(work);
+  }
   /// Which answers are to be drawn.
   gpu::Deal& deal(const gpu::SamplingSettings& settings, const gpu::SessionOptions& session);
   /// To be called before each forward pass.

@@ -38,6 +38,7 @@ struct ServeOptions {
   std::size_t longest = 0;
   std::string batch_folder;
   std::string shard;
+  std::string packed_weights;
   bool without_key = false;
 };
 
@@ -60,7 +61,8 @@ std::string key_in(const std::string& file) {
 void run_serve(ServeOptions options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
   const gpu::OpenedModel model =
-      open_model(options.model, options.arithmetic, options.rope_factors);
+      open_model(options.model, options.arithmetic, options.rope_factors,
+                 packed_weights(options.packed_weights, !options.shard.empty()));
   if (!options.key_file.empty()) options.server.api_key = key_in(options.key_file);
   if (options.server.model_name.empty())
     options.server.model_name = std::filesystem::path(options.model).filename().string();
@@ -149,6 +151,7 @@ void add_serve(CLI::App& app) {
   add_text(*command, "--shard", options->shard, "I/N",
            "Draw shard I of every batch of --batch-folder, which N servers share; clients ask the "
            "server of shard 1");
+  add_packed_weights(*command, options->packed_weights);
   add_bytes(*command, "--cache-memory", options->server.session.cache_memory,
             "Most memory that caches of answers under way may take, such as 8G (default: no "
             "limit)");

@@ -190,6 +190,8 @@ void ShardClaim::beat(bool has_ended) {
       ::pwrite(open.descriptor(), line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()))
     throw BadInput(path.string(), "cannot be written " + reason(errno),
                    "check the permissions and the disk's space");
+  // After a stall a beat may come before a write: it must not hide that the shard is another's.
+  is_lost_ = is_taken_over();
   beaten_at_ = begun;
 }
 
@@ -206,16 +208,21 @@ void ShardClaim::beat_until_end() {
   }
 }
 
+bool ShardClaim::is_taken_over() const { return is_there(file(generation_ + 1)); }
+
+void ShardClaim::refuse_as_lost() const {
+  throw ClaimLost(shard_folder_.string() + ": was taken over by " +
+                  Owner::read(file(generation_ + 1)).name() +
+                  " while this process stood still; it goes on there, and nothing is lost");
+}
+
 void ShardClaim::require_held() {
   {
     const std::lock_guard lock(mutex_);
-    if (steady_clock::now() - beaten_at_ < times_.patience / 2) return;
+    if (!is_lost_ && steady_clock::now() - beaten_at_ < times_.patience / 2) return;
   }
-  const fs::path next = file(generation_ + 1);
-  if (!is_there(next)) beat(false);
-  if (!is_there(next)) return;
-  throw ClaimLost(shard_folder_.string() + ": was taken over by " + Owner::read(next).name() +
-                  " while this process stood still; it goes on there, and nothing is lost");
+  if (!is_taken_over()) beat(false);
+  if (is_taken_over()) refuse_as_lost();
 }
 
 }  // namespace tempera::gpu

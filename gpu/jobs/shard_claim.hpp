@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/disk.hpp"
+#include "base/error.hpp"
 #include "gpu/jobs/shard.hpp"
 
 namespace tempera::gpu {
@@ -43,8 +44,9 @@ class ClaimLost final : public std::exception {
 /// - takes over at once if its owner has ended, or was a process of this machine that is no more;
 /// - is refused as soon as it sees the number grow;
 /// - takes over if it sees no growth for the patience, by its own clock,
-/// by creating the next file, which only one can. An owner that could not count for half of the
-/// patience, because its disk or its machine stalled, looks for a next file before it writes again.
+/// by creating the next file, which only one can. An owner looks for a next file whenever it has
+/// counted, and if it could not count for half of the patience, because its disk or its machine
+/// stalled, before it writes again.
 class ShardClaim {
  public:
   /// `say` hears if another's claim has to be watched.
@@ -59,6 +61,18 @@ class ShardClaim {
   /// @throw ClaimLost if another process has taken the shard over
   /// @throw BadInput if that cannot be found out
   void require_held();
+  /// Does work on the shard's folder. Its new owner changes and removes files, so what fails once
+  /// the shard is another's, such as a read, fails as that.
+  /// @throw ClaimLost instead of BadInput, if another process has taken the shard over
+  template <class Work>
+  auto while_held(const Work& work) {
+    try {
+      return work();
+    } catch (const BadInput&) {
+      if (is_taken_over()) refuse_as_lost();
+      throw;
+    }
+  }
 
   /// What another process can see of the last claim of a shard.
   struct Seen {
@@ -79,6 +93,8 @@ class ShardClaim {
   void beat(bool has_ended);
   void beat_until_end();
   [[noreturn]] void refuse(const Owner& owner) const;
+  bool is_taken_over() const;
+  [[noreturn]] void refuse_as_lost() const;
 
   std::filesystem::path folder_;
   Shard shard_;
@@ -88,6 +104,7 @@ class ShardClaim {
   std::mutex mutex_;  ///< of what follows
   std::uint64_t beats_ = 0;
   std::chrono::steady_clock::time_point beaten_at_;
+  bool is_lost_ = false;
   bool is_ending_ = false;
   std::condition_variable ending_;
   std::thread thread_;

@@ -26,6 +26,11 @@ class ShardFolder {
   /// Begins the shard with this config.json, or resumes it.
   /// @throw BadInput if the folder, or that of another shard, is of another run
   RunFolder& open(const nlohmann::ordered_json& config);
+  /// As ShardClaim::while_held.
+  template <class Work>
+  auto while_held(const Work& work) {
+    return claim_.while_held(work);
+  }
 
  private:
   std::filesystem::path run_;

@@ -85,7 +85,8 @@ class NumberText final : public TokenText {
 /// The model of a folder, or of a GGUF file, which is open; its weights are in device memory.
 std::unique_ptr<Transformer> load_transformer(const std::string& path, const GgufFile* file,
                                               Arithmetic arithmetic,
-                                              std::optional<RopeFactors> rope_factors) {
+                                              std::optional<RopeFactors> rope_factors,
+                                              const PackedWeights& packed) {
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
     throw BadInput(
         "--arithmetic " + std::string(name_of(arithmetic)), why,
@@ -94,10 +95,21 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
   const auto memory = device_memory_size();
   try {
     const std::shared_ptr<const Kernels> kernels = make_default_kernels(arithmetic);
-    return std::make_unique<Transformer>(file == nullptr
-                                             ? load_architecture(path, *kernels, rope_factors)
-                                             : load_architecture(*file, *kernels, rope_factors),
-                                         kernels);
+    const auto load = [&](PackedWeightsFile* from) {
+      return file == nullptr ? load_architecture(path, *kernels, rope_factors, from)
+                             : load_architecture(*file, *kernels, rope_factors, from);
+    };
+    ModelWeightsFile weights(path, arithmetic, packed);
+    if (weights.file() != nullptr) {
+      try {
+        auto architecture = load(weights.file());
+        weights.finish();
+        return std::make_unique<Transformer>(std::move(architecture), kernels);
+      } catch (const NoPackedWeights& fault) {
+        weights.give_up(fault.what());
+      }
+    }
+    return std::make_unique<Transformer>(load(nullptr), kernels);
   } catch (const std::bad_alloc&) {
     throw BadInput(path,
                    "its weights do not fit the memory of the device" +
@@ -119,10 +131,11 @@ std::string remark_of(const Transformer& transformer, Arithmetic arithmetic) {
 
 /// A folder or a GGUF file.
 OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmetic,
-                                    std::optional<RopeFactors> rope_factors) {
+                                    std::optional<RopeFactors> rope_factors,
+                                    const PackedWeights& packed) {
   OpenedModel::Parts parts;
   const auto file = is_gguf(path) ? std::make_shared<const GgufFile>(path) : nullptr;
-  auto transformer = load_transformer(path, file.get(), arithmetic, rope_factors);
+  auto transformer = load_transformer(path, file.get(), arithmetic, rope_factors, packed);
   parts.terminal.assign(transformer->terminal_tokens().begin(),
                         transformer->terminal_tokens().end());
   parts.positions = transformer->max_position();
@@ -146,7 +159,8 @@ OpenedModel::Parts open_transformer(const std::string& path, Arithmetic arithmet
 
 OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& open_file,
                               std::optional<Arithmetic> arithmetic,
-                              std::optional<RopeFactors> rope_factors) {
+                              std::optional<RopeFactors> rope_factors,
+                              const PackedWeights& packed) {
   const auto path = resolve_model(name_or_path);
   if (path.empty() || !is_there(path))
     throw BadInput(
@@ -156,7 +170,7 @@ OpenedModel OpenedModel::open(const std::string& name_or_path, const OpenFile& o
   std::error_code error;
   if (std::filesystem::is_directory(path, error) || is_gguf(path))
     return OpenedModel(
-        open_transformer(path, arithmetic.value_or(Arithmetic::float32), rope_factors));
+        open_transformer(path, arithmetic.value_or(Arithmetic::float32), rope_factors, packed));
   require_no_special_file(path);
   if (!open_file)
     throw BadInput(path, "is neither a folder nor a GGUF file",

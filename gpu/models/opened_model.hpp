@@ -10,6 +10,7 @@
 
 #include "gpu/model/arithmetic.hpp"
 #include "gpu/model/language_model.hpp"
+#include "gpu/models/packed_weights.hpp"
 #include "gpu/text/token_text.hpp"
 #include "gpu/transformer/architectures/rope_factors.hpp"
 
@@ -38,11 +39,12 @@ class OpenedModel {
   /// Opens what resolve_model says. A transformer computes in the arithmetic that is asked for,
   /// float32 if none is, and of two sets of rotary factors with the one that is asked for, that
   /// of short texts if none is. The logits of a model that is in one file are given, and it
-  /// has neither to choose.
+  /// has neither to choose. `packed` says where packed weights are kept, which decides no bits.
   /// @throw BadInput naming file, place and remedy
   static OpenedModel open(const std::string& name_or_path, const OpenFile& open_file = {},
                           std::optional<Arithmetic> arithmetic = std::nullopt,
-                          std::optional<RopeFactors> rope_factors = std::nullopt);
+                          std::optional<RopeFactors> rope_factors = std::nullopt,
+                          const PackedWeights& packed = {});
 
   LanguageModel& model() const { return *parts_.model; }
   std::optional<Arithmetic> arithmetic() const { return parts_.arithmetic; }

@@ -154,6 +154,17 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
   return resolved;
 }
 
+PackedWeights resolve_packed_weights(const std::string& asked, bool is_shard) {
+  PackedWeights packed;
+  if (!asked.empty()) {
+    if (asked != "none") packed.folder = asked;
+  } else if (is_shard) {
+    packed.folder = packed_weights_folder();
+    packed.least_bytes = std::uint64_t{64} << 20;
+  }
+  return packed;
+}
+
 CacheBudget resolve_cache_memory(std::size_t given) {
   if (given > 0) return {given, true};
   const auto memory = device_memory_size();

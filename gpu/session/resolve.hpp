@@ -103,6 +103,11 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
 /// which samples are under way at once, and no bit of any.
 CacheBudget resolve_cache_memory(std::size_t given);
 
+/// Where a model's packed weights are kept: in the folder that a user names; in memory for "none".
+/// If nothing is said they are in memory, but for a shard, whose machine may draw others: weights of
+/// at least 64 MiB are then mapped from packed_weights_folder(). It decides no bit.
+PackedWeights resolve_packed_weights(const std::string& asked, bool is_shard);
+
 struct SamplingSettings;
 
 /// A prompt of a run as a user gives it: with an id, if there are several, and where it comes from.

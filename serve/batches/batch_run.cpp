@@ -69,7 +69,8 @@ BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
       batch_folder_(folder),
       shard_(shard),
       folder_(open_shard(folder, shard, makings, disk)),
-      batch_(read_batch(folder_)) {
+      batch_(read_batch(folder_)),
+      elsewhere_(batch_folder_, shard_) {
   if (folder_.finished()) return;
   const std::string where = folder.string();
   const json config = folder_.config();
@@ -114,6 +115,15 @@ BatchRun::BatchRun(const GenerationMakings& makings, StoredFiles& files,
 
 BatchRun::~BatchRun() {
   for (const auto& [number, line] : under_way_) line->run = nullptr;
+}
+
+Batch BatchRun::shown() {
+  Batch batch = batch_;
+  if (batch.is_over() || shard_.of == 1) return batch;
+  const AnswersElsewhere::Count others = elsewhere_.look(taken_);
+  batch.completed += others.completed;
+  batch.failed += others.failed;
+  return batch;
 }
 
 void BatchRun::deal_lines() {

@@ -15,6 +15,7 @@
 #include "gpu/jobs/shard.hpp"
 #include "gpu/session/session.hpp"
 #include "serve/batches/batch.hpp"
+#include "serve/batches/batch_shards.hpp"
 #include "serve/batches/stored_files.hpp"
 #include "serve/sessions/generation.hpp"
 
@@ -55,6 +56,8 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   BatchRun& operator=(const BatchRun&) = delete;
 
   const Batch& batch() const { return batch_; }
+  /// The batch as clients see it: with what other shards have answered so far.
+  Batch shown();
   /// Keeps what has ended, and begins lines while fewer than `window` choices are under way. True
   /// if it can do more at once.
   /// @throw BadInput if the disk takes no more: make a new BatchRun of the folder later
@@ -101,6 +104,7 @@ class BatchRun final : public std::enable_shared_from_this<BatchRun> {
   std::vector<std::size_t> order_;               ///< the lines of samples.jsonl
   std::vector<std::size_t> offset_of_;           ///< of each line in it; beyond all if it has none
   std::set<std::size_t> taken_;                  ///< shards whose answers are here
+  AnswersElsewhere elsewhere_;
   bool is_waiting_for_shards_ = false;
   std::size_t written_ = 0;  ///< answers in samples.jsonl
   std::size_t next_ = 0;     ///< of this shard's lines, the first neither begun nor answered

@@ -1,11 +1,14 @@
 #include "serve/batches/batch_shards.hpp"
 
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/deal.hpp"
+#include "serve/batches/batch.hpp"
+#include "serve/batches/batch_run.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -45,6 +48,39 @@ gpu::RunFolder open_shard(const std::filesystem::path& batch, const gpu::Shard& 
   auto config = nlohmann::ordered_json::parse(read_whole(batch / "config.json"));
   config["shard"] = identity_of(shard, makings);
   return gpu::RunFolder::create(own, config, disk);
+}
+
+AnswersElsewhere::Count AnswersElsewhere::look(const std::set<std::size_t>& taken) {
+  constexpr std::chrono::milliseconds between_looks{500};
+  const auto time = std::chrono::steady_clock::now();
+  const bool is_due = time >= look_at_;
+  if (is_due) look_at_ = time + between_looks;
+  Count all;
+  for (std::size_t number = 1; number <= own_.of; ++number) {
+    if (number == own_.number || taken.contains(number)) continue;
+    Counted& counted = shards_[number];
+    const auto folder = gpu::Shard{number, own_.of}.folder_name();
+    if (is_due) read(batch_ / folder / "samples.jsonl", counted);
+    all.completed += counted.count.completed;
+    all.failed += counted.count.failed;
+  }
+  return all;
+}
+
+void AnswersElsewhere::read(const std::filesystem::path& file, Counted& counted) const {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in) return;
+  // A server that was killed takes its file back to the last checkpoint.
+  if (static_cast<std::uint64_t>(in.tellg()) < counted.bytes) counted = {};
+  in.seekg(static_cast<std::streamoff>(counted.bytes));
+  // A line that its server is writing has no end yet.
+  for (std::string line; std::getline(in, line) && !in.eof();) {
+    counted.bytes += line.size() + 1;
+    const auto answer = nlohmann::json::parse(line, nullptr, false);
+    const auto status = nlohmann::json::json_pointer("/response/status_code");
+    ++(answer.is_object() && answer.value(status, 0) == 200 ? counted.count.completed
+                                                             : counted.count.failed);
+  }
 }
 
 std::vector<std::vector<std::size_t>> deal(const std::vector<std::string_view>& lines,

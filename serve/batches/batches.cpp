@@ -205,16 +205,16 @@ bool Batches::advance(gpu::Session& session, std::size_t window) {
   }
   try {
     std::shared_ptr<BatchRun> run = run_;
-    if (!run || run->batch().id != id)
-      run = std::make_shared<BatchRun>(makings_, files_, folder_of(id), shard_, disk_);
-    if (!is_cancelled) run_ = run;
-    is_waiting_ = false;
-    bool is_more = false;
-    if (is_cancelled)
+    const bool is_more = while_held([&] {
+      if (!run || run->batch().id != id)
+        run = std::make_shared<BatchRun>(makings_, files_, folder_of(id), shard_, disk_);
+      if (!is_cancelled) run_ = run;
+      is_waiting_ = false;
+      if (!is_cancelled) return run->advance(session, window);
       run->cancel(session);
-    else
-      is_more = run->advance(session, window);
-    show(run->batch());
+      return false;
+    });
+    show(run->shown());
     if (is_asked()) {
       is_waiting_for_others_ = run->is_waiting_for_shards();
       look_at_ = time + until_look;

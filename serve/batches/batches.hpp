@@ -58,6 +58,10 @@ class Batches {
   std::filesystem::path folder_of(const std::string& id) const { return folder_ / "batches" / id; }
   void show(const Batch& batch);
   void wait(gpu::Session& session, const std::string& why);
+  template <class Work>
+  auto while_held(const Work& work) {
+    return claim_ ? claim_->while_held(work) : work();
+  }
 
   const std::filesystem::path folder_;
   const gpu::Shard shard_;

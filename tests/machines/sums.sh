@@ -34,3 +34,23 @@ begun() {
   done
   fail "$1 did not begin"
 }
+
+# page_with BIN: from now on `tempera` is a command, and the page's FOLDER a model.
+page_with() {
+  mkdir -p "$1"
+  ln -s "$tempera" "$1/tempera"
+  export PATH=$1:$PATH
+  model=$PWD/toy_models/worked_sum
+}
+
+# page_block TEXT: the code block of docs/machines.md that holds this text.
+page_block() {
+  python3 - "$1" "$model" <<'BLOCK'
+import pathlib, re, sys
+blocks = re.findall(r"```\n(.*?)```\n", pathlib.Path("docs/machines.md").read_text(), re.S)
+found = [block for block in blocks if sys.argv[1] in block]
+if len(found) != 1:
+    sys.exit(f"{len(found)} blocks of docs/machines.md hold {sys.argv[1]!r}")
+print(found[0].replace("FOLDER", sys.argv[2]), end="")
+BLOCK
+}

@@ -48,7 +48,8 @@ DecoderConfig configuration_of(const Source& source, const std::string& file,
 template <class Model>
 std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
                                           const Kernels& kernels,
-                                          std::optional<RopeFactors> factors) {
+                                          std::optional<RopeFactors> factors,
+                                          PackedWeightsFile* packed) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
   auto config =
@@ -58,6 +59,7 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
   kernels.require_attention(attention_shape(config), file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files);
+  tensors.take_packed_from(packed);
   auto model = std::make_unique<Model>(config, tensors, kernels);
   // Some exporters write what the architecture ties or computes itself.
   tensors.require_all_used([&](const std::string& name) {
@@ -70,7 +72,8 @@ std::unique_ptr<Architecture> load_folder(const std::filesystem::path& folder,
 /// A text model alone, or the text model of a folder that sees images too.
 std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
                                            const Kernels& kernels,
-                                           std::optional<RopeFactors> factors) {
+                                           std::optional<RopeFactors> factors,
+                                           PackedWeightsFile* packed) {
   const auto file = folder / "config.json";
   const auto document = read_json_file(file);
   const JsonObject json(document, file.string());
@@ -82,6 +85,7 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
   Qwen3_5::require_kernels(config, kernels, file.string());
   const TensorFiles files(folder);
   FolderTensors tensors(files, is_outer ? "model.language_model." : "model.");
+  tensors.take_packed_from(packed);
   auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
   tensors.require_all_used([&](const std::string& name) {
     return (name == "lm_head.weight" && config.tie_word_embeddings) ||
@@ -91,12 +95,14 @@ std::unique_ptr<Architecture> load_qwen3_5(const std::filesystem::path& folder,
 }
 
 std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kernels& kernels,
-                                                std::optional<RopeFactors> factors) {
+                                                std::optional<RopeFactors> factors,
+                                                PackedWeightsFile* packed) {
   const auto& where = file.metadata().file();
   require_no_choice(where, factors);
   const auto config = Qwen3_5::configuration(file);
   Qwen3_5::require_kernels(config, kernels, where);
   GgufTensors tensors(file, Qwen3_5::gguf_order(config));
+  tensors.take_packed_from(packed);
   auto model = std::make_unique<Qwen3_5>(config, tensors, kernels);
   // The blocks after the model's own, which it has counted.
   std::set<std::string> left_out;
@@ -112,9 +118,11 @@ std::unique_ptr<Architecture> load_qwen3_5_gguf(const GgufFile& file, const Kern
 
 template <class Model>
 std::unique_ptr<Architecture> load_gguf(const GgufFile& file, const Kernels& kernels,
-                                        std::optional<RopeFactors> factors) {
+                                        std::optional<RopeFactors> factors,
+                                        PackedWeightsFile* packed) {
   const auto config = configuration_of<Model>(file, file.metadata().file(), factors);
   GgufTensors tensors(file, {Model::gguf_pairs_neighbours, config.head_dim, std::nullopt});
+  tensors.take_packed_from(packed);
   auto model = std::make_unique<Model>(config, tensors, kernels);
   tensors.require_all_used([](const std::string& name) {
     const auto& read = Model::gguf_factors;
@@ -128,9 +136,11 @@ struct KnownArchitecture {
   const char* gguf;        // the general.architecture of a GGUF file; null if it has none
   std::unique_ptr<Architecture> (*load_folder)(const std::filesystem::path& folder,
                                                const Kernels& kernels,
-                                               std::optional<RopeFactors> factors);
+                                               std::optional<RopeFactors> factors,
+                                               PackedWeightsFile* packed);
   std::unique_ptr<Architecture> (*load_gguf)(const GgufFile& file, const Kernels& kernels,
-                                             std::optional<RopeFactors> factors);
+                                             std::optional<RopeFactors> factors,
+                                             PackedWeightsFile* packed);
 };
 
 template <class Model>
@@ -165,22 +175,24 @@ const KnownArchitecture& find_architecture(const std::string& where, const std::
 }  // namespace
 
 std::unique_ptr<Architecture> load_architecture(const GgufFile& file, const Kernels& kernels,
-                                                std::optional<RopeFactors> rope_factors) {
+                                                std::optional<RopeFactors> rope_factors,
+                                                PackedWeightsFile* packed) {
   const std::string key = "general.architecture";
   return find_architecture(file.metadata().file(), key, file.metadata().text(key),
                            &KnownArchitecture::gguf)
-      .load_gguf(file, kernels, rope_factors);
+      .load_gguf(file, kernels, rope_factors, packed);
 }
 
 std::unique_ptr<Architecture> load_architecture(const std::filesystem::path& path,
                                                 const Kernels& kernels,
-                                                std::optional<RopeFactors> rope_factors) {
+                                                std::optional<RopeFactors> rope_factors,
+                                                PackedWeightsFile* packed) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error))
-    return load_architecture(GgufFile(path), kernels, rope_factors);
+    return load_architecture(GgufFile(path), kernels, rope_factors, packed);
   return find_architecture((path / "config.json").string(), "model_type", read_model_type(path),
                            &KnownArchitecture::model_type)
-      .load_folder(path, kernels, rope_factors);
+      .load_folder(path, kernels, rope_factors, packed);
 }
 
 }  // namespace tempera::gpu

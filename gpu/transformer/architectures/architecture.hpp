@@ -12,6 +12,7 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/gguf.hpp"
 #include "gpu/transformer/weights/packed_matrix.hpp"
+#include "gpu/transformer/weights/packed_weights_file.hpp"
 
 namespace tempera::gpu {
 
@@ -60,14 +61,16 @@ class Architecture {
 /// config.json names, or that of a GGUF file, whose `general.architecture` names it.
 ///
 /// rope_factors: of a model that has two sets; if none is given, those of short texts.
+/// packed: where packed weights are taken from, and put; null: they are packed in memory.
 /// @throw BadInput naming file, place and remedy; for an unknown architecture, what it may be; and
 /// if rope_factors are given for a model that has one set
+/// @throw NoPackedWeights as PackedWeightsFile::matrix
 std::unique_ptr<Architecture> load_architecture(
     const std::filesystem::path& path, const Kernels& kernels,
-    std::optional<RopeFactors> rope_factors = std::nullopt);
+    std::optional<RopeFactors> rope_factors = std::nullopt, PackedWeightsFile* packed = nullptr);
 /// That of a GGUF file which is open.
 std::unique_ptr<Architecture> load_architecture(
     const GgufFile& file, const Kernels& kernels,
-    std::optional<RopeFactors> rope_factors = std::nullopt);
+    std::optional<RopeFactors> rope_factors = std::nullopt, PackedWeightsFile* packed = nullptr);
 
 }  // namespace tempera::gpu

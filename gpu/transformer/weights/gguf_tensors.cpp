@@ -159,7 +159,7 @@ const StoredTensor& GgufTensors::reordered(const StoredTensor& stored,
   return result.tensor;
 }
 
-const StoredTensor& GgufTensors::tensor(const std::string& name, const Shape& shape) {
+const StoredTensor& GgufTensors::stored(const std::string& name, const Shape& shape) {
   const auto gguf = gguf_name(name, file_.metadata().text("general.architecture"));
   const auto found = file_.tensors().find(gguf);
   if (found == file_.tensors().end()) {
@@ -172,6 +172,11 @@ const StoredTensor& GgufTensors::tensor(const std::string& name, const Shape& sh
   if (name.ends_with("conv1d.weight")) std::erase(in_file, 1U);
   require_shape(stored, in_file, "metadata");
   used_.use(stored);
+  return stored;
+}
+
+const StoredTensor& GgufTensors::tensor(const std::string& name, const Shape& shape) {
+  const StoredTensor& stored = this->stored(name, shape);
   if (order_.pairs_neighbours &&
       (name.ends_with("q_proj.weight") || name.ends_with("k_proj.weight"))) {
     return reordered(stored,

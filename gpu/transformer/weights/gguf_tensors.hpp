@@ -57,6 +57,9 @@ class GgufTensors final : public TensorSource {
     StoredTensor tensor;
   };
   const StoredTensor& tensor(const std::string& name, const Shape& shape) override;
+  void use(const std::string& name, const Shape& shape) override { stored(name, shape); }
+  /// The tensor as it is in the file; it counts as used.
+  const StoredTensor& stored(const std::string& name, const Shape& shape);
   /// The tensor with other bytes, which stay until release().
   const StoredTensor& reordered(const StoredTensor& stored, std::vector<std::byte> bytes);
   void release() override {

@@ -267,20 +267,43 @@ std::vector<Block> blocks_of(std::span<const StoredTensor* const> matrices, Arit
 
 }  // namespace
 
+StoredAs PackedMatrix::stored_as() const {
+  const auto* mapped = std::get_if<MappedMatrix>(&weights);
+  return mapped != nullptr ? mapped->stored_as : static_cast<StoredAs>(weights.index());
+}
+
 MatrixView PackedMatrix::view() const {
-  if (const auto* bfloat16 = std::get_if<DeviceMemory<std::uint16_t>>(&weights)) {
-    return {in, out, nullptr, bfloat16->data(), nullptr};
-  }
-  if (const auto* words = std::get_if<DeviceMemory<std::uint32_t>>(&weights)) {
-    if (arithmetic == Arithmetic::bfloat16_pairs) {
-      return {in, out, nullptr, nullptr, nullptr, nullptr, nullptr, words->data()};
+  const auto* mapped = std::get_if<MappedMatrix>(&weights);
+  const void* const begin = std::visit(
+      []<class Held>(const Held& held) -> const void* {
+        if constexpr (std::is_same_v<Held, MappedMatrix>) {
+          return held.weights.data();
+        } else {
+          return held.data();
+        }
+      },
+      weights);
+  switch (stored_as()) {
+    case StoredAs::bfloat16:
+      return {in, out, nullptr, static_cast<const std::uint16_t*>(begin), nullptr};
+    case StoredAs::words: {
+      const auto* const words = static_cast<const std::uint32_t*>(begin);
+      if (arithmetic == Arithmetic::bfloat16_pairs) {
+        return {in, out, nullptr, nullptr, nullptr, nullptr, nullptr, words};
+      }
+      return {in, out, nullptr, nullptr, words};
     }
-    return {in, out, nullptr, nullptr, words->data()};
+    case StoredAs::quantised:
+      return {in,
+              out,
+              nullptr,
+              nullptr,
+              nullptr,
+              static_cast<const std::byte*>(begin),
+              mapped != nullptr ? mapped->blocks.data() : blocks.data()};
+    default:
+      return {in, out, static_cast<const float*>(begin), nullptr, nullptr};
   }
-  if (const auto* quantised = std::get_if<DeviceMemory<std::byte>>(&weights)) {
-    return {in, out, nullptr, nullptr, nullptr, quantised->data(), blocks.data()};
-  }
-  return {in, out, std::get<DeviceMemory<float>>(weights).data(), nullptr, nullptr};
 }
 
 MatrixWork& MatrixWork::operator+=(const MatrixWork& other) {
@@ -297,8 +320,12 @@ MatrixWork& MatrixWork::operator-=(const MatrixWork& other) {
 
 MatrixWork work_of(const PackedMatrix& matrix) {
   const std::uint64_t bytes = std::visit(
-      []<class Stored>(const DeviceMemory<Stored>& weights) {
-        return std::uint64_t{weights.size()} * sizeof(Stored);
+      []<class Held>(const Held& held) -> std::uint64_t {
+        if constexpr (std::is_same_v<Held, MappedMatrix>) {
+          return held.weights.size() + held.blocks.size_bytes();
+        } else {
+          return held.size() * sizeof(*held.data());
+        }
       },
       matrix.weights);
   return {bytes + matrix.blocks.size() * sizeof(std::uint64_t),

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -16,6 +17,18 @@ namespace tempera::gpu {
 /// The least multiple of `lanes` that is at least `size`.
 constexpr std::size_t padded(std::size_t size) { return (size + lanes - 1) / lanes * lanes; }
 
+/// Which of MatrixView's pointers a matrix is.
+enum class StoredAs : std::uint8_t { float32, bfloat16, words, quantised };
+
+/// A packed matrix in a mapped file, where the device is the host: all processes that map the file
+/// share one copy of it.
+struct MappedMatrix {
+  StoredAs stored_as = StoredAs::float32;
+  std::span<const std::byte> weights;
+  std::span<const std::uint64_t> blocks;  ///< of quantised weights
+  std::shared_ptr<const void> mapping;    ///< holds both
+};
+
 /// The weights of a linear map R^in -> R^out in device memory, packed as MatrixView says: in the
 /// dtype of the file, neighbouring outputs being neighbours in memory, so that a vector register or
 /// a warp carries one output per lane and each output keeps its own order of summation; or, under
@@ -26,10 +39,11 @@ struct PackedMatrix {
   std::size_t out = 0;  // with the padding
   Arithmetic arithmetic = Arithmetic::float32;
   std::variant<DeviceMemory<float>, DeviceMemory<std::uint16_t>, DeviceMemory<std::uint32_t>,
-               DeviceMemory<std::byte>>
-      weights;                         // which of MatrixView's pointers
-  DeviceMemory<std::uint64_t> blocks;  // of quantised weights
+               DeviceMemory<std::byte>, MappedMatrix>
+      weights;                         // those of device memory in the order of StoredAs
+  DeviceMemory<std::uint64_t> blocks;  // of quantised weights that are not mapped
 
+  StoredAs stored_as() const;
   /// Valid as long as the matrix is neither moved nor gone.
   MatrixView view() const;
 };

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "gpu/transformer/weights/packed_weights_file.hpp"
 #include "gpu/transformer/weights/scramble.hpp"
 
 namespace tempera::gpu {
@@ -17,6 +18,22 @@ StoredTensor outputs_of(const StoredTensor& map, std::size_t begin, std::size_t 
   part.shape[0] = out;
   part.bytes = map.bytes.subspan(begin * row_bytes, out * row_bytes);
   return part;
+}
+
+/// How many outputs a part's tensor has.
+std::size_t stored_outputs(const TensorSource::Part& part) {
+  return part.stored == 0 ? part.out : part.stored;
+}
+
+/// What a matrix is made of: "NAME[BEGIN:END of STORED] + … from IN".
+std::string description_of(const std::vector<TensorSource::Part>& parts, std::size_t in) {
+  std::string text;
+  for (const auto& part : parts) {
+    text += (text.empty() ? "" : " + ") + part.name + "[" + std::to_string(part.begin) + ":" +
+            std::to_string(part.begin + part.out) + " of " + std::to_string(stored_outputs(part)) +
+            "]";
+  }
+  return text + " from " + std::to_string(in);
 }
 
 }  // namespace
@@ -44,9 +61,21 @@ PackedMatrix TensorSource::matrix(const std::string& name, std::size_t out, std:
 
 PackedMatrix TensorSource::stacked(const std::vector<Part>& parts, std::size_t in,
                                    Arithmetic arithmetic) {
-  PackedMatrix matrix = pack(parts, in, arithmetic);
+  const auto pack_it = [&] { return pack(parts, in, arithmetic); };
+  PackedMatrix matrix;
+  if (packed_file_ == nullptr) {
+    matrix = pack_it();
+  } else {
+    use_all(parts, in);
+    matrix = packed_file_->matrix(description_of(parts, in), pack_it);
+  }
   packed_ += work_of(matrix);
   return matrix;
+}
+
+void TensorSource::use_all(const std::vector<Part>& parts, std::size_t in) {
+  for (const auto& part : parts) use(part.name, {stored_outputs(part), in});
+  release();
 }
 
 PackedMatrix TensorSource::pack(const std::vector<Part>& parts, std::size_t in,
@@ -56,7 +85,7 @@ PackedMatrix TensorSource::pack(const std::vector<Part>& parts, std::size_t in,
   for (const auto& part : parts) {
     // A source may make a tensor anew each time that it is asked.
     if (stored == nullptr || slices.back().name != part.name) {
-      stored = &tensor(part.name, {part.stored == 0 ? part.out : part.stored, in});
+      stored = &tensor(part.name, {stored_outputs(part), in});
     }
     slices.push_back(outputs_of(*stored, part.begin, part.out));
     slices.back().name = part.name;

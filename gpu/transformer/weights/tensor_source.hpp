@@ -17,6 +17,8 @@
 
 namespace tempera::gpu {
 
+class PackedWeightsFile;
+
 /// Where an architecture gets its weights from, by name and shape, in device memory.
 class TensorSource {
  public:
@@ -41,6 +43,8 @@ class TensorSource {
   PackedMatrix stacked(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic);
   /// Vectors of `out` elements each, padded with zeros as above.
   DeviceMemory<float> stacked_vector(std::initializer_list<Part> parts);
+  /// Matrices are from now on those of this file, which outlives this; what it has not is packed.
+  void take_packed_from(PackedWeightsFile* file) { packed_file_ = file; }
   /// The work of all matrices so far.
   const MatrixWork& packed() const { return packed_; }
 
@@ -49,11 +53,16 @@ class TensorSource {
   /// The tensor of this name and shape; it stays until release().
   virtual const StoredTensor& tensor(const std::string& name, const Shape& shape) = 0;
   virtual void release() {}
+  /// Notes that the tensor of this name and shape is used, though its bytes are not asked for.
+  virtual void use(const std::string& name, const Shape& shape) { tensor(name, shape); }
   /// stacked(), which counts what this gives.
   virtual PackedMatrix pack(const std::vector<Part>& parts, std::size_t in, Arithmetic arithmetic);
 
  private:
+  void use_all(const std::vector<Part>& parts, std::size_t in);
+
   MatrixWork packed_;
+  PackedWeightsFile* packed_file_ = nullptr;
 };
 
 /// The tensors of files that an architecture has asked for. What it has not asked for is an error:

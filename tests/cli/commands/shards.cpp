@@ -91,6 +91,27 @@ TEST_CASE("a launcher says which shard a command draws, unless a flag does") {
   CHECK(fs::exists(work / "whole/summary.json"));
 }
 
+TEST_CASE("shards that map packed weights are the shards that pack them") {
+  const TemporaryFile prompts(sums);
+  const TemporaryFolder work;
+  const std::string packed = " --packed-weights " + (work / "packed").string();
+  const auto draw = [&](const std::string& name, const std::string& more) {
+    return run_command(drawn(prompts) + " --shard 1/2 --out " + (work / name).string() + more);
+  };
+  const CommandResult plain = draw("plain", "");
+  const CommandResult first = draw("first", packed);
+  const CommandResult second = draw("second", packed);
+  REQUIRE(plain.exit_code == 0);
+  CHECK(plain.err.empty());  // so small a model is packed in memory
+  CHECK(first.err.find("tempera: keeps packed weights in " + (work / "packed").string()) == 0);
+  CHECK(second.err.empty());
+  CHECK(draw("none", " --packed-weights none").err.empty());
+  for (const char* name : {"first", "second", "none"})
+    CHECK(bytes_in(work / name / "shard-1-of-2") == bytes_in(work / "plain" / "shard-1-of-2"));
+  CHECK(run_command("sample --resume " + (work / "first/shard-1-of-2").string() + packed).out ==
+        plain.out);
+}
+
 TEST_CASE("shards that make no sense are refused in one line") {
   const TemporaryFile prompts(sums);
   const TemporaryFolder work;

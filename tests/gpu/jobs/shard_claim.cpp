@@ -136,6 +136,52 @@ TEST_CASE("an owner that stood still writes no more once its shard was taken ove
   }
 }
 
+TEST_CASE("an owner that stood still learns of it from its own next sign of life") {
+  const test::TemporaryFolder work;
+  // It counts again before it writes again, and need not look for long after that.
+  ShardClaim claim(work / "run", {1, 2}, {}, {milliseconds(5), std::chrono::hours(1)});
+  write_claim(work / "run/claims/shard-1-of-2.2", 1);
+  const auto is_held = [&] {
+    try {
+      claim.require_held();
+      return true;
+    } catch (const ClaimLost&) {
+      return false;
+    }
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (is_held() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(5));
+  CHECK_FALSE(is_held());
+}
+
+TEST_CASE("an owner that stood still tells a file that its successor removed from a lost one") {
+  TableModel model = dealt_model();
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = dealt_settings();
+  const Shard shard{1, 2};
+  const auto config = config_of_shard(settings, shard);
+  const auto waiting = work / "run/shard-1-of-2/waiting-0.jsonl";
+  const bool is_taken_over = GENERATE(true, false);
+  ShardFolder folder(work / "run", shard, {}, {std::chrono::hours(1), std::chrono::hours(2)});
+  JobWatcher watcher;
+  watcher.stop = [&] {
+    if (std::filesystem::remove(waiting) && is_taken_over)
+      write_claim(work / "run/claims/shard-1-of-2.2", 1);
+    return false;
+  };
+  const auto draw = [&] {
+    ListedRuns deal(dealt_runs(settings, shard.number, shard.of));
+    Job job(model, settings, numbers_of, &folder.open(config), watcher,
+            {.checkpoint_seconds = 0.0}, &deal);
+    folder.while_held([&] { job.run(); });
+  };
+  if (is_taken_over)
+    CHECK_THROWS_AS(draw(), ClaimLost);
+  else
+    require_bad_input(draw, {"waiting-0.jsonl", "cannot be read"});
+}
+
 TEST_CASE("launchers say which shard a process is") {
   CHECK_FALSE(launched({}));
   const auto is = [](const std::optional<LaunchedShard>& found, const Shard& shard, bool ranks) {

@@ -105,6 +105,38 @@ def test_a_shard_of_another_model_is_not_taken(tmp_path):
     second.stop()
 
 
+def test_clients_see_what_other_shards_have_answered(tmp_path):
+    folder = tmp_path / "shared"
+    first = server_of(folder, "1/2")
+    batch = start(first, LINES)
+
+    def counts():
+        return first.ask("/v1/batches/" + batch["id"])[1]["request_counts"]
+
+    seen = []  # until its own lines are done: the others wait for their server
+    wait_for(lambda: seen.append(counts()) or (seen[-1]["completed"] and seen[-40:-1] == [seen[-1]] * 39))
+    own = seen[-1]
+    assert own["completed"] + own["failed"] < len(LINES)
+    # What a server that is still drawing has written: a whole line of either kind, and a part of one.
+    other = folder / "batches" / batch["id"] / "shard-2-of-2"
+    other.mkdir()
+    answers = [{"response": {"status_code": code, "body": {}}} for code in (200, 400, 200)]
+    text = "".join(json.dumps(answer) + "\n" for answer in answers)
+    (other / "samples.jsonl").write_text(text[:-5])
+    wait_for(lambda: counts()["completed"] == own["completed"] + 1 and counts()["failed"] == own["failed"] + 1)
+    (other / "samples.jsonl").write_text(text)
+    wait_for(lambda: counts()["completed"] == own["completed"] + 2)
+    # It was killed, and goes on from an earlier line.
+    (other / "samples.jsonl").write_text(text[:text.index("\n") + 1])
+    wait_for(lambda: counts() == {"total": len(LINES), "completed": own["completed"] + 1, "failed": own["failed"]})
+    shutil.rmtree(other)
+    second = server_of(folder, "2/2")
+    done = wait(first, batch)
+    assert done["request_counts"] == {"total": len(LINES), "completed": len(LINES) - 1, "failed": 1}
+    first.stop()
+    second.stop()
+
+
 def test_a_cancelled_batch_ends_for_all(tmp_path):
     folder = tmp_path / "shared"
     first, second = server_of(folder, "1/2"), server_of(folder, "2/2")
