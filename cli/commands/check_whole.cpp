@@ -38,7 +38,7 @@ std::vector<reference::Power> powers_of(const CheckOptions& options) {
   return powers;
 }
 
-lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
+lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon, const Rational& within) {
   const std::size_t block = options.block == 0 ? gpu::default_exact_block(horizon) : options.block;
   lab::NamedRun run{options.algorithm,
                     horizon,
@@ -47,13 +47,8 @@ lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
                     options.particles == 0 ? 1 : options.particles,
                     {options.rounds, options.local_moves, options.sweeps},
                     options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj};
-  for (const auto& power : powers_of(options)) {
-    if (denominator(power.value()) != 1)
-      throw BadInput("--algorithm",
-                     "has an irrational law at the power " + reference::to_string(power.value()),
-                     "give whole powers, or no --algorithm");
-    run.powers.push_back(numerator(power.value()).convert_to<unsigned>());
-  }
+  for (const auto& power : powers_of(options)) run.powers.push_back(power.value());
+  run.irrational = irrational_of(within);
   if (options.output_rung > run.powers.size())
     throw BadInput("--output-rung", "there is no rung " + std::to_string(options.output_rung),
                    "give one from 1 to " + std::to_string(run.powers.size()));
@@ -119,19 +114,19 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
     const auto model = reference::load_finite_model(asked.file);
     // A law of a file may name records that end open before the horizon: no case does.
     judged.emplace_back(model, asked.horizon,
-                        target_of(is_law ? "base" : options.target, model, within > 0));
+                        target_of(is_law ? "base" : options.target, model, irrational_of(within)));
   }
   std::vector<Claim> claims{{"target " + options.target, [&](const lab::JudgedCase& one) {
                                if (is_law)
-                                 return *target_of(options.target, one.model(), false).law;
+                                 return *target_of(options.target, one.model(), irrational_of(within)).law;
                                return lab::target_law(one);
                              }}};
   if (!options.algorithm.empty()) {
     gpu::sampler_named(options.algorithm, "--algorithm");
     for (const lab::JudgedCase& one : judged)
-      lab::defined_answer(run_of(options, one.horizon()), one.model());  // or is refused now
+      lab::defined_answer(run_of(options, one.horizon(), within), one.model());  // or is refused now
     claims.push_back({options.algorithm, [&](const lab::JudgedCase& one) {
-                        return lab::defined_answer(run_of(options, one.horizon()), one.model());
+                        return lab::defined_answer(run_of(options, one.horizon(), within), one.model());
                       }});
   }
   lab::ProgramKernel program(options.program, limits_of(options));
