@@ -354,7 +354,7 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
   // Powers whose laws are irrational, within a rounding; the power itself is told apart.
   const auto at_power = [&](const std::string& program, const std::string& power) {
     return check_python(program, replaced(whole, "power:2", "power:" + power) + " --model " +
-                                     toy_models + "unequal_lengths.json");
+                                     TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
   };
   for (const char* power : {"1.5", "47/20"})
     CHECK(at_power(whole_program, power).exit_code == 0);
