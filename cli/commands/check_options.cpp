@@ -68,12 +68,11 @@ lab::JudgedTarget law_of_file(const std::string& path, const reference::FiniteMo
 }  // namespace
 
 lab::JudgedTarget target_of(const std::string& text, const reference::FiniteModel& model,
-                            bool takes_irrational_powers) {
+                            reference::Irrational irrational) {
   const auto powers = [&](const std::string& list) {
     lab::JudgedTarget target;
-    target.takes_irrational_powers = takes_irrational_powers;
     for (const Rational& power : parse_fractions(list, "--target"))
-      target.powers.emplace_back(power, "--target");
+      target.powers.emplace_back(power, "--target", irrational);
     return target;
   };
   if (text == "base") return powers("1");
@@ -86,6 +85,10 @@ lab::JudgedTarget target_of(const std::string& text, const reference::FiniteMode
   }
   if (text.starts_with("powers:")) return powers(text.substr(7));
   return law_of_file(text, model);
+}
+
+reference::Irrational irrational_of(const Rational& within) {
+  return within > 0 ? reference::Irrational::rounded : reference::Irrational::refused;
 }
 
 std::size_t rungs_of(const std::string& target) {

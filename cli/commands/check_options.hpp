@@ -34,7 +34,9 @@ std::vector<AskedCase> asked_cases(const CheckOptions& options, bool names_horiz
 reference::Rational within_of(const CheckOptions& options);
 /// power:P, powers:P,P, base, or a file with a law over records.
 lab::JudgedTarget target_of(const std::string& text, const reference::FiniteModel& model,
-                            bool takes_irrational_powers);
+                            reference::Irrational irrational);
+/// Whether powers may be irrational: rounded, if rounding is allowed for.
+reference::Irrational irrational_of(const reference::Rational& within);
 std::size_t rungs_of(const std::string& target);
 lab::ProgramKernel::Limits limits_of(const CheckOptions& options);
 

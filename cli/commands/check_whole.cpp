@@ -38,15 +38,9 @@ std::vector<reference::Power> powers_of(const CheckOptions& options) {
   return powers;
 }
 
-lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
+lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon, const Rational& within) {
   std::vector<Rational> powers;
-  for (const auto& power : powers_of(options)) {
-    if (denominator(power.value()) != 1)
-      throw BadInput("--algorithm",
-                     "has an irrational law at the power " + reference::to_string(power.value()),
-                     "give whole powers, or no --algorithm");
-    powers.emplace_back(numerator(power.value()));
-  }
+  for (const auto& power : powers_of(options)) powers.push_back(power.value());
   gpu::ExactWish wish = options.wish;
   if (!options.schedule.empty())
     wish.schedule = options.schedule == "deo" ? gpu::Schedule::deo : gpu::Schedule::adj;
@@ -59,7 +53,8 @@ lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon) {
           std::max<std::size_t>(settings.particles, 1),
           {settings.rounds, settings.local_moves, settings.sweeps},
           settings.schedule,
-          settings.output};
+          settings.output,
+          irrational_of(within)};
 }
 
 std::string text_of(const lab::JudgedCase& judged, const lab::LawComparison& comparison,
@@ -120,19 +115,19 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
     const auto model = reference::load_finite_model(asked.file);
     // A law of a file may name records that end open before the horizon: no case does.
     judged.emplace_back(model, asked.horizon,
-                        target_of(is_law ? "base" : options.target, model, within > 0));
+                        target_of(is_law ? "base" : options.target, model, irrational_of(within)));
   }
   std::vector<Claim> claims{{"target " + options.target, [&](const lab::JudgedCase& one) {
                                if (is_law)
-                                 return *target_of(options.target, one.model(), false).law;
+                                 return *target_of(options.target, one.model(), irrational_of(within)).law;
                                return lab::target_law(one);
                              }}};
   if (!options.algorithm.empty()) {
     gpu::sampler_named(options.algorithm, "--algorithm");
     for (const lab::JudgedCase& one : judged)
-      lab::defined_answer(run_of(options, one.horizon()), one.model());  // or is refused now
+      lab::defined_answer(run_of(options, one.horizon(), within), one.model());  // or is refused now
     claims.push_back({options.algorithm, [&](const lab::JudgedCase& one) {
-                        return lab::defined_answer(run_of(options, one.horizon()), one.model());
+                        return lab::defined_answer(run_of(options, one.horizon(), within), one.model());
                       }});
   }
   lab::ProgramKernel program(options.program, limits_of(options));

@@ -111,6 +111,7 @@ void report_rung(const ExactFlags& flags, const reference::ExactQuestion& asked)
     }
   }
   const auto report = kernel == "fixed" ? reference::report_fixed_horizon(model, power, asked)
+                      : flags.no_matrix ? reference::report_carried_truncating(model, power, asked)
                                         : reference::report_truncating(model, power, asked);
   std::optional<reference::Bracket> second;
   if (flags.gap) second = second_eigenvalue_of(report);
@@ -189,7 +190,7 @@ void add_exact(CLI::App& app) {
   add_text(*command, "--round-trips", flags->round_trips, "N",
            "Joint chain: expected round trips of a tagged replica in N steps from equilibrium");
   command->add_flag("--no-matrix", flags->no_matrix,
-                    "One rung: without the matrix, which the fixed kernel then never builds");
+                    "One rung: without the matrix, which is then never built");
   command->add_flag("--gap", flags->gap,
                     "One rung: enclose the spectral gap and the relaxation time");
   command->add_flag("--json", flags->json, "Print JSON, rationals in lowest terms");

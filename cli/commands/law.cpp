@@ -118,7 +118,7 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
   line("TV after one step from that target", lab::to_scientific(report.tv_one_step), "");
   line("largest difference of an entry from reference/",
        report.worst_entry ? lab::to_scientific(*report.worst_entry) : "not computed",
-       report.worst_entry ? "" : ": its probabilities have no such roots");
+       report.worst_entry ? "" : ": a power is no fraction of terms up to 1024");
   std::printf("stationary law:\n");
   for (std::size_t s = 0; s < report.states.size(); ++s)
     std::printf("  %12s  %s\n", lab::to_scientific(lab::to_real(report.stationary[s])).c_str(),
@@ -176,6 +176,7 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
 void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
+  question.exact_powers = options.exact_powers;
   question.rows = rows_of(options);
   if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
   if (options.restart_range == "record") question.restart_range = gpu::RestartRange::record;

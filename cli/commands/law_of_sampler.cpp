@@ -22,7 +22,7 @@ namespace {
 
 /// Joint states of all replicas whose definition has a law in reference/: seconds for some
 /// hundreds, minutes for all.
-constexpr std::size_t most_walked_states = reference::joint_limit;
+constexpr std::size_t most_walked_states = reference::joint_law_limit;
 
 using gpu::NamedSampler;
 
@@ -51,22 +51,9 @@ void check_options(const CLI::App& command, const gpu::ExactWish& wish,
     require(*command.get_option("--power"), "give --power A");
 }
 
-/// A power at which the definition's law can be rational: one whose root is small.
-const reference::Rational& of_small_root(const reference::Rational& power) {
-  if (power > 1024 || denominator(power) > 64)
-    throw BadInput("--power",
-                   "the power " + reference::to_string(power) +
-                       " is none up to 1024 "
-                       "with a denominator up to 64",
-                   "take a whole power, or a fraction such as 3/2 where the model's probabilities "
-                   "have the root");
-  return power;
-}
-
 lab::NamedRun run_of(const SamplerLawModel& asked, const std::string& sampler,
                      const gpu::ExactWish& wish) {
-  std::vector<reference::Rational> powers;
-  for (const auto& power : asked.powers) powers.push_back(of_small_root(power));
+  std::vector<reference::Rational> powers = asked.powers;
   if (powers.empty()) powers = {1};
   const gpu::ExactSettings settings = gpu::resolve_exact(
       wish, asked.horizon, powers.size(), gpu::ExactBlock::of_run, gpu::Spelling::flags);
@@ -98,8 +85,7 @@ nlohmann::ordered_json to_json(const lab::NamedRun& run, const lab::SamplerRepor
        {std::pair{"compiled", &report.answer}, {"defined", &report.defined}})
     for (const auto& probability : *law) json[key].push_back(reference::to_string(probability));
   json["states"] = report.states;
-  json["tv_own"] = report.has_own ? nlohmann::ordered_json(lab::to_scientific(report.tv_own))
-                                  : nlohmann::ordered_json(nullptr);
+  json["tv_own"] = lab::to_scientific(report.tv_own);
   json["tv_to_definition"] = lab::to_scientific(report.tv_to_definition);
   json["decode_tokens"] = reference::to_string(report.decode_tokens);
   json["decode_tokens_defined"] = reference::to_string(report.defined_tokens);
@@ -124,10 +110,8 @@ void print(const SamplerLawModel& asked, const lab::NamedRun& run, const lab::Sa
   line("TV of its answer to the definition's law", lab::to_scientific(report.tv_to_definition),
        "   (float32 logits included)");
   line("the same on the model of its own float32 logits",
-       report.has_own ? lab::to_scientific(report.tv_own) : "not computed",
-       !report.has_own ? ": it has no root of its probabilities"
-       : holds         ? "   (within the bound)"
-                       : "   (OUT OF ITS BOUND)");
+       lab::to_scientific(report.tv_own),
+       holds ? "   (within the bound)" : "   (OUT OF ITS BOUND)");
   line("expected decode tokens", reference::to_decimal(report.decode_tokens, 9), "");
   line("the definition's", reference::to_decimal(report.defined_tokens, 9), "");
   std::printf("  %12s  %12s  answer\n", "compiled", "defined");

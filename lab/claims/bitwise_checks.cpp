@@ -230,7 +230,7 @@ CheckResult swaps_call_no_model(const CheckContext& context) {
                  std::to_string(sweeps) + " sweeps ask for passes");
   count.expect(context.functions.of<ProgramFunctions>().passes_of_run(2, 0) > extension,
                "local moves ask for no pass");
-  CheckResult finding = count.finding("runs");
+  CheckResult finding = count.seen("runs");
   finding.detail += ", " + std::to_string(extension) + " passes without local moves";
   return finding;
 }
@@ -257,7 +257,7 @@ CheckResult only_open_records_call(const CheckContext& context) {
                                                    std::to_string(tokens) + " tokens");
     }
   count.expect(early > 0, "no record ends a block before the horizon");
-  CheckResult finding = count.finding("runs");
+  CheckResult finding = count.seen("runs");
   if (finding.sound())
     finding.detail += ", " + std::to_string(passes) + " passes, " + std::to_string(early) +
                       " records that end a block early or more";
@@ -281,7 +281,7 @@ CheckResult self_transition_calls(const CheckContext& context) {
     unmoved += calls.self_transitions;
   }
   count.require(unmoved > 0, "no restart is past a terminal token");
-  return count.finding("counts of runs, " + std::to_string(unmoved) + " restarts past the end");
+  return count.seen("counts of runs, " + std::to_string(unmoved) + " restarts past the end");
 }
 
 /// subsec:implementation-local: an accepted proposal replaces the suffix and all aligned caches, a
@@ -298,7 +298,7 @@ CheckResult caches_follow_records(const CheckContext& context) {
     rejected += calls.rejected;
   }
   count.require(accepted > 0 && rejected > 0, "some kind of decision is in no run");
-  return count.finding("runs, " + std::to_string(accepted) + " proposals accepted, " +
+  return count.seen("runs, " + std::to_string(accepted) + " proposals accepted, " +
                        std::to_string(rejected) + " rejected");
 }
 
@@ -314,7 +314,7 @@ CheckResult cached_scores(const CheckContext& context) {
     const double exact = -std::numbers::ln2 * static_cast<double>(space[x].length());
     count.expect(std::abs(score - exact) < 7 * 0x1p-43, space.name(x));
   }
-  return count.finding("records to T = 7");
+  return count.seen("records to T = 7");
 }
 
 }  // namespace

@@ -273,7 +273,7 @@ CheckResult smaller_than_uniform(const CheckContext& context) {
     below += epsilon < uniform ? 1 : 0;
   }
   count.expect(below > 0, "epsilon is nowhere below T^-K");
-  return count.finding("epsilons, " + std::to_string(below) + " below T^-K");
+  return count.seen("epsilons, " + std::to_string(below) + " below T^-K");
 }
 
 /// thm:fixed-horizon-convergence, its proof: if ε = 1 one local sweep has law Π. It is 1 at T = 1,
@@ -356,7 +356,7 @@ CheckResult gamma_acceptances(const CheckContext& context) {
                    where + ", middle " + to_string(middle));
     }
   }
-  return count.finding("acceptances and spreads of Gamma laws");
+  return count.seen("acceptances and spreads of Gamma laws");
 }
 
 }  // namespace

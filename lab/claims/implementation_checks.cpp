@@ -71,7 +71,7 @@ CheckResult output_rung_fixed(const CheckContext& context) {
     }
     count.expect(laws_of_answers.size() == by_output.size(), use.name + ": k* makes no difference");
   });
-  return count.finding("outcomes of whole runs, each k*");
+  return count.seen("outcomes of whole runs, each k*");
 }
 
 /// alg:PPT: the answer ends at its first terminal token; without one it has all T tokens.
@@ -92,7 +92,7 @@ CheckResult output_cut(const CheckContext& context) {
       }
   });
   count.expect(cut > 0 && whole > 0, "some kind of answer is in no run");
-  return count.finding("answers of whole runs");
+  return count.seen("answers of whole runs");
 }
 
 /// subsec:implementation-extension: a record whose terminal token a refinement at T - 1 removes is

@@ -360,7 +360,7 @@ CheckResult swaps_accelerate(const CheckContext& context) {
       count.expect(covered, where + ": the ladder from " + std::to_string(from));
     }
   }
-  CheckResult finding = count.finding("");
+  CheckResult finding = count.seen("");
   if (finding.sound())
     finding.detail = "single gaps below " + to_decimal(1 - brackets[0].lower, 4) + ", " +
                      to_decimal(1 - brackets[1].lower, 4) + ", " +

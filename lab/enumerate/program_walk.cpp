@@ -349,15 +349,19 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
 
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts, std::size_t largest_batch,
-                           std::unique_ptr<gpu::RowLottery> rows) {
+                           std::unique_ptr<gpu::RowLottery> rows, std::size_t most_starts) {
   CanonicalRecords canonical(model, ladder, std::move(rows));
   WalkedProgram walked;
   std::map<Rest, Rational> rests{{Rest{}, Rational(1)}};
   while (!rests.empty()) {
     std::vector<Rest> starts;
     std::vector<Rational> masses;
-    while (!rests.empty() &&
-           (starts.empty() || rests.begin()->first.is_as_far_as(starts.front()))) {
+    const auto belongs = [&](const Rest& rest) {
+      return starts.empty() || (rest.is_as_far_as(starts.front()) &&
+                                (starts.size() < most_starts ||
+                                 rest.records.front() == starts.back().records.front()));
+    };
+    while (!rests.empty() && belongs(rests.begin()->first)) {
       starts.push_back(rests.begin()->first);
       masses.push_back(rests.begin()->second);
       rests.erase(rests.begin());

@@ -31,7 +31,7 @@ using OutcomeLaw = std::map<Outcome, Rational>;
 struct WalkedProgram {
   OutcomeLaw law;
   Rational decode_tokens = 0;  ///< the expected number
-  std::size_t states = 0;      ///< in which the program draws
+  std::size_t states = 0;      ///< in which the program draws, of each piece
   std::size_t runs = 0;        ///< of the program, or of what follows a cut of it
   std::size_t stale_records = 0;
 };
@@ -51,12 +51,14 @@ enum class Cuts {
 /// to state, exactly. largest_batch: of the engine; with 1 no move that begins ahead of its turn
 /// has room. rows: the form of the draw that it runs. Two paths that meet in a state go on alike
 /// because their records are the same bit for bit, which is looked at each time they meet, as are
-/// the tickets of the draw.
+/// the tickets of the draw. A piece begins at most_starts records at once, or at as many as share the
+/// first rung's record: that rung moves last, so that little of what pieces share is walked twice.
 /// @throw NotEnumerable if paths that meet in a state are shown different tickets
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts = Cuts::at_every_round,
                            std::size_t largest_batch = 1,
-                           std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery());
+                           std::unique_ptr<gpu::RowLottery> rows = gpu::make_device_row_lottery(),
+                           std::size_t most_starts = 1024);
 
 /// The same law with nothing merged: every path of the program from its beginning to its end. Only
 /// for the smallest.

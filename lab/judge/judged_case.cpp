@@ -3,37 +3,12 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "lab/enumerate/real.hpp"
 #include "reference/kernels/power_target.hpp"
 
 namespace tempera::lab {
 
 using reference::Law;
 using reference::Rational;
-
-namespace {
-
-constexpr int bits_of_mass = 160;
-
-/// The power target over S_T, each mass to 2^-160 of the largest before they are normalised.
-Law rounded_power_target(const reference::FixedHorizonSpace& space, const reference::Power& power) {
-  Law law;
-  Rational total = 0;
-  Real largest = 0;
-  std::vector<Real> masses;
-  for (std::size_t x = 0; x < space.size(); ++x)
-    largest = std::max(
-        largest, masses.emplace_back(pow(to_real(space.likelihood(x)), to_real(power.value()))));
-  for (const Real& mass : masses) {
-    const Real scaled = floor(ldexp(Real(mass / largest), bits_of_mass));
-    const std::string whole = scaled.str(0, std::ios_base::fixed);
-    total += law.emplace_back(reference::Integer(whole.substr(0, whole.find('.'))));
-  }
-  for (Rational& mass : law) mass /= total;
-  return law;
-}
-
-}  // namespace
 
 JudgedCase::JudgedCase(const reference::FiniteModel& model, std::size_t horizon,
                        JudgedTarget target)
@@ -69,9 +44,7 @@ JudgedCase::JudgedCase(const reference::FiniteModel& model, std::size_t horizon,
   }
   law_ = {Rational(1)};
   for (const reference::Power& power : target_.powers) {
-    const Law of_rung = target_.takes_irrational_powers && denominator(power.value()) != 1
-                            ? rounded_power_target(space_, power)
-                            : reference::power_target(space_, power);
+    const Law of_rung = reference::power_target(space_, power);
     Law longer;
     for (const Rational& before : law_)
       for (const Rational& mass : of_rung) longer.push_back(before * mass);

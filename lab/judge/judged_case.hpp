@@ -29,9 +29,6 @@ struct JudgedTarget {
   std::vector<reference::Power> powers;  ///< one or more, in any order
   /// In place of the powers' target, by record; those not named have probability 0. One rung.
   std::optional<TargetLaw> law;
-  /// Whether a power whose masses are irrational is taken, to 2^-150: for kernels that are judged
-  /// to less than that.
-  bool takes_irrational_powers = false;
 };
 
 /// A model, a horizon and a target: what a kernel is judged on. The states are S_T^K.

@@ -40,16 +40,19 @@ std::vector<std::string> joint_names(const CompiledSpace& space, std::size_t run
   return names;
 }
 
-/// The exact matrix of reference/, if every power of the model is rational: at whole powers, and
-/// at fractions such as 3/2 if the model's probabilities have the root.
+/// The exact matrix of reference/, irrational powers of probabilities rounded; nothing if a power
+/// has no such fraction as reference/ raises to.
 std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& model,
-                                              const LawQuestion& question) try {
-  constexpr unsigned largest_root = 64;
+                                              const LawQuestion& question) {
+  std::vector<Rational> exact = question.exact_powers;
+  if (exact.empty())
+    for (const double power : question.powers) exact.emplace_back(power);
   std::vector<reference::Power> powers;
-  for (const double power : question.powers) {
-    const Rational exact(power);
-    if (exact > 1024 || denominator(exact) > largest_root) return std::nullopt;
-    powers.emplace_back(exact);
+  try {
+    for (const Rational& power : exact)
+      powers.emplace_back(power, "power", reference::Irrational::rounded);
+  } catch (const BadInput&) {
+    return std::nullopt;
   }
   const reference::FixedHorizonSpace space(model, question.horizon);
   const reference::RestartLaw restart = question.restart.empty()
@@ -61,8 +64,6 @@ std::optional<reference::Matrix> exact_matrix(const reference::FiniteModel& mode
                                                : reference::RestartRange::horizon);
   return question.schedule == gpu::Schedule::adj ? chain.transition(1, 1).matrix()
                                                  : chain.deo_transition().matrix();
-} catch (const BadInput&) {
-  return std::nullopt;  // a probability has no such root
 }
 
 std::vector<Real> likelihoods_of(const reference::FiniteModel& model, std::size_t horizon) {

@@ -25,6 +25,8 @@ struct LawQuestion {
   gpu::Schedule schedule = gpu::Schedule::adj;
   gpu::RestartRange restart_range = gpu::RestartRange::horizon;
   MakeRows rows = gpu::make_device_row_lottery;
+  /// The powers of which `powers` are the nearest doubles; empty where they are those themselves.
+  std::vector<reference::Rational> exact_powers = {};
 };
 
 /// The tickets of a rational restart law: ω(r) times the common denominator.

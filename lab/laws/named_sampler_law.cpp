@@ -20,7 +20,9 @@ using reference::Power;
 
 constexpr std::size_t most_records = 6;
 
-Power power_at(const NamedRun& run, std::size_t rung) { return Power(run.powers[rung]); }
+Power power_at(const NamedRun& run, std::size_t rung) {
+  return Power(run.powers[rung], "power", run.irrational);
+}
 
 std::vector<reference::StageSchedule> stages_without_sweeps(const NamedRun& run) {
   return {{run.stage.rounds, run.stage.local_moves, 0}};
@@ -140,7 +142,7 @@ const Real& bound_of(const NamedRun& run) {
 
 bool ShippedSampler::holds() const {
   const Real& bound = bound_of(run);
-  return (!report.has_own || (report.tv_own < bound && report.tokens_own < bound)) &&
+  return report.tv_own < bound && report.tokens_own < bound &&
          report.tv_to_definition < target_bound && report.stale_records == 0;
 }
 

@@ -20,6 +20,8 @@ struct NamedRun {
   reference::StageSchedule stage{1, 1, 1};  ///< of every stage
   gpu::Schedule schedule = gpu::Schedule::adj;
   gpu::Rung output = 0;  ///< k*, from 0
+  /// What becomes of irrational powers in the definition's law.
+  reference::Irrational irrational = reference::Irrational::rounded;
 };
 
 /// The program that runs under a name: gpu::sampler_named.

@@ -15,11 +15,7 @@ SamplerReport report_on(const SamplerQuestion& question, const reference::Finite
   const FiniteLogits logits(model);
   const EnumerableModel enumerable = logits.enumerable();
   std::vector<double> powers;
-  bool has_own = true;
-  for (const Rational& power : question.powers) {
-    powers.push_back(nearest_double(power));
-    has_own = has_own && denominator(power) == 1;
-  }
+  for (const Rational& power : question.powers) powers.push_back(nearest_double(power));
   const gpu::Ladder ladder(powers);
   const std::size_t horizon = question.plan.stages.back().horizon;
   const WalkedProgram walked =
@@ -31,12 +27,9 @@ SamplerReport report_on(const SamplerQuestion& question, const reference::Finite
   const Space space(model, horizon);
   const DefinedSampler exact = definition(space);
   SamplerReport report;
-  report.has_own = has_own;
-  if (has_own) {
-    const DefinedSampler exact_own = definition(own);
-    report.tv_own = to_real(reference::total_variation(answer, exact_own.answer));
-    report.tokens_own = abs(to_real(walked.decode_tokens - exact_own.decode_tokens));
-  }
+  const DefinedSampler exact_own = definition(own);
+  report.tv_own = to_real(reference::total_variation(answer, exact_own.answer));
+  report.tokens_own = abs(to_real(walked.decode_tokens - exact_own.decode_tokens));
   for (const Rational& probability : answer) report.outcomes += probability == 0 ? 0 : 1;
   report.states = walked.states;
   report.tv_to_definition = to_real(reference::total_variation(answer, exact.answer));

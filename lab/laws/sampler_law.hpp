@@ -48,11 +48,8 @@ struct SamplerReport {
   std::size_t outcomes = 0;  ///< answers that it can give
   std::size_t states = 0;    ///< in which it draws
   /// TV of the answer from the definition on the model that the float32 logits define: the
-  /// program's own error; 0 without has_own.
+  /// program's own error.
   Real tv_own = 0;
-  /// Whether that model has a rational law: at powers that are no whole numbers its probabilities
-  /// have no roots, though the rational model's may have them.
-  bool has_own = true;
   /// Like tv_own on the rational model: rounding to float32 logits included.
   Real tv_to_definition;
   /// |expected decode tokens − the definition's|, on the float32 logits' own model.

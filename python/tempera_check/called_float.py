@@ -7,6 +7,7 @@ import builtins
 import dis
 import gc
 import os
+import sys
 import types
 
 from .lab import _FOLDER, _LIBRARIES
@@ -27,7 +28,12 @@ def number(x=0.0):
 
 
 def lead_calls():
-    """Rewrites the functions of the program that are there by now."""
+    """Rewrites the functions of the program that are there by now.
+
+    Before 3.11 Python's code does not say whether a name is called: there float() refuses what is not drawn.
+    """
+    if sys.version_info < (3, 11):
+        return
     setattr(builtins, NAME, number)
     for function in [o for o in gc.get_objects() if type(o) is types.FunctionType]:
         code = function.__code__

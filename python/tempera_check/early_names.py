@@ -1,11 +1,13 @@
 """Finds sources of chance that a program has taken under a name of its own before they were replaced."""
+import collections
+import functools
 import gc
 import importlib.machinery
 import random
 import sys
 import types
 
-from . import called_float, lab, of_numpy, of_random, replacing
+from . import called_float, guard, lab, of_numpy, of_random, replacing
 
 _OWN = ("random", "numpy", "torch", "tempera_check", "gc")
 _installed = set()
@@ -67,37 +69,78 @@ def is_own(module_name):
 
 
 def rename_early_names():
-    """Every name of a module, class or instance that holds what was replaced holds its stand-in from now on."""
-    originals = [original for original, _, _ in replacing.replaced.values()]
-    kinds = tuple(of_numpy.early)
-    instances = [o for o in gc.get_objects() if kinds and type(o) in kinds] if kinds else []
-    known = {id(o): (new, name) for o, new, name in replacing.replaced.values()}
-    numpy = sys.modules.get("numpy")
+    """Every name of a module, class or instance that holds what was replaced holds its stand-in from now on.
+
+    So does every list, dictionary, set, tuple, partial function and closure. What cannot be reached is remembered for the
+    error that its first draw is.
+    """
+    known = {id(o): (new, o) for o, new, _ in replacing.replaced.values()}
+    instances = _early_instances()
+    numpys_own = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
     for instance in instances:
-        if numpy is not None and instance is sys.modules["numpy.random.mtrand"]._rand:
-            continue  # numpy's own
-        known[id(instance)] = (of_numpy.early[type(instance)](instance), f"a numpy.random.{type(instance).__name__}")
-        originals.append(instance)
-    if not originals:
-        return
+        if type(instance) in of_numpy.early and instance is not numpys_own:
+            known[id(instance)] = (of_numpy.early[type(instance)](instance), instance)
+    for method in _bound_methods(instances):
+        new, _ = known.get(id(method.__self__), (method.__self__, None))
+        if method.__self__ is not numpys_own:
+            known.setdefault(id(method), (getattr(new, method.__name__), method))
+    del instances
     own = {id(vars(m)) for name, m in list(sys.modules.items()) if is_own(name) and isinstance(m, types.ModuleType)}
-    owners = {id(vars(m)): f"module {name}" for name, m in list(sys.modules.items()) if isinstance(m, types.ModuleType)}
-    ours = {id(originals), id(replacing.replaced)} | {id(entry) for entry in replacing.replaced.values()}
-    for holder in gc.get_referrers(*originals):
-        if id(holder) in ours or id(holder) in own or holder is known or isinstance(holder, types.FrameType):
-            continue
-        _rename_in(holder, known, owners)
+    fresh = [original for _, original in known.values()]
+    ours = {id(replacing.replaced)} | {id(entry) for entry in replacing.replaced.values()}
+    for _ in range(_DEPTH):
+        holders = gc.get_referrers(*fresh) if fresh else []
+        ours |= {id(fresh), id(holders), id(known)} | {id(entry) for entry in known.values()}
+        copied = []
+        for holder in holders:
+            if id(holder) in ours or id(holder) in own or id(holder) in known or isinstance(holder, types.FrameType):
+                continue
+            copy = _rename_in(holder, known)
+            if copy is not None:
+                copied.append((copy, holder))
+        for copy, holder in copied:
+            known[id(holder)] = (copy, holder)
+        fresh = [holder for _, holder in copied]
+        del holders, copied
 
 
-def _rename_in(holder, known, owners):
+_DEPTH = 4  # of tuples within tuples
+
+
+def _early_instances():
+    """The generators of random and numpy that are there now, in answer to steps of the future."""
+    kinds = tuple(of_numpy.early)
+    found = [o for o in gc.get_objects() if isinstance(o, random.Random) or kinds and type(o) in kinds]
+    guard.watch(found)
+    return found
+
+
+def _bound_methods(instances):
+    """Methods of generators that were fetched before the class had its stand-ins."""
+    ids = {id(instance) for instance in instances}
+    return [o for o in gc.get_objects() if type(o) in (types.BuiltinMethodType, types.MethodType)
+            and id(getattr(o, "__self__", None)) in ids]
+
+
+def _rename_in(holder, known):
+    """Renames in place; a holder that cannot be changed gives the copy that is to be in its place."""
     if isinstance(holder, dict):
         for key, value in list(holder.items()):
-            if id(value) in known and isinstance(key, str) and key != "stands_in_for" and key != "__wrapped__":
-                holder[key] = known[id(value)][0]
-    elif isinstance(holder, list):
+            if id(value) in known and key not in ("stands_in_for", "__wrapped__"):
+                owner = next((t for t in gc.get_referrers(holder) if isinstance(t, type) and isinstance(key, str)
+                              and t.__dict__.get(key) is value), None)
+                if owner is None:
+                    holder[key] = known[id(value)][0]
+                elif not is_own(owner.__module__):
+                    setattr(owner, key, known[id(value)][0])
+    elif isinstance(holder, (list, collections.deque)):
         for i, value in enumerate(holder):
             if id(value) in known:
                 holder[i] = known[id(value)][0]
+    elif isinstance(holder, set):
+        for value in [v for v in holder if id(v) in known]:
+            holder.discard(value)
+            holder.add(known[id(value)][0])
     elif isinstance(holder, type) and not is_own(holder.__module__):
         for key, value in list(vars(holder).items()):
             if id(value) in known:
@@ -106,21 +149,46 @@ def _rename_in(holder, known, owners):
         value = holder.cell_contents
         if id(value) in known and not _is_ours(holder):
             holder.cell_contents = known[id(value)][0]
+    elif isinstance(holder, functools.partial):
+        function, arguments, named = (known.get(id(holder.func), (holder.func,))[0],
+                                      tuple(known.get(id(v), (v,))[0] for v in holder.args), holder.keywords)
+        holder.__setstate__((function, arguments, named, holder.__dict__))
     elif isinstance(holder, tuple):
-        for function in gc.get_referrers(holder):
-            if isinstance(function, types.FunctionType) and function.__defaults__ is holder and not is_own(
-                    function.__module__ or ""):
-                function.__defaults__ = tuple(known[id(v)][0] if id(v) in known else v for v in holder)
-    elif not isinstance(holder, (types.FunctionType, types.ModuleType, types.MethodType)) and not is_own(
-            type(holder).__module__):
+        return _rename_in_tuple(holder, known)
+    elif isinstance(holder, (staticmethod, classmethod)) and id(holder.__func__) in known:
+        return type(holder)(known[id(holder.__func__)][0])
+    elif isinstance(holder, (types.GeneratorType, types.CoroutineType)):
+        code = getattr(holder, "gi_code", None) or holder.cr_code
+        guard.unreached.add(f"a local variable of {code.co_name}, {code.co_filename}:{code.co_firstlineno}")
+    elif not isinstance(holder, (types.FunctionType, types.ModuleType, types.MethodType, types.BuiltinMethodType)) and not (
+            is_own(type(holder).__module__)):
         _rename_in_instance(holder, known)
+    return None
+
+
+def _rename_in_tuple(holder, known):
+    for function in gc.get_referrers(holder):
+        if isinstance(function, types.FunctionType) and function.__defaults__ is holder:
+            if not is_own(function.__module__ or ""):
+                function.__defaults__ = tuple(known[id(v)][0] if id(v) in known else v for v in holder)
+            return None
+        if isinstance(function, type):  # its bases
+            return None
+    values = [known.get(id(v), (v,))[0] for v in holder]
+    return type(holder)._make(values) if hasattr(type(holder), "_make") else tuple(values)
 
 
 def _rename_in_instance(holder, known):
-    """Attributes of an object whose dictionary Python has not made a thing of its own."""
-    for key, value in list(getattr(holder, "__dict__", {}).items()):
+    """Attributes of an object whose dictionary Python has not made a thing of its own, or that has none."""
+    slots = [name for kind in type(holder).__mro__ for name in _names(vars(kind).get("__slots__", ()))]
+    found = [(name, getattr(holder, name, None)) for name in slots] + list(getattr(holder, "__dict__", {}).items())
+    for key, value in found:
         if id(value) in known and key not in ("stands_in_for", "__wrapped__"):
             setattr(holder, key, known[id(value)][0])
+
+
+def _names(slots):
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _is_ours(cell):

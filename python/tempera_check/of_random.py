@@ -93,8 +93,15 @@ def install():
     methods = {name: (lambda answer: lambda self, *a, **k: answer(*a, **k))(answer) for name, answer in ANSWERS.items()}
     methods["_randbelow"] = lambda self, n: below(n)
     for name, answer in methods.items():
-        if name != "seed":  # an instance may seed itself
+        if name != "seed":
             replace(random.Random, name, answer)
+    own_seed = random.Random.seed
+    if getattr(own_seed, "stands_in_for", None) is None:
+        def seed(self, *arguments, **named):
+            """An instance of a step's own may seed itself; of an early one the state is watched."""
+            return None if lab.walk is not None and id(self) in watched else own_seed(self, *arguments, **named)
+
+        fast_replace(random.Random, "seed", seed)
     for name in REFUSED:
         replace(random.Random, name, None, f"random.Random.{name}")
     for name in ("random", "getrandbits", "_randbelow"):
@@ -106,6 +113,8 @@ def install():
 
     fast_replace(math, "log", log)
 
+
+watched = set()  # ids of generators whose states must not move within a step
 
 getstate, setstate = random.Random.getstate, random.Random.setstate
 

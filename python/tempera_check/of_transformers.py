@@ -4,6 +4,8 @@ as they do on a real model.
 Token numbers 0 to V - 1 are the vocabulary's; V is the token before the first (bos) and V + 1 pads: neither ever follows.
 After a terminal token the model repeats it: what a program does with an answer that has ended is its own affair.
 """
+import inspect
+
 import torch
 from transformers import DynamicCache, GenerationConfig, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 from transformers.generation import GenerationMixin
@@ -44,6 +46,18 @@ class CausalLM(PreTrainedModel, GenerationMixin):
 
     def get_input_embeddings(self):
         return None
+
+    @classmethod
+    def can_generate(cls):
+        return True
+
+    if any(p.kind is p.VAR_POSITIONAL for p in
+           inspect.signature(GenerationMixin.prepare_inputs_for_generation).parameters.values()):
+        # Older releases leave it to each model.
+        def prepare_inputs_for_generation(self, input_ids, past_key_values=None, attention_mask=None, use_cache=None, **_):
+            known = 0 if past_key_values is None else past_key_values.get_seq_length()
+            return {"input_ids": input_ids[:, known:], "past_key_values": past_key_values,
+                    "attention_mask": attention_mask, "use_cache": use_cache}
 
     def row(self, prefix):
         """log p0(. | prefix), and -inf for the two tokens that never follow."""

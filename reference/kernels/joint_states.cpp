@@ -16,14 +16,14 @@ std::size_t joint_states_up_to(std::size_t limit, std::size_t records, std::size
   return states;
 }
 
-std::size_t joint_size(const Shape& shape) {
+std::size_t joint_size(const Shape& shape, std::size_t limit) {
   Integer size = 1;
   for (const std::size_t states : shape) size *= states;
-  if (size > joint_limit) {
+  if (size > limit) {
     throw BadInput("ladder",
                    std::to_string(shape.size()) + " rungs of " + std::to_string(shape.front()) +
                        " records give " + size.str() + " joint states, more than the limit of " +
-                       std::to_string(joint_limit),
+                       std::to_string(limit),
                    "use fewer rungs, a smaller horizon or a smaller model");
   }
   return size.convert_to<std::size_t>();

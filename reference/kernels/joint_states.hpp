@@ -12,6 +12,8 @@ namespace tempera::reference {
 
 /// The most joint states whose laws and kernels are computed.
 inline constexpr std::size_t joint_limit = 4096;
+/// The most whose law a program of a few steps leaves, by the matrices of single rungs.
+inline constexpr std::size_t joint_law_limit = 16'384;
 
 /// Sizes of the coordinates of a product of finite spaces; a joint state is its row-major index, so
 /// rung 1 is the slowest.
@@ -20,8 +22,8 @@ using Shape = std::vector<std::size_t>;
 /// |S|^K of K rungs with `records` records each, or limit + 1 if it is more than `limit`.
 std::size_t joint_states_up_to(std::size_t limit, std::size_t records, std::size_t rungs);
 /// Number of joint states.
-/// @throw BadInput if it exceeds joint_limit
-std::size_t joint_size(const Shape& shape);
+/// @throw BadInput if it exceeds the limit
+std::size_t joint_size(const Shape& shape, std::size_t limit = joint_limit);
 /// Coordinates of a joint state, rung 1 first.
 std::vector<std::size_t> coordinates(const Shape& shape, std::size_t state);
 std::size_t joint_state(const Shape& shape, const std::vector<std::size_t>& coordinates);

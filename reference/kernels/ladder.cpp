@@ -11,7 +11,8 @@ constexpr unsigned largest_term = 1024;
 constexpr std::size_t most_rungs = 64;
 }  // namespace
 
-Power::Power(const Rational& value, const std::string& where) : value_(value) {
+Power::Power(const Rational& value, const std::string& where, Irrational irrational)
+    : value_(value), irrational_(irrational) {
   if (value <= 0) {
     throw BadInput(where, "the power " + to_string(value) + " is not positive",
                    "use a power above 0; sharpening starts at 1");
@@ -24,6 +25,8 @@ Power::Power(const Rational& value, const std::string& where) : value_(value) {
 
 Rational Power::raise(const Rational& probability) const {
   const auto raised = exact_power(probability, value_);
+  if (!raised && irrational_ == Irrational::rounded)
+    return rounded_power(probability, value_, bits_of_rounded_power);
   if (!raised) {
     throw BadInput("power " + to_string(value_),
                    "the probability " + to_string(probability) +

@@ -8,19 +8,30 @@
 
 namespace tempera::reference {
 
+/// What becomes of a power of a probability that is irrational.
+enum class Irrational {
+  refused,
+  rounded,  ///< down, to `bits_of_rounded_power` significant bits: for laws that are held against
+            ///< others to within a rounding
+};
+inline constexpr std::size_t bits_of_rounded_power = 160;
+
 /// A sharpening power α > 0, rational, numerator and denominator at most 1024.
 class Power {
  public:
   /// @throw BadInput, naming `where`, if α is not positive or too large to raise exactly
-  explicit Power(const Rational& value, const std::string& where = "power");
+  explicit Power(const Rational& value, const std::string& where = "power",
+                 Irrational irrational = Irrational::refused);
   const Rational& value() const { return value_; }
+  Irrational irrational() const { return irrational_; }
 
-  /// probability^α.
-  /// @throw BadInput, naming the probability, if that is not rational
+  /// probability^α, exactly where that is rational.
+  /// @throw BadInput, naming the probability, if it is not and Irrational::refused
   Rational raise(const Rational& probability) const;
 
  private:
   Rational value_;
+  Irrational irrational_;
 };
 
 /// Reads "2", "3/2" or "1.5".

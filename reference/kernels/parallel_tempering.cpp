@@ -9,7 +9,7 @@ namespace tempera::reference {
 ParallelTempering::ParallelTempering(const FixedHorizonSpace& space, const Ladder& ladder,
                                      const RestartLaw& restart, RestartRange range)
     : shape_(ladder.rungs(), space.size()), local_sweep_(shape_) {
-  joint_size(shape_);
+  joint_size(shape_, joint_law_limit);
   for (std::size_t k = 0; k < ladder.rungs(); ++k) {
     targets_.push_back(power_target(space, ladder[k]));
     local_kernels_.push_back(tempera::reference::local_kernel(space, ladder[k], restart, range));

@@ -16,7 +16,7 @@ enum class Schedule { adj, deo };
 class ParallelTempering {
  public:
   /// The restart law is over 1..T and serves every rung.
-  /// @throw BadInput if |S_T|^K exceeds joint_limit, a probability to a power is irrational, or
+  /// @throw BadInput if |S_T|^K exceeds joint_law_limit, a probability to a power is irrational, or
   /// local_kernel refuses the restart law
   ParallelTempering(const FixedHorizonSpace& space, const Ladder& ladder, const RestartLaw& restart,
                     RestartRange range = RestartRange::horizon);

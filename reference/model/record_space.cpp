@@ -9,14 +9,15 @@
 namespace tempera::reference {
 namespace {
 
-void refuse_above_limit(const FiniteModel& model, std::size_t horizon, const Integer& records) {
-  if (records <= record_limit) return;
+void refuse_above_limit(const FiniteModel& model, std::size_t horizon, const Integer& records,
+                        std::size_t limit = record_limit) {
+  if (records <= limit) return;
   const std::string size = records.str();
   throw BadInput(
       model.source(),
       "horizon " + std::to_string(horizon) + " gives " +
           (size.size() <= 15 ? size : "more than 10^" + std::to_string(size.size() - 1)) +
-          " records, more than the limit of " + std::to_string(record_limit),
+          " records, more than the limit of " + std::to_string(limit),
       "use a smaller horizon or model");
 }
 
@@ -108,9 +109,9 @@ FixedHorizonSpace::FixedHorizonSpace(const FiniteModel& model, std::size_t horiz
                   });
 }
 
-ComparisonSpace::ComparisonSpace(const FiniteModel& model, std::size_t horizon)
+ComparisonSpace::ComparisonSpace(const FiniteModel& model, std::size_t horizon, std::size_t limit)
     : RecordSpace(model, horizon) {
-  refuse_above_limit(model, horizon, count_comparison_records(model, horizon));
+  refuse_above_limit(model, horizon, count_comparison_records(model, horizon), limit);
   std::vector<Token> prefix;
   visit_supported(model, horizon, prefix, 1,
                   [&](const auto& tokens, bool terminated, const Rational& likelihood) {

@@ -8,6 +8,7 @@
 
 #include "reference/model/finite_model.hpp"
 #include "reference/model/record.hpp"
+#include "reference/model/record_count.hpp"
 
 namespace tempera::reference {
 
@@ -62,10 +63,10 @@ class FixedHorizonSpace : public RecordSpace {
 
 /// The enlarged comparison space of the truncating kernel: every supported record of length 1..T,
 /// terminated or not.
-/// @throw BadInput if it exceeds record_limit
+/// @throw BadInput if it exceeds the limit
 class ComparisonSpace : public RecordSpace {
  public:
-  ComparisonSpace(const FiniteModel& model, std::size_t horizon);
+  ComparisonSpace(const FiniteModel& model, std::size_t horizon, std::size_t limit = record_limit);
 
   /// Whether record `index` is an element of S_T: terminated, or open at the horizon.
   bool in_fixed_horizon_space(std::size_t index) const {

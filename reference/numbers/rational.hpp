@@ -32,6 +32,11 @@ Rational integer_power(const Rational& base, unsigned exponent);
 /// The exponent's numerator and denominator must fit `unsigned`.
 std::optional<Rational> exact_power(const Rational& base, const Rational& exponent);
 
+/// base^exponent rounded down to a multiple of a power of 2, with `bits` significant bits or more:
+/// within the relative 2^-bits. Roots of whole numbers alone are taken, no floating point.
+/// base > 0; the exponent as in exact_power.
+Rational rounded_power(const Rational& base, const Rational& exponent, std::size_t bits);
+
 /// The decimal expansion rounded to `digits` places, for tables that people read.
 std::string to_decimal(const Rational& value, unsigned digits);
 

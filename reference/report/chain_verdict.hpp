@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/kernels/carried_truncating.hpp"
 #include "reference/kernels/factored_kernel.hpp"
 
 namespace tempera::reference {
@@ -39,5 +40,8 @@ struct ChainVerdict {
 
 /// Judges the claim: invariance, detailed balance, irreducibility, each exactly.
 ChainVerdict judge(const ChainClaim& claim);
+
+/// The same of P̃ and `target`, π_α on its comparison space, without a matrix.
+ChainVerdict judge(const CarriedTruncating& chain, const Law& target);
 
 }  // namespace tempera::reference

@@ -6,6 +6,7 @@
 #include "reference/kernels/power_target.hpp"
 #include "reference/kernels/record_restart_kernel.hpp"
 #include "reference/kernels/truncating_kernel.hpp"
+#include "reference/report/carried_report.hpp"
 
 namespace tempera::reference {
 namespace {
@@ -46,6 +47,24 @@ RungReport report_truncating(const FiniteModel& model, const Power& power,
   const ComparisonSpace space(model, asked.horizon);
   const auto start = start_record(space, asked);
   return report_rung(space, power, truncating_kernel(space, power), start, asked.steps);
+}
+
+RungReport report_carried_truncating(const FiniteModel& model, const Power& power,
+                                     const ExactQuestion& asked) {
+  const ComparisonSpace space(model, asked.horizon, listed_limit);
+  const auto start = start_record(space, asked);
+  RungReport report{space.names(), base_law(space), power_target(space, power), Matrix(0, 0), {},
+                     {}};
+  const CarriedTruncating chain(space, power);
+  report.verdict = judge(chain, report.target);
+  if (!start) return report;
+  Law law = point_mass(space.size(), *start);
+  report.total_variation.push_back(total_variation(law, report.target));
+  for (std::size_t n = 0; n < asked.steps; ++n) {
+    law = chain.apply(law);
+    report.total_variation.push_back(total_variation(law, report.target));
+  }
+  return report;
 }
 
 JointReport report_joint(const FiniteModel& model, const Ladder& ladder, Schedule schedule,

@@ -47,6 +47,11 @@ RungReport report_fixed_horizon(const FiniteModel& model, const Power& power,
 /// @throw BadInput as report_fixed_horizon
 RungReport report_truncating(const FiniteModel& model, const Power& power,
                              const ExactQuestion& asked);
+/// report_truncating without the matrix, which is left empty and never built: up to listed_limit
+/// records.
+/// @throw BadInput as report_fixed_horizon
+RungReport report_carried_truncating(const FiniteModel& model, const Power& power,
+                                     const ExactQuestion& asked);
 
 /// The joint chain on S_T^K.
 struct JointReport {

@@ -13,6 +13,7 @@ from tempera_check import law
 
 generator = np.random.default_rng(3)  # made before anything is replaced
 state = np.random.RandomState(3)
+bound, in_tuple = np.random.default_rng(5).random, (np.random.RandomState(4), (np.random.default_rng(6),))
 WEIGHTS = [0.5, 0.25, 0.25]
 
 
@@ -26,6 +27,9 @@ WEIGHTS = [0.5, 0.25, 0.25]
     lambda: small(np.random.rand(1).item()),
     lambda: small(generator.random()),
     lambda: small(state.rand()),
+    lambda: small(bound()),
+    lambda: small(in_tuple[0].rand()),
+    lambda: small(in_tuple[1][0].random()),
     lambda: small(np.random.default_rng(7).random()),
     lambda: small(np.random.Generator(np.random.PCG64(1)).random()),
     lambda: small(np.random.RandomState(1).random_sample()),

@@ -1,5 +1,6 @@
 """Every source of chance of torch, functions and methods of tensors, is answered with its law, or refused by name."""
 import itertools
+import sys
 from fractions import Fraction
 
 import pytest
@@ -98,4 +99,6 @@ def test_the_value_of_one_entry_may_be_called_a_float():
     def step():
         return max(float(torch.rand(())), torch.finfo(torch.float64).tiny) < 0.25
 
+    if sys.version_info < (3, 11):  # whose code does not say whether a name is called
+        return check_refused(step, "float")
     assert law(step) == {True: Fraction(1, 4), False: Fraction(3, 4)}

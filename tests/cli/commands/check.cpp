@@ -351,6 +351,17 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
       CHECK(other["cases"][i]["law"] == report["cases"][i]["law"]);
     CHECK(other["paths"] > report["paths"]);
   }
+  // Powers whose laws are irrational, within a rounding; the power itself is told apart.
+  const auto at_power = [&](const std::string& program, const std::string& power) {
+    return check_python(program, replaced(whole, "power:2", "power:" + power) + " --model " +
+                                     TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
+  };
+  for (const char* power : {"1.5", "47/20"})
+    CHECK(at_power(whole_program, power).exit_code == 0);
+  const std::string other = replaced(whole_program, "model.powers[0]", "2.36");
+  CHECK_THAT(at_power(other, "2.35").out, Catch::Contains("the smallest model on which they differ"));
+  check_refusal("check --program cat --whole --algorithm ppt --target power:2.35 --horizon 2",
+                "irrational");
   // A restart within the record is another algorithm: the smallest model on which they differ.
   const CommandResult differs = check_python(
       replaced(whole_program, "random.randrange(end)", "random.randrange(len(x))"), whole);

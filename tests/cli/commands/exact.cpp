@@ -241,6 +241,21 @@ TEST_CASE("a space too large for a matrix is carried without one") {
                             Catch::Contains("reversible:       yes"));
 }
 
+TEST_CASE("the truncating kernel goes beyond its matrix without one") {
+  const TemporaryFile coin(R"({"name": "coin", "vocabulary": ["a", "b"], "terminal": [],
+                               "default": {"a": "2/3", "b": "1/3"}})");
+  const std::string asked =
+      "exact " + coin.path() + " --horizon 10 --power 2 --kernel truncating --json";
+  check_refusal(asked, "more than the limit of 1024");
+  const auto result = run_command(asked + " --no-matrix --start 'a a a a a a a a a a' --steps 2");
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  CHECK(report["states"].size() == 2046);
+  CHECK_FALSE(report.contains("matrix"));
+  CHECK(report["invariant"] == true);
+  CHECK(report["tv"].size() == 3);
+}
+
 TEST_CASE("bad input ends in one line and exit code 2") {
   const TemporaryFile model(four_state);
   const TemporaryFile unequal(R"({"name": "m", "vocabulary": ["a"], "terminal": [],

@@ -55,6 +55,37 @@ TEST_CASE("the truncating report finds the structural bias") {
     CHECK(report.total_variation[n] == four_state_truncating_tv(n));
 }
 
+TEST_CASE("the truncating report without a matrix is the one with it") {
+  law("verdicts, counterexamples and curves", [] {
+    const FiniteModel model = random::model();
+    ExactQuestion question = asked(random::between<std::size_t>(1, 3), nullptr, 3);
+    const ComparisonSpace space(model, question.horizon);
+    const auto start = random::between<std::size_t>(0, space.size() - 1);
+    question.start = {space.name(start), "--start"};
+    const RungReport dense = report_truncating(model, two, question);
+    const RungReport carried = report_carried_truncating(model, two, question);
+    CHECK(carried.kernel.rows() == 0);
+    CHECK(carried.states == dense.states);
+    CHECK(carried.base == dense.base);
+    CHECK(carried.target == dense.target);
+    CHECK(carried.total_variation == dense.total_variation);
+    CHECK(carried.verdict.irreducible == dense.verdict.irreducible);
+    REQUIRE(carried.verdict.invariant() == dense.verdict.invariant());
+    if (dense.verdict.moved) {
+      CHECK(carried.verdict.moved->state == dense.verdict.moved->state);
+      CHECK(carried.verdict.moved->before == dense.verdict.moved->before);
+      CHECK(carried.verdict.moved->after == dense.verdict.moved->after);
+    }
+    REQUIRE(carried.verdict.reversible() == dense.verdict.reversible());
+    if (dense.verdict.unbalanced) {
+      CHECK(carried.verdict.unbalanced->from == dense.verdict.unbalanced->from);
+      CHECK(carried.verdict.unbalanced->to == dense.verdict.unbalanced->to);
+      CHECK(carried.verdict.unbalanced->forward_flow == dense.verdict.unbalanced->forward_flow);
+      CHECK(carried.verdict.unbalanced->reverse_flow == dense.verdict.unbalanced->reverse_flow);
+    }
+  });
+}
+
 TEST_CASE("a restart law is taken where one is given") {
   ExactQuestion question = asked(2);
   question.restart = RestartLaw({0, 1});
