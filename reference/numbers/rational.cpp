@@ -106,14 +106,14 @@ std::optional<Rational> exact_power(const Rational& base, const Rational& expone
 Rational rounded_power(const Rational& base, const Rational& exponent, std::size_t bits) {
   const Rational raised = integer_power(base, numerator(exponent).convert_to<unsigned>());
   const auto degree = denominator(exponent).convert_to<unsigned>();
-  // base^e lies above 2^-below, so that its floor in units of 2^-places has `bits` bits or more.
+  // base^e is above 2^-below, so that its floor in units of 2^-shift has `bits` bits or more.
   const std::size_t above = length_in_bits(numerator(raised));
   const std::size_t below = length_in_bits(denominator(raised));
-  const std::size_t places = bits + (below < above ? 0 : (below - above + 1) / degree + 1);
-  const Integer scaled = (numerator(raised) << (places * degree)) / denominator(raised);
+  const std::size_t shift = bits + (below < above ? 0 : (below - above + 1) / degree + 1);
+  const Integer scaled = (numerator(raised) << (shift * degree)) / denominator(raised);
   Integer root;
   mpz_root(root.backend().data(), scaled.backend().data(), degree);
-  return Rational(root) / Rational(Integer(Integer(1) << places));
+  return Rational(root) / Rational(Integer(Integer(1) << shift));
 }
 
 std::string to_decimal(const Rational& value, unsigned digits) {
