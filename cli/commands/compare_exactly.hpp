@@ -11,7 +11,8 @@ namespace tempera::cli {
 /// What `tempera compare` is asked about finite models.
 struct ExactCompareOptions {
   std::string powers;
-  lab::ExactComparisonSettings settings;  ///< all but its ladder and curves
+  /// All but its ladder, which `powers` gives, and its curves.
+  lab::ExactComparisonSettings settings{.ladder = reference::Ladder({reference::Power(1)})};
   std::string answers;
   std::string plot;
   bool ablations = false;

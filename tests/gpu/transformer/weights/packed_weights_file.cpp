@@ -152,12 +152,12 @@ TEST_CASE("a file of packed weights that is cut or damaged is made anew and neve
   // One bit of the matrices, of the directory, and of the last line.
   const std::size_t directory = whole.find("{\"key\"");
   REQUIRE(directory != std::string::npos);
-  for (const std::size_t place :
+  for (const std::size_t byte :
        {std::size_t{0}, std::size_t{1}, std::size_t{19 * 512}, std::size_t{32 * 512 * 2 - 1},
         directory, directory + 100, whole.size() - 128, whole.size() - 100, whole.size() - 1})
-    for (const char bit : {1, 64}) {
+    for (const char bit : {char(1), char(64)}) {
       std::string damaged = whole;
-      damaged[place] = static_cast<char>(damaged[place] ^ bit);
+      damaged[byte] = static_cast<char>(damaged[byte] ^ bit);
       is_refused(damaged);
     }
   CHECK(made_or_taken(file, heard.say) == expected);
