@@ -40,7 +40,7 @@ class SampleShard {
   /// Begins the shard, or resumes it: config is the whole run's.
   /// @throw BadInput as ShardFolder::open
   gpu::RunFolder& open(const nlohmann::ordered_json& config, const std::string& model_path);
-  /// As gpu::ShardClaim::while_held.
+  /// Works while the claim is held, as gpu::ShardClaim::while_held does.
   template <class Work>
   auto while_held(const Work& work) {
     return folder_->while_held(work);

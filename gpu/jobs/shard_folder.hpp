@@ -26,7 +26,7 @@ class ShardFolder {
   /// Begins the shard with this config.json, or resumes it.
   /// @throw BadInput if the folder, or that of another shard, is of another run
   RunFolder& open(const nlohmann::ordered_json& config);
-  /// As ShardClaim::while_held.
+  /// Works while the claim is held, as ShardClaim::while_held does.
   template <class Work>
   auto while_held(const Work& work) {
     return claim_.while_held(work);

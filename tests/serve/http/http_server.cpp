@@ -79,7 +79,7 @@ class SmallServer {
   bool has_dropped() const { return has_dropped_; }
   bool has_ended() const { return has_ended_; }
   void let_go_on() { may_go_on_ = true; }
-  /// Of the server's thread when it answered last.
+  /// The turn that the server's thread had when it answered last.
   std::uint64_t turn_of_thread() const { return turn_of_thread_; }
 
  private:
