@@ -154,7 +154,8 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   std::vector<lab::JudgedCase> judged;
   for (const AskedCase& asked : cases) {
     const auto model = reference::load_finite_model(asked.file);
-    judged.emplace_back(model, asked.horizon, target_of(options.target, model, irrational_of(within)));
+    judged.emplace_back(model, asked.horizon,
+                        target_of(options.target, model, irrational_of(within)));
   }
   lab::ProgramKernel program(options.program, limits_of(options));
   const lab::JudgedKernel kernel = [&](const auto& one, const auto& from) {

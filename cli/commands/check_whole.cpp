@@ -117,17 +117,19 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
     judged.emplace_back(model, asked.horizon,
                         target_of(is_law ? "base" : options.target, model, irrational_of(within)));
   }
-  std::vector<Claim> claims{{"target " + options.target, [&](const lab::JudgedCase& one) {
-                               if (is_law)
-                                 return *target_of(options.target, one.model(), irrational_of(within)).law;
-                               return lab::target_law(one);
-                             }}};
+  std::vector<Claim> claims{
+      {"target " + options.target, [&](const lab::JudgedCase& one) {
+         if (is_law) return *target_of(options.target, one.model(), irrational_of(within)).law;
+         return lab::target_law(one);
+       }}};
   if (!options.algorithm.empty()) {
     gpu::sampler_named(options.algorithm, "--algorithm");
     for (const lab::JudgedCase& one : judged)
-      lab::defined_answer(run_of(options, one.horizon(), within), one.model());  // or is refused now
+      lab::defined_answer(run_of(options, one.horizon(), within),
+                          one.model());  // or is refused now
     claims.push_back({options.algorithm, [&](const lab::JudgedCase& one) {
-                        return lab::defined_answer(run_of(options, one.horizon(), within), one.model());
+                        return lab::defined_answer(run_of(options, one.horizon(), within),
+                                                   one.model());
                       }});
   }
   lab::ProgramKernel program(options.program, limits_of(options));

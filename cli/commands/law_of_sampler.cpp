@@ -109,8 +109,7 @@ void print(const SamplerLawModel& asked, const lab::NamedRun& run, const lab::Sa
   };
   line("TV of its answer to the definition's law", lab::to_scientific(report.tv_to_definition),
        "   (float32 logits included)");
-  line("the same on the model of its own float32 logits",
-       lab::to_scientific(report.tv_own),
+  line("the same on the model of its own float32 logits", lab::to_scientific(report.tv_own),
        holds ? "   (within the bound)" : "   (OUT OF ITS BOUND)");
   line("expected decode tokens", reference::to_decimal(report.decode_tokens, 9), "");
   line("the definition's", reference::to_decimal(report.defined_tokens, 9), "");

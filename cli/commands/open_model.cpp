@@ -24,7 +24,8 @@ gpu::OpenedModel open_model(const std::string& name_or_path,
 CLI::Option* add_packed_weights(CLI::App& command, std::string& value) {
   return add_text(
       command, "--packed-weights", value, "FOLDER",
-      "Keep the packed weights in a file of this folder, which all processes of the machine map: it "
+      "Keep the packed weights in a file of this folder, which all processes of the machine map: "
+      "it "
       "is as large as the model; none: in memory. Default: in memory, but for a shard's weights of "
       "64 MiB or more $XDG_CACHE_HOME/tempera/packed. It changes no answer");
 }

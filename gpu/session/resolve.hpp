@@ -104,8 +104,8 @@ ResolvedPrompt resolve_prompt(const OpenedModel& model, const PromptWish& prompt
 CacheBudget resolve_cache_memory(std::size_t given);
 
 /// Where a model's packed weights are kept: in the folder that a user names; in memory for "none".
-/// If nothing is said they are in memory, but for a shard, whose machine may draw others: weights of
-/// at least 64 MiB are then mapped from packed_weights_folder(). It decides no bit.
+/// If nothing is said they are in memory, but for a shard, whose machine may draw others: weights
+/// of at least 64 MiB are then mapped from packed_weights_folder(). It decides no bit.
 PackedWeights resolve_packed_weights(const std::string& asked, bool is_shard);
 
 struct SamplingSettings;

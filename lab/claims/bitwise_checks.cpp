@@ -299,7 +299,7 @@ CheckResult caches_follow_records(const CheckContext& context) {
   }
   count.require(accepted > 0 && rejected > 0, "some kind of decision is in no run");
   return count.seen("runs, " + std::to_string(accepted) + " proposals accepted, " +
-                       std::to_string(rejected) + " rejected");
+                    std::to_string(rejected) + " rejected");
 }
 
 /// subsec:implementation-swap: log p0 of a record is the sum of its cached ℓ_t. If every token

@@ -51,8 +51,9 @@ enum class Cuts {
 /// to state, exactly. largest_batch: of the engine; with 1 no move that begins ahead of its turn
 /// has room. rows: the form of the draw that it runs. Two paths that meet in a state go on alike
 /// because their records are the same bit for bit, which is looked at each time they meet, as are
-/// the tickets of the draw. A piece begins at most_starts records at once, or at as many as share the
-/// first rung's record: that rung moves last, so that little of what pieces share is walked twice.
+/// the tickets of the draw. A piece begins at most_starts records at once, or at as many as share
+/// the first rung's record: that rung moves last, so that little of what pieces share is walked
+/// twice.
 /// @throw NotEnumerable if paths that meet in a state are shown different tickets
 WalkedProgram walk_program(Program program, const EnumerableModel& model, const gpu::Ladder& ladder,
                            const gpu::Plan& plan, Cuts cuts = Cuts::at_every_round,

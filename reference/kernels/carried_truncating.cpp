@@ -54,9 +54,9 @@ void CarriedTruncating::gather(std::size_t first, std::size_t last, std::size_t 
         if (end == source_length || space_[y].terminated) group.candidates.push_back(y);
       if (group.candidates.empty()) continue;
       for (auto* records : {&group.sources, &group.candidates})
-        std::stable_sort(
-            records->begin(), records->end(),
-            [&](std::size_t x, std::size_t y) { return weight(x, end) < weight(y, end); });
+        std::stable_sort(records->begin(), records->end(), [&](std::size_t x, std::size_t y) {
+          return weight(x, end) < weight(y, end);
+        });
       groups_.push_back(std::move(group));
     }
   for (std::size_t x = first; x < last;) {
@@ -74,7 +74,7 @@ Law CarriedTruncating::apply(const Law& law) const {
   Law next = law;
   for (const Group& group : groups_) {
     std::vector<Rational> masses;  // of the sources, with this restart position
-    Rational above = 0;            // Σ mass / w over the sources that weigh more than the candidate
+    Rational above = 0;  // Σ mass / w over the sources that weigh more than the candidate
     for (const std::size_t x : group.sources) {
       masses.push_back(law[x] / Rational(group.source_length));
       above += masses.back() / weight(x, group.end);
@@ -90,8 +90,8 @@ Law CarriedTruncating::apply(const Law& law) const {
     std::size_t s = 0;
     for (std::size_t c = 0; c < group.candidates.size(); ++c) {
       const std::size_t y = group.candidates[c];
-      for (; s < group.sources.size() &&
-             weight(group.sources[s], group.end) <= weight(y, group.end);
+      for (;
+           s < group.sources.size() && weight(group.sources[s], group.end) <= weight(y, group.end);
            ++s) {
         below += masses[s];
         above -= masses[s] / weight(group.sources[s], group.end);

@@ -67,8 +67,8 @@ ChainVerdict judge(const CarriedTruncating& chain, const Law& target) {
   for (const auto& [size, of_size] : states)
     lengths += std::any_of(of_size.begin(), of_size.end(), has_mass) ? 1 : 0;
   if (lengths > 1)
-    for (std::size_t together = 0;
-         !verdict.unbalanced && together <= 2 * states.rbegin()->first; ++together)
+    for (std::size_t together = 0; !verdict.unbalanced && together <= 2 * states.rbegin()->first;
+         ++together)
       verdict.unbalanced = first_unbalanced(chain, target, states, together);
   // No step makes a record longer; within a length every record is proposed, from position 1.
   verdict.irreducible = states.size() == 1;

@@ -53,8 +53,8 @@ RungReport report_carried_truncating(const FiniteModel& model, const Power& powe
                                      const ExactQuestion& asked) {
   const ComparisonSpace space(model, asked.horizon, listed_limit);
   const auto start = start_record(space, asked);
-  RungReport report{space.names(), base_law(space), power_target(space, power), Matrix(0, 0), {},
-                     {}};
+  RungReport report{
+      space.names(), base_law(space), power_target(space, power), Matrix(0, 0), {}, {}};
   const CarriedTruncating chain(space, power);
   report.verdict = judge(chain, report.target);
   if (!start) return report;

@@ -79,7 +79,7 @@ void AnswersElsewhere::read(const std::filesystem::path& file, Counted& counted)
     const auto answer = nlohmann::json::parse(line, nullptr, false);
     const auto status = nlohmann::json::json_pointer("/response/status_code");
     ++(answer.is_object() && answer.value(status, 0) == 200 ? counted.count.completed
-                                                             : counted.count.failed);
+                                                            : counted.count.failed);
   }
 }
 

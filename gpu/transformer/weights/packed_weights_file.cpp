@@ -29,7 +29,8 @@ using nlohmann::json;
 using std::chrono::steady_clock;
 
 constexpr std::string_view closing_begins = "tempera packed weights 1";
-/// The last line of a file: `closing_begins`, where its directory begins and its checksum, and spaces.
+/// The last line of a file: `closing_begins`, where its directory begins and its checksum, and
+/// spaces.
 constexpr std::size_t closing_line_bytes = 128;
 constexpr std::uint64_t page_of_file = 4096;
 constexpr std::size_t summed_at_once = std::size_t{1} << 22;
@@ -40,8 +41,9 @@ class NotWhole final : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A sum of up to summed_at_once bytes. Each lane's step is one to one in its word, so that one word
-/// that differs always changes the sum; several lanes, because a multiplication takes its time.
+/// A sum of up to summed_at_once bytes. Each lane's step is one to one in its word, so that one
+/// word that differs always changes the sum; several lanes, because a multiplication takes its
+/// time.
 std::uint64_t sum_of_part(std::span<const std::byte> bytes) {
   constexpr std::size_t lanes_of_sum = 8;
   std::array<std::uint64_t, lanes_of_sum> lane{};
@@ -71,21 +73,23 @@ std::uint64_t sum_of(std::span<const std::byte> bytes) {
   std::vector<std::uint64_t> parts((bytes.size() + summed_at_once - 1) / summed_at_once);
   on_host_threads(parts.size(), [&](std::size_t part) {
     const std::size_t begin = part * summed_at_once;
-    parts[part] =
-        sum_of_part(bytes.subspan(begin, std::min(summed_at_once, bytes.size() - begin)));
+    parts[part] = sum_of_part(bytes.subspan(begin, std::min(summed_at_once, bytes.size() - begin)));
   });
   return sum_of_part(std::as_bytes(std::span(parts)));
 }
 
 /// Bytes of a file, mapped so that all processes share them.
-std::shared_ptr<const void> map_shared(const OpenFile& open, std::uint64_t begin, std::uint64_t bytes) {
-  void* const start = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, open.descriptor(),
-                             static_cast<off_t>(begin));
+std::shared_ptr<const void> map_shared(const OpenFile& open, std::uint64_t begin,
+                                       std::uint64_t bytes) {
+  void* const start =
+      ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, open.descriptor(), static_cast<off_t>(begin));
   if (start == MAP_FAILED) return nullptr;
   return {start, [bytes](const void* mapped) { ::munmap(const_cast<void*>(mapped), bytes); }};
 }
 
-std::uint64_t whole_pages(std::uint64_t size) { return (size + page_of_file - 1) / page_of_file * page_of_file; }
+std::uint64_t whole_pages(std::uint64_t size) {
+  return (size + page_of_file - 1) / page_of_file * page_of_file;
+}
 
 bool have_one_file(const OpenFile& open, const fs::path& name) {
   struct stat opened {};
@@ -136,8 +140,7 @@ PackedWeightsFile::PackedWeightsFile(fs::path file, std::string key, Disk& disk)
     : file_(std::move(file)), key_(std::move(key)), disk_(&disk) {}
 
 std::unique_ptr<PackedWeightsFile> PackedWeightsFile::open(const fs::path& file,
-                                                           const std::string& key,
-                                                           const Say& say) {
+                                                           const std::string& key, const Say& say) {
   std::unique_ptr<PackedWeightsFile> result(new PackedWeightsFile(file, key, Disk::real()));
   try {
     if (!is_there(file)) return nullptr;
@@ -206,7 +209,8 @@ void PackedWeightsFile::read() {
     entry.out = value.at("out");
     entry.arithmetic = static_cast<Arithmetic>(value.at("arithmetic").get<int>());
     entry.stored_as = static_cast<StoredAs>(value.at("stored_as").get<int>());
-    for (const auto& [name, place] : {std::pair{"weights", &entry.weights}, {"blocks", &entry.blocks}}) {
+    for (const auto& [name, place] :
+         {std::pair{"weights", &entry.weights}, {"blocks", &entry.blocks}}) {
       *place = {value.at(name).at(0), value.at(name).at(1), value.at(name).at(2)};
       if (place->begin > begin || place->bytes > begin - place->begin ||
           sum_of(whole.subspan(place->begin, place->bytes)) != place->sum)
@@ -269,7 +273,8 @@ PackedWeightsFile::Entry PackedWeightsFile::append(const PackedMatrix& matrix) {
       matrix.weights);
   entry.blocks = append(matrix.blocks.data(), matrix.blocks.size() * sizeof(std::uint64_t));
   entry.mapped_at = entry.weights.begin;
-  entry.mapping = map_shared(made_, entry.mapped_at, std::max<std::uint64_t>(size_ - entry.mapped_at, 1));
+  entry.mapping =
+      map_shared(made_, entry.mapped_at, std::max<std::uint64_t>(size_ - entry.mapped_at, 1));
   if (!entry.mapping)
     throw NoPackedWeights(unfinished().string() + " cannot be mapped " + reason(errno));
   return entry;

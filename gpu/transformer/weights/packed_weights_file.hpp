@@ -24,11 +24,12 @@ class NoPackedWeights final : public std::runtime_error {
 /// The packed matrices of one model under one arithmetic in one file, which processes of a host map
 /// instead of packing them: their memory is then the file's, and all share it.
 ///
-/// The file is matrices, each at a multiple of 4096 bytes, a directory of them, and a last line that
-/// says where the directory is. It is there whole or not at all: it is written as FILE.new, forced
-/// to the disk and moved to its place. Whoever makes it holds a lock on FILE.new, which others wait
-/// for. Every byte of it is checked each time that it is mapped, because a damaged weight would
-/// change answers and nothing else would show it. No file is changed once it has its name.
+/// The file is matrices, each at a multiple of 4096 bytes, a directory of them, and a last line
+/// that says where the directory is. It is there whole or not at all: it is written as FILE.new,
+/// forced to the disk and moved to its place. Whoever makes it holds a lock on FILE.new, which
+/// others wait for. Every byte of it is checked each time that it is mapped, because a damaged
+/// weight would change answers and nothing else would show it. No file is changed once it has its
+/// name.
 class PackedWeightsFile {
  public:
   using Say = std::function<void(const std::string&)>;
@@ -48,8 +49,8 @@ class PackedWeightsFile {
   PackedWeightsFile(const PackedWeightsFile&) = delete;
   PackedWeightsFile& operator=(const PackedWeightsFile&) = delete;
 
-  /// The matrix that `what` describes, mapped. What the file has not is packed; a file that is being
-  /// made then has it.
+  /// The matrix that `what` describes, mapped. What the file has not is packed; a file that is
+  /// being made then has it.
   /// @throw NoPackedWeights if the disk does not take it, and what `pack` throws
   PackedMatrix matrix(const std::string& what, const std::function<PackedMatrix()>& pack);
   /// Gives a file that is being made its name.

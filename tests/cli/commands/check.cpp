@@ -356,10 +356,10 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
     return check_python(program, replaced(whole, "power:2", "power:" + power) + " --model " +
                                      TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
   };
-  for (const char* power : {"1.5", "47/20"})
-    CHECK(at_power(whole_program, power).exit_code == 0);
+  for (const char* power : {"1.5", "47/20"}) CHECK(at_power(whole_program, power).exit_code == 0);
   const std::string other = replaced(whole_program, "model.powers[0]", "2.36");
-  CHECK_THAT(at_power(other, "2.35").out, Catch::Contains("the smallest model on which they differ"));
+  CHECK_THAT(at_power(other, "2.35").out,
+             Catch::Contains("the smallest model on which they differ"));
   check_refusal("check --program cat --whole --algorithm ppt --target power:2.35 --horizon 2",
                 "irrational");
   // A restart within the record is another algorithm: the smallest model on which they differ.

@@ -149,8 +149,7 @@ TEST_CASE("law compares with reference/ at fractions, and leaves that out at no 
   CHECK(answer("four_state.json --horizon 2 --power 1.0001")["worst_entry"].is_null());
 }
 
-TEST_CASE(
-    "law takes powers as fractions, and compares with reference/") {
+TEST_CASE("law takes powers as fractions, and compares with reference/") {
   CHECK(answer("four_state.json --horizon 2 --power 3/2") ==
         answer("four_state.json --horizon 2 --power 1.5"));
   // Squares have roots: of 1/4 and 9/16 none, of 1/4 and 3/4 not both.

@@ -172,8 +172,8 @@ TEST_CASE("an owner that stood still tells a file that its successor removed fro
   };
   const auto draw = [&] {
     ListedRuns deal(dealt_runs(settings, shard.number, shard.of));
-    Job job(model, settings, numbers_of, &folder.open(config), watcher,
-            {.checkpoint_seconds = 0.0}, &deal);
+    Job job(model, settings, numbers_of, &folder.open(config), watcher, {.checkpoint_seconds = 0.0},
+            &deal);
     folder.while_held([&] { job.run(); });
   };
   if (is_taken_over)

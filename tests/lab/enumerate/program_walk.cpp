@@ -100,9 +100,9 @@ TEST_CASE("cut or in one piece, the walk of two stages of two rungs is one law")
   CHECK(total(cut.law) == Rational(1));
   CHECK(piece.stale_records + cut.stale_records == 0);
   // In many pieces, of the records that share the first rung's.
-  const auto many = lab::walk_program(gpu::parallel_power_tempering, logits.enumerable(), ladder,
-                                      one.plan(), Cuts::at_every_round, 1,
-                                      gpu::make_device_row_lottery(), 1);
+  const auto many =
+      lab::walk_program(gpu::parallel_power_tempering, logits.enumerable(), ladder, one.plan(),
+                        Cuts::at_every_round, 1, gpu::make_device_row_lottery(), 1);
   CHECK(many.law == cut.law);
   CHECK(many.decode_tokens == cut.decode_tokens);
   CHECK(many.states > cut.states);

@@ -117,7 +117,8 @@ TEST_CASE("mapped weights are those that were packed, for every dtype and arithm
         weights->finish();
       }
       const auto weights = PackedWeightsFile::open_or_make(file, "key", heard.say);
-      const PackedMatrix mapped = weights->matrix("w", [&]() -> PackedMatrix { throw Bug("packed"); });
+      const PackedMatrix mapped =
+          weights->matrix("w", [&]() -> PackedMatrix { throw Bug("packed"); });
       CHECK(bytes_of_view(mapped) == expected);
       CHECK(mapped.arithmetic == arithmetic);
       CHECK(work_of(mapped).bytes == work_of(given.packed()).bytes);
@@ -180,7 +181,8 @@ TEST_CASE("packed weights that the disk does not take leave nothing", "[weights]
       CHECK(std::string(fault.what()).find("No space left on device") != std::string::npos);
     }
     if (!disk.has_failed()) break;
-    // Only the last step, which forces the name of a file that is whole, can fail after it is there.
+    // Only the last step, which forces the name of a file that is whole, can fail after it is
+    // there.
     if (fs::exists(file)) {
       CHECK(PackedWeightsFile::open(file, "key", heard.say) != nullptr);
       fs::remove(file);
