@@ -40,7 +40,8 @@ Job::Job(LanguageModel& model, const SamplingSettings& settings, const TokenText
       checkpoint_seconds_(layout.checkpoint_seconds),
       saved_at_(seconds_now()),
       forced_at_(saved_at_),
-      pause_(layout.checkpoint_seconds) {
+      // The journal keeps what a short run does: a checkpoint would force a file for each answer.
+      pause_(10.0 * layout.checkpoint_seconds) {
   static_cast<SessionOptions&>(draw_) = layout.session;
 }
 
@@ -58,8 +59,9 @@ void Job::run() {
                              : draw_answers(devices_, numbered_, program, draw_, *this, text);
   seconds_ = seconds_now() - began_;
   if (folder_ != nullptr) {
-    write_checkpoint();
-    folder_->finish(summary());
+    nlohmann::json state = checkpoint_state();
+    folder_->write_speed(speed());
+    folder_->finish(summary(), std::move(state));
   }
 }
 
@@ -332,17 +334,21 @@ void Job::keep(std::size_t run_index, ActiveRun& run) {
   run.is_unsaved = false;
 }
 
+nlohmann::json Job::checkpoint_state() {
+  nlohmann::json state{{"under_way", nlohmann::json::array()}};
+  report_.add_state(state);
+  for (auto& [run_index, run] : active_runs_) {
+    if (run.is_unsaved) keep(run_index, run);
+    if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
+  }
+  return state;
+}
+
 void Job::write_checkpoint() {
   double seconds = 0.0;
   {
     const Stopwatch watch(seconds);
-    nlohmann::json state{{"under_way", nlohmann::json::array()}};
-    report_.add_state(state);
-    for (auto& [run_index, run] : active_runs_) {
-      if (run.is_unsaved) keep(run_index, run);
-      if (!run.kept.is_null()) state["under_way"].push_back(run.kept);
-    }
-    folder_->save_checkpoint(std::move(state));
+    folder_->save_checkpoint(checkpoint_state());
     folder_->write_speed(speed());
   }
   has_unsaved_ = false;

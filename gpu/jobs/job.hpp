@@ -120,6 +120,7 @@ class Job final : private DrawObserver {
   void keep(std::size_t run_index, ActiveRun& run);
   void remark_once();
   void force_what_ended();
+  nlohmann::json checkpoint_state();
   void write_checkpoint();
   std::size_t runs() const { return settings_.prompts.size() * settings_.samples; }
   void report();

@@ -293,9 +293,8 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
   samples.write();
   nlohmann::json state{{"under_way", nlohmann::json::array()}};
   report.add_state(state);
-  into.save_checkpoint(std::move(state));
   into.write_speed(speed.to_json());
-  into.finish(report.summary());
+  into.finish(report.summary(), std::move(state));
 }
 
 }  // namespace

@@ -353,8 +353,9 @@ void RunFolder::write_speed(const nlohmann::ordered_json& speed) {
   disk_->replace(path_ / "speed.json", speed.dump(1) + "\n");
 }
 
-void RunFolder::finish(const nlohmann::ordered_json& summary) {
+void RunFolder::finish(const nlohmann::ordered_json& summary, nlohmann::json state) {
   summary_ = readable_json(summary) + "\n";
+  if (!state.is_null()) state_ = std::move(state);
   if (!state_) state_ = nlohmann::json::object();
   write_checkpoint();
   write_summary();

@@ -93,8 +93,8 @@ class RunFolder {
   void save_checkpoint(nlohmann::json state);
   /// Writes speed.json: what no process would measure again, so it is not sealed.
   void write_speed(const nlohmann::ordered_json& speed);
-  /// Writes summary.json: the run is done.
-  void finish(const nlohmann::ordered_json& summary);
+  /// Writes summary.json after a last checkpoint, of `state` or of the one before: the run is done.
+  void finish(const nlohmann::ordered_json& summary, nlohmann::json state = nullptr);
 
  private:
   /// How much of a file is written, and the checksum of it.
