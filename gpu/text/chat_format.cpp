@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/gguf_metadata.hpp"
+#include "gpu/gguf/metadata.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/sha256.hpp"

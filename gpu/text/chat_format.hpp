@@ -8,11 +8,9 @@
 
 #include "gpu/text/chat_message.hpp"
 
-namespace tempera {
-class GgufMetadata;
-}  // namespace tempera
-
 namespace tempera::gpu {
+
+class GgufMetadata;
 
 /// How a model's family writes a conversation as text, chosen from the model's own files.
 ///

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/gguf_metadata.hpp"
+#include "gpu/gguf/metadata.hpp"
 #include "base/in_quotes.hpp"
 #include "base/utf8.hpp"
 #include "gpu/text/byte_alphabet.hpp"

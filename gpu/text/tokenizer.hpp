@@ -10,11 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tempera {
-class GgufMetadata;
-}  // namespace tempera
-
 namespace tempera::gpu {
+
+class GgufMetadata;
 
 /// A text's way into tokens and back, as a tokenizer.json of Hugging Face or a GGUF file describes
 /// it.

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/gguf_metadata.hpp"
+#include "gpu/gguf/metadata.hpp"
 #include "base/mapped_file.hpp"
 #include "gpu/transformer/weights/safetensors.hpp"
 

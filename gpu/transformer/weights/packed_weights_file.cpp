@@ -106,10 +106,12 @@ std::uint64_t bytes_in(const OpenFile& open) {
 std::string closing_line(std::uint64_t begin, std::string_view directory) {
   Checksum checksum;
   checksum.update(directory);
-  std::string line =
-      std::string(closing_begins) + ' ' + std::to_string(begin) + ' ' + hexadecimal(checksum);
-  line.resize(closing_line_bytes - 1, ' ');
-  return line + '\n';
+  std::string line;
+  line.append(closing_begins).append(" ").append(std::to_string(begin)).append(" ");
+  line.append(hexadecimal(checksum));
+  line.resize(closing_line_bytes, ' ');
+  line.back() = '\n';
+  return line;
 }
 
 /// Waits for the lock of a file that another process makes, as long as that file grows.

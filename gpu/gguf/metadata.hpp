@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tempera {
+namespace tempera::gpu {
 
 /// Walks over the bytes of a GGUF file, little-endian, and never past their end.
 ///
@@ -93,4 +93,4 @@ class GgufMetadata {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-}  // namespace tempera
+}  // namespace tempera::gpu

@@ -1,4 +1,4 @@
-#include "base/gguf_metadata.hpp"
+#include "gpu/gguf/metadata.hpp"
 
 #include <array>
 #include <bit>
@@ -10,7 +10,7 @@
 #include "base/in_quotes.hpp"
 #include "base/utf8.hpp"
 
-namespace tempera {
+namespace tempera::gpu {
 
 namespace {
 
@@ -245,4 +245,4 @@ std::vector<double> GgufMetadata::finite_numbers(std::string_view key) const {
   return numbers;
 }
 
-}  // namespace tempera
+}  // namespace tempera::gpu
