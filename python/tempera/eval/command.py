@@ -18,7 +18,7 @@ from tempera.eval.given_answers import GivenAnswers
 from tempera.eval.grading import grade
 from tempera.eval.input_files import digest
 from tempera.eval.prompts import Template, shipped_templates, template_from, template_named, uses_chat
-from tempera.eval.reporting import report
+from tempera.eval.reporting import check_table_folder, report, report_together
 from tempera.eval.running import merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
@@ -110,8 +110,13 @@ def parser() -> argparse.ArgumentParser:
     two.add_argument("--workers", type=_positive, default=0, metavar="N", help="programs under test at a time (default: one a core)")
     two.add_argument("--again", action="store_true", help="judge everything again")
 
-    three = stages.add_parser("report", help="write what was found", description="Write report.html, results.csv, results.tex and results.json.")
-    three.add_argument("folder", type=Path, help="the evaluation's folder")
+    three = stages.add_parser(
+        "report",
+        help="write what was found",
+        description="Write report.html, results.csv, results.tex and results.json; of several evaluations also tables.html, .csv and .tex.",
+    )
+    three.add_argument("folder", type=Path, nargs="+", help="the evaluation's folder; of several, one table shows all tasks")
+    three.add_argument("--out", type=Path, metavar="FOLDER", help="where the table of several evaluations goes")
     three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
     for stage in (one, parts, two, three):
         stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path, else the package draws)")
@@ -259,8 +264,14 @@ def _grade(given: argparse.Namespace) -> None:
 
 
 def _report(given: argparse.Namespace) -> None:
-    evaluation = Evaluation.open(given.folder)
-    print(report(evaluation, _reader(evaluation, given), given.paper_model))
+    check_table_folder(given.out, given.folder)
+    found = []
+    for evaluation in [Evaluation.open(folder) for folder in given.folder]:
+        results, said = report(evaluation, _reader(evaluation, given), given.paper_model)
+        found.append(results)
+        print(said)
+    if given.out:
+        print(report_together(found, given.out))
 
 
 def _ended(number: int, _frame: FrameType | None) -> NoReturn:
