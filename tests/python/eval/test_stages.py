@@ -9,12 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, needs_sandbox
+from conftest import ROOT, Page, needs_sandbox
 
 from tempera.eval.command import main
 
@@ -35,26 +34,6 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def table(path: Path) -> dict[str, dict[str, str]]:
     with path.open() as file:
         return {row["sampler"]: row for row in csv.DictReader(file)}
-
-
-class Page(HTMLParser):
-    """Checks that elements are closed in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.loads: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.loads += [value or "" for name, value in attrs if name in ("src", "href")]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
 
 @pytest.fixture(scope="module")
