@@ -18,11 +18,12 @@ from tempera.eval.given_answers import GivenAnswers
 from tempera.eval.grading import grade
 from tempera.eval.input_files import digest
 from tempera.eval.prompts import Template, shipped_templates, template_from, template_named, uses_chat
+from tempera.eval.report.paper_values import paper_model
 from tempera.eval.reporting import check_table_folder, report, report_together
 from tempera.eval.running import merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
-from tempera.eval.samplers import SAMPLERS, Settings, check_sampler, sweep
+from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, sweep
 from tempera.eval.sampling import Sampling
 from tempera.eval.tasks import TASKS, read_task
 
@@ -170,6 +171,7 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
             known = sampling.presets()
             if given.preset not in known:
                 raise BadInput("--preset", f'there is no preset "{given.preset}"', f"give one of {', '.join(known)}")
+            check_preset(given.preset, given.task, paper_model(given.model))
             preset = known[given.preset]
         samplers = _settings(given, preset)
     return Plan(
@@ -285,7 +287,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = parser().parse_args(arguments)
         {"run": _run, "merge": _merge, "grade": _grade, "report": _report}[given.stage](given)
     except BadInput as error:
-        print(f"tempera eval: {error}", file=sys.stderr)
+        # What draws names its own option.
+        print(f"tempera eval: {error}".replace("leave out --chat", "give --prompting raw"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 2
