@@ -261,8 +261,10 @@ def _merge(given: argparse.Namespace) -> None:
 
 def _grade(given: argparse.Namespace) -> None:
     evaluation = Evaluation.open(given.folder)
-    grade(evaluation, _reader(evaluation, given), given.workers, given.again)
+    failed = grade(evaluation, _reader(evaluation, given), given.workers, given.again)
     print(f"{given.folder}: all answers are judged; next: tempera eval report {given.folder}")
+    if failed:
+        print(f"{given.folder}: {failed} of them not to the end: they count as wrong, and the report lists them", file=sys.stderr)
 
 
 def _report(given: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import os
 import signal
@@ -263,6 +264,37 @@ def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path,
     answers.write_text('{"id": "held_out-1", "answer": "=1", "gold": "2"}\n')
     assert main([*asked, "--out", str(tmp_path / "other")]) == 2
     assert 'line 1: the field "gold" has no meaning here' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        ("raise ValueError('two\\nlines')", "crashed: ValueError: two lines"),
+        ("import os; os._exit(3)", "crashed: the grader's process ended"),
+        ("return 1", "crashed: TypeError: judge gave int, not True or False"),
+        ("import time; time.sleep(99)", "timed out after 0.5 s"),
+    ],
+)
+def test_a_grader_that_fails_is_told_and_listed_apart(
+    tmp_path: Path, worked_sum: Path, body: str, failure: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tempera.eval.graders import function_grader
+
+    monkeypatch.setattr(function_grader, "_SECONDS", 0.5 if "sleep" in body else 30.0)
+    (tmp_path / "own.py").write_text(f"def judge(text, answer):\n    if answer == 'a': {body}\n    return True\n")
+    data, answers, out = tmp_path / "d.jsonl", tmp_path / "mine.jsonl", tmp_path / "out"
+    data.write_text("".join(json.dumps({"prompt": "?", "answer": answer}) + "\n" for answer in "abc"))
+    answers.write_text("".join(json.dumps({"id": f"d-{n}", "answer": "x"}) + "\n" for n in (1, 2, 3)))
+    asked = ["run", "--task", "own", "--data", str(data), "--grader", f"{tmp_path / 'own.py'}:judge", "--answers", str(answers), "--out", str(out)]
+    assert main(asked) == 0 and main(["grade", str(out)]) == 0
+    assert capsys.readouterr().err == f"{out}: 1 of them not to the end: they count as wrong, and the report lists them\n"
+    assert main(["report", str(out)]) == 0
+    assert "not judged to the end, and counted as wrong: 1; the page lists them" in capsys.readouterr().out
+    assert [(grade["correct"], grade["failure"]) for grade in lines(out / "grades/mine/seed-1.jsonl")] == [(False, failure), (True, ""), (True, "")]
+    row = table(out / "results.csv")["mine"]
+    assert (row["pass@1"], row["graders failed"]) == ("66.7", "1")
+    listed = (out / "report.html").read_text().partition("could not be judged to the end")[2]
+    assert html.escape(failure) in listed and "<td>d-1</td>" in listed and "<td>d-2</td>" not in listed
 
 
 WRONG = [

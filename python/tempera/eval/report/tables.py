@@ -168,4 +168,7 @@ def as_text(results: Results) -> str:
         lines.append(
             f"{cells['sampler']:32} {value:>14} {interval:>15} {cells['paper']:>6} {cells['vote']:>6} {cells['decode tokens']:>8}"
         )
+    failed = sum(len(result.failures) for result in results.samplers)
+    if failed:
+        lines.append(f"not judged to the end, and counted as wrong: {failed}; the page lists them")
     return "\n".join(lines)
