@@ -18,11 +18,12 @@ from tempera.eval.given_answers import GivenAnswers
 from tempera.eval.grading import grade
 from tempera.eval.input_files import digest
 from tempera.eval.prompts import Template, shipped_templates, template_from, template_named, uses_chat
-from tempera.eval.reporting import report
+from tempera.eval.report.paper_values import paper_model
+from tempera.eval.reporting import check_table_folder, report, report_together
 from tempera.eval.running import merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
-from tempera.eval.samplers import SAMPLERS, Settings, check_sampler, sweep
+from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, sweep
 from tempera.eval.sampling import Sampling
 from tempera.eval.tasks import TASKS, read_task
 
@@ -110,8 +111,13 @@ def parser() -> argparse.ArgumentParser:
     two.add_argument("--workers", type=_positive, default=0, metavar="N", help="programs under test at a time (default: one a core)")
     two.add_argument("--again", action="store_true", help="judge everything again")
 
-    three = stages.add_parser("report", help="write what was found", description="Write report.html, results.csv, results.tex and results.json.")
-    three.add_argument("folder", type=Path, help="the evaluation's folder")
+    three = stages.add_parser(
+        "report",
+        help="write what was found",
+        description="Write report.html, results.csv, results.tex and results.json; of several evaluations also tables.html, .csv and .tex.",
+    )
+    three.add_argument("folder", type=Path, nargs="+", help="the evaluation's folder; of several, one table shows all tasks")
+    three.add_argument("--out", type=Path, metavar="FOLDER", help="where the table of several evaluations goes")
     three.add_argument("--paper-model", metavar="NAME", help="the model of the paper's tables to show beside (default: by the model's name)")
     for stage in (one, parts, two, three):
         stage.add_argument("--tempera", metavar="FILE", help="the command tempera (default: $TEMPERA, or on the path, else the package draws)")
@@ -165,6 +171,7 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
             known = sampling.presets()
             if given.preset not in known:
                 raise BadInput("--preset", f'there is no preset "{given.preset}"', f"give one of {', '.join(known)}")
+            check_preset(given.preset, given.task, paper_model(given.model))
             preset = known[given.preset]
         samplers = _settings(given, preset)
     return Plan(
@@ -254,13 +261,21 @@ def _merge(given: argparse.Namespace) -> None:
 
 def _grade(given: argparse.Namespace) -> None:
     evaluation = Evaluation.open(given.folder)
-    grade(evaluation, _reader(evaluation, given), given.workers, given.again)
+    failed = grade(evaluation, _reader(evaluation, given), given.workers, given.again)
     print(f"{given.folder}: all answers are judged; next: tempera eval report {given.folder}")
+    if failed:
+        print(f"{given.folder}: {failed} of them not to the end: they count as wrong, and the report lists them", file=sys.stderr)
 
 
 def _report(given: argparse.Namespace) -> None:
-    evaluation = Evaluation.open(given.folder)
-    print(report(evaluation, _reader(evaluation, given), given.paper_model))
+    check_table_folder(given.out, given.folder)
+    found = []
+    for evaluation in [Evaluation.open(folder) for folder in given.folder]:
+        results, said = report(evaluation, _reader(evaluation, given), given.paper_model)
+        found.append(results)
+        print(said)
+    if given.out:
+        print(report_together(found, given.out))
 
 
 def _ended(number: int, _frame: FrameType | None) -> NoReturn:
@@ -274,7 +289,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = parser().parse_args(arguments)
         {"run": _run, "merge": _merge, "grade": _grade, "report": _report}[given.stage](given)
     except BadInput as error:
-        print(f"tempera eval: {error}", file=sys.stderr)
+        # What draws names its own option.
+        print(f"tempera eval: {error}".replace("leave out --chat", "give --prompting raw"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 2

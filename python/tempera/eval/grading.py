@@ -50,8 +50,9 @@ def read_grades(path: Path) -> list[Grade]:
     return grades
 
 
-def grade(evaluation: Evaluation, sampling: Sampling, workers: int = 0, again: bool = False) -> None:
-    """Judges what has not been judged; with `again` everything."""
+def grade(evaluation: Evaluation, sampling: Sampling, workers: int = 0, again: bool = False) -> int:
+    """Judges what has not been judged; with `again` everything. Returns how many answers no grader judged to the end."""
+    failed = 0
     task = evaluation.plan.read_task()
     if task.grader.needs_sandbox:
         sandbox.require()
@@ -65,8 +66,10 @@ def grade(evaluation: Evaluation, sampling: Sampling, workers: int = 0, again: b
                 if again:
                     path.unlink(missing_ok=True)
                 _grade_file(task, given, path, f"grading {settings.label}, seed {seed}", workers)
+                failed += len(failures(read_grades(path)))
     finally:
         task.grader.close()
+    return failed
 
 
 def _grade_file(task: Task, given: list[Answer], path: Path, what: str, workers: int) -> None:
@@ -144,7 +147,7 @@ def judge(grader: Grader, answer: Answer, problem: Problem) -> Grade:
     except (BadInput, KeyboardInterrupt):
         raise
     except Exception as error:
-        verdict = Verdict(False, f"crashed: {type(error).__name__}: {error}")
+        verdict = Verdict(False, " ".join(f"crashed: {type(error).__name__}: {error}".split()))
     return Grade(
         record.id,
         extracted,

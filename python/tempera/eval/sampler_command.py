@@ -28,7 +28,7 @@ def find_command(given: str | None = None) -> str:
             return candidate
         if candidate and candidate in (given, os.environ.get("TEMPERA")):
             raise BadInput(candidate, "is no program that can be run", "--tempera names the command")
-    raise BadInput("tempera", "neither the command nor the package's compiled half is found", "build the command, name it with --tempera or $TEMPERA, or pip install tempera from its source tree")
+    raise BadInput("tempera", "neither the command nor the package's compiled half is found", "build the command, name it with --tempera or $TEMPERA, or pip install . in its source tree")
 
 
 class SamplerCommand(RunFolders, Scoring):

@@ -119,6 +119,26 @@ def check_sampler(name: str) -> str:
     return name
 
 
+# What presets are named after: the paper's models that it gives the settings for.
+_MODELS_OF_PRESETS = {"qwen3": ("Qwen3-4B", "Qwen3-8B"), "qwen3.5": ("Qwen3.5-9B",)}
+
+
+def check_preset(name: str, task: str, model: str) -> None:
+    """Refuses a preset of another benchmark than the task, and one for other models than a model of the paper's.
+
+    model: the paper's name of the model, empty if it is none of the paper's. A task of one's own and another model take
+    any preset.
+    """
+    family, _, benchmark = name.partition("/")
+    asked = "aime" if task.startswith("aime") else task
+    if task != "own" and benchmark != asked:
+        raise BadInput("--preset", f"{name} does not fit the task {task}", f"give --preset {family}/{asked}, or settings of your own")
+    fitting = _MODELS_OF_PRESETS.get(family, ())
+    if model and model not in fitting:
+        remedy = next((f"give --preset {other}/{benchmark}" for other, models in _MODELS_OF_PRESETS.items() if model in models), "give --powers and --horizon")
+        raise BadInput("--preset", f"{name} has the paper's settings for {' and '.join(fitting)}, and the model is {model}", remedy)
+
+
 def arithmetic_ladder(first: float, last: float, rungs: int) -> tuple[float, ...]:
     """Powers of equal differences.
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +16,8 @@ from tempera.eval.problem import Problem
 from tempera.eval.prompts import shipped_templates, template_from, template_named, uses_chat
 from tempera.eval.report import paper_values
 from tempera.eval.running import nearest_amount
-from tempera.eval.samplers import SAMPLERS, Settings, geometric_ladder, random_ladder, sweep
-from tempera.eval.tasks import Task
+from tempera.eval.samplers import SAMPLERS, Settings, check_preset, geometric_ladder, random_ladder, sweep
+from tempera.eval.tasks import TASKS, Task
 
 LADDER = Settings("ppt", "ppt", (1.0, 2.0, 4.0), 28, 4, 3)
 
@@ -66,6 +69,35 @@ def test_each_sampler_is_told_what_it_takes_and_nothing_else() -> None:
     assert "--schedule" not in told["uncoupled-ladder"]
     preset = Settings("ppt", "ppt", (2.0, 4.0), None, 192, 10, preset="qwen3/gsm8k").flags()
     assert preset[4:6] == ["--preset", "qwen3/gsm8k"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "task", "model", "said"),
+    [
+        ("qwen3/math500", "math500", "Qwen3-8B", ""),
+        ("qwen3/aime", "aime24", "Qwen3-4B", ""),
+        ("qwen3/math500", "own", "", ""),
+        ("qwen3.5/gpqa", "gpqa", "", ""),
+        ("qwen3/aime", "gsm8k", "", "qwen3/aime does not fit the task gsm8k; give --preset qwen3/gsm8k"),
+        ("qwen3/gpqa", "gpqa", "Qwen3.5-9B", "settings for Qwen3-4B and Qwen3-8B, and the model is Qwen3.5-9B; give --preset qwen3.5/gpqa"),
+        ("qwen3.5/gpqa", "gpqa", "Qwen3-8B", "give --preset qwen3/gpqa"),
+        ("qwen3/math500", "math500", "Qwen 2.5", "the model is Qwen 2.5; give --powers and --horizon"),
+    ],
+)
+def test_a_preset_fits_task_and_model(preset: str, task: str, model: str, said: str) -> None:
+    if not said:
+        return check_preset(preset, task, model)
+    with pytest.raises(BadInput, match=f"^--preset: .*{re.escape(said)}"):
+        check_preset(preset, task, model)
+
+
+def test_every_preset_is_of_models_and_a_task_that_are_known(tempera: str) -> None:
+    presets = json.loads(subprocess.run([tempera, "presets", "--json"], capture_output=True, text=True, check=True).stdout)
+    for preset in presets:
+        family, _, benchmark = preset["name"].partition("/")
+        for model in preset["models"].split(", "):
+            check_preset(preset["name"], benchmark, model)
+        assert family in ("qwen3", "qwen3.5") and benchmark in TASKS
 
 
 def test_sweeps_change_one_thing() -> None:

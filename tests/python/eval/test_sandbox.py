@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -105,6 +109,57 @@ def test_a_program_that_sleeps_or_closes_its_output_is_ended_too() -> None:
     assert run_python("import time; time.sleep(99)", limits=Limits(seconds=0.5)).status == "timed out"
     closed = "import os, time\nos.close(1); os.close(2); time.sleep(99)"
     assert run_python(closed, limits=Limits(seconds=0.5)).status == "timed out"
+
+
+@contextlib.contextmanager
+def a_busy_core(others: int) -> Iterator[None]:
+    """This process and what it starts have one core, which they share with others that never rest."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    started = []
+    try:
+        # Each in a session of its own, since the system gives each session its share.
+        spin = [sys.executable, "-c", "while True: pass"]
+        started = [subprocess.Popen(spin, start_new_session=True) for _ in range(others)]
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+COMPUTES = "import time\nwhile time.process_time() < {seconds}: pass"
+
+
+def test_a_busy_machine_ends_no_program_early() -> None:
+    with a_busy_core(4):
+        begun = time.monotonic()
+        assert run_python(COMPUTES.format(seconds=1.0), limits=Limits(seconds=2.0)).status == "finished"
+        assert time.monotonic() - begun > 2.0  # by a clock on the wall it would have been ended
+        assert run_python(COMPUTES.format(seconds=3.0), limits=Limits(seconds=1.0)).status == "timed out"
+
+
+def test_threads_that_wait_for_each_other_win_no_time() -> None:
+    source = """
+import hashlib, threading
+block = b"x" * (64 << 20)
+def compute():
+    while True: hashlib.sha256(block)
+for _ in range(40): threading.Thread(target=compute, daemon=True).start()
+compute()
+"""
+    begun = time.process_time(), time.monotonic()
+    assert run_python(source, limits=Limits(seconds=1.0)).status == "timed out"
+    # 40 threads on one core would have had 40 times as long; other programs may share it.
+    assert time.monotonic() - begun[1] < 20
+
+
+def test_a_program_that_waits_for_ever_for_a_core_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap._Clock, "_look", lambda clock: (time.monotonic(), 0.0))
+    begun = time.monotonic()
+    assert run_python("while True: pass", limits=Limits(seconds=0.1)).status == "timed out"
+    assert time.monotonic() - begun > 2.0
 
 
 def test_endless_output_is_cut() -> None:

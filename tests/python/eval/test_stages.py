@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, needs_sandbox
+from conftest import ROOT, Page, needs_sandbox
 
 from tempera.eval.command import main
 
@@ -35,26 +35,6 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def table(path: Path) -> dict[str, dict[str, str]]:
     with path.open() as file:
         return {row["sampler"]: row for row in csv.DictReader(file)}
-
-
-class Page(HTMLParser):
-    """Checks that elements are closed in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.loads: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.loads += [value or "" for name, value in attrs if name in ("src", "href")]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
 
 @pytest.fixture(scope="module")
@@ -286,12 +266,47 @@ def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path,
     assert 'line 1: the field "gold" has no meaning here' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        ("raise ValueError('two\\nlines')", "crashed: ValueError: two lines"),
+        ("import os; os._exit(3)", "crashed: the grader's process ended"),
+        ("return 1", "crashed: TypeError: judge gave int, not True or False"),
+        ("import time; time.sleep(99)", "timed out after 0.5 s"),
+    ],
+)
+def test_a_grader_that_fails_is_told_and_listed_apart(
+    tmp_path: Path, worked_sum: Path, body: str, failure: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tempera.eval.graders import function_grader
+
+    monkeypatch.setattr(function_grader, "_SECONDS", 0.5 if "sleep" in body else 30.0)
+    (tmp_path / "own.py").write_text(f"def judge(text, answer):\n    if answer == 'a': {body}\n    return True\n")
+    data, answers, out = tmp_path / "d.jsonl", tmp_path / "mine.jsonl", tmp_path / "out"
+    data.write_text("".join(json.dumps({"prompt": "?", "answer": answer}) + "\n" for answer in "abc"))
+    answers.write_text("".join(json.dumps({"id": f"d-{n}", "answer": "x"}) + "\n" for n in (1, 2, 3)))
+    asked = ["run", "--task", "own", "--data", str(data), "--grader", f"{tmp_path / 'own.py'}:judge", "--answers", str(answers), "--out", str(out)]
+    assert main(asked) == 0 and main(["grade", str(out)]) == 0
+    assert capsys.readouterr().err == f"{out}: 1 of them not to the end: they count as wrong, and the report lists them\n"
+    assert main(["report", str(out)]) == 0
+    assert "not judged to the end, and counted as wrong: 1; the page lists them" in capsys.readouterr().out
+    assert [(grade["correct"], grade["failure"]) for grade in lines(out / "grades/mine/seed-1.jsonl")] == [(False, failure), (True, ""), (True, "")]
+    row = table(out / "results.csv")["mine"]
+    assert (row["pass@1"], row["graders failed"]) == ("66.7", "1")
+    listed = (out / "report.html").read_text().partition("could not be judged to the end")[2]
+    assert html.escape(failure) in listed and "<td>d-1</td>" in listed and "<td>d-2</td>" not in listed
+
+
 WRONG = [
     (["run", "--task", "own"], "the following arguments are required"),
     (["run", "--task", "gms8k", "--data", "x", "--model", "m", "--out", "{out}"], "did you mean gsm8k?"),
     (["run", "--task", "own", "--data", "{data}", "--out", "{out}"], "--model: is missing"),
     (["run", "--task", "own", "--data", "{data}", "--model", "m", "--samplers", "ptt", "--out", "{out}"], 'no sampler "ptt"'),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--preset", "qwen", "--out", "{out}"], 'no preset "qwen"'),
+    (["run", "--task", "own", "--data", "{data}", "--model", "Qwen3.5-9B", "--preset", "qwen3/gpqa", "--out", "{out}"], "and the model is Qwen3.5-9B; give --preset qwen3.5/gpqa"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--preset", "qwen3/gpqa", "--out", "{out}"], "64 to leave free and a horizon of 1 exceed the 64 positions of the model"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--prompting", "chat", "--out", "{out}"], 'no "chat_template": the model knows no conversations'),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--prompting", "chat", "--out", "{out}"], "give --prompting raw"),
     (["run", "--task", "own", "--data", "{data}", "--model", "nowhere", "--out", "{out}"], "nowhere"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "99999", "--out", "{out}"], "99999"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--samplers", "standard", "--matched", "--out", "{out}"], "needs ppt"),

@@ -87,7 +87,7 @@ def main() -> None:
             answer: Any = QUESTIONS[question](*arguments)
             answers.write(json.dumps({"answer": answer}) + "\n")
         except BaseException as error:
-            answers.write(json.dumps({"crash": f"{type(error).__name__}: {error}"}) + "\n")
+            answers.write(json.dumps({"crash": " ".join(f"{type(error).__name__}: {error}".split())}) + "\n")
 
 
 if __name__ == "__main__":

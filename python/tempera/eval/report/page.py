@@ -40,7 +40,16 @@ pre { background: var(--card); padding: .7rem 1rem; border-radius: .5rem; }
 """
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def document(title: str, body: str) -> str:
+    """A whole page that loads nothing; the body is HTML already."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>{body}</body></html>\n"
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; cells are HTML already."""
     top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" for cells in rows)
@@ -66,7 +75,7 @@ def _accuracy(results: Results) -> str:
         )
     head = ["sampler", "pass@1 %, mean ± sd over seeds", "95 % interval"]
     head += [f"paper, {results.paper_model}" if results.paper_model else "paper", "vote %", "paper, vote"]
-    return _table(head, rows) + svg.dots(
+    return table(head, rows) + svg.dots(
         [(name_of(one), one.accuracy, one.interval.low, one.interval.high) for one in results.samplers], "pass@1"
     )
 
@@ -88,7 +97,7 @@ def _comparisons(results: Results) -> str:
     text += "share of all ways to exchange the two samplers on single problems that give a difference as large; with one "
     text += "seed it is McNemar's exact test. No p is corrected for how many there are.</p>"
     head = ("samplers", "difference, points", "95 % interval", "p", "problems better / worse")
-    return text + _table(head, rows)
+    return text + table(head, rows)
 
 
 def _cost(results: Results) -> str:
@@ -104,7 +113,7 @@ def _cost(results: Results) -> str:
     note = "<p class=quiet>Hit capacity: the share of returned answers that their horizon cut. Log-likelihood: log p0 divided by "
     note += "the tokens; confidence: the mean negative entropy of the next token; both nearer to 0 where the model is "
     note += "surer, which is no accuracy. Seconds are of this machine, many answers at a time.</p>"
-    return note + _table(head, rows)
+    return note + table(head, rows)
 
 
 def _swaps(results: Results) -> str:
@@ -116,7 +125,7 @@ def _swaps(results: Results) -> str:
             rows.append((html.escape(name_of(result)), between, share, str(edge.attempts)))
     if not rows:
         return ""
-    text = _table(("sampler", "powers", "swaps accepted", "attempts"), rows)
+    text = table(("sampler", "powers", "swaps accepted", "attempts"), rows)
     for result in results.samplers:
         if result.round_trips is not None:
             expected = "not known" if result.round_trips_expected is None else f"{result.round_trips_expected:.1f}"
@@ -202,11 +211,11 @@ def _failures(results: Results) -> str:
     text = ""
     if rows:
         text += "<h2>Answers that could not be judged to the end</h2><p>They count as wrong.</p>"
-        text += _table(("sampler", "seed", "problem", "why"), rows)
+        text += table(("sampler", "seed", "problem", "why"), rows)
     asked = [one for one in results.samplers if one.second_opinion_differs is not None]
     if asked:
         text += "<h2>Second opinion</h2><p>Math-Verify judged each extracted answer too; the accuracies above do not use it.</p>"
-        text += _table(("sampler", "verdicts that differ"), [(html.escape(name_of(one)), str(one.second_opinion_differs)) for one in asked])
+        text += table(("sampler", "verdicts that differ"), [(html.escape(name_of(one)), str(one.second_opinion_differs)) for one in asked])
     return text
 
 
@@ -257,8 +266,4 @@ def page(results: Results) -> str:
         body += f"<h2>Paired comparison</h2>{_comparisons(results)}"
     body += f"{_differences(results)}<h2>Cost and likelihood</h2>{_cost(results)}{_swaps(results)}{_likelihoods(results)}"
     body += f"{_failures(results)}{_settings(results)}"
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(results.title)}</title><style>{_STYLE}</style></head><body>{body}</body></html>\n"
-    )
+    return document(results.title, body)

@@ -53,7 +53,7 @@ def accuracy(settings: Settings, model: str, column: str, matched: bool) -> tupl
     if settings.sampler not in PAPER_ROWS:
         return None
     row = PAPER_ROWS[settings.sampler]
-    cells = [("tab:main-results-extended", row, column), ("tab:qwen35-9b", row, column)]
+    cells = [(table, row, column) for table in _OF_TASKS]
     if settings.schedule == "deo":
         cells = [("tab:deo-adj", "DEO", column)]
     elif settings.sampler == "fixed-horizon":
@@ -67,6 +67,33 @@ def accuracy(settings: Settings, model: str, column: str, matched: bool) -> tupl
         if value is not None:
             return value, table
     return None
+
+
+# The paper's tables of pass@1 by sampler and task. The deviations of the first are its own too.
+_OF_TASKS = ("tab:main-results-extended", "tab:qwen35-9b")
+
+
+def rows_of(model: str) -> list[str]:
+    """The samplers of the paper's table for a model, in its order; GRPO, which is a trained model, among them.
+
+    >>> rows_of("Qwen3-8B")
+    ['Standard', 'Lower Temperature', 'Power Sampling', 'PowerSMC', 'GRPO', 'PPT']
+    """
+    return next((list(_tables()[table]["groups"][model]) for table in _OF_TASKS if model in _tables()[table]["groups"]), [])
+
+
+def of_row(model: str, row: str, column: str) -> tuple[str, str] | None:
+    """pass@1 in per cent that one of these tables gives for a row and a task, and the table; None if none does."""
+    for table in _OF_TASKS:
+        value = _cell(table, model, row, column)
+        if value is not None:
+            return value, table
+    return None
+
+
+def deviation(model: str, row: str, column: str) -> str | None:
+    """The paper's standard deviation over seeds of such a value; it gives none for Qwen3.5-9B."""
+    return _cell("tab:main-results-extended, deviations", model, row, column)
 
 
 def voted(settings: Settings, model: str, column: str) -> str | None:

@@ -83,7 +83,12 @@ def as_csv(results: Results) -> str:
     return text.getvalue()
 
 
-def _tex(text: str) -> str:
+def escape_latex(text: str) -> str:
+    r"""A text for LaTeX, with the characters that mean something there written out.
+
+    >>> escape_latex("AIME 24&25, 4 %")
+    'AIME 24\\&25, 4 \\%'
+    """
     for sign in "\\&%$#_{}":
         text = text.replace(sign, "\\textbackslash{}" if sign == "\\" else "\\" + sign)
     return text.replace("±", "$\\pm$")
@@ -105,7 +110,7 @@ def as_latex(results: Results) -> str:
         lines.append(
             " & ".join(
                 (
-                    _tex(cells["sampler"]),
+                    escape_latex(cells["sampler"]),
                     cells["pass@1"] + spread,
                     f"[{cells['low']}, {cells['high']}]",
                     cells["paper"] or "--",
@@ -118,14 +123,14 @@ def as_latex(results: Results) -> str:
         )
     lines += ["\\bottomrule", "\\end{tabular}"]
     lines.append(
-        _tex(
+        escape_latex(
             f"{results.title}, {results.samplers[0].problems} problems, {len(plan.seeds)} seed{'s' if len(plan.seeds) > 1 else ''}, "
             f"{plan.model or 'answers from a file'}{', template ' + plan.template if plan.template else ''}. "
         )
     )
     for result in results.samplers:
         if result.differences:
-            lines.append(_tex(f"{name_of(result)}: {'; '.join(result.differences)}. "))
+            lines.append(escape_latex(f"{name_of(result)}: {'; '.join(result.differences)}. "))
     return "\n".join(lines) + "\n"
 
 
@@ -152,7 +157,9 @@ def _seeds(results: Results) -> str:
 
 def as_text(results: Results) -> str:
     """The first columns, for a terminal."""
-    lines = [f"{results.title}: {results.samplers[0].problems} problems, {_seeds(results)}"]
+    plan = results.evaluation.plan
+    asked = f"{plan.model}, {'chat' if plan.chat else 'raw'}, template {plan.template}" if plan.template else "answers from a file"
+    lines = [f"{results.title}: {results.samplers[0].problems} problems, {_seeds(results)}; {asked}"]
     lines.append(f"{'sampler':32} {'pass@1 %':>14} {'95 %':>15} {'paper':>6} {'vote':>6} {'tokens':>8}")
     for result in results.samplers:
         cells = row(result)
@@ -161,4 +168,7 @@ def as_text(results: Results) -> str:
         lines.append(
             f"{cells['sampler']:32} {value:>14} {interval:>15} {cells['paper']:>6} {cells['vote']:>6} {cells['decode tokens']:>8}"
         )
+    failed = sum(len(result.failures) for result in results.samplers)
+    if failed:
+        lines.append(f"not judged to the end, and counted as wrong: {failed}; the page lists them")
     return "\n".join(lines)

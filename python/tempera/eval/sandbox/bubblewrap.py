@@ -25,11 +25,16 @@ from tempera.eval.sandbox.system_call_filter import filter_here
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _SECONDS_TO_START = 60.0
+# A program is ended after this many times its seconds, whatever it has waited for.
+_MOST_TIMES = 20.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may take: seconds from its first statement on, bytes of memory, of output and of files."""
+    """What a program may take: seconds from its first statement on, bytes of memory, of output and of files.
+
+    Seconds in which it waits for a core that others have are not counted: a busy machine fails nobody.
+    """
 
     seconds: float = 3.0
     memory: int = 4 << 30
@@ -117,36 +122,81 @@ def _start(source: str, order: dict[str, object], given: bytes, ready: int, limi
             os.close(descriptor)
 
 
+class _Clock:
+    """The seconds that a program has had since it began, without those in which it waited for a core.
+
+    The kernel counts the latter for each thread; those of the first thread are taken. A program of many threads has at
+    least its share of all cores, so that threads of its own that wait for each other give it no more time. Where the
+    kernel tells nothing, all seconds count.
+    """
+
+    def __init__(self, bwrap: int) -> None:
+        self._bwrap = bwrap
+        self._began = time.monotonic()
+        self._waited = self._look()[0]
+
+    def _look(self) -> tuple[float, float]:
+        """Seconds of waiting of the first thread, and of computing of all."""
+        try:
+            first, program = self._bwrap, ""
+            for _ in range(2):  # the first process of the namespace, and the program, its only child
+                program = Path(f"/proc/{first}/task/{first}/children").read_text().split()[0]
+                first = int(program)
+            waited = int(Path(f"/proc/{program}/schedstat").read_text().split()[1]) / 1e9
+            fields = Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()
+            return waited, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):  # it has ended, or this kernel does not count
+            return 0.0, 0.0
+
+    def left(self, seconds: float) -> float:
+        """How much of its seconds is left."""
+        elapsed = time.monotonic() - self._began
+        if elapsed < seconds:
+            return seconds - elapsed
+        waited, computed = self._look()
+        had = max(elapsed - max(0.0, waited - self._waited), computed / (os.cpu_count() or 1))
+        return min(seconds - had, _MOST_TIMES * seconds - elapsed)
+
+
 def _watch(process: subprocess.Popen[bytes], ready: int, limits: Limits) -> tuple[str, bytes, bytes]:
     """Reads what a program writes until it ends, takes too long or writes too much; then nothing of it is left."""
     assert process.stdout is not None and process.stderr is not None
     texts = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
-    deadline = time.monotonic() + _SECONDS_TO_START
+    latest_start = time.monotonic() + _SECONDS_TO_START
+    clock: _Clock | None = None
+
+    def left() -> float:
+        return latest_start - time.monotonic() if clock is None else clock.left(limits.seconds)
+
     status = ""
     with selectors.DefaultSelector() as waiting:
         for descriptor in (*texts, ready):
             waiting.register(descriptor, selectors.EVENT_READ)
         while len(waiting.get_map()) and not status:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            seconds = left()
+            if seconds <= 0:
                 status = "timed out"
                 break
-            for key, _ in waiting.select(left):
+            for key, _ in waiting.select(seconds):
                 chunk = os.read(key.fd, 1 << 16)
                 if not chunk:
                     waiting.unregister(key.fd)
                 elif key.fd == ready:
-                    deadline = time.monotonic() + limits.seconds
+                    clock = _Clock(process.pid)
                 else:
                     texts[key.fd] += chunk
                     if len(texts[key.fd]) > limits.output:
                         status = "too much output"
-    if not status:
+    while not status and process.poll() is None:
         # Its output is closed; it may still run.
-        try:
-            process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
+        seconds = left()
+        if seconds <= 0:
             status = "timed out"
+            break
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
     process.kill()  # bwrap's end takes all processes of its namespace with it
     process.wait()
     output, error = bytes(texts[process.stdout.fileno()]), bytes(texts[process.stderr.fileno()])
