@@ -113,11 +113,10 @@ def _blocks(prompts: list[dict[str, str]], flags: list[str], command: str | None
         fn_constructor_args=(command, flags),
         batch_size=block,
         batch_format="numpy",
-        concurrency=(1, layout["devices"]),
+        # Without an upper bound the pool grows with the cluster. Ray Data starts actors anew without end, and their tasks.
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=layout["devices"]),
         num_cpus=layout["cpus"],
         num_gpus=layout["gpus"] or None,
-        max_restarts=-1,
-        max_task_retries=-1,
     )
 
 
@@ -135,7 +134,7 @@ def iterate(
 
     prompts: a file of prompts, or the prompts, as for `tempera sample --prompts`.
     flags: those of `tempera sample` that say what is drawn: --model, --powers, --samples, --seed …
-    devices: the most actors at a time (as many as the cluster has room for), each with `gpus` and `cpus`.
+    devices: the most actors at a time (as many as the cluster has room for, also as it grows), each with `gpus` and `cpus`.
     block: prompts that an actor draws at once, and draws again if its node is lost.
     command: the program tempera on the nodes; else $TEMPERA there, or the one on the path.
 
@@ -143,14 +142,11 @@ def iterate(
     """
     if block < 1:
         raise BadInput("block", f"is {block}", "give how many prompts an actor draws at once")
+    if devices is not None and devices < 1:
+        raise BadInput("devices", f"is {devices}", "give how many actors draw at a time, or leave it out")
     listed = read_prompts(prompts)
-    import ray  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
     checked = _check_flags(flags)
-    if devices is None:
-        resources = ray.cluster_resources()  # type: ignore[no-untyped-call,unused-ignore]
-        devices = int(resources.get("GPU", 0) // gpus) if gpus else int(resources.get("CPU", 1) // max(cpus, 1e-9))
-    layout = {"devices": max(1, devices), "block": block, "gpus": gpus, "cpus": cpus}
+    layout = {"devices": devices, "block": block, "gpus": gpus, "cpus": cpus}
     yield from _blocks(listed, checked, command, **layout).iter_rows()
 
 
