@@ -28,6 +28,9 @@ Prompts = Union[str, "os.PathLike[str]", Iterable[Mapping[str, str]]]
 # What decides where answers go, or which of them are drawn: sample() says that itself.
 _NOT_FOR_BLOCKS = ("--out", "--resume", "--shard", "--prompts", "--prompt-file", "--json", "--summary")
 
+# In the place of a sample: the line is why the block was refused.
+_REFUSED = -1
+
 
 def read_prompts(prompts: Prompts) -> list[dict[str, str]]:
     """The prompts, each with an id and a text. Raises BadInput for anything else, and for an id that is there twice."""
@@ -89,6 +92,10 @@ class _Device:
             out = Path(folder) / "run"
             asked = [self._command, "sample", "--prompts", str(file), "--out", str(out), "--shard", "none", *self._flags]
             done = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8")
+            if done.returncode == 2:
+                # A wrong input: raised here it would be a traceback of Ray's, with the line somewhere in it.
+                refusal = done.stderr.strip().splitlines()[-1].removeprefix("tempera: ")
+                return {"place": places[:1], "sample": [_REFUSED], "line": [refusal]}
             if done.returncode:
                 said = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode}"]
                 raise RuntimeError(said[-1])
@@ -138,7 +145,8 @@ def iterate(
     block: prompts that an actor draws at once, and draws again if its node is lost.
     command: the program tempera on the nodes; else $TEMPERA there, or the one on the path.
 
-    Ray must be running (ray.init). Raises BadInput, and what Ray raises for a block that fails by itself.
+    Ray must be running (ray.init). Raises BadInput, also for what the command refuses, and what Ray raises for a block that fails
+    otherwise.
     """
     if block < 1:
         raise BadInput("block", f"is {block}", "give how many prompts an actor draws at once")
@@ -147,7 +155,10 @@ def iterate(
     listed = read_prompts(prompts)
     checked = _check_flags(flags)
     layout = {"devices": devices, "block": block, "gpus": gpus, "cpus": cpus}
-    yield from _blocks(listed, checked, command, **layout).iter_rows()
+    for row in _blocks(listed, checked, command, **layout).iter_rows():
+        if row["sample"] == _REFUSED:
+            raise BadInput(row["line"])
+        yield row
 
 
 def sample(prompts: Prompts, flags: Sequence[str], *, out: str | os.PathLike[str] | None = None, **layout: Any) -> list[str]:

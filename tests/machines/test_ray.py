@@ -137,6 +137,13 @@ def test_the_command_of_the_page(cluster, tmp_path: Path) -> None:  # type: igno
     assert (tmp_path / "answers.jsonl").read_text(encoding="utf-8") == alone
 
 
+def test_what_the_command_refuses_is_one_line(cluster) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(BadInput) as refused:
+        tempera.ray.sample(PROMPTS, ["--model", "/no/such/model"], command=TEMPERA)
+    assert str(refused.value).startswith("/no/such/model: does not exist; give a folder")
+    assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("prompts", "flags", "said"),
     [
