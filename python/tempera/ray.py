@@ -28,6 +28,9 @@ Prompts = Union[str, "os.PathLike[str]", Iterable[Mapping[str, str]]]
 # What decides where answers go, or which of them are drawn: sample() says that itself.
 _NOT_FOR_BLOCKS = ("--out", "--resume", "--shard", "--prompts", "--prompt-file", "--json", "--summary")
 
+# In the place of a sample: the line is why the block was refused.
+_REFUSED = -1
+
 
 def read_prompts(prompts: Prompts) -> list[dict[str, str]]:
     """The prompts, each with an id and a text. Raises BadInput for anything else, and for an id that is there twice."""
@@ -89,6 +92,10 @@ class _Device:
             out = Path(folder) / "run"
             asked = [self._command, "sample", "--prompts", str(file), "--out", str(out), "--shard", "none", *self._flags]
             done = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8")
+            if done.returncode == 2:
+                # A wrong input: raised here it would be a traceback of Ray's, with the line somewhere in it.
+                refusal = done.stderr.strip().splitlines()[-1].removeprefix("tempera: ")
+                return {"place": places[:1], "sample": [_REFUSED], "line": [refusal]}
             if done.returncode:
                 said = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode}"]
                 raise RuntimeError(said[-1])
@@ -113,11 +120,10 @@ def _blocks(prompts: list[dict[str, str]], flags: list[str], command: str | None
         fn_constructor_args=(command, flags),
         batch_size=block,
         batch_format="numpy",
-        concurrency=(1, layout["devices"]),
+        # Without an upper bound the pool grows with the cluster. Ray Data starts actors anew without end, and their tasks.
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=layout["devices"]),
         num_cpus=layout["cpus"],
         num_gpus=layout["gpus"] or None,
-        max_restarts=-1,
-        max_task_retries=-1,
     )
 
 
@@ -135,23 +141,24 @@ def iterate(
 
     prompts: a file of prompts, or the prompts, as for `tempera sample --prompts`.
     flags: those of `tempera sample` that say what is drawn: --model, --powers, --samples, --seed …
-    devices: the most actors at a time (as many as the cluster has room for), each with `gpus` and `cpus`.
+    devices: the most actors at a time (as many as the cluster has room for, also as it grows), each with `gpus` and `cpus`.
     block: prompts that an actor draws at once, and draws again if its node is lost.
     command: the program tempera on the nodes; else $TEMPERA there, or the one on the path.
 
-    Ray must be running (ray.init). Raises BadInput, and what Ray raises for a block that fails by itself.
+    Ray must be running (ray.init). Raises BadInput, also for what the command refuses, and what Ray raises for a block that fails
+    otherwise.
     """
     if block < 1:
         raise BadInput("block", f"is {block}", "give how many prompts an actor draws at once")
+    if devices is not None and devices < 1:
+        raise BadInput("devices", f"is {devices}", "give how many actors draw at a time, or leave it out")
     listed = read_prompts(prompts)
-    import ray  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
     checked = _check_flags(flags)
-    if devices is None:
-        resources = ray.cluster_resources()  # type: ignore[no-untyped-call,unused-ignore]
-        devices = int(resources.get("GPU", 0) // gpus) if gpus else int(resources.get("CPU", 1) // max(cpus, 1e-9))
-    layout = {"devices": max(1, devices), "block": block, "gpus": gpus, "cpus": cpus}
-    yield from _blocks(listed, checked, command, **layout).iter_rows()
+    layout = {"devices": devices, "block": block, "gpus": gpus, "cpus": cpus}
+    for row in _blocks(listed, checked, command, **layout).iter_rows():
+        if row["sample"] == _REFUSED:
+            raise BadInput(row["line"])
+        yield row
 
 
 def sample(prompts: Prompts, flags: Sequence[str], *, out: str | os.PathLike[str] | None = None, **layout: Any) -> list[str]:

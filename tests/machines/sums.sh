@@ -2,6 +2,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 tempera=$(readlink -f "${TEMPERA:-build/release/tempera}")
+page_file=$PWD/docs/machines.md
 work=$(mktemp -d /tmp/tempera-machines-XXXXXX)
 # Whatever launcher runs this test says nothing of the runs in it.
 for name in $(compgen -e | grep -E '^(SLURM_|OMPI_|PMI_|PMIX_)' || true); do unset "$name"; done
@@ -43,11 +44,11 @@ page_with() {
   model=$PWD/toy_models/worked_sum
 }
 
-# page_block TEXT: the code block of docs/machines.md that holds this text.
+# page_block TEXT [MODEL]: the code block of docs/machines.md that holds this text.
 page_block() {
-  python3 - "$1" "$model" <<'BLOCK'
+  python3 - "$1" "${2:-$model}" "$page_file" <<'BLOCK'
 import pathlib, re, sys
-blocks = re.findall(r"```\n(.*?)```\n", pathlib.Path("docs/machines.md").read_text(), re.S)
+blocks = re.findall(r"```\n(.*?)```\n", pathlib.Path(sys.argv[3]).read_text(), re.S)
 found = [block for block in blocks if sys.argv[1] in block]
 if len(found) != 1:
     sys.exit(f"{len(found)} blocks of docs/machines.md hold {sys.argv[1]!r}")

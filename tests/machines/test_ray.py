@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -16,27 +18,31 @@ from tempera.errors import BadInput
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 ROOT = Path(__file__).parents[2]
 TEMPERA = os.environ.get("TEMPERA", str(ROOT / "build/release/tempera"))
-PROMPTS = [{"id": f"sum {n}", "prompt": "+".join(str(n * k % 10) for k in range(1, 3 + n % 3)) + "?"} for n in range(12)]
+MANY = [{"id": f"sum {n}", "prompt": "+".join(str(n * k % 10) for k in range(1, 3 + n % 3)) + "?"} for n in range(100)]
+PROMPTS = MANY[:12]
 FLAGS = ["--model", str(ROOT / "toy_models/worked_sum"), "--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4",
          "--rounds", "10", "--samples", "2", "--seed", "5", "--threads", "1"]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def single(tmp_path_factory: pytest.TempPathFactory) -> str:
+def samples_of_one_process(folder: Path, prompts: list[dict[str, str]], flags: list[str]) -> str:
     """samples.jsonl of one process."""
-    folder = tmp_path_factory.mktemp("single")
-    (folder / "prompts.jsonl").write_text("".join(json.dumps(prompt) + "\n" for prompt in PROMPTS))
+    (folder / "questions.jsonl").write_text("".join(json.dumps(prompt) + "\n" for prompt in prompts))
     subprocess.run(
-        [TEMPERA, "sample", "--prompts", str(folder / "prompts.jsonl"), "--out", str(folder / "run"), "--shard", "none", *FLAGS],
+        [TEMPERA, "sample", "--prompts", str(folder / "questions.jsonl"), "--out", str(folder / "run"), "--shard", "none", *flags],
         check=True,
         stdout=subprocess.DEVNULL,
     )
     return (folder / "run/samples.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return samples_of_one_process(tmp_path_factory.mktemp("single"), PROMPTS, FLAGS)
+
+
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    """A head without room for actors, and two nodes with room for two each."""
+    """A head with room for one actor, and two nodes with room for two each."""
     from ray.cluster_utils import Cluster
 
     # Workers find the package, and the command, as this process does.
@@ -80,6 +86,62 @@ def test_a_killed_node_changes_no_byte(cluster, single: str, tmp_path: Path) -> 
     out = tmp_path / "answers.jsonl"
     tempera.ray.sample(PROMPTS, FLAGS, out=out, block=5, command=TEMPERA)
     assert out.read_text(encoding="utf-8") == single
+
+
+def test_a_node_that_comes_later_draws_too(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    made, nodes = cluster
+    # On each node the command first says whose process it is. Ray looks for new nodes every ten seconds, so that blocks
+    # take some time until a node that came later has drawn one.
+    log = tmp_path / "nodes"
+    log.touch()
+    command = tmp_path / "tempera"
+    command.write_text(f"""#!/bin/sh
+echo "$RAY_RAYLET_PID" >>"{log}"
+grep -qxFf "{tmp_path}/later" "{log}" 2>/dev/null || sleep 2
+exec "{TEMPERA}" "$@"
+""")
+    command.chmod(0o755)
+
+    def process_of(node) -> str:  # type: ignore[no-untyped-def]
+        return str(node.all_processes["raylet"][0].process.pid)
+
+    first = {process_of(node) for node in (made.head_node, *nodes)}
+    later = ""
+    rows = []
+    for row in tempera.ray.iterate(MANY, FLAGS, block=1, command=str(command)):
+        rows.append(row)
+        if not later:
+            assert set(log.read_text().split()) <= first
+            later = process_of(made.add_node(num_cpus=2, object_store_memory=80 * 1024 * 1024))
+            (tmp_path / "later").write_text(later + "\n")
+    assert later in log.read_text().split()
+    rows.sort(key=lambda row: (row["place"], row["sample"]))
+    assert "".join(row["line"] + "\n" for row in rows) == samples_of_one_process(tmp_path, MANY, FLAGS)
+
+
+def test_the_command_of_the_page(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    made, _ = cluster
+    page = (ROOT / "docs/machines.md").read_text(encoding="utf-8")
+    (block,) = (block for block in re.findall(r"```\n(.*?)```\n", page, re.S) if "import ray" in block)
+    install, command = block.split("\n", 1)
+    assert install == "pip install 'ray[data]'"
+    model = str(ROOT / "toy_models/worked_sum")
+    alone = samples_of_one_process(tmp_path, PROMPTS[:3], ["--model", model, "--samples", "4"])
+    # But for its GPU.
+    command = command.replace("FOLDER", model).replace(", gpus=1", "")
+    environment = {**os.environ, "RAY_ADDRESS": made.address, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ran = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "answers.jsonl").read_text(encoding="utf-8") == alone
+
+
+def test_what_the_command_refuses_is_one_line(cluster) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(BadInput) as refused:
+        tempera.ray.sample(PROMPTS, ["--model", "/no/such/model"], command=TEMPERA)
+    assert str(refused.value).startswith("/no/such/model: does not exist; give a folder")
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
