@@ -98,6 +98,8 @@ def rename_early_names():
             copy = _rename_in(holder, known)
             if copy is not None:
                 copied.append((copy, holder))
+            elif isinstance(holder, _CLOSED) and any(id(value) in known for value in gc.get_referents(holder)):
+                guard.unreached.add(_place_of(holder))
         for copy, holder in copied:
             known[id(holder)] = (copy, holder)
         fresh = [holder for _, holder in copied]
@@ -105,12 +107,25 @@ def rename_early_names():
 
 
 _DEPTH = 4  # of tuples within tuples
+# What compiled code holds for itself, and gives to nobody.
+_CLOSED = (type(iter(int, 1)), map, filter, zip, enumerate, functools._lru_cache_wrapper)
+
+
+def _place_of(value):
+    """How a program names a value: a name of one of its modules, or what kind it is."""
+    for module_name, module in list(sys.modules.items()):
+        if isinstance(module, types.ModuleType) and not is_own(module_name):
+            for name, held in list(vars(module).items()):
+                if held is value:
+                    return f"{module_name}.{name}"
+    return f"a {type(value).__name__}"
 
 
 def _early_instances():
     """The generators of random and numpy that are there now, in answer to steps of the future."""
     kinds = tuple(of_numpy.early)
-    found = [o for o in gc.get_objects() if isinstance(o, random.Random) or kinds and type(o) in kinds]
+    # By type(): asking an object for its class may run code of its own.
+    found = [o for o in gc.get_objects() if issubclass(type(o), random.Random) or type(o) in kinds]
     guard.watch(found)
     return found
 

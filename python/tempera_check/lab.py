@@ -26,14 +26,26 @@ def is_deciding():
     return walk is not None
 
 
+def _whose(file):
+    if file.startswith((_FOLDER, "<frozen")):
+        return "ours"
+    return "a library's" if any(part in file for part in _LIBRARIES) else "the program's"
+
+
+_files = {}  # by name: whose each is
+
+
 def address():
     """file:line of the program's innermost line that is none of ours, nor a library's if one of its own calls it."""
     frame, outside = sys._getframe(1), None
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_FOLDER) and not file.startswith("<frozen"):
+        whose = _files.get(file)
+        if whose is None:
+            whose = _files[file] = _whose(file)
+        if whose != "ours":
             outside = outside or frame
-            if not any(part in file for part in _LIBRARIES):
+            if whose == "the program's":
                 return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return "" if outside is None else f"{os.path.basename(outside.f_code.co_filename)}:{outside.f_lineno}"
@@ -43,7 +55,10 @@ _tickets = {}
 
 
 def tickets_of(weights):
-    """Whole numbers in the proportion of weights: integers, fractions, or floats as the numbers that they are."""
+    """Whole numbers in the proportion of weights: integers, fractions, or floats as the numbers that they are.
+
+    @return the tickets, and the indices of those that are not 0
+    """
     key = tuple(weights)
     try:
         found = _tickets.get(key)
@@ -71,16 +86,20 @@ def tickets_of(weights):
     tickets = [ticket // common for ticket in tickets]
     if len(_tickets) > 100_000:
         _tickets.clear()
-    _tickets[key] = tickets
-    return tickets
+    found = _tickets[key] = tickets, [i for i, ticket in enumerate(tickets) if ticket]
+    return found
 
 
 def draw(weights):
     """The winner among weights; index i has probability weights[i] / Σ weights."""
+    return drawn(tickets_of(weights))
+
+
+def drawn(known):
+    """draw() of weights whose tickets_of() is known."""
     if walk is None:
         raise RuntimeError("tempera_check: a decision outside a step, of which none is being taken")
-    tickets = tickets_of(weights)
-    winners = [i for i, ticket in enumerate(tickets) if ticket]
+    tickets, winners = known
     return winners[0] if len(winners) == 1 else walk.choose(tickets, winners)
 
 

@@ -15,27 +15,75 @@ _GRAIN = Fraction(1, 2**128)
 
 def uniform():
     """A number that is uniform on [0, 1)."""
-    return Real(_Interval(), Fraction(1), Fraction(0))
+    return Real(_Interval())
+
+
+_ONE, _ZERO = Fraction(1), Fraction(0)
+
+
+class _Range:
+    """An interval of numbers, and how it was split before: paths meet the same points again and again."""
+
+    __slots__ = ("low", "high", "_splits", "_cells")
+
+    def __init__(self, low, high):
+        self.low, self.high, self._splits, self._cells = low, high, {}, {}
+
+    def split(self, point):
+        """Whether all of it is below a point, or (tickets, what is below, what is not)."""
+        known = self._splits.get(point)
+        if known is None:
+            at = exact(point)
+            if at <= self.low or at < _GRAIN:
+                known = False
+            elif at >= self.high or at > 1 - _GRAIN:
+                known = True
+            else:
+                known = lab.tickets_of([at - self.low, self.high - at]), _Range(self.low, at), _Range(at, self.high)
+            if len(self._splits) >= _MOST_SPLITS:
+                self._splits.clear()
+            self._splits[point] = known
+        return known
+
+    def cells(self, scale, shift):
+        """For each whole number that floor(scale u + shift) may be: (their tickets, the first, the part of it for each)."""
+        known = self._cells.get((scale, shift))
+        if known is None:
+            ends = sorted((scale * self.low + shift, scale * self.high + shift))
+            first, last = math.floor(ends[0]), math.ceil(ends[1]) - 1
+            bounds = [(max(ends[0], n), min(ends[1], n + 1)) for n in range(first, last + 1)]
+            parts = [_Range(*sorted(((low - shift) / scale, (high - shift) / scale))) for low, high in bounds]
+            known = lab.tickets_of([high - low for low, high in bounds]), first, parts
+            if len(self._cells) >= _MOST_SPLITS:
+                self._cells.clear()
+            self._cells[scale, shift] = known
+        return known
+
+
+_MOST_SPLITS = 1 << 16
+_WHOLE = _Range(_ZERO, _ONE)
 
 
 class _Interval:
+    """What is known of one number."""
+
+    __slots__ = ("range",)
+
     def __init__(self):
-        self.low, self.high = Fraction(0), Fraction(1)
+        self.range = _WHOLE
 
     def is_below(self, point):
         """Whether the number is below a point: asked for only if both are possible, and kept to from then on."""
-        if point <= self.low or point < _GRAIN:
-            return False
-        if point >= self.high or point > 1 - _GRAIN:
-            return True
-        if lab.draw([point - self.low, self.high - point]) == 0:
-            self.high = point
-            return True
-        self.low = point
-        return False
+        known = self.range.split(point)
+        if known is True or known is False:
+            return known
+        tickets, below, above = known
+        is_below = lab.drawn(tickets) == 0
+        self.range = below if is_below else above
+        return is_below
 
     def is_whole(self):
-        return self.low == 0 and self.high == 1
+        return self.range is _WHOLE or self.range.low == 0 and self.range.high == 1
 
 
 class Undrawn:
@@ -96,7 +144,7 @@ def exact(value):
 class Real(Undrawn):
     """scale * u + shift, u uniform: may be added to, multiplied, compared, floored, and put through a logarithm."""
 
-    def __init__(self, interval, scale, shift):
+    def __init__(self, interval, scale=_ONE, shift=_ZERO):
         self._interval, self._scale, self._shift = interval, scale, shift
 
     def __add__(self, other):
@@ -130,8 +178,11 @@ class Real(Undrawn):
         # A single point has probability 0, so that < and <= are one.
         if other is self:
             return False
-        if isinstance(other, float) and not math.isfinite(other):
-            return other > 0
+        if isinstance(other, float):
+            if self._scale is _ONE and self._shift is _ZERO and 0.0 <= other <= 1.0:
+                return self._interval.is_below(other)
+            if not math.isfinite(other):
+                return other > 0
         point = exact(other)
         if point is None:
             return NotImplemented
@@ -150,16 +201,14 @@ class Real(Undrawn):
 
     def __floor__(self):
         """The whole number below, drawn among those that the interval reaches."""
-        ends = sorted((self._scale * self._interval.low + self._shift, self._scale * self._interval.high + self._shift))
-        first = math.floor(ends[0])
-        last = math.ceil(ends[1]) - 1
-        if last <= first:
+        if self._scale == 0:
+            return math.floor(self._shift)
+        tickets, first, parts = self._interval.range.cells(self._scale, self._shift)
+        if len(parts) == 1:
             return first
-        weights = [min(ends[1], n + 1) - max(ends[0], n) for n in range(first, last + 1)]
-        n = first + lab.draw(weights)
-        cell = sorted(((max(ends[0], n) - self._shift) / self._scale, (min(ends[1], n + 1) - self._shift) / self._scale))
-        self._interval.low, self._interval.high = cell
-        return n
+        at = lab.drawn(tickets)
+        self._interval.range = parts[at]
+        return first + at
 
     floor = __floor__
 

@@ -206,7 +206,8 @@ class Trial:
 def walk_for(step):
     """Replay or Forks, whichever is cheaper for this step."""
     trial = Trial()
-    trial.seconds(step)  # the first call pays for what is made once
+    for _ in range(2):
+        trial.seconds(step)  # the first call pays for what is made once, the second for calls that are run twice
     seconds = trial.seconds(step)
     if seconds < 0.001 or len(os.listdir("/proc/self/task")) > 1:
         return Replay  # a process of several threads cannot be divided safely

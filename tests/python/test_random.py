@@ -111,12 +111,13 @@ for draw in (lambda: in_closure(), lambda: in_partial(), lambda: bound(), lambda
              lambda: next(iter(in_set))(), lambda: named.draw(), lambda: queue[0](), lambda: slots.draw(),
              lambda: Class.draw(), lambda: own.random()):
     assert tempera_check.law(lambda: draw() < 0.25) == {True: Fraction(1, 4), False: Fraction(3, 4)}
-for hidden, name in ((generator, "random has drawn without"), (in_compiled_code, "a generator of random has drawn without")):
+for hidden, name, place in ((generator, "random has drawn without", "a local variable of waiting, "),
+                            (in_compiled_code, "a generator of random has drawn without", "__main__.in_compiled_code")):
     try:
         tempera_check.law(lambda: next(hidden) < 0.25)
         raise SystemExit(name + " being refused")
     except TypeError as error:
-        assert name in str(error), error
+        assert name in str(error) and place in str(error), error
 assert all(0 <= draw() < 1 for draw in (in_closure, in_partial, bound, in_tuple[1][0], slots.draw, own.random))
 """
 
@@ -131,6 +132,22 @@ def test_logarithms_and_exponentials_are_split_where_they_are_compared():
     check_law(lambda: random.expovariate(2.0) > -math.log(0.5) / 2, HALF)
     check_law(lambda: max([("a", -math.log(random.random()) / 3), ("b", -math.log(random.random()))],
                           key=lambda pair: pair[1])[0], {"a": Fraction(1, 4), "b": Fraction(3, 4)}, 1e-15)
+
+
+def test_uniforms_that_are_drawn_early_are_split_where_they_are_compared_late():
+    """Each by itself, and further within what it is known to be in; those that nobody compares cost no path."""
+
+    def step():
+        early = [random.random() for _ in range(200)]
+        first, second = early[7], early[150]
+        if first < 0.75:
+            return "low", math.floor(first * 4), second < 0.5
+        return "high", math.floor(first * 8), first < 0.8125
+
+    expected = {("low", k, is_low): Fraction(1, 8) for k in range(3) for is_low in (False, True)}
+    expected.update({("high", 6, True): Fraction(1, 16), ("high", 6, False): Fraction(1, 16), ("high", 7, False): Fraction(1, 8)})
+    for _ in range(2):  # the second time every split is known
+        check_law(step, expected)
 
 
 def test_outside_a_step_chance_is_pythons_own():

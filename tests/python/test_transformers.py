@@ -5,6 +5,8 @@ import pytest
 import torch
 from laws import check_law
 from tempera_check import CausalLM, Model, Tokenizer, law
+from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
+from transformers.generation import GenerationMixin
 
 MODEL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 2, "powers": ["2"],
                "rows": [[[], ["1/2", "1/4", "1/8", "1/8"]], [[0], ["1/4", "1/4", "1/2", "0"]]],
@@ -84,3 +86,64 @@ def test_the_tokenizer_is_one(lm):
 
 def test_greedy_decoding_draws_nothing(lm):
     check_law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=2, do_sample=False)[0]), {(0, 2): 1})
+
+
+class Counted:
+    """Counts the calls of transformers' own generate()."""
+
+    def __init__(self, monkeypatch):
+        self.calls, own = 0, GenerationMixin.generate
+
+        def generate(model, *arguments, **named):
+            self.calls += 1
+            return own(model, *arguments, **named)
+
+        monkeypatch.setattr(GenerationMixin, "generate", generate)
+
+
+def two_answers(lm, **options):
+    """A second answer from the first token of the first, as samplers make it; both may be changed by the program."""
+    first = lm.generate(PROMPT, max_new_tokens=2, do_sample=True, return_dict_in_generate=True, output_logits=True, **options)
+    kept = first.sequences[:, :2].clone()
+    first.sequences.zero_()
+    first.logits[0].zero_()
+    second = lm.generate(kept, max_new_tokens=1, do_sample=True, **options) if kept[0, 1] < 2 else kept
+    return tidy(kept[0]), tidy(second[0])
+
+
+def test_generate_is_run_twice_for_the_same_input_and_draws_and_then_known(monkeypatch):
+    lm, counted = CausalLM(MODEL), Counted(monkeypatch)
+    known = [law(lambda: two_answers(lm)) for _ in range(3)]
+    # One token has 4 values at first, then 3 and 2: 7 paths of two tokens, and 5 of one more.
+    assert counted.calls == 2 * (7 + 5)
+    every_time = CausalLM(MODEL)
+    every_time.register_forward_hook(lambda *_: None)  # a program that looks at every pass sees every pass
+    counted.calls = 0
+    expected = law(lambda: two_answers(every_time))
+    assert counted.calls > 2 * (7 + 5)
+    assert known == [expected] * 3
+
+
+@pytest.mark.parametrize("change", ["a processor of one's own", "forward of one's own", "a cache"])
+def test_a_call_that_is_not_plain_is_run_every_time(monkeypatch, change):
+    lm, counted = CausalLM(MODEL), Counted(monkeypatch)
+    seen = []
+
+    class Watching(LogitsProcessor):
+        def __call__(self, input_ids, scores):
+            seen.append(tuple(input_ids[0].tolist()))
+            return scores
+
+    options = {}
+    if change == "a processor of one's own":
+        options["logits_processor"] = LogitsProcessorList([Watching()])
+    elif change == "forward of one's own":
+        own = lm.forward
+        lm.forward = lambda *arguments, **named: own(*arguments, **named)
+    for _ in range(3):
+        counted.calls = 0
+        if change == "a cache":
+            law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=1, do_sample=True, past_key_values=DynamicCache())[0]))
+        else:
+            law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=1, do_sample=True, **options)[0]))
+        assert counted.calls >= 4
