@@ -365,6 +365,7 @@ class Server::Work {
     counters_.draw_seconds = totals.times.draw;
     counters_.accept_seconds = totals.times.accept;
     counters_.swap_seconds = totals.times.swap;
+    counters_.score_seconds = totals.score;
     counters_.cache_bytes = totals.cache_bytes;
     counters_.most_cache_bytes = model_.model().most_cache_bytes();
     // Half of what may be under way is left to clients, whose requests are begun in their turn.

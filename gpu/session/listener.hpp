@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gpu/session/sample_request.hpp"
+#include "gpu/session/token_alternatives.hpp"
 
 namespace tempera::gpu {
 
@@ -50,8 +51,12 @@ class Listener {
   /// The sample's answer is there.
   virtual void answered(RequestId request, std::size_t sample, const Answer& answer) = 0;
 
+  /// The text of Session::score has its scores: index t - 2 holds position t.
+  virtual void scored(RequestId /*request*/, std::span<const TokenAlternatives> /*scores*/) {}
+
   /// This sample has no answer: the model gave NaN or +infinity for it (ModelError), or the
   /// state that it was to be resumed from is not the model's (BadInput). Nothing else is affected.
+  /// A text that is scored is sample 0.
   virtual void failed(RequestId request, std::size_t sample, const std::exception_ptr& why) = 0;
 };
 

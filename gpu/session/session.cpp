@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <list>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -68,7 +70,19 @@ class Session::Work {
     return taken->id;
   }
 
+  RequestId score(std::vector<TokenId>&& tokens, std::size_t likeliest, Listener& listener) {
+    if (tokens.size() < 2)
+      throw BadInput("tokens", std::to_string(tokens.size()) + " given",
+                     "give at least two: the first is the prompt, the others are scored");
+    require_vocabulary(tokens, "tokens");
+    texts_.push_back({next_request_, std::move(tokens), likeliest, &listener});
+    return next_request_++;
+  }
+
   void cancel(RequestId id) {
+    const auto text = std::find_if(texts_.begin(), texts_.end(),
+                                   [&](const Text& asked) { return asked.id == id; });
+    if (text != texts_.end()) return forget(text);
     const auto found = requests_.find(id);
     if (found == requests_.end()) return;
     found->second->is_cancelled = true;
@@ -84,7 +98,8 @@ class Session::Work {
     begin_what_may();
     const bool is_more = engine_.step();
     tell_tokens();
-    return is_more || !queue_.empty() || !runs_.empty();
+    score_text();
+    return is_more || !queue_.empty() || !runs_.empty() || !texts_.empty();
   }
 
   void require_room(const SampleRequest& request, const std::string& which) const {
@@ -93,8 +108,8 @@ class Session::Work {
   }
 
   SessionTotals totals() const {
-    return {engine_.decode_tokens(), engine_.batches(), engine_.times(), memory_.taken(),
-            held_back_};
+    return {engine_.decode_tokens(), engine_.batches(), engine_.times(),
+            score_seconds_,          memory_.taken(),   held_back_};
   }
 
  private:
@@ -112,18 +127,23 @@ class Session::Work {
       if (text_ == nullptr)
         throw BadInput("stop", "the model has no text to look for it in", "leave it out");
     }
-    const auto wrong =
-        std::find_if(request.prompt.begin(), request.prompt.end(),
-                     [&](TokenId token) { return token >= model_.vocabulary_size(); });
-    if (wrong != request.prompt.end())
-      throw BadInput("prompt", "token " + std::to_string(*wrong) + " is outside the vocabulary",
-                     "use numbers below " + std::to_string(model_.vocabulary_size()));
+    require_vocabulary(request.prompt, "prompt");
     if (opened_ != nullptr)
       opened_->check_prompt(request.prompt, request.plan.stages.back().horizon, "prompt");
   }
 
-  /// Begins samples in their order while there are rows and room for them.
+  void require_vocabulary(const std::vector<TokenId>& tokens, const char* which) const {
+    const auto wrong = std::find_if(tokens.begin(), tokens.end(), [&](TokenId token) {
+      return token >= model_.vocabulary_size();
+    });
+    if (wrong != tokens.end())
+      throw BadInput(which, "token " + std::to_string(*wrong) + " is outside the vocabulary",
+                     "use numbers below " + std::to_string(model_.vocabulary_size()));
+  }
+
+  /// Begins the first text, then samples in their order, while there are rows and room for them.
   void begin_what_may() {
+    if (!begin_text()) return;
     while (!queue_.empty() && runs_.size() < options_.in_flight) {
       const std::shared_ptr<TakenRequest> request = queue_.front();
       const std::size_t bytes = bytes_of_run(model_, request->asked, request->saved.has_value());
@@ -142,6 +162,40 @@ class Session::Work {
                               [this, run](const std::exception_ptr& why) { end(*run, why); });
       runs_.emplace(RunKey{request->id, sample}, std::move(run));
     }
+  }
+
+  /// False while the first text waits for room: samples that came after it do not take that.
+  bool begin_text() {
+    if (texts_.empty() || texts_.front().scoring) return true;
+    Text& text = texts_.front();
+    const std::size_t bytes = TextScoring::cache_bytes(model_, text.tokens.size());
+    if (!memory_.has_room(bytes)) prompts_.drop_unused();
+    // The text of a sample that had room is let in alone, whatever a pass over it takes.
+    if (!memory_.has_room(bytes) && !runs_.empty()) return false;
+    memory_.take(text.bytes = bytes);
+    text.scoring.emplace(model_, *rows_, std::move(text.tokens), text.likeliest);
+    return true;
+  }
+
+  /// One pass over the text that is being scored.
+  void score_text() {
+    if (texts_.empty() || !texts_.front().scoring) return;
+    const auto text = texts_.begin();
+    const RequestId id = text->id;
+    Listener& listener = *text->listener;
+    std::exception_ptr failure;
+    try {
+      const Stopwatch watch(score_seconds_);
+      if (text->scoring->step()) return;
+    } catch (const ModelError&) {
+      failure = std::current_exception();
+    }
+    const std::vector<TokenAlternatives> scores = text->scoring->scores();
+    forget(text);
+    if (failure)
+      listener.failed(id, 0, failure);
+    else
+      listener.scored(id, scores);
   }
 
   /// Tells how a sample has ended.
@@ -183,6 +237,21 @@ class Session::Work {
     }
   }
 
+  /// A text that is to be scored, or being scored.
+  struct Text {
+    RequestId id = 0;
+    std::vector<TokenId> tokens;
+    std::size_t likeliest = 0;
+    Listener* listener = nullptr;
+    std::size_t bytes = 0;  ///< taken for its caches
+    std::optional<TextScoring> scoring = std::nullopt;
+  };
+
+  void forget(std::list<Text>::iterator text) {
+    memory_.give_back(text->bytes);
+    texts_.erase(text);
+  }
+
   LanguageModel& model_;
   SessionOptions options_;
   const TokenText* text_;
@@ -196,6 +265,8 @@ class Session::Work {
   std::map<RequestId, std::shared_ptr<TakenRequest>> requests_;  ///< with samples to end
   std::deque<std::shared_ptr<TakenRequest>> queue_;              ///< with samples to begin
   std::map<RunKey, std::shared_ptr<SampleRun>> runs_;            ///< under way
+  std::list<Text> texts_;                                        ///< the first is under way
+  double score_seconds_ = 0.0;
   /// Last: its coroutines hold runs, which give their room back.
   Engine engine_;
 };
@@ -223,6 +294,10 @@ RequestId Session::submit(SampleRequest request, Listener& listener) {
 
 RequestId Session::resume(SampleRequest request, SavedProgress saved, Listener& listener) {
   return work_->submit(std::move(request), std::move(saved), listener);
+}
+
+RequestId Session::score(std::vector<TokenId> tokens, std::size_t likeliest, Listener& listener) {
+  return work_->score(std::move(tokens), likeliest, listener);
 }
 
 void Session::cancel(RequestId request) { work_->cancel(request); }

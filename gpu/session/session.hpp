@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gpu/session/cache_admission.hpp"
 #include "gpu/session/listener.hpp"
@@ -30,6 +31,7 @@ struct SessionTotals {
   std::uint64_t decode_tokens = 0;  ///< all that were drawn, wasted prefetched ones included
   std::uint64_t batches = 0;        ///< forward passes
   EngineTimes times;
+  double score = 0.0;           ///< seconds of the passes over texts that are scored
   std::size_t cache_bytes = 0;  ///< set aside now for the caches of what is under way
   std::optional<HeldBack> held_back = {};
 };
@@ -74,11 +76,17 @@ class Session {
   /// @throw BadInput as submit. If the model no longer gives the saved records, the request fails
   /// @pre request.samples == 1; saved is a state that request.plan can be in
   RequestId resume(SampleRequest request, SavedProgress saved, Listener& listener);
+  /// Takes a text whose tokens after the first are to be scored, each with its likeliest
+  /// alternatives. Texts are scored one after the other, each step() making one pass for them
+  /// beside that of the samples. The listener hears `scored` or `failed`.
+  /// @throw BadInput for fewer than two tokens, and for one outside the vocabulary
+  RequestId score(std::vector<TokenId> tokens, std::size_t likeliest, Listener& listener);
   /// Forgets a request: its rows leave the batch before the next pass, its caches are free, and its
   /// listener hears nothing more. One that has ended, or is unknown, is ignored.
   void cancel(RequestId request);
 
-  /// Begins what may begin, makes one forward pass for all that wait, and lets the samplers go on.
+  /// Begins what may begin, makes one forward pass for all that wait, and lets the samplers go on;
+  /// then makes one for a text that is to be scored.
   /// Returns whether anything is left to do.
   /// @throw what a listener, the device, or the model throws, but for failures of single rows
   bool step();

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/model/language_model.hpp"
 
 namespace tempera::gpu {
@@ -18,15 +20,39 @@ struct TokenAlternatives {
   std::vector<std::pair<TokenId, double>> likeliest;
 };
 
-/// Scores x_2 … x_n given those before them; index t - 2 holds position t. The bits of log p0 are
+/// Scores x_2 … x_n given those before them, one forward pass at a time. The bits of log p0 are
 /// those that score_tokens gives and that a sampler's record keeps.
 ///
-/// The text is computed once, in passes of 512 tokens; the logits at each position come from the
-/// cache, `batch` positions at a time.
-/// @pre tokens.size() >= 2, every token below the vocabulary's size, batch >= 1
-/// @throw ModelError for logits that are no numbers
-std::vector<TokenAlternatives> score_alternatives(LanguageModel& model,
-                                                  std::span<const TokenId> tokens,
-                                                  std::size_t likeliest, std::size_t batch = 64);
+/// The text is computed once, in passes of 512 tokens; the logits at each position come from its
+/// cache, 64 positions at a time.
+class TextScoring {
+ public:
+  /// model and rows must outlive it.
+  /// @pre tokens.size() >= 2, every token below the vocabulary's size
+  TextScoring(LanguageModel& model, RowLottery& rows, std::vector<TokenId> tokens,
+              std::size_t likeliest);
+
+  /// Makes one forward pass. Returns whether another is needed.
+  /// @throw ModelError for logits that are no numbers
+  bool step();
+  /// After the last step: index t - 2 holds position t.
+  const std::vector<TokenAlternatives>& scores() const { return scores_; }
+
+  /// The most bytes of caches that a text of so many tokens needs.
+  static std::size_t cache_bytes(const LanguageModel& model, std::size_t tokens);
+
+ private:
+  void compute_text();
+  void score_positions();
+
+  LanguageModel& model_;
+  RowLottery& rows_;
+  std::vector<TokenId> tokens_;
+  std::size_t likeliest_;
+  std::unique_ptr<Cache> text_;  ///< of all tokens but the last, whose own logits are not asked for
+  DeviceMemory<float> logits_;
+  std::size_t scored_ = 0;  ///< positions
+  std::vector<TokenAlternatives> scores_;
+};
 
 }  // namespace tempera::gpu

@@ -117,6 +117,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
     if (const auto left = std::exchange(left_, {})) left();
   }
   bool has_left() const { return has_left_; }
+  bool is_closed() const { return is_closed_; }
   /// The answer is out, or its connection gone: nobody is called any more.
   void close() {
     is_closed_ = true;
@@ -220,22 +221,20 @@ class Connection final : public HttpServer::OpenConnection,
     co_return sent&& goes_on;
   }
 
-  /// Notices that the client has left while its answer is made: the socket can be read, and there
-  /// is nothing to read. Bytes of a next request end the watch; they are read in their turn.
+  /// Notices that the client has left while its answer is made. What it sends of next requests is
+  /// held; more than the reader holds ends the watch, and waits for its turn in the socket.
   void watch(const std::shared_ptr<Answer>& answer) {
-    stream_.socket().async_wait(
-        Tcp::socket::wait_read, [self = shared_from_this(), answer](Error error) {
-          if (error || answer->has_left()) return;
-          char byte = 0;
-          Error peeked;
-          self->stream_.socket().non_blocking(true, peeked);
-          const std::size_t read = self->stream_.socket().receive(
-              asio::buffer(&byte, 1), asio::socket_base::message_peek, peeked);
-          if (peeked == asio::error::would_block || peeked == asio::error::try_again)
-            self->watch(answer);
-          else if (peeked || read == 0)
-            answer->leave();
-        });
+    stream_.socket().async_wait(Tcp::socket::wait_read,
+                                [self = shared_from_this(), answer](Error error) {
+                                  // The reader has its socket for itself once the answer is out.
+                                  if (error || answer->has_left() || answer->is_closed()) return;
+                                  Error ignored;
+                                  self->stream_.socket().non_blocking(true, ignored);
+                                  if (!self->reader_.hold(self->stream_.socket()))
+                                    answer->leave();
+                                  else if (!self->reader_.is_full())
+                                    self->watch(answer);
+                                });
   }
   void stop_watching() {
     Error error;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/assert.hpp>
@@ -93,6 +94,25 @@ class RequestReader {
   }
 
   const NoRequest& no_request() const { return no_request_; }
+
+  /// Takes what has come of next requests, while a request is answered: nothing waits in `socket`
+  /// that would hide whether its client has left. Returns false if it has, and true too if as much
+  /// as a header may have is held.
+  /// @pre neither wait() nor read() is under way; the socket does not block
+  template <class Socket>
+  bool hold(Socket& socket) {
+    boost::system::error_code error;
+    while (!is_full()) {
+      const std::size_t held = socket.receive(buffer_.prepare(4096), 0, error);
+      if (error == boost::asio::error::would_block || error == boost::asio::error::try_again)
+        return true;
+      if (error || held == 0) return false;
+      buffer_.commit(held);
+    }
+    return true;
+  }
+  /// Whether hold() takes nothing more: the client waits until its first request is answered.
+  bool is_full() const { return buffer_.size() >= limits_.header_bytes; }
 
  private:
   static IncomingRequest incoming(

@@ -80,7 +80,8 @@ std::string Counters::prometheus() const {
   text += "# HELP tempera_seconds_total Seconds by part.\n# TYPE tempera_seconds_total counter\n";
   for (const auto& [part, seconds] :
        {std::pair{"forward", forward_seconds.load()}, std::pair{"draw", draw_seconds.load()},
-        std::pair{"accept", accept_seconds.load()}, std::pair{"swap", swap_seconds.load()}})
+        std::pair{"accept", accept_seconds.load()}, std::pair{"swap", swap_seconds.load()},
+        std::pair{"score", score_seconds.load()}})
     text += std::string("tempera_seconds_total{part=\"") + part + "\"} " + std::to_string(seconds) +
             "\n";
   const std::scoped_lock lock(mutex_);

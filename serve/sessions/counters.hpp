@@ -32,6 +32,7 @@ struct Counters {
   std::atomic<double> draw_seconds{0.0};
   std::atomic<double> accept_seconds{0.0};
   std::atomic<double> swap_seconds{0.0};
+  std::atomic<double> score_seconds{0.0};
 
   /// Adds an answer's acceptances, by rung and edge.
   void add(const gpu::Answer& answer);

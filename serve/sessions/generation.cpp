@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "gpu/session/named_sampler.hpp"
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/fresh_id.hpp"
 #include "serve/protocol/json_response.hpp"
@@ -75,7 +76,7 @@ Generation::Generation(const gpu::OpenedModel& model, const Identity& identity, 
       choices_.push_back(
           {.prompt = prompt, .statistics = gpu::TemperingStatistics(requests_[prompt].ladder)});
     }
-  open_ = asked_.generates ? choices_.size() : 0;
+  open_ = choices_.size();
 }
 
 void Generation::keep(std::map<std::size_t, KeptChoice> begun, ChoiceKeeper& keeper) {
@@ -91,11 +92,11 @@ void Generation::begin(gpu::Session& session) {
       for (std::size_t prompt = 0; prompt < requests_.size(); ++prompt) submit(prompt);
     for (const auto& request : requests_) counters_.prompt_tokens += request.prompt.size();
     if (asked_.stream) open_stream();
-    if (open_ == 0) finish();
+    if (!asked_.generates)
+      for (std::size_t index = 0; index < choices_.size(); ++index) score_or_end(index);
   } catch (const BadInput& error) {
     give_up(400, error.what());
   } catch (const std::exception& error) {
-    // A model that gives no numbers for the prompt that is to be scored, say.
     give_up(500, error.what());
   }
 }
@@ -127,6 +128,7 @@ void Generation::cancel_all() {
   if (session_ == nullptr) return;
   for (const auto& [request, prompt] : prompt_of_) session_->cancel(request);
   prompt_of_.clear();
+  if (scoring_) session_->cancel(*scoring_);
 }
 
 void Generation::leave_queue() { entry_.reset(); }
@@ -223,7 +225,22 @@ void Generation::answered(gpu::RequestId request, std::size_t sample, const gpu:
   try {
     take(index_of(request, sample), answer);
   } catch (const std::exception& error) {
-    // What a listener throws would end the session: a text that the model cannot score, say.
+    // What a listener throws would end the session.
+    give_up(500, error.what());
+  }
+}
+
+void Generation::scored(gpu::RequestId /*request*/,
+                        std::span<const gpu::TokenAlternatives> scores) {
+  if (is_over_) return;
+  try {
+    const std::size_t index = to_score_.front();
+    to_score_.pop_front();
+    scoring_.reset();
+    choices_[index].logprobs = logprobs_of(index, scores);
+    end_choice(index);
+    score_next();
+  } catch (const std::exception& error) {
     give_up(500, error.what());
   }
 }
@@ -244,10 +261,33 @@ void Generation::take(std::size_t index, const gpu::Answer& answer) {
   counters_.add(answer);
   choice.answer = answer;
   if (choice.is_resumed) add_earlier_counts(choice);
+  score_or_end(index);
+}
+
+void Generation::score_or_end(std::size_t index) {
+  if (!asked_.logprobs) return end_choice(index);
+  to_score_.push_back(index);
+  if (!scoring_) score_next();
+}
+
+void Generation::score_next() {
+  while (!to_score_.empty()) {
+    const std::size_t index = to_score_.front();
+    auto tokens = tokens_of(index);
+    if (tokens.size() > 1) {
+      scoring_ = session_->score(std::move(tokens), asked_.top_logprobs, *this);
+      return;
+    }
+    // The first token of a text follows nothing: it has no probability.
+    to_score_.pop_front();
+    choices_[index].logprobs = logprobs_of(index, {});
+    end_choice(index);
+  }
+}
+
+void Generation::end_choice(std::size_t index) {
   --open_;
-  // A sampler of whole records hands over all its text now; a tokenwise one what is left.
-  if (asked_.stream)
-    send_last_chunk(index, answer.text.substr(choice.streamed), finish_reason(answer), open_ == 0);
+  if (asked_.stream) send_last_chunk(index);
   if (open_ == 0) finish();
 }
 
@@ -278,21 +318,21 @@ void Generation::open_stream() {
   }
 }
 
-void Generation::send_last_chunk(std::size_t index, const std::string& text, const char* reason,
-                                 bool is_last) {
-  ordered_json last = chunk_choice(index, text, reason);
-  if (asked_.logprobs) last["logprobs"] = logprobs_of(index);
+void Generation::send_last_chunk(std::size_t index) {
+  const Choice& choice = choices_[index];
+  // A sampler of whole records hands over all its text now; a tokenwise one what is left.
+  const std::string text = choice.answer ? choice.answer->text.substr(choice.streamed) : "";
+  ordered_json last =
+      chunk_choice(index, text, choice.answer ? finish_reason(*choice.answer) : "length");
+  last["logprobs"] = choice.logprobs;
   // The figures come with the last choice: many clients look at the first choice of every chunk.
   ordered_json further = ordered_json::object();
-  if (is_last) further["tempera"] = figures();
+  if (open_ == 0) further["tempera"] = figures();
   send_chunk({std::move(last)}, std::move(further));
 }
 
 void Generation::finish() {
   if (asked_.stream) {
-    if (!asked_.generates)
-      for (std::size_t index = 0; index < choices_.size(); ++index)
-        send_last_chunk(index, "", "length", index + 1 == choices_.size());
     if (asked_.include_usage) send_chunk(ordered_json::array(), {{"usage", usage()}});
     leave_queue();
     exchange_->write("data: [DONE]\n\n");
@@ -354,31 +394,32 @@ ordered_json Generation::whole_choice(std::size_t index) const {
     said["message"] = {{"role", "assistant"}, {"content", text_of(index)}};
   else
     said["text"] = text_of(index);
-  said["logprobs"] = asked_.logprobs ? logprobs_of(index) : ordered_json(nullptr);
+  said["logprobs"] = choice.logprobs;
   said["finish_reason"] = choice.answer ? finish_reason(*choice.answer) : "length";
   return said;
 }
 
-ordered_json Generation::logprobs_of(std::size_t index) const {
+std::vector<gpu::TokenId> Generation::tokens_of(std::size_t index) const {
   const Choice& choice = choices_[index];
-  const auto& prompt = requests_[choice.prompt].prompt;
-  std::vector<gpu::TokenId> tokens = prompt;
-  std::vector<std::string> words;
-  if (asked_.echo) append_words(model_.text(), prompt, words);
-  if (choice.answer) {
-    append_words(model_.text(), choice.answer->tokens, words);
+  std::vector<gpu::TokenId> tokens = requests_[choice.prompt].prompt;
+  if (choice.answer)
     tokens.insert(tokens.end(), choice.answer->tokens.begin(), choice.answer->tokens.end());
-  }
-  return score_tokens(tokens, words);
+  return tokens;
+}
+
+ordered_json Generation::logprobs_of(std::size_t index,
+                                     std::span<const gpu::TokenAlternatives> scores) const {
+  const Choice& choice = choices_[index];
+  std::vector<std::string> words;
+  if (asked_.echo) append_words(model_.text(), requests_[choice.prompt].prompt, words);
+  if (choice.answer) append_words(model_.text(), choice.answer->tokens, words);
+  return score_tokens(tokens_of(index), words, scores);
 }
 
 ordered_json Generation::score_tokens(std::span<const gpu::TokenId> tokens,
-                                      std::span<const std::string> texts) const {
+                                      std::span<const std::string> texts,
+                                      std::span<const gpu::TokenAlternatives> scores) const {
   const std::size_t first = tokens.size() - texts.size();
-  std::vector<gpu::TokenAlternatives> scores;
-  // The first token of a text follows nothing: it has no probability.
-  if (tokens.size() > 1)
-    scores = gpu::score_alternatives(model_.model(), tokens, asked_.top_logprobs);
   ordered_json words = ordered_json::array();
   ordered_json log_ps = ordered_json::array();
   ordered_json tops = ordered_json::array();
@@ -448,6 +489,10 @@ ordered_json Generation::figures() const {
                     {"sweeps", settings.sweeps},
                     {"schedule", settings.schedule == gpu::Schedule::adj ? "adj" : "deo"},
                     {"output_rung", settings.output}};
+  if (gpu::sampler_named(settings.sampler, "sampler").takes_local_moves)
+    used["restart_range"] =
+        settings.restart_range == gpu::RestartRange::horizon ? "horizon" : "record";
+  if (!settings.restart_weights.empty()) used["restart_weights"] = settings.restart_weights;
   if (settings.particles > 0) used["particles"] = settings.particles;
   if (!settings.preset.empty()) used["preset"] = settings.preset;
   used["arithmetic"] = identity_.arithmetic;

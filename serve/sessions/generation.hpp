@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void tokens_drawn(gpu::RequestId request, std::size_t sample,
                     std::span<const gpu::TokenId> tokens, std::string_view text) override;
   void answered(gpu::RequestId request, std::size_t sample, const gpu::Answer& answer) override;
+  void scored(gpu::RequestId request, std::span<const gpu::TokenAlternatives> scores) override;
   void failed(gpu::RequestId request, std::size_t sample, const std::exception_ptr& why) override;
 
  private:
@@ -82,6 +84,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
     gpu::TemperingStatistics statistics;
     bool is_resumed = false;  ///< whether an earlier process has begun it
     std::optional<gpu::Answer> answer = std::nullopt;
+    nlohmann::ordered_json logprobs = nullptr;  ///< once its tokens are scored
   };
 
   std::size_t index_of(gpu::RequestId request, std::size_t sample) const;
@@ -89,6 +92,10 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   void submit(std::size_t prompt);
   static void add_earlier_counts(Choice& choice);
   void take(std::size_t index, const gpu::Answer& answer);
+  /// A choice has its text: scores it if that was asked for, and else ends it.
+  void score_or_end(std::size_t index);
+  void score_next();
+  void end_choice(std::size_t index);
   void finish();
   void cancel_all();
   /// The answer is about to be sent, or nobody waits for it: others may take its place.
@@ -96,8 +103,7 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   /// One event of a stream, with the fields that all chunks share.
   void send_chunk(nlohmann::ordered_json choices, nlohmann::ordered_json further);
   /// The event that ends a choice; that of the last one has the figures of all.
-  void send_last_chunk(std::size_t index, const std::string& text, const char* finish_reason,
-                       bool is_last);
+  void send_last_chunk(std::size_t index);
   nlohmann::ordered_json frame(const char* object) const;
   nlohmann::ordered_json chunk_choice(std::size_t index, const std::string& text,
                                       const char* finish_reason) const;
@@ -105,10 +111,14 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   nlohmann::ordered_json usage() const;
   /// What the answer depends on and what it took: the "tempera" object.
   nlohmann::ordered_json figures() const;
-  nlohmann::ordered_json logprobs_of(std::size_t index) const;
+  /// Prompt and answer.
+  std::vector<gpu::TokenId> tokens_of(std::size_t index) const;
+  nlohmann::ordered_json logprobs_of(std::size_t index,
+                                     std::span<const gpu::TokenAlternatives> scores) const;
   /// log p0 of the last tokens, whose texts these are.
   nlohmann::ordered_json score_tokens(std::span<const gpu::TokenId> tokens,
-                                      std::span<const std::string> texts) const;
+                                      std::span<const std::string> texts,
+                                      std::span<const gpu::TokenAlternatives> scores) const;
   std::string text_of(std::size_t index) const;
 
   const gpu::OpenedModel& model_;
@@ -128,7 +138,11 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
   std::vector<Choice> choices_;
   std::map<std::size_t, KeptChoice> begun_;  ///< by choice, in an earlier process
   ChoiceKeeper* keeper_ = nullptr;
-  std::size_t open_ = 0;  ///< choices without an answer
+  std::size_t open_ = 0;  ///< choices that have not ended
+  /// Choices whose tokens are to be scored. The session has only the first of them, so that a
+  /// request of many prompts takes turns with others.
+  std::deque<std::size_t> to_score_;
+  std::optional<gpu::RequestId> scoring_;  ///< the session's number of the first
   bool is_streaming_ = false;
   bool is_over_ = false;
 };

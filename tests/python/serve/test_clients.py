@@ -130,5 +130,5 @@ def test_prometheus_reads_the_metrics(server, client):
     for name in ("requests", "decode_tokens", "batch_rows_mean", "cache_bytes_most", "local_moves", "swaps",
                  "round_trips", "seconds", "choices_under_way", "connections"):
         assert families["tempera_" + name].samples, name
-    assert {sample.labels["part"] for sample in families["tempera_seconds"].samples} == {"forward", "draw", "accept", "swap"}
+    assert {sample.labels["part"] for sample in families["tempera_seconds"].samples} == {"forward", "draw", "accept", "swap", "score"}
     assert {sample.labels["rung"] for sample in families["tempera_local_moves"].samples} >= {"1", "2", "3"}

@@ -100,3 +100,29 @@ def test_as_the_command_gives_it(case, command):
     printed = command(*arguments)
     assert [choice["text"] for choice in answer["choices"]] == [a["answer"] for a in printed["answers"]]
     assert [choice["log_p0"] for choice in answer["tempera"]["choices"]] == [a["log_p0"] for a in printed["answers"]]
+
+
+@pytest.mark.skipif(not obtained("smollm2"), reason="smollm2 is not there: run tempera models get smollm2")
+def test_a_conversation_as_the_command_gives_it(command, tmp_path):
+    messages = [{"role": "system", "content": "Answer in few words."}, {"role": "user", "content": "What is the capital of France?"},
+                {"role": "assistant", "content": "Paris."}, {"role": "user", "content": "And of Italy?"}]
+    (tmp_path / "messages.json").write_text(json.dumps(messages))
+    server = Server(model="smollm2")
+    try:
+        for tempera, options in [({"powers": [1, 2], "block": 4, "rounds": 1}, ["--powers", "1,2", "--block", "4", "--rounds", "1"]),
+                                 (None, ["--temperature", "1"])]:
+            printed = command("sample", "--messages", str(tmp_path / "messages.json"), "--model", "smollm2", "--horizon", "8",
+                              "--seed", "5", "--json", *options)["answers"][0]
+            body = {"messages": messages, "max_tokens": 8, "seed": 5, **({"tempera": tempera} if tempera else {})}
+            status, answer = server.ask("/v1/chat/completions", body)
+            assert status == 200, answer
+            assert answer["choices"][0]["message"] == {"role": "assistant", "content": printed["answer"]}
+            assert answer["tempera"]["choices"][0]["log_p0"] == printed["log_p0"]
+            data, _ = server.events("/v1/chat/completions", {**body, "stream": True})
+            deltas = [choice["delta"] for chunk in data for choice in chunk["choices"]]
+            assert "".join(delta.get("content", "") for delta in deltas) == printed["answer"]
+            # What a client sent makes a difference.
+            other = {**body, "messages": messages[1:]}
+            assert server.ask("/v1/chat/completions", other)[1]["usage"]["prompt_tokens"] != answer["usage"]["prompt_tokens"]
+    finally:
+        server.stop()

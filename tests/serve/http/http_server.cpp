@@ -51,8 +51,9 @@ bool has_turns() {
   return has;
 }
 
-/// A server that answers /small at once, and /large by 256 parts of 64 KiB. /held begins with a
-/// part that no socket holds, and when the test says so it goes on with 1,024 more.
+/// A server that answers /small at once, /later when the test says so, and /large by 256 parts of
+/// 64 KiB. /held begins with a part that no socket holds, and when the test says so it goes on with
+/// 1,024 more.
 class SmallServer {
  public:
   explicit SmallServer(const HttpLimits& limits)
@@ -78,6 +79,8 @@ class SmallServer {
   }
   bool has_dropped() const { return has_dropped_; }
   bool has_ended() const { return has_ended_; }
+  /// Requests that have come in.
+  int asked() const { return asked_; }
   void let_go_on() { may_go_on_ = true; }
   /// The turn that the server's thread had when it answered last.
   std::uint64_t turn_of_thread() const { return turn_of_thread_; }
@@ -85,7 +88,16 @@ class SmallServer {
  private:
   void answer(const std::shared_ptr<Exchange>& exchange) {
     turn_of_thread_ = scheduling_of_this_thread()[turn];
+    ++asked_;
     const std::string path = exchange->request().path;
+    if (path == "/later") {
+      exchange->on_leave([this] { has_dropped_ = true; });
+      writers_.emplace_back([this, exchange] {
+        while (!may_go_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        exchange->respond({200, "text/plain", "later", {}});
+      });
+      return;
+    }
     if (path != "/large" && path != "/held")
       return exchange->respond({200, "text/plain", "small", {}});
     exchange->on_leave([this] { has_dropped_ = true; });
@@ -101,6 +113,7 @@ class SmallServer {
   }
 
   asio::io_context io_;
+  std::atomic<int> asked_{0};
   std::atomic<bool> has_dropped_{false};
   std::atomic<bool> has_ended_{false};
   std::atomic<bool> may_go_on_{false};
@@ -195,6 +208,68 @@ TEST_CASE("An answer of which parts were dropped never looks whole", "[serve]") 
   rest += rest_of(slow);
   CHECK(rest.size() < held_bytes + 1024 * part_bytes);
   CHECK_FALSE(rest.ends_with("\r\n0\r\n\r\n"));
+}
+
+TEST_CASE("A client that leaves is noticed, also one that has sent its next requests", "[serve]") {
+  for (const std::string next : {"", "GET /small HTTP/1.1\r\n\r\n", "GET /sm"}) {
+    CAPTURE(next);
+    SmallServer server(HttpLimits{});
+    {
+      auto client = server.client();
+      send(client, "GET /later HTTP/1.1\r\n\r\n");
+      while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      send(client, next);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      CHECK_FALSE(server.has_dropped());
+    }
+    for (int i = 0; i < 10000 && !server.has_dropped(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(server.has_dropped());
+    server.let_go_on();
+  }
+}
+
+TEST_CASE("Requests that come while another is answered have their answers in order", "[serve]") {
+  SmallServer server(HttpLimits{});
+  auto client = server.client();
+  send(client, "GET /later HTTP/1.1\r\n\r\n");
+  while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // One after the other, also in pieces, and more of them than the server holds.
+  for (int i = 0; i < 2000; ++i) {
+    send(client, "GET /small HT");
+    send(client, "TP/1.1\r\n\r\n");
+  }
+  send(client, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(server.asked() == 1);
+  server.let_go_on();
+  const std::string answers = rest_of(client);
+  CHECK(server.asked() == 2002);
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = answers.find("\r\n\r\nsmall", at)) != std::string::npos; ++at)
+    ++count;
+  CHECK(count == 2001);
+  CHECK(answers.find("\r\n\r\nlater") < answers.find("\r\n\r\nsmall"));
+}
+
+TEST_CASE("A client whose first request is not answered cannot fill the server's memory",
+          "[serve]") {
+  SmallServer server(HttpLimits{});
+  auto client = server.client();
+  send(client, "GET /later HTTP/1.1\r\n\r\n");
+  while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  client.non_blocking(true);
+  const std::string part(part_bytes, 'a');
+  std::size_t sent = 0;
+  int waits = 0;
+  while (waits < 200 && sent < 4 * held_bytes) {
+    boost::system::error_code error;
+    const std::size_t written = client.write_some(asio::buffer(part), error);
+    sent += written;
+    waits = written > 0 ? 0 : waits + 1;
+    if (written == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(sent < 4 * held_bytes);  // what the system itself holds is less
+  server.let_go_on();
 }
 
 TEST_CASE("A large answer reaches a client that reads", "[serve]") {

@@ -1,0 +1,85 @@
+// Prompts whose tokens are scored: one pass at a time, between those of the others.
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "gpu/session/token_scores.hpp"
+#include "tests/catch.hpp"
+#include "tests/serve/sessions/served.hpp"
+
+namespace tempera::serve::scored_prompts_test {
+namespace {
+
+using nlohmann::json;
+using served_test::Asked;
+using served_test::Served;
+
+json scored(std::size_t prompts) {
+  json body{{"max_tokens", 0}, {"echo", true}, {"logprobs", 1}, {"prompt", json::array()}};
+  for (std::size_t i = 0; i < prompts; ++i)
+    body["prompt"].push_back(std::to_string(i % 9 + 1) + "+4+7?<");
+  return body;
+}
+
+}  // namespace
+
+TEST_CASE("prompts that are scored have the figures of the command, whole and in a stream",
+          "[serve]") {
+  Served served;
+  json body = scored(11);
+  body["prompt"].push_back("4");  // perhaps a single token, which has no probability
+  const Asked whole = served.ask(body);
+  body["stream"] = true;
+  const Asked stream = served.ask(body);
+  while (served.session.step()) {
+  }
+  const auto answer = nlohmann::ordered_json::parse(whole.client->body());
+  REQUIRE(answer["choices"].size() == 12);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const auto& choice = answer["choices"][i];
+    const auto tokens = served.model.encode(body["prompt"][i].get<std::string>(), "prompt");
+    const auto& log_p = choice["logprobs"]["token_logprobs"];
+    REQUIRE(log_p.size() == tokens.size());
+    CHECK(log_p[0].is_null());
+    if (tokens.size() == 1) continue;
+    const auto wanted = gpu::score_tokens(served.model.model(), tokens, {});
+    for (std::size_t t = 1; t < tokens.size(); ++t) CHECK(log_p[t] == wanted.log_p[t - 1]);
+    CHECK(stream.client->sent().find(choice["logprobs"].dump()) != std::string::npos);
+  }
+  CHECK(stream.client->sent().ends_with("data: [DONE]\n\n"));
+}
+
+TEST_CASE("a client that leaves while its prompts are scored takes no further pass", "[serve]") {
+  Served served;
+  const Asked gone = served.ask(scored(100));
+  for (int i = 0; i < 7; ++i) CHECK(served.session.step());
+  gone.generation->leave(served.session);
+  CHECK_FALSE(served.session.step());
+  CHECK(gone.client->body().empty());
+  CHECK(served.session.totals().cache_bytes == 0);
+}
+
+TEST_CASE("a request beyond its time ends while its prompts are scored", "[serve]") {
+  Served served;
+  const Asked late = served.ask(scored(100));
+  for (int i = 0; i < 7; ++i) CHECK(served.session.step());
+  late.generation->give_up(400, "too long");
+  CHECK_FALSE(served.session.step());
+  CHECK(late.client->body().find("too long") != std::string::npos);
+}
+
+TEST_CASE("a request of few prompts does not wait for one of many", "[serve]") {
+  Served served;
+  const Asked many = served.ask(scored(100));
+  for (int i = 0; i < 7; ++i) served.session.step();
+  const Asked one = served.ask(scored(1));
+  std::size_t steps = 0;
+  for (; !one.generation->is_over(); ++steps) REQUIRE(served.session.step());
+  CHECK(steps <= 4);  // the two passes of the text before it, and its own
+  CHECK_FALSE(many.generation->is_over());
+  while (served.session.step()) {
+  }
+  CHECK(json::parse(many.client->body())["choices"].size() == 100);
+}
+
+}  // namespace tempera::serve::scored_prompts_test

@@ -1,0 +1,65 @@
+// An answer says what was used: a client that asks for that again has the same answer.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/serve/sessions/served.hpp"
+
+namespace tempera::serve::used_settings_test {
+namespace {
+
+using nlohmann::json;
+
+json answer_of(const json& body) {
+  served_test::Served served;
+  const auto asked = served.ask(body);
+  while (served.session.step()) {
+  }
+  return json::parse(asked.client->body());
+}
+
+}  // namespace
+
+TEST_CASE("an answer says what was used, and that gives the same answer again", "[serve]") {
+  json body{{"prompt", "4+7+9?"}, {"max_tokens", 12}};
+  const json asked{{"powers", {1, 2, 4}},
+                   {"block", 4},
+                   {"rounds", {1, 2, 3}},
+                   {"local_moves", {2, 1, 1}},
+                   {"sweeps", {1, 2, 1}},
+                   {"schedule", "deo"},
+                   {"restart_weights", {3, 2, 1, 1}},
+                   {"restart_range", "record"},
+                   {"output_rung", 2}};
+  body["tempera"] = asked;
+  const json whole = answer_of(body);
+  const json& used = whole["tempera"];
+  for (const auto& [key, value] : asked.items()) {
+    CAPTURE(key);
+    CHECK(used[key] == value);
+  }
+  CHECK(used["sampler"] == "ppt");
+  CHECK(used["horizon"] == 12);
+  for (const auto& [key, value] : asked.items()) body["tempera"][key] = used[key];
+  body["seed"] = used["seed"];
+  const json again = answer_of(body);
+  CHECK(again["choices"] == whole["choices"]);
+  CHECK(again["tempera"] == whole["tempera"]);
+}
+
+TEST_CASE("what nobody asked for is said as it is by default, and only where it means something",
+          "[serve]") {
+  json body{{"prompt", "4+7+9?"}, {"max_tokens", 8}};
+  const json tokenwise = answer_of(body)["tempera"];
+  CHECK_FALSE(tokenwise.contains("restart_range"));
+  CHECK(tokenwise["powers"] == json::array({1.0}));
+  body["tempera"] = json::object();
+  const json tempered = answer_of(body)["tempera"];
+  CHECK(tempered["restart_range"] == "horizon");
+  CHECK_FALSE(tempered.contains("restart_weights"));
+  CHECK(tempered["powers"] == json::array({1.0, 2.0, 4.0}));
+  body["tempera"] = {{"sampler", "best-of-n"}, {"particles", 3}};
+  CHECK(answer_of(body)["tempera"]["particles"] == 3);
+}
+
+}  // namespace tempera::serve::used_settings_test
