@@ -12,6 +12,7 @@
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/transformer/kernels/device_arithmetic.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -74,7 +75,8 @@ void print(const gpu::PaperRuntime& paper, const gpu::MeasuredRuntime& measured)
 
 void run_bench_paper(BenchOptions options) {
   if (options.shape.empty()) options.shape = "qwen3-8b";
-  const auto arithmetic = options.arithmetic.value_or(gpu::Arithmetic::tensor_core);
+  const auto arithmetic = options.arithmetic.value_or(
+      gpu::fast_arithmetic(gpu::compute_capability()).value_or(gpu::Arithmetic::tensor_core));
   const gpu::PaperSettings settings = settings_for(options.shape);
   const auto model = gpu::model_of_shape(options.shape, arithmetic);
   const std::string device = gpu::device_description().value_or("unknown");
@@ -168,7 +170,8 @@ void add_bench(CLI::App& app) {
                        "Cut each row off after this time; 0 runs every problem to its end" +
                            default_text(options->seconds));
   add_device(*command, options->device);
-  add_arithmetic(*command, options->arithmetic, "default: tensor-core, of host float32");
+  add_arithmetic(*command, options->arithmetic,
+                 "default: that of the device's tensor cores, of host float32");
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera bench\n"

@@ -288,7 +288,8 @@ CLI::Option* add_arithmetic(CLI::App& command, std::optional<gpu::Arithmetic>& v
     names += (names.empty() ? "" : "|") + std::string(name_of(arithmetic));
   return add(command, "--arithmetic", names,
              "What the transformer's logits are, bit for bit: float32, or bfloat16 products as "
-             "Hopper's tensor cores, or the host's instructions for pairs, compute them (" +
+             "the tensor cores of Hopper, or of Ampere and Ada, or the host's instructions for "
+             "pairs, compute them (" +
                  help + ")",
              [&value](const std::string& text) {
                value = gpu::arithmetic_named(text);

@@ -88,10 +88,10 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
                                               std::optional<RopeFactors> rope_factors,
                                               const PackedWeights& packed) {
   if (const std::string why = why_device_lacks(arithmetic, compute_capability()); !why.empty())
-    throw BadInput(
-        "--arithmetic " + std::string(name_of(arithmetic)), why,
-        "use --arithmetic float32, a GPU of compute capability 9.0 or newer, or the build "
-        "of cmake --preset release, which computes it on the host");
+    throw BadInput("--arithmetic " + std::string(name_of(arithmetic)), why,
+                   arithmetics_instead(compute_capability()) +
+                       "; the build of cmake --preset release computes every arithmetic on the "
+                       "host");
   const auto memory = device_memory_size();
   try {
     const std::shared_ptr<const Kernels> kernels = make_default_kernels(arithmetic);

@@ -20,7 +20,7 @@ std::shared_ptr<const Kernels> shared(const Kernels& kernels) {
 std::shared_ptr<const Kernels> make_default_kernels(Arithmetic arithmetic) {
 #if defined(TEMPERA_DEVICE_CUDA)
   if (arithmetic == Arithmetic::float32) return shared(thrust_kernels());
-  return std::make_shared<const CudaKernels>();
+  return std::make_shared<const CudaKernels>(1, std::nullopt, StepForm::graph, arithmetic);
 #else
   return shared(host_kernels(chosen_instruction_set(), arithmetic));
 #endif

@@ -8,6 +8,7 @@
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
 #include "tests/devices/device_rates.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
 
@@ -195,7 +196,7 @@ double read_bandwidth(const DeviceClock& clock) {
 double matrix_peak(const DeviceClock& clock) {
   constexpr std::size_t size = 256;
   constexpr std::size_t rows = 64;
-  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  const Kernels& kernels = default_kernels(own_arithmetic());
   FilledTensors tensors(1);
   const PackedMatrix matrix = tensors.matrix("weights", size, size, Arithmetic::tensor_core);
   DeviceMemory<std::uint16_t> inputs = some_inputs(rows * size);

@@ -1,5 +1,5 @@
 // Every family, opened from a folder, and every type of weights, opened from a GGUF file, as a run
-// opens them, in both arithmetics. What the host gives is recorded here, because a program for a
+// opens them, in each arithmetic. What the host gives is recorded here, because a program for a
 // device has no host's form of a model; every build must find it again. A build for the host holds
 // its other forms, the CUDA kernels on fibers among them, against it in every bit.
 #include "gpu/device/device_system.hpp"
@@ -19,14 +19,21 @@ using namespace tempera::gpu;
 
 namespace {
 
-/// Recorded bits under `float32` and `tensor-core`.
+/// Recorded bits under `float32`, `tensor-core` and `tensor-core-ampere`.
 struct Recorded {
   const char* float32;
-  const char* tensor_core;
+  RecordedBits tensor_cores;
   std::string under(Arithmetic arithmetic) const {
-    return arithmetic == Arithmetic::float32 ? float32 : tensor_core;
+    return arithmetic == Arithmetic::float32 ? float32 : tensor_cores.under(arithmetic);
   }
 };
+
+/// What this program computes: a device `float32` and its own arithmetic of tensor cores, the host
+/// both of these too.
+std::vector<Arithmetic> arithmetics_here() {
+  if (device_system() == "CUDA") return {Arithmetic::float32, own_arithmetic()};
+  return {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::tensor_core_ampere};
+}
 
 struct Family {
   const char* fixture;
@@ -39,17 +46,17 @@ const Family families[] = {
     {"llama3_scaled",
      write_fixture_folder<Llama>,
      std::nullopt,
-     {"621fbd6768caef4a", "95015922f51bb1a5"}},
-    {"qwen2", write_fixture_folder<Qwen2>, std::nullopt, {"24b7e6f8e0315b99", "099d6794acf48682"}},
-    {"qwen3", write_fixture_folder<Qwen3>, std::nullopt, {"63b540d07d61f30f", "dcdb621e02b84ad6"}},
+     {"621fbd6768caef4a", {"95015922f51bb1a5", "?"}}},
+    {"qwen2", write_fixture_folder<Qwen2>, std::nullopt, {"24b7e6f8e0315b99", {"099d6794acf48682", "?"}}},
+    {"qwen3", write_fixture_folder<Qwen3>, std::nullopt, {"63b540d07d61f30f", {"dcdb621e02b84ad6", "?"}}},
     {"phi3_long",
      write_fixture_folder<Phi3>,
      RopeFactors::of_long_texts,
-     {"0794dfbd02fcffac", "c657b0250ec51ebc"}},
+     {"0794dfbd02fcffac", {"c657b0250ec51ebc", "?"}}},
     {"qwen3_5",
      write_fixture_folder<Qwen3_5>,
      std::nullopt,
-     {"60510f66dd1d3c3d", "88748c9592ca44be"}}};
+     {"60510f66dd1d3c3d", {"88748c9592ca44be", "?"}}}};
 
 struct GgufFamily {
   const char* name;
@@ -59,24 +66,24 @@ struct GgufFamily {
 
 const GgufFamily gguf_families[] = {{"llama",
                                      llama_gguf,
-                                     {{{"3d8636d16e79b41c", "a70aacd950f1adaa"},
-                                       {"41e9e03a0394a050", "99009b098cef241c"},
-                                       {"3fb1e5ce5cf84b2c", "a70aacd950f1adaa"},
-                                       {"c9ef410101526d08", "e89bf42453aa25e4"},
-                                       {"e982ed5255e08752", "eb8c72cda87ea355"},
-                                       {"6522e50bc0bfb9f9", "7dba85dd396d2525"},
-                                       {"013cc3e4eb01eb54", "6c5bd3b7a6812951"},
-                                       {"9aa1bda9f1de8a8a", "16971e1c94c5c3ef"}}}},
+                                     {{{"3d8636d16e79b41c", {"a70aacd950f1adaa", "?"}},
+                                       {"41e9e03a0394a050", {"99009b098cef241c", "?"}},
+                                       {"3fb1e5ce5cf84b2c", {"a70aacd950f1adaa", "?"}},
+                                       {"c9ef410101526d08", {"e89bf42453aa25e4", "?"}},
+                                       {"e982ed5255e08752", {"eb8c72cda87ea355", "?"}},
+                                       {"6522e50bc0bfb9f9", {"7dba85dd396d2525", "?"}},
+                                       {"013cc3e4eb01eb54", {"6c5bd3b7a6812951", "?"}},
+                                       {"9aa1bda9f1de8a8a", {"16971e1c94c5c3ef", "?"}}}}},
                                     {"qwen35",
                                      qwen35_gguf,
-                                     {{{"e2dda30bc68da044", "d54f3919b2173c67"},
-                                       {"791ace00e9b44bb3", "2b589d564284b513"},
-                                       {"4e4195efa36cf4e5", "d54f3919b2173c67"},
-                                       {"8297c392d5c4aa25", "1390292fd91b7dd4"},
-                                       {"98b2dff87d3f03c8", "2c073a0b5cc44cec"},
-                                       {"c588c2825f3e0ad0", "5ed640f87dee064a"},
-                                       {"32a3f99a138f3885", "84a23db1ad0e2a8c"},
-                                       {"dd3520114f4f7dbd", "31a58f9c3d51653c"}}}}};
+                                     {{{"e2dda30bc68da044", {"d54f3919b2173c67", "?"}},
+                                       {"791ace00e9b44bb3", {"2b589d564284b513", "?"}},
+                                       {"4e4195efa36cf4e5", {"d54f3919b2173c67", "?"}},
+                                       {"8297c392d5c4aa25", {"1390292fd91b7dd4", "?"}},
+                                       {"98b2dff87d3f03c8", {"2c073a0b5cc44cec", "?"}},
+                                       {"c588c2825f3e0ad0", {"5ed640f87dee064a", "?"}},
+                                       {"32a3f99a138f3885", {"84a23db1ad0e2a8c", "?"}},
+                                       {"dd3520114f4f7dbd", {"31a58f9c3d51653c", "?"}}}}}};
 
 /// Past a page, a checkpoint of a recurrent state and a split.
 std::vector<TokenId> text_past_a_split() {
@@ -102,20 +109,20 @@ void require_by_thrust(const std::filesystem::path& path, std::span<const TokenI
   CHECK((answers_of(*model, *make_thrust_row_lottery(), text) == answers));
 }
 
-/// In a build for the host: `tensor-core` by the kernels that a device takes, thread by thread, and
-/// so of as few tokens as there is a second page with. Of GGUF files opened_gguf.cpp does it.
+/// In a build for the host: an arithmetic of tensor cores by the kernels that a device takes, thread
+/// by thread, and so of as few tokens as there is a second page with. Of GGUF files opened_gguf.cpp does it.
 void require_on_fibers(const std::filesystem::path& path, std::span<const TokenId> text,
-                       std::optional<RopeFactors> factors) {
+                       Arithmetic arithmetic, std::optional<RopeFactors> factors) {
   if (device_system() == "CUDA") return;
   const auto few = text.first(28);
-  const CudaKernels on_fibers(5);
+  const CudaKernels on_fibers(5, std::nullopt, StepForm::graph, arithmetic);
   const auto model = Transformer::load(path, on_fibers, factors);
   CHECK((answers_of(*model, *make_cuda_row_lottery(), few) ==
-         answers_by_default(path, Arithmetic::tensor_core, few, factors)));
+         answers_by_default(path, arithmetic, few, factors)));
   CHECK(on_fibers.steps() > 0);
 }
 
-/// How far rows under `tensor-core` may be from those of transformers: parity.cpp and
+/// How far rows under arithmetics of tensor cores may be from those of transformers: parity.cpp and
 /// parity_recurrent.cpp derive it.
 double tensor_core_reach(const ExpectedLogits& expected, const JsonObject& json,
                          const DecoderConfig& layers) {
@@ -151,14 +158,14 @@ void require_the_fixtures_logits(const ExpectedLogits& expected, const ModelAnsw
 
 }  // namespace
 
-TEST_CASE("every family has the recorded bits from its folder in both arithmetics") {
+TEST_CASE("every family has the recorded bits from its folder in each arithmetic") {
   const tempera::test::TemporaryFolder folder;
   for (const Family& family : families) {
     const ExpectedLogits expected(family.fixture);
     REQUIRE(expected.tokens.size() > 400);
     const auto path = folder / family.fixture;
     family.write(path, family.fixture);
-    for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+    for (const Arithmetic arithmetic : arithmetics_here()) {
       INFO(family.fixture << " under " << name_of(arithmetic));
       const auto answers = answers_by_default(path, arithmetic, expected.tokens, family.factors);
       CHECK(fingerprint_of(answers.words()) == family.recorded.under(arithmetic));
@@ -166,12 +173,12 @@ TEST_CASE("every family has the recorded bits from its folder in both arithmetic
       if (arithmetic == Arithmetic::float32)
         require_by_thrust(path, expected.tokens, answers, family.factors);
       else
-        require_on_fibers(path, expected.tokens, family.factors);
+        require_on_fibers(path, expected.tokens, arithmetic, family.factors);
     }
   }
 }
 
-TEST_CASE("a GGUF file of every type of weights has the recorded bits in both arithmetics") {
+TEST_CASE("a GGUF file of every type of weights has the recorded bits in each arithmetic") {
   const tempera::test::TemporaryFolder folder;
   const auto text = text_past_a_split();
   for (const GgufFamily& family : gguf_families) {
@@ -181,7 +188,7 @@ TEST_CASE("a GGUF file of every type of weights has the recorded bits in both ar
       const auto path = folder / "stored.gguf";
       write_file(path, files.stored.bytes());
       write_file(folder / "float32.gguf", files.in_float32.bytes());
-      for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+      for (const Arithmetic arithmetic : arithmetics_here()) {
         INFO(family.name << " of " << type.dtype << " under " << name_of(arithmetic));
         const auto answers = answers_by_default(path, arithmetic, text);
         CHECK(fingerprint_of(answers.words()) == family.recorded[i].under(arithmetic));

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "gpu/model/arithmetic.hpp"
+
 namespace tempera::gpu {
 
 /// What one part of ./gpu-check has found.
@@ -29,9 +31,10 @@ Finding short_run();
 Finding speed_against_the_device(Extent extent);
 
 /// Part 1 compares what a device has answered, [tiles, 16, 8] bits of float32, against the model.
-/// instruction: which has taken the steps.
+/// instruction: which has taken the steps. arithmetic: whose steps they should be.
 Finding steps_against_model(std::span<const std::uint32_t> results,
-                            const std::string& instruction = "mma.sync");
+                            const std::string& instruction = "mma.sync",
+                            Arithmetic arithmetic = Arithmetic::tensor_core);
 /// The same of wgmma. If sums of whole numbers differ, which no rule can make inexact, it is not
 /// run: an operand was not where the instruction looked for it, and nothing is said of its rule.
 Finding wgmma_against_model(std::span<const std::uint32_t> results);

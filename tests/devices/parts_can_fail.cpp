@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/devices/figures.hpp"
 #include "tests/devices/order_dependent_product.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/pearson.hpp"
 #include "tests/devices/tensor_core_operands.hpp"
@@ -16,16 +17,43 @@ using namespace tempera::gpu;
 TEST_CASE("one wrong bit in one step of the tensor core fails the comparison, and is shown") {
   std::vector<std::uint32_t> results(std::size_t{10} * 128);
   take_tensor_core_steps(10, results.data());
-  const Finding sound = steps_against_model(results);
+  const auto compared = [](const std::vector<std::uint32_t>& steps) {
+    return steps_against_model(steps, "mma.sync", own_arithmetic());
+  };
+  const Finding sound = compared(results);
   for (const std::size_t index : {std::size_t{0}, std::size_t{700}, results.size() - 1}) {
     std::vector<std::uint32_t> changed = results;
     changed[index] ^= 1U;
-    const Finding finding = steps_against_model(changed);
+    const Finding finding = compared(changed);
     CHECK(finding.verdict == Finding::Verdict::fails);
     CHECK_THAT(finding.words, Catch::Contains("first difference"));
     // The step that was changed, and whatever the device had wrong already.
     CHECK(finding.numbers["different"] != sound.numbers["different"]);
   }
+}
+
+TEST_CASE("steps of Ampere hold by its own model, and fail by Hopper's") {
+  std::vector<std::uint32_t> results;
+  for (std::uint32_t tile = 0; tile < 12; ++tile) {
+    for (std::uint32_t row = 0; row < 16; ++row) {
+      for (std::uint32_t column = 0; column < 8; ++column) {
+        std::uint16_t a[16];
+        std::uint16_t b[16];
+        for (std::uint32_t k = 0; k < 16; ++k) {
+          a[k] = operand_bits(tile, 0, row, k);
+          b[k] = operand_bits(tile, 1, column, k);
+        }
+        const auto c = std::bit_cast<float>(accumulator_bits(tile, row, column));
+        results.push_back(std::bit_cast<std::uint32_t>(ampere_step(a, b, c)));
+      }
+    }
+  }
+  const Finding own = steps_against_model(results, "mma.sync", Arithmetic::tensor_core_ampere);
+  CHECK(own.verdict == Finding::Verdict::holds);
+  CHECK_THAT(own.words, Catch::Contains("0 of 1536 steps of mma.sync differ from Ampere's model"));
+  const Finding other = steps_against_model(results);
+  CHECK(other.verdict == Finding::Verdict::fails);
+  CHECK_THAT(other.words, Catch::Contains("differ from Hopper's model; 0 differ from Ampere's"));
 }
 
 TEST_CASE("wgmma's operands are in core matrices, and its descriptor says how far apart they are") {

@@ -4,17 +4,19 @@
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "tests/catch.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 using namespace tempera;
 using namespace tempera::tests;
 
-// Products of `tensor-core` over quantised weights, on the device or on fibers, against the
+// Products of tensor cores over quantised weights, on the device or on fibers, against the
 // contract.
 
 TEST_CASE("products over quantised weights have the contract's bits in batches of 1 to 64") {
   const bool on_fibers = gpu::device_system() != "CUDA";
-  const gpu::CudaKernels kernels(7);
+  const gpu::Arithmetic arithmetic = gpu::own_arithmetic();
+  const gpu::CudaKernels kernels(7, std::nullopt, gpu::StepForm::graph, arithmetic);
   std::vector<std::vector<QuantisedMatrix::Part>> stacks{parts_of_every_type(20)};
   for (const auto& dtype : quantised_dtypes) stacks.push_back({{dtype, 40}});
   std::mt19937 random(35);
@@ -22,7 +24,7 @@ TEST_CASE("products over quantised weights have the contract's bits in batches o
     const QuantisedMatrix matrix(768, parts, 17);
     const auto view = matrix.packed.view();
     const auto inputs = random_bfloat16s(64 * matrix.in, 1.0f, random);
-    const auto expected = matrix.products(inputs);
+    const auto expected = matrix.products(inputs, contract_step(arithmetic));
     gpu::DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
     for (const std::size_t rows : {1U, 8U, 9U, 17U, 33U, 64U}) {
       if (on_fibers && rows != 1 && rows != 33) continue;

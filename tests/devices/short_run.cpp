@@ -3,6 +3,7 @@
 #include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/devices/logits.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/tensor_core_operands.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
@@ -44,7 +45,7 @@ Finding short_run() {
   config.head_dim = 16;
   config.max_position_embeddings = 64;
   const std::vector<TokenId> text{1, 2, 3, 4, 5, 6, 7};
-  for (const Arithmetic arithmetic : {Arithmetic::float32, Arithmetic::tensor_core}) {
+  for (const Arithmetic arithmetic : {Arithmetic::float32, own_arithmetic()}) {
     const auto transformer = random_qwen3(config, 3, default_kernels(arithmetic));
     DeviceMemory<float> rows;
     transformer->logits_at_every_position(text, rows);

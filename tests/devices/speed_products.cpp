@@ -4,6 +4,7 @@
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
@@ -73,7 +74,7 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
       {"gate and up", config.hidden_size, config.intermediate_size, Form::gate},
       {"down", config.intermediate_size, config.hidden_size, Form::add},
       {"head", config.hidden_size, config.vocab_size, Form::store, true}};
-  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  const Kernels& kernels = default_kernels(own_arithmetic());
   constexpr std::size_t compared[] = {1, 16, 64};
   double invariant[std::size(compared)] = {};
   double order_dependent[std::size(compared)] = {};
@@ -112,7 +113,7 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context) {
   const DecoderConfig& config = shape.config;
-  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  const Kernels& kernels = default_kernels(own_arithmetic());
   // One layer's pages: larger than every cache.
   const PageShape pages{1, config.num_key_value_heads, config.head_dim, 0, kernels.arithmetic()};
   const std::size_t record_pages = (context + page_tokens - 1) / page_tokens;

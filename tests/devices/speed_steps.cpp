@@ -8,6 +8,7 @@
 #include "gpu/sampler/sweep.hpp"
 #include "gpu/transformer/kernels/product_input_memory.hpp"
 #include "gpu/transformer/weights/filled_tensors.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
@@ -19,7 +20,7 @@ namespace {
 std::unique_ptr<Transformer> measured_model(const DecoderConfig& config) {
   FilledTensors tensors(3);
   return std::make_unique<Transformer>(
-      std::make_unique<Qwen3>(config, tensors, default_kernels(Arithmetic::tensor_core)));
+      std::make_unique<Qwen3>(config, tensors, default_kernels(own_arithmetic())));
 }
 
 /// Records of `context` tokens whose pages and states are their own. Nothing computes them: what
@@ -242,7 +243,7 @@ namespace {
 /// once.
 void measure_recurrence(SpeedRun& run, const std::string& name, const Qwen3_5Config& config,
                         std::size_t rows) {
-  const Kernels& kernels = default_kernels(Arithmetic::tensor_core);
+  const Kernels& kernels = default_kernels(own_arithmetic());
   const std::size_t heads = config.linear_num_value_heads;
   const std::size_t answers = heads * config.linear_value_head_dim;
   RecurrentShape shape{config.linear_num_key_heads,
@@ -316,7 +317,7 @@ void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Conf
   for (const std::size_t rows : batches) measure_recurrence(run, name, config, rows);
   FilledTensors tensors(3);
   auto architecture =
-      std::make_unique<Qwen3_5>(config, tensors, default_kernels(Arithmetic::tensor_core));
+      std::make_unique<Qwen3_5>(config, tensors, default_kernels(own_arithmetic()));
   const auto state_bytes = static_cast<double>(architecture->state_bytes());
   const auto attending =
       std::count(config.full_attention.begin(), config.full_attention.end(), true);

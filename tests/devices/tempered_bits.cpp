@@ -51,7 +51,8 @@ std::string fingerprint_of(const std::vector<std::uint64_t>& words) {
 }
 
 std::string TensorCoreForm::words() const {
-  return std::string(kernels.name()) + (steps == nullptr ? ", row by row" : ", by steps");
+  return std::string(kernels.name()) + ", " + std::string(name_of(kernels.arithmetic())) +
+         (steps == nullptr ? ", row by row" : ", by steps");
 }
 
 std::unique_ptr<RowLottery> TensorCoreForm::make_rows() const {
@@ -59,18 +60,22 @@ std::unique_ptr<RowLottery> TensorCoreForm::make_rows() const {
 }
 
 std::vector<TensorCoreForm> tensor_core_forms() {
-  const Kernels& own = default_kernels(Arithmetic::tensor_core);
-  static const CudaKernels launches(6, std::nullopt, StepForm::launches);
-  static const CudaKernels overlapped(7, std::nullopt, StepForm::overlapped);
+  const Kernels& own = default_kernels(own_arithmetic());
+  static const CudaKernels launches(6, std::nullopt, StepForm::launches, own_arithmetic());
+  static const CudaKernels overlapped(7, std::nullopt, StepForm::overlapped, own_arithmetic());
   if (device_system() == "CUDA")
     return {{own, false, &dynamic_cast<const CudaKernels&>(own), StepForm::graph},
             {launches, false, &launches, StepForm::launches},
             {overlapped, false, &overlapped, StepForm::overlapped}};
   static const CudaKernels graphs(5);
+  static const CudaKernels of_ampere(5, std::nullopt, StepForm::graph,
+                                     Arithmetic::tensor_core_ampere);
   return {{own, false, nullptr, StepForm::graph},
           {graphs, true, nullptr, StepForm::graph},
           {graphs, true, &graphs, StepForm::graph},
-          {launches, true, &launches, StepForm::launches}};
+          {launches, true, &launches, StepForm::launches},
+          {default_kernels(Arithmetic::tensor_core_ampere), false, nullptr, StepForm::graph},
+          {of_ampere, true, &of_ampere, StepForm::graph}};
 }
 
 }  // namespace tempera::gpu

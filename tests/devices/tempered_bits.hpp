@@ -7,6 +7,7 @@
 
 #include "gpu/sampler/parallel_power_tempering.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 
 namespace tempera::gpu {
 
@@ -30,22 +31,24 @@ std::vector<std::uint64_t> tempered_bits(LanguageModel& model, RowLottery& rows,
 /// of a build for the host has found.
 std::string fingerprint_of(const std::vector<std::uint64_t>& words);
 
-/// A way to run `tensor-core` that this program has.
+/// A way to run an arithmetic of tensor cores that this program has.
 struct TensorCoreForm {
   const Kernels& kernels;
   bool on_fibers;            ///< thread by thread: for small models
   const CudaKernels* steps;  ///< these kernels, if a token is a whole step of theirs; else null
   StepForm step_form;        ///< how these steps are queued
 
-  /// "host, avx512, row by row".
+  /// "avx512, tensor-core, row by row".
   std::string words() const;
   /// The rows that make the engine take this way.
   std::unique_ptr<RowLottery> make_rows() const;
 };
 
-/// On a device its steps as graphs, launch by launch, and as graphs whose kernels overlap. In a
-/// build for the host the host's form, and, on fibers, the device's row by row, by steps that are
-/// replayed as graphs are, and by steps launch by launch. All must give the same bits.
+/// On a device, of its own arithmetic, its steps as graphs, launch by launch, and as graphs whose
+/// kernels overlap. In a build for the host, of `tensor-core`, the host's form, and, on fibers, the
+/// device's row by row, by steps that are replayed as graphs are, and by steps launch by launch; of
+/// `tensor-core-ampere` the host's form, and the device's by steps. All of one arithmetic must give
+/// the same bits.
 std::vector<TensorCoreForm> tensor_core_forms();
 
 }  // namespace tempera::gpu

@@ -1,12 +1,13 @@
-// Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule it is said to
-// follow: by mma.sync, whose steps all kernels take, and by wgmma. If mma.sync fails, host
-// equality of `tensor-core` is given up for the device.
+// Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule for its chip it is
+// said to follow: by mma.sync, whose steps all kernels take, and by wgmma. If mma.sync fails, host
+// equality of the chip's arithmetic is given up for the device.
 #include "gpu/device/tensor_core.hpp"
 
 #include <bit>
 #include <vector>
 
 #include "gpu/device/device_system.hpp"
+#include "tests/devices/own_arithmetic.hpp"
 #include "tests/devices/part.hpp"
 #include "tests/devices/tensor_core_operands.hpp"
 
@@ -41,11 +42,12 @@ std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t colu
 }  // namespace
 
 Finding steps_against_model(std::span<const std::uint32_t> results,
-                            const std::string& instruction) {
+                            const std::string& instruction, Arithmetic arithmetic) {
+  const bool of_ampere = arithmetic == Arithmetic::tensor_core_ampere;
   const auto tiles = static_cast<std::uint32_t>(results.size() / 128);
   std::uint64_t different[kinds_of_operands] = {};
   std::uint64_t in_all = 0;
-  std::uint64_t from_ampere = 0;
+  std::uint64_t from_other = 0;
   std::string first;
   for (std::uint32_t tile = 0; tile < tiles; ++tile) {
     std::uint16_t operands[2][16][16];
@@ -56,11 +58,13 @@ Finding steps_against_model(std::span<const std::uint32_t> results,
     for (std::uint32_t row = 0; row < 16; ++row) {
       for (std::uint32_t column = 0; column < 8; ++column) {
         const auto c = std::bit_cast<float>(accumulator_bits(tile, row, column));
-        const auto by_model =
+        const auto by_hopper =
             std::bit_cast<std::uint32_t>(hopper_step(operands[0][row], operands[1][column], c));
+        const auto by_ampere =
+            std::bit_cast<std::uint32_t>(ampere_step(operands[0][row], operands[1][column], c));
+        const std::uint32_t by_model = of_ampere ? by_ampere : by_hopper;
         const std::uint32_t on_device = results[(std::size_t{tile} * 16 + row) * 8 + column];
-        const float by_ampere = ampere_step(operands[0][row], operands[1][column], c);
-        if (on_device != std::bit_cast<std::uint32_t>(by_ampere)) ++from_ampere;
+        if (on_device != (of_ampere ? by_hopper : by_ampere)) ++from_other;
         if (on_device == by_model) continue;
         if (in_all == 0) first = difference(tile, row, column, on_device, by_model);
         ++different[tile % kinds_of_operands];
@@ -72,18 +76,20 @@ Finding steps_against_model(std::span<const std::uint32_t> results,
   finding.verdict = in_all == 0 ? Finding::Verdict::holds : Finding::Verdict::fails;
   finding.numbers["vectors"] = results.size();
   finding.numbers["different"] = in_all;
-  finding.numbers["different_from_ampere"] = from_ampere;
+  finding.numbers["model"] = of_ampere ? "Ampere and Ada" : "Hopper";
+  finding.numbers["different_from_the_other_model"] = from_other;
   for (std::uint32_t kind = 0; kind < kinds_of_operands; ++kind)
     finding.numbers["different_by_kind"][names[kind]] = different[kind];
   finding.words = std::to_string(in_all) + " of " + std::to_string(results.size()) + " steps of " +
-                  instruction + " differ from Hopper's model";
+                  instruction + " differ from " + (of_ampere ? "Ampere's" : "Hopper's") + " model";
   if (in_all != 0)
-    finding.words += "; " + std::to_string(from_ampere) + " differ from Ampere's; " + first;
+    finding.words += "; " + std::to_string(from_other) + " differ from " +
+                     (of_ampere ? "Hopper's" : "Ampere's") + "; " + first;
   return finding;
 }
 
 Finding wgmma_against_model(std::span<const std::uint32_t> results) {
-  Finding finding = steps_against_model(results, "wgmma");
+  Finding finding = steps_against_model(results, "wgmma", Arithmetic::tensor_core);
   if (finding.numbers["different_by_kind"]["whole"] == 0) return finding;
   finding.verdict = Finding::Verdict::not_run;
   finding.words =
@@ -117,9 +123,10 @@ Finding tensor_core_against_model(Extent extent) {
   const std::uint32_t tiles = device_system() == "CUDA" ? on_device : 60;
   std::vector<std::uint32_t> results(std::size_t{tiles} * 128);
   take_tensor_core_steps(tiles, results.data());
-  Finding finding = steps_against_model(results);
+  Finding finding = steps_against_model(results, "mma.sync", own_arithmetic());
   if (finding.verdict == Finding::Verdict::fails)
-    finding.words += "; host equality of tensor-core is given up here";
+    finding.words +=
+        "; host equality of " + std::string(name_of(own_arithmetic())) + " is given up here";
   const Finding wgmma = wgmma_on_device(tiles);
   finding.words += std::string("; wgmma: ") + word_for(wgmma.verdict) + ": " + wgmma.words;
   finding.numbers["wgmma"] = {{"verdict", word_for(wgmma.verdict)}, {"words", wgmma.words}};

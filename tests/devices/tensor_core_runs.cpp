@@ -1,4 +1,4 @@
-// Whole runs of PPT under `tensor-core`: on the device, each step a graph and launch by launch, or,
+// Whole runs of PPT under the arithmetics of tensor cores: on the device, each step a graph and launch by launch, or,
 // in a build for the host, in the host's form and on fibers. A program for a device has no host's
 // form to be held against, so what the host's form gives is recorded here; every build must find it
 // again.
@@ -21,7 +21,7 @@ constexpr Layout layouts[] = {{1, WorkOrder::first_come},
                               {64, WorkOrder::last_come}};
 
 void require_recorded(LanguageModel& model, const TensorCoreForm& form, const TemperedCase& runs,
-                      const std::string& recorded, std::span<const Layout> in) {
+                      const RecordedBits& recorded, std::span<const Layout> in) {
   const auto rows = form.make_rows();
   const auto count = [&] { return form.steps == nullptr ? 0 : form.steps->steps(); };
   const auto count_graphs = [&] { return form.steps == nullptr ? 0 : form.steps->graph_replays(); };
@@ -29,7 +29,8 @@ void require_recorded(LanguageModel& model, const TensorCoreForm& form, const Te
     INFO("largest batch " << largest_batch);
     const std::uint64_t steps = count();
     const std::uint64_t graphs = count_graphs();
-    CHECK(fingerprint_of(tempered_bits(model, *rows, runs, largest_batch, order)) == recorded);
+    CHECK(fingerprint_of(tempered_bits(model, *rows, runs, largest_batch, order)) ==
+          recorded.under(form.kernels.arithmetic()));
     // It went the way that it is named after.
     CHECK((count() > steps) == (form.steps != nullptr));
     CHECK(count_graphs() - graphs == (form.step_form == StepForm::launches ? 0 : count() - steps));
@@ -40,15 +41,15 @@ struct Shape {
   const char* name;
   std::size_t hidden, inner, heads, key_value_heads, head_dim;
   bool tied;
-  const char* recorded;
+  RecordedBits recorded;
 };
 
 /// Grouped heads and ungrouped ones, heads of 18 to 256, sizes that fill no tile, several segments.
 constexpr Shape shapes[] = {
-    {"grouped, nothing fills a tile", 40, 56, 4, 2, 18, true, "18d99869b89535e0"},
-    {"ungrouped, heads of 64", 64, 96, 4, 4, 64, false, "bcfa123d512c88bd"},
-    {"eight heads share two, several segments", 48, 1100, 8, 2, 128, true, "145d34026e1ce051"},
-    {"heads of 256", 32, 48, 2, 1, 256, false, "c636d4315259a8b7"}};
+    {"grouped, nothing fills a tile", 40, 56, 4, 2, 18, true, {"18d99869b89535e0", "?"}},
+    {"ungrouped, heads of 64", 64, 96, 4, 4, 64, false, {"bcfa123d512c88bd", "?"}},
+    {"eight heads share two, several segments", 48, 1100, 8, 2, 128, true, {"145d34026e1ce051", "?"}},
+    {"heads of 256", 32, 48, 2, 1, 256, false, {"c636d4315259a8b7", "?"}}};
 
 TemperedCase random_case() {
   // One prompt's texts end within the first split of 256 positions, the other's go beyond it.
@@ -63,7 +64,7 @@ TemperedCase random_case() {
 
 }  // namespace
 
-TEST_CASE("whole runs of PPT on worked_sum under tensor-core have the recorded bits") {
+TEST_CASE("whole runs of PPT on worked_sum have the recorded bits") {
   // 4+7?, 9+3+8?
   const TemperedCase runs{{{{5, 11, 8, 12}, {0}}, {{10, 11, 4, 11, 9, 12}, {0}}},
                           {1.0, 2.0, 4.0},
@@ -74,11 +75,12 @@ TEST_CASE("whole runs of PPT on worked_sum under tensor-core have the recorded b
     if (form.on_fibers) continue;  // the shapes below are small enough for them
     INFO("kernels: " << form.words());
     const auto model = Transformer::load("toy_models/worked_sum", form.kernels);
-    require_recorded(*model, form, runs, "1caa6c532133b477", layouts);
+    const RecordedBits recorded{"1caa6c532133b477", "?"};
+    require_recorded(*model, form, runs, recorded, layouts);
   }
 }
 
-TEST_CASE("whole runs of PPT on random models under tensor-core have the recorded bits") {
+TEST_CASE("whole runs of PPT on random models have the recorded bits") {
   for (const Shape& shape : shapes) {
     DecoderConfig config;
     config.vocab_size = 11;
@@ -100,7 +102,7 @@ TEST_CASE("whole runs of PPT on random models under tensor-core have the recorde
   }
 }
 
-TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the recorded bits") {
+TEST_CASE("whole runs of PPT on a recurrent model have the recorded bits") {
   // Records go past the checkpoints of the state at 64, 128 and 256, past pages, and past a split
   // of 256 positions; most restarts fall after a checkpoint and are replayed from it.
   TemperedCase runs{{{recurrent::text_of(60), {0}}},
@@ -108,7 +110,7 @@ TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the rec
                     {make_stages(12, 6, {2}, {2}, {1}), Schedule::deo, 2},
                     1,
                     6};
-  std::string recorded = "ba6ab35dd26f1e6e";
+  RecordedBits recorded{"ba6ab35dd26f1e6e", "?"};
   for (const TensorCoreForm& form : tensor_core_forms()) {
     if (form.on_fibers && (form.steps == nullptr || form.step_form != StepForm::graph)) continue;
     INFO("kernels: " << form.words());
@@ -121,7 +123,7 @@ TEST_CASE("whole runs of PPT on a recurrent model under tensor-core have the rec
   runs.contexts.push_back({recurrent::text_of(250), {}});
   runs.contexts.push_back({recurrent::text_of(3), {0, 1}});
   runs.samples = 2;
-  recorded = "d8173dd54fa198ab";
+  recorded = {"d8173dd54fa198ab", "?"};
   for (const TensorCoreForm& form : tensor_core_forms()) {
     if (form.on_fibers) continue;
     INFO("kernels: " << form.words());

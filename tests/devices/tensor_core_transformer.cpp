@@ -13,7 +13,7 @@
 using namespace tempera;
 using namespace tempera::gpu;
 
-// The CUDA kernels of `tensor-core`, on the device or, in a build for the host, on fibers, against
+// The CUDA kernels in the device's own arithmetic, on the device or, in a build for the host, on fibers, against
 // the contract of docs/arithmetic.md, which the host computes one element at a time.
 
 namespace {
@@ -38,9 +38,9 @@ struct BothModels {
   explicit BothModels(std::optional<std::size_t> shared_bytes = std::nullopt,
                       const DecoderConfig& shape = small_config(), StepForm steps = StepForm::graph)
       : config(shape),
-        kernels(5, shared_bytes, steps),
+        kernels(5, shared_bytes, steps, own_arithmetic()),
         on_device(std::make_unique<Qwen3>(config, tensors, kernels)),
-        contract(config, tensors) {}
+        contract(config, tensors, own_arithmetic()) {}
 
   const std::vector<float>& expected(const Text& text) {
     auto& row = known[text];

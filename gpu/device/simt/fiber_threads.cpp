@@ -364,7 +364,8 @@ void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::u
         if (zero[column] && lanes[l].d[i] == 0.0f) {
           lanes[l].d[i] = 0.0f;
         } else {
-          lanes[l].d[i] = hopper_step(rows[row], columns[column], lanes[l].d[i]);
+          const auto step = machine->stream->takes_ampere_steps ? ampere_step : hopper_step;
+          lanes[l].d[i] = step(rows[row], columns[column], lanes[l].d[i]);
         }
       }
     }

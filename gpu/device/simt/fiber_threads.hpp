@@ -54,6 +54,8 @@ struct Stream {
   std::uint64_t replays = 0;  ///< how many graphs have been replayed
   /// Is called, if it is there, before and after each kernel and each graph that is run.
   std::function<void()> watch = {};
+  /// Whether tensor cores are those of Ampere and Ada, not Hopper's.
+  bool takes_ampere_steps = false;
 };
 
 /// Where the running fiber is.
@@ -158,7 +160,7 @@ void wait_copies() {
   wait_for_copies(Groups);
 }
 
-/// D = A B + D by hopper_step; a warp collective. Operands that
+/// D = A B + D by the stream's step, hopper_step or ampere_step; a warp collective. Operands that
 /// are no finite numbers fail.
 void tensor_core_step(float (&d)[4], const Vector16& a, std::uint32_t b0, std::uint32_t b1,
                       Where where = {__builtin_LINE()});

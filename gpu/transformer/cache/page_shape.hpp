@@ -11,7 +11,7 @@ namespace tempera::gpu {
 /// The layout of a page for an architecture that keeps every layer's keys and values: for every
 /// layer the keys and the values [key_value_heads, page_tokens, head_dim]; and after the layers the
 /// final hidden states [page_tokens, hidden_size], after the final norm, from which the head alone
-/// gives the logits. Elements are float32, or bfloat16 under `tensor-core` and `bfloat16-pairs`.
+/// gives the logits. Elements are float32, or bfloat16 under every other arithmetic.
 /// Under `float32` the keys are [key_value_heads, head_dim, page_tokens] (slots innermost, so that
 /// the dot products of a query with a page run side by side); under `bfloat16-pairs` they are
 /// [key_value_heads, head_dim / 2, page_tokens, 2] and the values [key_value_heads, page_tokens /

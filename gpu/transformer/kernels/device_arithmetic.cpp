@@ -2,33 +2,52 @@
 
 namespace tempera::gpu {
 
+namespace {
+
+constexpr int ampere = 8;
+constexpr int hopper = 9;
+
+}  // namespace
+
+std::optional<Arithmetic> fast_arithmetic(const std::optional<ComputeCapability>& device) {
+  if (!device || device->major < ampere) return std::nullopt;
+  return device->major < hopper ? Arithmetic::tensor_core_ampere : Arithmetic::tensor_core;
+}
+
 std::string why_device_lacks(Arithmetic arithmetic,
                              const std::optional<ComputeCapability>& device) {
-  constexpr int ampere = 8;
-  constexpr int hopper = 9;
   if (!device) return {};
   if (arithmetic == Arithmetic::bfloat16_pairs) {
     return "bfloat16-pairs is the order in which instructions of processors sum, and no form of it "
-           "is "
-           "for a GPU";
+           "is for a GPU";
   }
-  if (arithmetic != Arithmetic::tensor_core || device->major >= hopper) return {};
-  const std::string capability =
-      std::to_string(device->major) + "." + std::to_string(device->minor);
-  return device->major < ampere
-             ? "the tensor cores of compute capability " + capability + " know no bfloat16"
-             : "the tensor cores of compute capability " + capability +
-                   " take other steps than Hopper's, and would give other bits";
+  if (!takes_tensor_core_steps(arithmetic)) return {};
+  if (arithmetic == fast_arithmetic(device)) return {};
+  const std::string cores = "the tensor cores of compute capability " +
+                            std::to_string(device->major) + "." + std::to_string(device->minor);
+  if (device->major < ampere) return cores + " know no bfloat16";
+  return cores + " take other steps than " +
+         (arithmetic == Arithmetic::tensor_core ? "Hopper's" : "Ampere's and Ada's") +
+         ", and would give other bits";
+}
+
+std::string arithmetics_instead(const std::optional<ComputeCapability>& device) {
+  const auto fast = fast_arithmetic(device);
+  return "use " +
+         (fast ? "--arithmetic " + std::string(name_of(*fast)) + ", which is this GPU's own, or "
+               : std::string()) +
+         "--arithmetic float32";
 }
 
 std::string faster_arithmetic(Arithmetic arithmetic,
                               const std::optional<ComputeCapability>& device) {
   if (arithmetic != Arithmetic::float32 || !device) return {};
-  if (!why_device_lacks(Arithmetic::tensor_core, device).empty())
+  const auto fast = fast_arithmetic(device);
+  if (!fast)
     return "float32 on this GPU is the readable form, far below what the GPU can do, and "
-           "--arithmetic tensor-core needs compute capability 9.0 or newer";
-  return "float32 on a GPU is the readable form: --arithmetic tensor-core is many times as fast "
-         "here, and rounds to bfloat16";
+           "--arithmetic tensor-core-ampere needs compute capability 8.0 or newer";
+  return "float32 on a GPU is the readable form: --arithmetic " + std::string(name_of(*fast)) +
+         " is many times as fast here, and rounds to bfloat16";
 }
 
 }  // namespace tempera::gpu

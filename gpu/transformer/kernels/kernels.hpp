@@ -69,7 +69,7 @@ struct RotaryTables {
 };
 
 /// Rows that enter a matrix product, [rows, size], as the arithmetic stores them: float32, or the
-/// bits of bfloat16s under `tensor-core` and `bfloat16-pairs`. The other pointer is null.
+/// bits of bfloat16s under every arithmetic but `float32`. The other pointer is null.
 struct ProductInputs {
   float* float32;
   std::uint16_t* bfloat16;

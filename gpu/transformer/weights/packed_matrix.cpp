@@ -350,7 +350,7 @@ PackedMatrix pack_matrices(std::span<const StoredTensor* const> matrices, Arithm
   const auto of_one_size = [&](std::size_t bytes) {
     return blocks_of(matrices, arithmetic, [bytes](Packing) { return bytes; });
   };
-  if (arithmetic == Arithmetic::tensor_core && !any_quantised) {
+  if (takes_tensor_core_steps(arithmetic) && !any_quantised) {
     result.weights =
         pack<std::uint32_t>(of_one_size(steps_of(in) * fragment_words * sizeof(std::uint32_t)), in);
   } else if (arithmetic == Arithmetic::bfloat16_pairs && !any_quantised) {

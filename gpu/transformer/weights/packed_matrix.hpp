@@ -32,7 +32,7 @@ struct MappedMatrix {
 /// The weights of a linear map R^in -> R^out in device memory, packed as MatrixView says: in the
 /// dtype of the file, neighbouring outputs being neighbours in memory, so that a vector register or
 /// a warp carries one output per lane and each output keeps its own order of summation; or, under
-/// `tensor-core` and `bfloat16-pairs`, those that are not quantised as fragments or pairs. Missing
+/// every arithmetic but `float32`, those that are not quantised as fragments or pairs. Missing
 /// outputs of the last block have weight 0.
 struct PackedMatrix {
   std::size_t in = 0;
@@ -64,8 +64,8 @@ MatrixWork work_of(const PackedMatrix& matrix);
 /// Stacks matrices [out_j, in] that share `in`, each padded to a multiple of `lanes` outputs. Under
 /// `float32` the result is bfloat16 if all of them are, float32 if all are one of the two (a
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
-/// is stored. Under `tensor-core` it is fragments, rounded to bfloat16, if none of them is
-/// quantised, and otherwise in such blocks: quantised ones as they are stored, the others rounded
+/// is stored. Under both arithmetics of tensor cores it is fragments, rounded to bfloat16, if none
+/// of them is quantised, and otherwise in such blocks: quantised ones as they are stored, the others rounded
 /// to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides the result
 /// there is only a small part of it in memory.
 ///

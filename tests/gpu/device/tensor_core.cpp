@@ -3,39 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/gpu/device/golden_steps.hpp"
 
 namespace tempera::gpu::tensor_core_test {
 
 namespace {
-
-/// One vector of the fixture; tests/fixtures/tensor_core/make_fixture.py says what is where.
-struct Vector {
-  std::uint16_t a[step_products];
-  std::uint16_t b[step_products];
-  float c;
-  std::uint32_t hopper;
-  std::uint32_t ampere;
-};
-static_assert(sizeof(Vector) == 76);
-
-std::vector<Vector> golden_vectors() {
-  std::ifstream file(TEMPERA_SOURCE_DIR "/tests/fixtures/tensor_core/vectors.bin",
-                     std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file),
-                                std::istreambuf_iterator<char>()};
-  REQUIRE(bytes.size() % sizeof(Vector) == 0);
-  std::vector<Vector> vectors(bytes.size() / sizeof(Vector));
-  REQUIRE(vectors.size() == 2800);
-  std::memcpy(vectors.data(), bytes.data(), bytes.size());
-  return vectors;
-}
 
 std::uint32_t bits_of(float value) {
   std::uint32_t bits = 0;
@@ -59,7 +35,7 @@ enum class Defect {
 
 /// hopper_step once more, by doubles: every term and every sum of cut ones is exact in them, since
 /// 27 bits below the largest exponent are all that is kept.
-float plain_step(const Vector& vector, Defect defect) {
+float plain_step(const GoldenStep& vector, Defect defect) {
   const int fraction_bits = defect == Defect::one_bit_fewer  ? 24
                             : defect == Defect::one_bit_more ? 26
                                                              : 25;
@@ -123,17 +99,17 @@ float plain_step(const Vector& vector, Defect defect) {
   return to_float32(sum_of(terms));
 }
 
-std::size_t differing(const std::vector<Vector>& vectors, Defect defect) {
+std::size_t differing(const std::vector<GoldenStep>& vectors, Defect defect) {
   return static_cast<std::size_t>(std::count_if(
       vectors.begin(), vectors.end(),
-      [&](const Vector& vector) { return bits_of(plain_step(vector, defect)) != vector.hopper; }));
+      [&](const GoldenStep& vector) { return bits_of(plain_step(vector, defect)) != vector.hopper; }));
 }
 
 }  // namespace
 
 TEST_CASE("a step is what MMA-Sim says that Hopper and Ampere compute", "[tensor-core]") {
   std::size_t index = 0;
-  for (const Vector& vector : golden_vectors()) {
+  for (const GoldenStep& vector : golden_steps()) {
     CAPTURE(index++);
     REQUIRE(bits_of(hopper_step(vector.a, vector.b, vector.c)) == vector.hopper);
     REQUIRE(bits_of(ampere_step(vector.a, vector.b, vector.c)) == vector.ampere);
@@ -141,7 +117,7 @@ TEST_CASE("a step is what MMA-Sim says that Hopper and Ampere compute", "[tensor
 }
 
 TEST_CASE("the golden vectors see every planted defect of the rule", "[tensor-core][long]") {
-  const auto vectors = golden_vectors();
+  const auto vectors = golden_steps();
   CHECK(differing(vectors, Defect::none) == 0);
   for (const auto defect :
        {Defect::one_bit_fewer, Defect::one_bit_more, Defect::result_rounded, Defect::terms_rounded,
@@ -157,7 +133,7 @@ TEST_CASE("the golden vectors hold subnormals, cancellation and overflow", "[ten
   std::size_t subnormal = 0;
   std::size_t infinite = 0;
   std::size_t zero = 0;
-  for (const Vector& vector : golden_vectors()) {
+  for (const GoldenStep& vector : golden_steps()) {
     const std::uint32_t size = vector.hopper & 0x7FFFFFFFU;
     subnormal += size > 0 && size < 0x800000U ? 1 : 0;
     infinite += size == 0x7F800000U ? 1 : 0;

@@ -39,7 +39,7 @@ DecoderConfig odd_config() {
 /// Runs the test once for every arithmetic.
 const Kernels& kernels_of_each_arithmetic() {
   return default_kernels(
-      GENERATE(Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs));
+      GENERATE(from_range(arithmetics)));
 }
 
 std::vector<Row> bits(const DeviceMemory<float>& memory, std::size_t rows, std::size_t size) {
@@ -222,6 +222,7 @@ TEST_CASE("random weights and the arithmetic have the same bits everywhere", "[t
   const auto [arithmetic, expected] = GENERATE(
       table<Arithmetic, std::uint64_t>({{Arithmetic::float32, 0x67CAF8E0E0116611ULL},
                                         {Arithmetic::tensor_core, 0x34B9F809B8332FCEULL},
+                                        {Arithmetic::tensor_core_ampere, 0x5840FD11D02E8374ULL},
                                         {Arithmetic::bfloat16_pairs, 0x101B647419BC9F9DULL}}));
   for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
     const Kernels& kernels = *form;

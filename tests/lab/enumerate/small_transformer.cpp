@@ -39,8 +39,7 @@ void move_once(gpu::Chain& run, gpu::Record& x, gpu::Rung k, std::uint32_t round
 
 // 1e-11: see flow_bound in lab/defects/gallery.hpp; |V| = 3 and T = 2 here.
 TEST_CASE("the compiled law of a transformer is the target of its own logits") {
-  const TinyTransformer tiny{GENERATE(gpu::Arithmetic::float32, gpu::Arithmetic::tensor_core,
-                                      gpu::Arithmetic::bfloat16_pairs)};
+  const TinyTransformer tiny{GENERATE(from_range(gpu::arithmetics))};
   for (const auto& powers : {std::vector<double>{4.0}, std::vector<double>{1.0, 4.0}}) {
     const lab::LawReport report =
         lab::compiled_law(tiny.enumerable(), nullptr, {horizon, powers, {}});
@@ -62,9 +61,10 @@ TEST_CASE("every arithmetic has a law of its own, near float32's") {
   };
   const auto float32 = law_of(gpu::Arithmetic::float32);
   const auto tensor_core = law_of(gpu::Arithmetic::tensor_core);
+  const auto ampere = law_of(gpu::Arithmetic::tensor_core_ampere);
   const auto pairs = law_of(gpu::Arithmetic::bfloat16_pairs);
   CHECK(tensor_core != pairs);
-  for (const auto& other : {tensor_core, pairs}) {
+  for (const auto& other : {tensor_core, ampere, pairs}) {
     REQUIRE(float32.size() == other.size());
     CHECK(float32 != other);
     for (std::size_t state = 0; state < float32.size(); ++state) {

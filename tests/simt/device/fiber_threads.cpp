@@ -285,7 +285,9 @@ TEST_CASE("warp collectives and atomics give what CUDA's do") {
   REQUIRE(largest == 63);
 }
 
-TEST_CASE("the tensor core's step is hopper_step in the registers of m16n8k16") {
+TEST_CASE("a step of the tensor core is its chip's in the registers of m16n8k16") {
+  const bool of_ampere = GENERATE(false, true);
+
   std::vector<std::uint16_t> a(16 * 16);
   std::vector<std::uint16_t> b(8 * 16);
   std::vector<float> d(16 * 8);
@@ -300,10 +302,11 @@ TEST_CASE("the tensor core's step is hopper_step in the registers of m16n8k16") 
   for (std::size_t row = 0; row < 16; ++row) {
     for (std::size_t column = 0; column < 8; ++column) {
       float& c = expected[row * 8 + column];
-      c = hopper_step(&a[row * 16], &b[column * 16], c);
+      c = (of_ampere ? ampere_step : hopper_step)(&a[row * 16], &b[column * 16], c);
     }
   }
   simt::Stream stream;
+  stream.takes_ampere_steps = of_ampere;
   simt::launch(one_warp, stream, one_step, a.data(), b.data(), d.data());
   REQUIRE(std::memcmp(d.data(), expected.data(), d.size() * sizeof(float)) == 0);
 

@@ -48,8 +48,13 @@ std::vector<std::uint32_t> packed_fragments(const Bfloat16s& matrix, std::size_t
   return words;
 }
 
+ContractStep contract_step(gpu::Arithmetic arithmetic) {
+  return arithmetic == gpu::Arithmetic::tensor_core_ampere ? gpu::ampere_step : gpu::hopper_step;
+}
+
 float contract_product(std::span<const std::uint16_t> weights,
-                       std::span<const std::uint16_t> inputs, std::size_t segment) {
+                       std::span<const std::uint16_t> inputs, std::size_t segment,
+                       ContractStep step) {
   float result = 0;
   for (std::size_t begin = 0; begin < weights.size(); begin += segment) {
     float chain = 0;
@@ -60,7 +65,7 @@ float contract_product(std::span<const std::uint16_t> weights,
         a[j] = weights[i + j];
         b[j] = inputs[i + j];
       }
-      chain = gpu::hopper_step(a, b, chain);
+      chain = step(a, b, chain);
     }
     result = begin == 0 ? chain : result + chain;
   }

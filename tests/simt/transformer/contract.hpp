@@ -6,14 +6,21 @@
 #include <span>
 #include <vector>
 
-// The contract `tensor-core` of docs/arithmetic.md, written out one element at a time and without
-// regard to speed: what the kernels are held against. It shares hopper_step, the exponential and
-// the rounding with them, and nothing else.
+#include "gpu/model/arithmetic.hpp"
+
+// The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, written out one element
+// at a time and without regard to speed: what the kernels are held against. It shares hopper_step,
+// ampere_step, the exponential and the rounding with them, and nothing else.
 
 namespace tempera::tests {
 
 using Bfloat16s = std::vector<std::uint16_t>;
 using Floats = std::vector<float>;
+
+/// hopper_step or ampere_step.
+using ContractStep = float (*)(const std::uint16_t*, const std::uint16_t*, float);
+/// The step of `tensor-core` or of `tensor-core-ampere`.
+ContractStep contract_step(gpu::Arithmetic arithmetic);
 
 /// Normal variates, rounded to bfloat16.
 Bfloat16s random_bfloat16s(std::size_t size, float scale, std::mt19937& random);
@@ -25,7 +32,8 @@ std::vector<std::uint32_t> packed_fragments(const Bfloat16s& matrix, std::size_t
 
 /// Σ_i weights_i · inputs_i in segments of 512 (or of another length, to show that it matters).
 float contract_product(std::span<const std::uint16_t> weights,
-                       std::span<const std::uint16_t> inputs, std::size_t segment = 512);
+                       std::span<const std::uint16_t> inputs, std::size_t segment = 512,
+                       ContractStep step = contract_step(gpu::Arithmetic::tensor_core));
 
 /// Σ_i p_i, halves first.
 float contract_tree(Floats p);

@@ -47,7 +47,7 @@ Floats ContractModel::product(const std::string& name, const Bfloat16s& inputs) 
   const Bfloat16s& matrix = tensors_.named(name);
   Floats result;
   for (std::size_t begin = 0; begin < matrix.size(); begin += inputs.size()) {
-    result.push_back(contract_product({&matrix[begin], inputs.size()}, inputs));
+    result.push_back(contract_product({&matrix[begin], inputs.size()}, inputs, 512, step_));
   }
   return result;
 }

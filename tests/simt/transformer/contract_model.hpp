@@ -24,12 +24,13 @@ class RememberedTensors final : public gpu::TensorSource {
   std::map<std::string, gpu::StoredTensor> stored_;
 };
 
-/// Qwen3 by the contract `tensor-core`, one token after another and one element after another.
+/// Qwen3 by the contract of an arithmetic of tensor cores, one token after another and one element after another.
 class ContractModel {
  public:
   /// The tensors: those that a Qwen3 of this configuration has been made of.
-  ContractModel(gpu::DecoderConfig config, const RememberedTensors& tensors)
-      : config_(std::move(config)), tensors_(tensors) {}
+  ContractModel(gpu::DecoderConfig config, const RememberedTensors& tensors,
+                gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core)
+      : config_(std::move(config)), tensors_(tensors), step_(contract_step(arithmetic)) {}
 
   /// The logits after the text.
   Floats logits(const std::vector<std::uint32_t>& text) const;
@@ -43,6 +44,7 @@ class ContractModel {
 
   gpu::DecoderConfig config_;
   const RememberedTensors& tensors_;
+  ContractStep step_;
 };
 
 }  // namespace tempera::tests

@@ -58,14 +58,16 @@ std::vector<std::uint32_t> bits_of_steps(const DecoderConfig& config, const Kern
 }
 
 template <class Model>
-void require_same_bits(bool tied) {
+std::vector<std::uint32_t> require_same_bits(bool tied,
+                                             Arithmetic arithmetic = Arithmetic::tensor_core) {
   INFO(Model::model_type);
   const auto config = config_of(tied);
-  const CudaKernels on_fibers(5);
-  const auto host = bits_of_steps<Model>(config, default_kernels(Arithmetic::tensor_core));
+  const CudaKernels on_fibers(5, std::nullopt, StepForm::graph, arithmetic);
+  const auto host = bits_of_steps<Model>(config, default_kernels(arithmetic));
   const auto fibers = bits_of_steps<Model>(config, on_fibers);
   REQUIRE(host.size() == 3 * config.vocab_size);
   REQUIRE((fibers == host));
+  return fibers;
 }
 
 }  // namespace
@@ -74,6 +76,11 @@ TEST_CASE("a step of every architecture has the same bits on fibers and on the h
   require_same_bits<Llama>(true);
   require_same_bits<Qwen2>(false);
   require_same_bits<Phi3>(false);
+}
+
+TEST_CASE("a step of Ampere's tensor cores has the same bits on fibers and on the host") {
+  const auto of_ampere = require_same_bits<Qwen2>(false, Arithmetic::tensor_core_ampere);
+  CHECK((of_ampere != require_same_bits<Qwen2>(false)));
 }
 
 }  // namespace tempera::gpu

@@ -137,6 +137,32 @@ TEST_CASE("a product has the contract's bits for every batch, slot, cut and thre
   }
 }
 
+TEST_CASE("a product by Ampere's tensor cores has the contract's bits for every batch, slot and cut") {
+  const auto [in, out] = GENERATE(table<unsigned, unsigned>({{1328, 40}, {24, 16}, {1030, 24}}));
+  const Problem problem(in, out, in + out);
+  std::uint64_t seed = 1;
+  std::size_t other_bits = 0;
+  for (const unsigned count : {1U, 8U, 9U, 33U, 64U}) {
+    for (const unsigned multiprocessors : {1U, 7U}) {
+      const auto rows = some_rows(count, static_cast<unsigned>(seed));
+      simt::Stream stream{++seed};
+      stream.takes_ampere_steps = true;
+      const auto outputs = stored(problem, rows, plan_for(problem, count, multiprocessors), stream);
+      Floats expected;
+      for (const unsigned row : rows)
+        for (unsigned o = 0; o < out; ++o)
+          expected.push_back(contract_product({&problem.weights[std::size_t{o} * in], in},
+                                              {&problem.inputs[std::size_t{row} * in], in}, 512,
+                                              gpu::ampere_step));
+      INFO("in " << in << ", out " << out << ", rows " << count);
+      REQUIRE(different(outputs, expected) == 0);
+      other_bits += different(outputs, problem.expected_of(rows));
+    }
+  }
+  // Hopper's bits are others: a product that took its steps would be seen.
+  CHECK(other_bits > 0);
+}
+
 TEST_CASE("however a product is cut, its bits stay") {
   const Problem problem(1600, 56, 3);
   for (const unsigned count : {5U, 12U, 40U}) {
@@ -511,5 +537,22 @@ TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to 
     row << ' ' << who << " |";
     INFO("docs/performance.md has no row: " << row.str());
     CHECK(page.str().find(row.str()) != std::string::npos);
+    // Of mma.sync's rate, in operations a nanosecond.
+    constexpr double rate = 0.6 * 989000;
+    std::ostringstream large;
+    large << std::fixed;
+    large.precision(2);
+    const std::string name(shape.name);
+    large << "| " << name.substr(0, name.find(',')) << " |";
+    for (const unsigned rows : {128U, 256U, 512U}) {
+      const auto plan =
+          gpu::plan_product(rows, shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1),
+                            shape.gated, {132, hopper_shared_bytes});
+      const double operations = 2.0 * rows * shape.in * shape.out * (shape.gated ? 2 : 1);
+      large << ' ' << operations / rate / gpu::predicted_nanoseconds(plan, shape.gated, 132) << " |";
+    }
+    if (name.find("head") != std::string::npos) continue;
+    INFO("docs/performance.md has no row: " << large.str());
+    CHECK(page.str().find(large.str()) != std::string::npos);
   }
 }

@@ -51,11 +51,12 @@ struct QuantisedMatrix {
   }
 
   /// inputs: [rows, in].
-  Floats products(const Bfloat16s& inputs) const {
+  Floats products(const Bfloat16s& inputs,
+                  ContractStep step = contract_step(gpu::Arithmetic::tensor_core)) const {
     Floats result;
     for (std::size_t begin = 0; begin < inputs.size(); begin += in) {
       for (std::size_t o = 0; o < out; ++o) {
-        result.push_back(contract_product({&weights[o * in], in}, {&inputs[begin], in}));
+        result.push_back(contract_product({&weights[o * in], in}, {&inputs[begin], in}, 512, step));
       }
     }
     return result;

@@ -112,12 +112,14 @@ TEST_CASE("whole steps on fibers have the contract's bits: prefill, decode, fork
   REQUIRE(different(next({{root.get(), more}})[0], contract.logits(whole)) == 0);
 }
 
-TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's tensor-core form") {
+TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's form of its arithmetic") {
+  const auto arithmetic =
+      GENERATE(gpu::Arithmetic::tensor_core, gpu::Arithmetic::tensor_core_ampere);
+  CAPTURE(name_of(arithmetic));
   const auto config = config_of(40, 8, 2, 24, 56, true);
-  const gpu::CudaKernels kernels(2);
+  const gpu::CudaKernels kernels(2, std::nullopt, gpu::StepForm::graph, arithmetic);
   const auto on_fibers = gpu::random_qwen3(config, 11, kernels);
-  const auto on_host =
-      gpu::random_qwen3(config, 11, gpu::default_kernels(gpu::Arithmetic::tensor_core));
+  const auto on_host = gpu::random_qwen3(config, 11, gpu::default_kernels(arithmetic));
   std::mt19937 random(8);
   Rows fibers{*on_fibers};
   Rows host{*on_host};
@@ -165,6 +167,12 @@ TEST_CASE("a whole step on a device that gives a block 99 KiB has the same bits"
   found->logits_at_every_position(text, found_rows);
   REQUIRE(different(found_rows.download(0, text.size() * 37),
                     expected_rows.download(0, text.size() * 37)) == 0);
+}
+
+TEST_CASE("the CUDA kernels are made for the arithmetics of tensor cores alone") {
+  for (const gpu::Arithmetic other : {gpu::Arithmetic::float32, gpu::Arithmetic::bfloat16_pairs})
+    REQUIRE_THROWS_WITH(gpu::CudaKernels(1, std::nullopt, gpu::StepForm::graph, other),
+                        Catch::Contains("take no steps of " + std::string(name_of(other))));
 }
 
 TEST_CASE("a head that the tensor-core kernels cannot take is refused before a weight is read") {

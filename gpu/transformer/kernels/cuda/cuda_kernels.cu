@@ -28,7 +28,7 @@ ProductDevice this_device() {
 }
 /// One of its own, since a graph cannot be captured on the default one. It and the default stream,
 /// on which Thrust copies, wait for each other.
-simt::Stream new_stream(std::uint64_t) {
+simt::Stream new_stream(std::uint64_t, Arithmetic) {
   simt::Stream stream;
   simt::require_success(cudaStreamCreate(&stream.stream), "a CUDA stream");
   return stream;
@@ -43,7 +43,11 @@ constexpr const char* launches_name = "cuda, launch by launch";
 #else
 /// A small Hopper: fewer blocks than it has would only leave more of the fibers idle.
 ProductDevice this_device() { return {3, 227 * 1024}; }
-simt::Stream new_stream(std::uint64_t seed) { return {.seed = seed}; }
+simt::Stream new_stream(std::uint64_t seed, Arithmetic arithmetic) {
+  simt::Stream stream{.seed = seed};
+  stream.takes_ampere_steps = arithmetic == Arithmetic::tensor_core_ampere;
+  return stream;
+}
 void end_stream(simt::Stream&) {}
 bool can_overlap() { return true; }
 constexpr const char* graph_name = "cuda on fibers";
@@ -68,13 +72,15 @@ void attend_by(CudaKernels::Device& device, const AttentionShape& shape,
 }  // namespace
 
 CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_bytes,
-                         StepForm steps)
-    : device_(std::make_unique<Device>()) {
+                         StepForm steps, Arithmetic arithmetic)
+    : arithmetic_(arithmetic), device_(std::make_unique<Device>()) {
+  if (!takes_tensor_core_steps(arithmetic))
+    throw Bug("the CUDA kernels take no steps of " + std::string(name_of(arithmetic)));
   require_device("");
   ProductDevice& limits = device_->limits;
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
-  device_->stream = new_stream(seed);
+  device_->stream = new_stream(seed, arithmetic);
   device_->stream.graphs = steps != StepForm::launches;
   device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
 }

@@ -9,9 +9,9 @@
 
 namespace tempera::gpu {
 
-/// The production form of `tensor-core`: the kernels of this folder, on a CUDA device, or, if
-/// this program was built for the host, on fibers, thread by thread and so slowly that only tests
-/// use it. Same bits as the host's form: docs/arithmetic.md.
+/// The production form of `tensor-core` and `tensor-core-ampere`: the kernels of this folder, on a
+/// CUDA device, or, if this program was built for the host, on fibers, thread by thread and so
+/// slowly that only tests use it. Same bits as the host's form: docs/arithmetic.md.
 ///
 /// At most 8 kernels a layer, 7 in a step of decoding and 5 in one of at most 8 rows, 6 a step
 /// besides, and one for each product whose segments a second kernel adds, on one stream; nothing
@@ -22,10 +22,13 @@ class CudaKernels final : public Kernels {
   /// @param shared_bytes shared memory of a block, if that is less than the device gives (on
   /// fibers 227 KiB, as an H200). It changes no bit.
   /// @param steps how whole steps are queued; tests hold one form against the other
+  /// @param arithmetic whose steps the device takes: `tensor-core` or `tensor-core-ampere`; on
+  /// fibers each of them
   /// @throw BadInput if there is no device
   explicit CudaKernels(std::uint64_t seed = 1,
                        std::optional<std::size_t> shared_bytes = std::nullopt,
-                       StepForm steps = StepForm::graph);
+                       StepForm steps = StepForm::graph,
+                       Arithmetic arithmetic = Arithmetic::tensor_core);
   ~CudaKernels() override;
   CudaKernels(const CudaKernels&) = delete;
   CudaKernels& operator=(const CudaKernels&) = delete;
@@ -41,7 +44,7 @@ class CudaKernels final : public Kernels {
 
   /// "cuda" or "cuda on fibers", and whether its steps are queued launch by launch.
   const char* name() const override;
-  Arithmetic arithmetic() const override { return Arithmetic::tensor_core; }
+  Arithmetic arithmetic() const override { return arithmetic_; }
   /// @throw BadInput for a head of more than 256 elements, and for one whose keys have no room in
   /// the shared memory of a block
   void require_attention(const AttentionShape& shape, const std::string& where) const override;
@@ -93,6 +96,7 @@ class CudaKernels final : public Kernels {
   std::unique_ptr<TokenStep> make_token_step() const override;
 
  private:
+  Arithmetic arithmetic_;
   std::unique_ptr<Device> device_;
 };
 

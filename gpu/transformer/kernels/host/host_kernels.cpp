@@ -20,6 +20,8 @@ const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
     switch (arithmetic) {
       case Arithmetic::tensor_core:
         return tensor_core_kernels_for<Set>();
+      case Arithmetic::tensor_core_ampere:
+        return tensor_core_ampere_kernels_for<Set>();
       case Arithmetic::bfloat16_pairs:
         return bfloat16_pairs_kernels_for<Set>();
       default:

@@ -13,6 +13,8 @@ const Kernels& float32_kernels_for();
 template <InstructionSet>
 const Kernels& tensor_core_kernels_for();
 template <InstructionSet>
+const Kernels& tensor_core_ampere_kernels_for();
+template <InstructionSet>
 const Kernels& bfloat16_pairs_kernels_for();
 
 /// The same kernels, chosen at run time.

@@ -17,8 +17,10 @@ namespace tempera::gpu {
 
 namespace {
 
+/// What an arithmetic of tensor cores is made of, in the steps of one chip.
+template <Arithmetic Named, class Step>
 struct OnHostThreads {
-  static constexpr Arithmetic arithmetic = Arithmetic::tensor_core;
+  static constexpr Arithmetic arithmetic = Named;
   static const char* name() { return host_form_name(); }
   template <class Kernel>
   static void run(std::size_t items, const Kernel& kernel) {
@@ -29,9 +31,9 @@ struct OnHostThreads {
   template <class Call>
   static void with_weights(const MatrixView& matrix, const Call& call) {
     if (matrix.quantised != nullptr) {
-      call(QuantisedTiles{{matrix.quantised, matrix.blocks}});
+      call(QuantisedTiles<Step>{{matrix.quantised, matrix.blocks}});
     } else {
-      call(FragmentTiles{matrix.fragments, matrix.in});
+      call(FragmentTiles<Step>{matrix.fragments, matrix.in});
     }
   }
   using Normalize = TensorCoreNormalize;
@@ -55,7 +57,13 @@ struct OnHostThreads {
 
 template <>
 const Kernels& tensor_core_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
-  static const LoopKernels<OnHostThreads> kernels;
+  static const LoopKernels<OnHostThreads<Arithmetic::tensor_core, HopperStep>> kernels;
+  return kernels;
+}
+
+template <>
+const Kernels& tensor_core_ampere_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
+  static const LoopKernels<OnHostThreads<Arithmetic::tensor_core_ampere, AmpereStep>> kernels;
   return kernels;
 }
 

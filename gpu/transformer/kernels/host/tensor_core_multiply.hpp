@@ -4,14 +4,14 @@
 #include "gpu/transformer/kernels/host/tensor_core_tiling.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_weights.hpp"
 
-// Matrix products of the `tensor-core` arithmetic: a lane is an output, as in multiply.hpp.
+// Matrix products of the arithmetics of tensor cores: a lane is an output, as in multiply.hpp.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Adds the sums of a segment to the totals of `Rows` rows, or makes them the totals.
 /// inputs: [Rows, in], from the first of the segment on; steps: of one tile, `inputs_left` inputs
 /// and at most 32 steps; live: the lanes that have an output; totals: [Rows, lanes].
-template <std::size_t Rows, class Order>
+template <std::size_t Rows, class Order, class Step>
 inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::uint32_t* steps,
                         std::size_t inputs_left, std::uint32_t live, bool is_first,
                         float (*totals)[tile_outputs]) {
@@ -30,7 +30,7 @@ inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::
         for (std::size_t i = 0; first + i < inputs_left; ++i) filled_up[i] = row_inputs[i];
         row_inputs = filled_up;
       }
-      add_step<Order>(weights, step, RowStep(row_inputs), row_inputs, live, sums[row]);
+      add_step<Order, Step>(weights, step, RowStep(row_inputs), row_inputs, live, sums[row]);
     }
   }
   for (std::size_t row = 0; row < Rows; ++row) {
@@ -39,17 +39,17 @@ inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::
 }
 
 /// add_segment for as many rows as there are, at most `Rows`.
-template <class Order, std::size_t Rows = tile_rows>
+template <class Order, class Step, std::size_t Rows = tile_rows>
 inline void add_segment_of(std::size_t rows, const std::uint16_t* inputs, std::size_t in,
                            const std::uint32_t* steps, std::size_t inputs_left, std::uint32_t live,
                            bool is_first, float (*totals)[tile_outputs]) {
   if constexpr (Rows > 1) {
     if (rows < Rows) {
-      return add_segment_of<Order, Rows - 1>(rows, inputs, in, steps, inputs_left, live, is_first,
-                                             totals);
+      return add_segment_of<Order, Step, Rows - 1>(rows, inputs, in, steps, inputs_left, live,
+                                                   is_first, totals);
     }
   }
-  add_segment<Rows, Order>(inputs, in, steps, inputs_left, live, is_first, totals);
+  add_segment<Rows, Order, Step>(inputs, in, steps, inputs_left, live, is_first, totals);
 }
 
 /// The products of the rows and outputs of an item, by lanes of Weights::Order.
@@ -73,8 +73,9 @@ struct TileProducts {
       const std::size_t first_input = begin * step_products;
       for (std::size_t row = 0; row < item.rows; row += tile_rows) {
         const std::size_t rows = item.rows - row < tile_rows ? item.rows - row : tile_rows;
-        add_segment_of<Order>(rows, inputs + (item.first_row + row) * in + first_input, in, segment,
-                              in - first_input, live, begin == 0, of_row + row);
+        add_segment_of<Order, typename Weights::Step>(
+            rows, inputs + (item.first_row + row) * in + first_input, in, segment, in - first_input,
+            live, begin == 0, of_row + row);
       }
     }
   }

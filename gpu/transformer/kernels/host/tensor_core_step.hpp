@@ -4,11 +4,12 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/weights/fragments.hpp"
 
-// hopper_step for the 16 outputs of a tile side by side. If no exponent is extreme, float32
-// operations give its bits; every other output goes through hopper_step itself.
+// A step of a tensor core, hopper_step or ampere_step, for the 16 outputs of a tile side by side.
+// If no exponent is extreme, float32 operations give its bits; every other output goes through the
+// step itself.
 //
-// Why the shortcut is exact. Let E be the largest exponent of a term, as hopper_step takes it, and
-// −100 <= E <= 126.
+// Why the shortcut is exact for Hopper. Let E be the largest exponent of a term, as hopper_step
+// takes it, and −100 <= E <= 126.
 // - A product of two bfloat16s has 16 significant bits, so float32 holds it exactly unless it
 // leaves
 //   float32's range. It cannot be too large: below 4 · 2^E <= 2^128. If it is too small, below
@@ -26,8 +27,27 @@
 //   whose weight is 0 would pass for 2^−126 · 2^e, e being its input's exponent; a c of 0, for
 //   2^−126. Inputs of 2^26 and more go to hopper_step, so that all these are below −100 and decide
 //   E only if it is out of range anyway.
+// For Ampere and Ada the same is true of each half of a step, eight products and c, with 24 in the
+// place of 25. Its sums are smaller. An output that is extreme in either half goes through
+// ampere_step as a whole.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
+
+/// The steps of a chip: how many products join the sum at a time, and the bits that a term keeps.
+struct HopperStep {
+  static constexpr std::size_t together = static_cast<std::size_t>(hopper_rule.products);
+  static constexpr int fraction_bits = hopper_rule.fraction_bits;
+  static float of(const std::uint16_t* a, const std::uint16_t* b, float c) {
+    return hopper_step(a, b, c);
+  }
+};
+struct AmpereStep {
+  static constexpr std::size_t together = static_cast<std::size_t>(ampere_rule.products);
+  static constexpr int fraction_bits = ampere_rule.fraction_bits;
+  static float of(const std::uint16_t* a, const std::uint16_t* b, float c) {
+    return ampere_step(a, b, c);
+  }
+};
 
 /// The sums of a tile's outputs, one in each lane; which one, the order of its weights says.
 using TileSums = FloatLanes<tile_outputs>;
@@ -56,8 +76,8 @@ struct InPairs {
   }
 };
 
-/// sum = hopper_step for one lane.
-template <class Order>
+/// sum = the step for one lane.
+template <class Order, class Step>
 inline void step_of_lane(const std::uint32_t* step, const std::uint16_t* inputs, std::size_t lane,
                          float& sum) {
   std::uint16_t weights[step_products];
@@ -66,17 +86,17 @@ inline void step_of_lane(const std::uint32_t* step, const std::uint16_t* inputs,
     weights[2 * pair] = static_cast<std::uint16_t>(word);
     weights[2 * pair + 1] = static_cast<std::uint16_t>(word >> 16);
   }
-  sum = hopper_step(weights, inputs, sum);
+  sum = Step::of(weights, inputs, sum);
 }
 
 /// Does the same for every lane whose bit is set.
-template <class Order>
+template <class Order, class Step>
 inline void step_of_lanes(const std::uint32_t* step, const std::uint16_t* inputs,
                           std::uint32_t which, TileSums& sums) {
   float values[tile_outputs];
   store(sums, values);
   for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
-    if ((which >> lane & 1U) != 0) step_of_lane<Order>(step, inputs, lane, values[lane]);
+    if ((which >> lane & 1U) != 0) step_of_lane<Order, Step>(step, inputs, lane, values[lane]);
   }
   sums = load<tile_outputs>(values);
 }
@@ -168,14 +188,14 @@ struct TileStep {
   }
 };
 
-/// sums = hopper_step in the lanes that `live` names; the others are nobody's.
-template <class Order>
-inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowStep& row,
-                     const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
-  if (!row.takes_shortcut) return step_of_lanes<Order>(step, inputs, live, sums);
-  const __m512 c = sums.parts[0];
+/// The products from `first` on that join the sum together: c becomes their sum with it in every
+/// lane but those that it gives, whose exponents are extreme.
+template <class Step>
+inline std::uint32_t add_products(const TileStep& tile, const RowStep& row, std::size_t first,
+                                  __m512& c) {
+  constexpr int bits = Step::fraction_bits;
   __m512i both = _mm512_set1_epi16(exponent_of_zero);
-  for (std::size_t p = 0; p < pairs; ++p) {
+  for (std::size_t p = first / 2; p < (first + Step::together) / 2; ++p) {
     const __m512i inputs_two = _mm512_set1_epi32(static_cast<int>(row.exponents[p]));
     both = _mm512_max_epi16(both, _mm512_add_epi16(tile.exponents[p], inputs_two));
   }
@@ -190,14 +210,14 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
       _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(largest, _mm512_set1_epi32(least_exponent)),
                               _mm512_set1_epi32(greatest_exponent - least_exponent));
 
-  // The exponent fields of 2^(25 − E) and 2^(E − 25).
+  // The exponent fields of 2^(bits − E) and 2^(E − bits).
   const __m512 scale = _mm512_castsi512_ps(
-      _mm512_slli_epi32(_mm512_sub_epi32(_mm512_set1_epi32(127 + 25 + 254), largest), 23));
+      _mm512_slli_epi32(_mm512_sub_epi32(_mm512_set1_epi32(127 + bits + 254), largest), 23));
   const __m512 back = _mm512_castsi512_ps(
-      _mm512_slli_epi32(_mm512_sub_epi32(largest, _mm512_set1_epi32(254 + 25 - 127)), 23));
+      _mm512_slli_epi32(_mm512_sub_epi32(largest, _mm512_set1_epi32(254 + bits - 127)), 23));
   __m512i left = _mm512_cvttps_epi32(_mm512_mul_ps(c, scale));
   __m512i right = _mm512_setzero_si512();
-  for (int i = 0; i < step_products; i += 2) {
+  for (std::size_t i = first; i < first + Step::together; i += 2) {
     const __m512 one = _mm512_mul_ps(tile.values[i], _mm512_set1_ps(row.values[i]));
     const __m512 two = _mm512_mul_ps(tile.values[i + 1], _mm512_set1_ps(row.values[i + 1]));
     left = _mm512_add_epi32(left, _mm512_cvttps_epi32(_mm512_mul_ps(one, scale)));
@@ -207,13 +227,27 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
   const __mmask16 overflown = _mm512_movepi32_mask(
       _mm512_and_si512(_mm512_xor_si512(left, sum), _mm512_xor_si512(right, sum)));
   const __m512 cut = _mm512_cvt_roundepi32_ps(sum, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-  const std::uint32_t others = (extreme | overflown) & live;
+  c = _mm512_mul_ps(cut, back);
+  return extreme | overflown;
+}
+
+/// sums = the step in the lanes that `live` names; the others are nobody's.
+template <class Order, class Step>
+inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowStep& row,
+                     const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
+  if (!row.takes_shortcut) return step_of_lanes<Order, Step>(step, inputs, live, sums);
+  __m512 sum = sums.parts[0];
+  std::uint32_t others = 0;
+  for (std::size_t first = 0; first < step_products; first += Step::together) {
+    others |= add_products<Step>(tile, row, first, sum);
+  }
+  others &= live;
   if (others == 0) {
-    sums.parts[0] = _mm512_mul_ps(cut, back);
+    sums.parts[0] = sum;
     return;
   }
-  sums.parts[0] = _mm512_mask_mul_ps(c, static_cast<__mmask16>(~others), cut, back);
-  step_of_lanes<Order>(step, inputs, others, sums);
+  sums.parts[0] = _mm512_mask_mov_ps(sum, static_cast<__mmask16>(others), sums.parts[0]);
+  step_of_lanes<Order, Step>(step, inputs, others, sums);
 }
 
 #if !defined(__clang__)
@@ -276,12 +310,14 @@ inline __m128 cut_and_scale(__m128i left, __m128i right, __m128i exponent) {
   return _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_and_pd(sum, kept_bits), _mm256_castsi256_pd(field)));
 }
 
-/// Does what add_step does, for the lanes of one half; gives those that are extreme and keep what
-/// they held.
-inline std::uint32_t add_half_step(const TileStep& tile, std::size_t half, const RowStep& row,
-                                   __m256& c) {
+/// The products from `first` on that join the sum together, for the lanes of one half: c becomes
+/// their sum with it in every lane but those that it gives, whose exponents are extreme.
+template <class Step>
+inline std::uint32_t add_products(const TileStep& tile, std::size_t half, const RowStep& row,
+                                  std::size_t first, __m256& c) {
+  constexpr int bits = Step::fraction_bits;
   __m256i both = _mm256_set1_epi16(exponent_of_zero);
-  for (std::size_t p = 0; p < pairs; ++p) {
+  for (std::size_t p = first / 2; p < (first + Step::together) / 2; ++p) {
     const __m256i inputs_two = _mm256_set1_epi32(static_cast<int>(row.exponents[p]));
     both = _mm256_max_epi16(both, _mm256_add_epi16(tile.exponents[half][p], inputs_two));
   }
@@ -296,40 +332,53 @@ inline std::uint32_t add_half_step(const TileStep& tile, std::size_t half, const
       _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(least_exponent), largest),
                       _mm256_cmpgt_epi32(largest, _mm256_set1_epi32(greatest_exponent)));
 
-  // The exponent field of 2^(25 − E).
+  // The exponent field of 2^(bits − E).
   const __m256 scale = _mm256_castsi256_ps(
-      _mm256_slli_epi32(_mm256_sub_epi32(_mm256_set1_epi32(127 + 25 + 254), largest), 23));
+      _mm256_slli_epi32(_mm256_sub_epi32(_mm256_set1_epi32(127 + bits + 254), largest), 23));
   __m256i left = _mm256_cvttps_epi32(_mm256_mul_ps(c, scale));
   __m256i right = _mm256_setzero_si256();
-  for (int i = 0; i < step_products; i += 2) {
+  for (std::size_t i = first; i < first + Step::together; i += 2) {
     const __m256 one = _mm256_mul_ps(tile.values[half][i], _mm256_set1_ps(row.values[i]));
     const __m256 two = _mm256_mul_ps(tile.values[half][i + 1], _mm256_set1_ps(row.values[i + 1]));
     left = _mm256_add_epi32(left, _mm256_cvttps_epi32(_mm256_mul_ps(one, scale)));
     right = _mm256_add_epi32(right, _mm256_cvttps_epi32(_mm256_mul_ps(two, scale)));
   }
-  const __m256i exponent = _mm256_sub_epi32(largest, _mm256_set1_epi32(254 + 25));
+  const __m256i exponent = _mm256_sub_epi32(largest, _mm256_set1_epi32(254 + bits));
   const __m128 low = cut_and_scale(_mm256_castsi256_si128(left), _mm256_castsi256_si128(right),
                                    _mm256_castsi256_si128(exponent));
   const __m128 high =
       cut_and_scale(_mm256_extracti128_si256(left, 1), _mm256_extracti128_si256(right, 1),
                     _mm256_extracti128_si256(exponent, 1));
-  c = _mm256_blendv_ps(_mm256_set_m128(high, low), c, _mm256_castsi256_ps(extreme));
+  c = _mm256_set_m128(high, low);
   return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(extreme)));
 }
 
-/// sums = hopper_step in the lanes that `live` names; the others are nobody's.
-template <class Order>
+/// sums = the step in the lanes that `live` names; the others are nobody's.
+template <class Order, class Step>
 inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowStep& row,
                      const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
-  if (!row.takes_shortcut) return step_of_lanes<Order>(step, inputs, live, sums);
+  if (!row.takes_shortcut) return step_of_lanes<Order, Step>(step, inputs, live, sums);
+  const TileSums before = sums;
   std::uint32_t others = 0;
   for (std::size_t half = 0; half < TileStep::halves; ++half) {
-    __m256 part = sums.parts[half];
-    others |= add_half_step(tile, half, row, part) << (8 * half);
-    sums.parts[half] = part;
+    __m256 sum = sums.parts[half];
+    for (std::size_t first = 0; first < step_products; first += Step::together) {
+      others |= add_products<Step>(tile, half, row, first, sum) << (8 * half);
+    }
+    sums.parts[half] = sum;
   }
   others &= live;
-  if (others != 0) step_of_lanes<Order>(step, inputs, others, sums);
+  if (others == 0) return;
+  // They go on from what they held.
+  float held[tile_outputs];
+  float now[tile_outputs];
+  store(before, held);
+  store(sums, now);
+  for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
+    if ((others >> lane & 1U) != 0) now[lane] = held[lane];
+  }
+  sums = load<tile_outputs>(now);
+  step_of_lanes<Order, Step>(step, inputs, others, sums);
 }
 
 #else
@@ -342,11 +391,11 @@ struct RowStep {
   explicit RowStep(const std::uint16_t* /*inputs*/) {}
 };
 
-/// sums = hopper_step in the lanes that `live` names; the others are nobody's.
-template <class Order>
+/// sums = the step in the lanes that `live` names; the others are nobody's.
+template <class Order, class Step>
 inline void add_step(const TileStep& /*tile*/, const std::uint32_t* step, const RowStep& /*row*/,
                      const std::uint16_t* inputs, std::uint32_t live, TileSums& sums) {
-  step_of_lanes<Order>(step, inputs, live, sums);
+  step_of_lanes<Order, Step>(step, inputs, live, sums);
 }
 
 #endif

@@ -4,7 +4,7 @@
 #include "gpu/transformer/kernels/host/quantised_lanes.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_step.hpp"
 
-// The weights of the `tensor-core` arithmetic, a segment of a tile at a time, and one by one.
+// The weights of the arithmetics of tensor cores, a segment of a tile at a time, and one by one.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
@@ -16,8 +16,10 @@ struct alignas(64) SegmentRoom {
   std::uint32_t words[segment_steps * fragment_words];
 };
 
-/// Rounded when they were packed.
+/// Rounded when they were packed. `ChipStep`: the steps that a product of them takes.
+template <class ChipStep>
 struct FragmentTiles {
+  using Step = ChipStep;
   using Order = InFragments;
   /// Rows of an item: to read them again for more costs little.
   static constexpr std::size_t item_rows = 8;
@@ -49,7 +51,9 @@ inline BitsRegister rounded_to_bfloat16(FloatRegister values) {
 }
 
 /// Rounded when they are used: once for all rows of an item.
+template <class ChipStep>
 struct QuantisedTiles {
+  using Step = ChipStep;
   using Order = InPairs;
   static constexpr std::size_t item_rows = 64;
 

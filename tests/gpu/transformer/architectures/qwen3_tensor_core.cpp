@@ -98,6 +98,18 @@ TEST_CASE("tensor-core logits are the sequences of docs/arithmetic.md, bit for b
   }
 }
 
+TEST_CASE("tensor-core-ampere logits are the same sequences in Ampere's steps, bit for bit",
+          "[tensor-core][long]") {
+  for (const Case& shape : {long_rows, Case{21, 35, 6, 3, 18, 2, 40}}) {
+    CAPTURE(shape.hidden, shape.tokens);
+    const Rows expected = written_out(shape, TensorCoreDefect::ampere_step);
+    for (const Kernels* form : forms_of_the_kernels(Arithmetic::tensor_core_ampere)) {
+      CAPTURE(form->name());
+      CHECK((computed(shape, *form) == expected));
+    }
+  }
+}
+
 TEST_CASE("the comparison of tensor-core logits sees every planted defect of a product",
           "[tensor-core][long]") {
   const Rows rows = written_out(long_rows);

@@ -27,6 +27,7 @@ TEST_CASE("a page has room for all keys, values and hidden states", "[cache]") {
   const auto [arithmetic, size] = GENERATE(
       table<Arithmetic, std::size_t>({{Arithmetic::float32, sizeof(float)},
                                       {Arithmetic::tensor_core, sizeof(std::uint16_t)},
+                                      {Arithmetic::tensor_core_ampere, sizeof(std::uint16_t)},
                                       {Arithmetic::bfloat16_pairs, sizeof(std::uint16_t)}}));
   const PageShape shape{3, 2, 4, 10, arithmetic};
   std::vector<std::byte> bytes(2 * shape.bytes());

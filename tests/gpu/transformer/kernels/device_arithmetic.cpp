@@ -4,18 +4,42 @@
 
 using namespace tempera::gpu;
 
-TEST_CASE("tensor-core is refused on a GPU whose tensor cores take other steps") {
-  const auto why = [](int major, int minor) {
-    return why_device_lacks(Arithmetic::tensor_core, ComputeCapability{major, minor});
+TEST_CASE("an arithmetic of tensor cores is refused on a GPU whose own take other steps") {
+  const auto why = [](Arithmetic arithmetic, int major, int minor) {
+    return why_device_lacks(arithmetic, ComputeCapability{major, minor});
   };
-  CHECK_THAT(why(7, 5), Catch::Contains("compute capability 7.5 know no bfloat16"));
-  CHECK_THAT(why(8, 0), Catch::Contains("compute capability 8.0 take other steps than Hopper's"));
-  CHECK_THAT(why(8, 9), Catch::Contains("compute capability 8.9 take other steps than Hopper's"));
-  CHECK(why(9, 0).empty());
-  CHECK(why(10, 0).empty());
+  for (const auto arithmetic : {Arithmetic::tensor_core, Arithmetic::tensor_core_ampere})
+    CHECK_THAT(why(arithmetic, 7, 5), Catch::Contains("compute capability 7.5 know no bfloat16"));
+  for (const int minor : {0, 6, 9}) {
+    CHECK_THAT(why(Arithmetic::tensor_core, 8, minor),
+               Catch::Contains("take other steps than Hopper's"));
+    CHECK(why(Arithmetic::tensor_core_ampere, 8, minor).empty());
+  }
+  for (const int major : {9, 10, 12}) {
+    CHECK(why(Arithmetic::tensor_core, major, 0).empty());
+    CHECK_THAT(why(Arithmetic::tensor_core_ampere, major, 0),
+               Catch::Contains("take other steps than Ampere's and Ada's"));
+  }
   // Every GPU computes float32, and the host computes everything.
   CHECK(why_device_lacks(Arithmetic::float32, ComputeCapability{7, 0}).empty());
-  CHECK(why_device_lacks(Arithmetic::tensor_core, std::nullopt).empty());
+  for (const auto arithmetic : arithmetics)
+    CHECK(why_device_lacks(arithmetic, std::nullopt).empty());
+}
+
+TEST_CASE("who asks for an arithmetic that the GPU has not is told its own, which it then has") {
+  const std::string of_7 = arithmetics_instead(ComputeCapability{7, 5});
+  CHECK(of_7 == "use --arithmetic float32");
+  for (const int major : {8, 9, 10, 12}) {
+    const ComputeCapability device{major, 0};
+    const auto own = fast_arithmetic(device);
+    REQUIRE(own);
+    CHECK(*own == (major == 8 ? Arithmetic::tensor_core_ampere : Arithmetic::tensor_core));
+    CHECK(why_device_lacks(*own, device).empty());
+    CHECK(arithmetics_instead(device) == "use --arithmetic " + std::string(name_of(*own)) +
+                                             ", which is this GPU's own, or --arithmetic float32");
+  }
+  CHECK_FALSE(fast_arithmetic(ComputeCapability{7, 5}));
+  CHECK_FALSE(fast_arithmetic(std::nullopt));
 }
 
 TEST_CASE("who computes by float32 on a GPU is told of the fast arithmetic, in one line") {
@@ -23,7 +47,9 @@ TEST_CASE("who computes by float32 on a GPU is told of the fast arithmetic, in o
   CHECK_THAT(on_hopper, Catch::Contains("--arithmetic tensor-core is many times as fast here"));
   CHECK(on_hopper.find('\n') == std::string::npos);
   CHECK_THAT(faster_arithmetic(Arithmetic::float32, ComputeCapability{8, 9}),
-             Catch::Contains("tensor-core needs compute capability 9.0 or newer"));
+             Catch::Contains("--arithmetic tensor-core-ampere is many times as fast here"));
+  CHECK_THAT(faster_arithmetic(Arithmetic::float32, ComputeCapability{7, 5}),
+             Catch::Contains("needs compute capability 8.0 or newer"));
   CHECK(faster_arithmetic(Arithmetic::tensor_core, ComputeCapability{9, 0}).empty());
   CHECK(faster_arithmetic(Arithmetic::float32, std::nullopt).empty());
 }

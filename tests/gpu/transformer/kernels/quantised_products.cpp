@@ -172,7 +172,7 @@ TEST_CASE("embedding, bias, sum and gate take quantised weights too, of several 
 
 namespace {
 
-/// A weight by `tensor-core`: what it dequantises to, rounded.
+/// A weight by an arithmetic of tensor cores: what it dequantises to, rounded.
 std::vector<std::uint16_t> rounded(const std::vector<float>& values) {
   std::vector<std::uint16_t> result;
   for (const float value : values) result.push_back(to_bfloat16(value));
@@ -180,13 +180,14 @@ std::vector<std::uint16_t> rounded(const std::vector<float>& values) {
 }
 
 /// Segments of 512 inputs, each a chain of steps from 0, added in order.
-float tensor_core_product(const std::uint16_t* weights, const std::uint16_t* inputs,
-                          std::size_t in) {
+float tensor_core_product(const std::uint16_t* weights, const std::uint16_t* inputs, std::size_t in,
+                          Arithmetic arithmetic) {
+  const auto step = arithmetic == Arithmetic::tensor_core ? hopper_step : ampere_step;
   float total = 0.0f;
   for (std::size_t begin = 0; begin < in; begin += 512) {
     float sum = 0.0f;
     for (std::size_t first = begin; first < std::min(in, begin + 512); first += 16) {
-      sum = hopper_step(weights + first, inputs + first, sum);
+      sum = step(weights + first, inputs + first, sum);
     }
     total = begin == 0 ? sum : total + sum;
   }
@@ -195,8 +196,10 @@ float tensor_core_product(const std::uint16_t* weights, const std::uint16_t* inp
 
 }  // namespace
 
-TEST_CASE("a tensor-core product over quantised weights has the bits of one over rounded values",
+TEST_CASE("a product of tensor cores over quantised weights has the bits of one over rounded values",
           "[kernels][quantised]") {
+  const auto arithmetic = GENERATE(Arithmetic::tensor_core, Arithmetic::tensor_core_ampere);
+  CAPTURE(name_of(arithmetic));
   constexpr std::size_t out = 37;  // three blocks, the last one of five outputs
   constexpr std::size_t tensor_core_rows[] = {1, 7, 8, 9, 65};
   for (const auto& type : quantised_types()) {
@@ -209,13 +212,14 @@ TEST_CASE("a tensor-core product over quantised weights has the bits of one over
       std::vector<float> expected;
       for (std::size_t row = 0; row < 65; ++row) {
         for (std::size_t o = 0; o < out; ++o) {
-          expected.push_back(tensor_core_product(&weights[o * in], &inputs[row * in], in));
+          expected.push_back(
+              tensor_core_product(&weights[o * in], &inputs[row * in], in, arithmetic));
         }
       }
-      const auto matrix = stack.packed(Arithmetic::tensor_core);
+      const auto matrix = stack.packed(arithmetic);
       REQUIRE(matrix.view().quantised != nullptr);
       DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
-      for (const auto* form : forms_of_the_kernels(Arithmetic::tensor_core)) {
+      for (const auto* form : forms_of_the_kernels(arithmetic)) {
         for (const std::size_t count : tensor_core_rows) {
           CAPTURE(type.dtype, in, form->name(), count);
           DeviceMemory<float> outputs(count * out);

@@ -43,8 +43,11 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
   return bits;
 }
 
+using Step = float (*)(const std::uint16_t*, const std::uint16_t*, float);
+
 /// Segments of 32 steps, added in order.
-float product(const std::uint16_t* weights, const std::uint16_t* inputs, std::size_t in) {
+float product(const std::uint16_t* weights, const std::uint16_t* inputs, std::size_t in,
+              Step step) {
   float total = 0.0f;
   for (std::size_t begin = 0; begin < in; begin += 512) {
     float sum = 0.0f;
@@ -55,7 +58,7 @@ float product(const std::uint16_t* weights, const std::uint16_t* inputs, std::si
         a[i - first] = weights[i];
         b[i - first] = inputs[i];
       }
-      sum = hopper_step(a, b, sum);
+      sum = step(a, b, sum);
     }
     total = begin == 0 ? sum : total + sum;
   }
@@ -72,8 +75,10 @@ struct Range {
 
 }  // namespace
 
-TEST_CASE("tensor-core products are chains of hopper_step wherever exponents are",
+TEST_CASE("products of tensor cores are chains of their chip's step wherever exponents are",
           "[kernels][long]") {
+  const auto arithmetic = GENERATE(Arithmetic::tensor_core, Arithmetic::tensor_core_ampere);
+  const Step step = arithmetic == Arithmetic::tensor_core ? hopper_step : ampere_step;
   // Ordinary; at the edges of what the vector forms take their shortcut for, on either side of
   // which some lanes leave it; subnormal; overflowing.
   const auto range = GENERATE(
@@ -81,8 +86,8 @@ TEST_CASE("tensor-core products are chains of hopper_step wherever exponents are
       Range{1, 127, 100, 152}, Range{100, 127, 150, 156}, Range{0, 1, 0, 254}, Range{0, 60, 0, 80},
       Range{230, 254, 100, 152}, Range{240, 254, 240, 254}, Range{0, 254, 0, 254});
   CAPTURE(range.weights_low, range.weights_high, range.inputs_low, range.inputs_high);
-  for (const auto* form : forms_of_the_kernels(Arithmetic::tensor_core)) {
-    law(std::string(form->name()) +
+  for (const auto* form : forms_of_the_kernels(arithmetic)) {
+    law(std::string(form->name()) + ", " + std::string(name_of(arithmetic)) +
             ": every bit of multiply, with bias and without, and of multiply_and_add",
         [&] {
           const auto rows = *rc::gen::inRange<std::size_t>(1, 11);
@@ -112,7 +117,7 @@ TEST_CASE("tensor-core products are chains of hopper_step wherever exponents are
           std::vector<float> expected = before;
           for (std::size_t row = 0; row < rows; ++row) {
             for (std::size_t o = 0; o < out; ++o) {
-              const float sum = product(&weights[o * in], &inputs[row * in], in);
+              const float sum = product(&weights[o * in], &inputs[row * in], in, step);
               expected[row * out + o] = adds ? 5.0f + sum : has_bias ? sum + bias[o] : sum;
             }
           }

@@ -102,8 +102,7 @@ TEST_CASE("mapped weights are those that were packed, for every dtype and arithm
           "[weights]") {
   const test::TemporaryFolder work;
   Heard heard;
-  for (const Arithmetic arithmetic :
-       {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs})
+  for (const Arithmetic arithmetic : arithmetics)
     for (const char* dtype : {"F32", "BF16", "F16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K"}) {
       const Given given(dtype, arithmetic);
       const std::string expected = bytes_of_view(given.packed());
@@ -238,6 +237,9 @@ TEST_CASE("the digest of packing tells arithmetics apart that pack apart", "[wei
   CHECK(plain != packing_digest(Arithmetic::tensor_core));
   CHECK(plain != packing_digest(Arithmetic::bfloat16_pairs));
   CHECK(packing_digest(Arithmetic::tensor_core) != packing_digest(Arithmetic::bfloat16_pairs));
+  // The steps of a chip are of the products, not of the weights.
+  CHECK(packing_digest(Arithmetic::tensor_core) ==
+        packing_digest(Arithmetic::tensor_core_ampere));
 }
 
 }  // namespace tempera::gpu::packed_weights_file_test
