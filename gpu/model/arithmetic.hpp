@@ -13,7 +13,7 @@ namespace tempera::gpu {
 enum class Arithmetic {
   float32,      ///< dot products in float32, pages in float32
   tensor_core,  ///< products as Hopper's tensor cores compute them, from bfloat16; bfloat16 pages
-  bfloat16_pairs,  ///< pairs of products as VDPBF16PS sums them, from bfloat16; bfloat16 pages
+  bfloat16_pairs,      ///< pairs of products as VDPBF16PS sums them, from bfloat16; bfloat16 pages
   tensor_core_ampere,  ///< as tensor_core, in the steps of Ampere's and Ada's tensor cores
 };
 

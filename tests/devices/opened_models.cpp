@@ -42,21 +42,26 @@ struct Family {
   Recorded recorded;
 };
 
-const Family families[] = {
-    {"llama3_scaled",
-     write_fixture_folder<Llama>,
-     std::nullopt,
-     {"621fbd6768caef4a", {"95015922f51bb1a5", "?"}}},
-    {"qwen2", write_fixture_folder<Qwen2>, std::nullopt, {"24b7e6f8e0315b99", {"099d6794acf48682", "?"}}},
-    {"qwen3", write_fixture_folder<Qwen3>, std::nullopt, {"63b540d07d61f30f", {"dcdb621e02b84ad6", "?"}}},
-    {"phi3_long",
-     write_fixture_folder<Phi3>,
-     RopeFactors::of_long_texts,
-     {"0794dfbd02fcffac", {"c657b0250ec51ebc", "?"}}},
-    {"qwen3_5",
-     write_fixture_folder<Qwen3_5>,
-     std::nullopt,
-     {"60510f66dd1d3c3d", {"88748c9592ca44be", "?"}}}};
+const Family families[] = {{"llama3_scaled",
+                            write_fixture_folder<Llama>,
+                            std::nullopt,
+                            {"621fbd6768caef4a", {"95015922f51bb1a5", "c2b0da1ca0b7154a"}}},
+                           {"qwen2",
+                            write_fixture_folder<Qwen2>,
+                            std::nullopt,
+                            {"24b7e6f8e0315b99", {"099d6794acf48682", "0723c6ab6a109edc"}}},
+                           {"qwen3",
+                            write_fixture_folder<Qwen3>,
+                            std::nullopt,
+                            {"63b540d07d61f30f", {"dcdb621e02b84ad6", "babdd1884cc5eb5c"}}},
+                           {"phi3_long",
+                            write_fixture_folder<Phi3>,
+                            RopeFactors::of_long_texts,
+                            {"0794dfbd02fcffac", {"c657b0250ec51ebc", "b9b0642a10a300e4"}}},
+                           {"qwen3_5",
+                            write_fixture_folder<Qwen3_5>,
+                            std::nullopt,
+                            {"60510f66dd1d3c3d", {"88748c9592ca44be", "8a49875f9eff6059"}}}};
 
 struct GgufFamily {
   const char* name;
@@ -64,26 +69,27 @@ struct GgufFamily {
   std::array<Recorded, weight_types.size()> recorded;
 };
 
-const GgufFamily gguf_families[] = {{"llama",
-                                     llama_gguf,
-                                     {{{"3d8636d16e79b41c", {"a70aacd950f1adaa", "?"}},
-                                       {"41e9e03a0394a050", {"99009b098cef241c", "?"}},
-                                       {"3fb1e5ce5cf84b2c", {"a70aacd950f1adaa", "?"}},
-                                       {"c9ef410101526d08", {"e89bf42453aa25e4", "?"}},
-                                       {"e982ed5255e08752", {"eb8c72cda87ea355", "?"}},
-                                       {"6522e50bc0bfb9f9", {"7dba85dd396d2525", "?"}},
-                                       {"013cc3e4eb01eb54", {"6c5bd3b7a6812951", "?"}},
-                                       {"9aa1bda9f1de8a8a", {"16971e1c94c5c3ef", "?"}}}}},
-                                    {"qwen35",
-                                     qwen35_gguf,
-                                     {{{"e2dda30bc68da044", {"d54f3919b2173c67", "?"}},
-                                       {"791ace00e9b44bb3", {"2b589d564284b513", "?"}},
-                                       {"4e4195efa36cf4e5", {"d54f3919b2173c67", "?"}},
-                                       {"8297c392d5c4aa25", {"1390292fd91b7dd4", "?"}},
-                                       {"98b2dff87d3f03c8", {"2c073a0b5cc44cec", "?"}},
-                                       {"c588c2825f3e0ad0", {"5ed640f87dee064a", "?"}},
-                                       {"32a3f99a138f3885", {"84a23db1ad0e2a8c", "?"}},
-                                       {"dd3520114f4f7dbd", {"31a58f9c3d51653c", "?"}}}}}};
+const GgufFamily gguf_families[] = {
+    {"llama",
+     llama_gguf,
+     {{{"3d8636d16e79b41c", {"a70aacd950f1adaa", "e41de05621b886fc"}},
+       {"41e9e03a0394a050", {"99009b098cef241c", "4b40d787e9618940"}},
+       {"3fb1e5ce5cf84b2c", {"a70aacd950f1adaa", "e41de05621b886fc"}},
+       {"c9ef410101526d08", {"e89bf42453aa25e4", "413b63afc863a2f9"}},
+       {"e982ed5255e08752", {"eb8c72cda87ea355", "da0595990991cd43"}},
+       {"6522e50bc0bfb9f9", {"7dba85dd396d2525", "acf9b7a2bf8a1e0f"}},
+       {"013cc3e4eb01eb54", {"6c5bd3b7a6812951", "1ba7e7fc61931b95"}},
+       {"9aa1bda9f1de8a8a", {"16971e1c94c5c3ef", "993acad52764a3ba"}}}}},
+    {"qwen35",
+     qwen35_gguf,
+     {{{"e2dda30bc68da044", {"d54f3919b2173c67", "7bbd9da1708238d1"}},
+       {"791ace00e9b44bb3", {"2b589d564284b513", "2c37fd07982bb9b7"}},
+       {"4e4195efa36cf4e5", {"d54f3919b2173c67", "7bbd9da1708238d1"}},
+       {"8297c392d5c4aa25", {"1390292fd91b7dd4", "21b91fa2c72742ba"}},
+       {"98b2dff87d3f03c8", {"2c073a0b5cc44cec", "4063c80c676314ff"}},
+       {"c588c2825f3e0ad0", {"5ed640f87dee064a", "40212eb3eda302f6"}},
+       {"32a3f99a138f3885", {"84a23db1ad0e2a8c", "fa3fd46840795280"}},
+       {"dd3520114f4f7dbd", {"31a58f9c3d51653c", "311002c43264e289"}}}}}};
 
 /// Past a page, a checkpoint of a recurrent state and a split.
 std::vector<TokenId> text_past_a_split() {
@@ -109,8 +115,9 @@ void require_by_thrust(const std::filesystem::path& path, std::span<const TokenI
   CHECK((answers_of(*model, *make_thrust_row_lottery(), text) == answers));
 }
 
-/// In a build for the host: an arithmetic of tensor cores by the kernels that a device takes, thread
-/// by thread, and so of as few tokens as there is a second page with. Of GGUF files opened_gguf.cpp does it.
+/// In a build for the host: an arithmetic of tensor cores by the kernels that a device takes,
+/// thread by thread, and so of as few tokens as there is a second page with. Of GGUF files
+/// opened_gguf.cpp does it.
 void require_on_fibers(const std::filesystem::path& path, std::span<const TokenId> text,
                        Arithmetic arithmetic, std::optional<RopeFactors> factors) {
   if (device_system() == "CUDA") return;

@@ -206,23 +206,28 @@ void require_recorded(const ResumedRun& resumed) {
 TEST_CASE("a run that is killed and resumed, on any form of tensor cores, has the recorded bytes") {
   require_recorded({settings_of_runs(),
                     model_of,
-                    {{8, {"c20204830977b3d8", "?"}}, {13, {"3b34bddba68a2700", "?"}}, {19, {"5e3b6850f6853364", "?"}}},
-                    {"04821a6316ddb2e3", "?"},
+                    {{8, {"c20204830977b3d8", "cd66c45fde395712"}},
+                     {13, {"3b34bddba68a2700", "1f509f00085e9996"}},
+                     {19, {"5e3b6850f6853364", "9a53d1f9e2b99f31"}}},
+                    {"04821a6316ddb2e3", "528e1d901b9dc947"},
                     true});
 }
 
 TEST_CASE("a recurrent model's run that is killed and resumed has the recorded bytes") {
   require_recorded({settings_of_recurrent_runs(),
                     recurrent::model,
-                    {{6, {"04cc40bd5d9a063e", "?"}}, {11, {"4e6a3af99c209cdf", "?"}}, {17, {"aeb44b43718b2e1b", "?"}}},
-                    {"a6d079ce8f830372", "?"},
+                    {{6, {"04cc40bd5d9a063e", "c20542d672757c9b"}},
+                     {11, {"4e6a3af99c209cdf", "ba13b4d6cab1c62f"}},
+                     {17, {"aeb44b43718b2e1b", "c03258524189bfec"}}},
+                    {"a6d079ce8f830372", "69107e680945507e"},
                     false});
 }
 
 TEST_CASE("such a run on fibers, step by step, has the recorded bytes") {
   require_recorded({settings_of_short_recurrent_runs(),
                     recurrent::model,
-                    {{5, {"52a6be20500925fd", "?"}}, {9, {"a7e4ee64dac0948c", "?"}}},
-                    {"285ac7ded92da074", "?"},
+                    {{5, {"52a6be20500925fd", "25bc0592755626e8"}},
+                     {9, {"a7e4ee64dac0948c", "3a23c67f6958ca60"}}},
+                    {"285ac7ded92da074", "2ab367bd496e1b8f"},
                     true});
 }

@@ -316,8 +316,7 @@ void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Conf
                        const std::vector<std::size_t>& batches, std::size_t context) {
   for (const std::size_t rows : batches) measure_recurrence(run, name, config, rows);
   FilledTensors tensors(3);
-  auto architecture =
-      std::make_unique<Qwen3_5>(config, tensors, default_kernels(own_arithmetic()));
+  auto architecture = std::make_unique<Qwen3_5>(config, tensors, default_kernels(own_arithmetic()));
   const auto state_bytes = static_cast<double>(architecture->state_bytes());
   const auto attending =
       std::count(config.full_attention.begin(), config.full_attention.end(), true);

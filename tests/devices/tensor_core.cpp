@@ -1,6 +1,6 @@
-// Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule for its chip it is
-// said to follow: by mma.sync, whose steps all kernels take, and by wgmma. If mma.sync fails, host
-// equality of the chip's arithmetic is given up for the device.
+// Part 1: the device's tensor core against gpu/device/tensor_core.hpp, whose rule for its chip it
+// is said to follow: by mma.sync, whose steps all kernels take, and by wgmma. If mma.sync fails,
+// host equality of the chip's arithmetic is given up for the device.
 #include "gpu/device/tensor_core.hpp"
 
 #include <bit>
@@ -41,8 +41,8 @@ std::string difference(std::uint32_t tile, std::uint32_t row, std::uint32_t colu
 
 }  // namespace
 
-Finding steps_against_model(std::span<const std::uint32_t> results,
-                            const std::string& instruction, Arithmetic arithmetic) {
+Finding steps_against_model(std::span<const std::uint32_t> results, const std::string& instruction,
+                            Arithmetic arithmetic) {
   const bool of_ampere = arithmetic == Arithmetic::tensor_core_ampere;
   const auto tiles = static_cast<std::uint32_t>(results.size() / 128);
   std::uint64_t different[kinds_of_operands] = {};

@@ -65,9 +65,9 @@ MatrixWork work_of(const PackedMatrix& matrix);
 /// `float32` the result is bfloat16 if all of them are, float32 if all are one of the two (a
 /// bfloat16 is exactly a float32), and otherwise in blocks of quantised weights, each as its matrix
 /// is stored. Under both arithmetics of tensor cores it is fragments, rounded to bfloat16, if none
-/// of them is quantised, and otherwise in such blocks: quantised ones as they are stored, the others rounded
-/// to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides the result
-/// there is only a small part of it in memory.
+/// of them is quantised, and otherwise in such blocks: quantised ones as they are stored, the
+/// others rounded to bfloat16; likewise under `bfloat16-pairs`, with pairs. All cores pack; besides
+/// the result there is only a small part of it in memory.
 ///
 /// @throw BadInput naming file and tensor for a dtype that stored_block does not know, for a NaN or
 /// infinite weight, and for one that bfloat16 cannot hold

@@ -100,9 +100,10 @@ float plain_step(const GoldenStep& vector, Defect defect) {
 }
 
 std::size_t differing(const std::vector<GoldenStep>& vectors, Defect defect) {
-  return static_cast<std::size_t>(std::count_if(
-      vectors.begin(), vectors.end(),
-      [&](const GoldenStep& vector) { return bits_of(plain_step(vector, defect)) != vector.hopper; }));
+  return static_cast<std::size_t>(
+      std::count_if(vectors.begin(), vectors.end(), [&](const GoldenStep& vector) {
+        return bits_of(plain_step(vector, defect)) != vector.hopper;
+      }));
 }
 
 }  // namespace

@@ -128,8 +128,7 @@ TEST_CASE("a prompt is computed once for all samples and replicas that begin wit
 }
 
 TEST_CASE("a prompt computed in pieces of any length gives the same records, and each token once") {
-  const auto arithmetic =
-      GENERATE(from_range(arithmetics));
+  const auto arithmetic = GENERATE(from_range(arithmetics));
   const auto model = random_qwen3(small_config(), 2, default_kernels(arithmetic));
   const Context longer{{22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4}, {0}};
   const Context shorter{{4, 3}, {0}};

@@ -210,8 +210,7 @@ TEST_CASE("a kill loses no round that has ended, and neither does a stop") {
 }
 
 TEST_CASE("a run killed again and again is resumed to the same bytes") {
-  const auto arithmetic =
-      GENERATE(from_range(arithmetics));
+  const auto arithmetic = GENERATE(from_range(arithmetics));
   const auto model = random_qwen3(small_config(), 4, default_kernels(arithmetic));
   const test::TemporaryFolder work;
   SamplingSettings settings = small_settings();

@@ -24,8 +24,7 @@ PagedCache& paged(const std::unique_ptr<Cache>& cache) { return dynamic_cast<Pag
 
 TEST_CASE("a record that begins anew at any position has the bits of a fresh run",
           "[transformer][recurrent]") {
-  const Arithmetic arithmetic =
-      GENERATE(from_range(arithmetics));
+  const Arithmetic arithmetic = GENERATE(from_range(arithmetics));
   CAPTURE(name_of(arithmetic));
   const auto model = recurrent::model(default_kernels(arithmetic));
   const auto text = recurrent::text_of(200);

@@ -38,8 +38,7 @@ DecoderConfig odd_config() {
 
 /// Runs the test once for every arithmetic.
 const Kernels& kernels_of_each_arithmetic() {
-  return default_kernels(
-      GENERATE(from_range(arithmetics)));
+  return default_kernels(GENERATE(from_range(arithmetics)));
 }
 
 std::vector<Row> bits(const DeviceMemory<float>& memory, std::size_t rows, std::size_t size) {

@@ -8,9 +8,9 @@
 
 #include "gpu/model/arithmetic.hpp"
 
-// The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, written out one element
-// at a time and without regard to speed: what the kernels are held against. It shares hopper_step,
-// ampere_step, the exponential and the rounding with them, and nothing else.
+// The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, written out one
+// element at a time and without regard to speed: what the kernels are held against. It shares
+// hopper_step, ampere_step, the exponential and the rounding with them, and nothing else.
 
 namespace tempera::tests {
 

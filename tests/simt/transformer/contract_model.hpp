@@ -24,7 +24,8 @@ class RememberedTensors final : public gpu::TensorSource {
   std::map<std::string, gpu::StoredTensor> stored_;
 };
 
-/// Qwen3 by the contract of an arithmetic of tensor cores, one token after another and one element after another.
+/// Qwen3 by the contract of an arithmetic of tensor cores, one token after another and one element
+/// after another.
 class ContractModel {
  public:
   /// The tensors: those that a Qwen3 of this configuration has been made of.

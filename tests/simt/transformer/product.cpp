@@ -137,7 +137,8 @@ TEST_CASE("a product has the contract's bits for every batch, slot, cut and thre
   }
 }
 
-TEST_CASE("a product by Ampere's tensor cores has the contract's bits for every batch, slot and cut") {
+TEST_CASE(
+    "a product by Ampere's tensor cores has the contract's bits for every batch, slot and cut") {
   const auto [in, out] = GENERATE(table<unsigned, unsigned>({{1328, 40}, {24, 16}, {1030, 24}}));
   const Problem problem(in, out, in + out);
   std::uint64_t seed = 1;
@@ -549,7 +550,8 @@ TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to 
           gpu::plan_product(rows, shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1),
                             shape.gated, {132, hopper_shared_bytes});
       const double operations = 2.0 * rows * shape.in * shape.out * (shape.gated ? 2 : 1);
-      large << ' ' << operations / rate / gpu::predicted_nanoseconds(plan, shape.gated, 132) << " |";
+      large << ' ' << operations / rate / gpu::predicted_nanoseconds(plan, shape.gated, 132)
+            << " |";
     }
     if (name.find("head") != std::string::npos) continue;
     INFO("docs/performance.md has no row: " << large.str());

@@ -196,8 +196,9 @@ float tensor_core_product(const std::uint16_t* weights, const std::uint16_t* inp
 
 }  // namespace
 
-TEST_CASE("a product of tensor cores over quantised weights has the bits of one over rounded values",
-          "[kernels][quantised]") {
+TEST_CASE(
+    "a product of tensor cores over quantised weights has the bits of one over rounded values",
+    "[kernels][quantised]") {
   const auto arithmetic = GENERATE(Arithmetic::tensor_core, Arithmetic::tensor_core_ampere);
   CAPTURE(name_of(arithmetic));
   constexpr std::size_t out = 37;  // three blocks, the last one of five outputs

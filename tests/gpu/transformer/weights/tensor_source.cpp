@@ -189,8 +189,8 @@ TEST_CASE("a weight that bfloat16 cannot hold is refused but under float32", "[w
   folder.edit_tensors(
       [](auto& header, std::string& data) { put(data, header, query, 77, 3.4e38f); });
   CHECK_NOTHROW(Transformer::load(folder.path()));
-  for (const auto arithmetic : {Arithmetic::tensor_core, Arithmetic::tensor_core_ampere,
-                                Arithmetic::bfloat16_pairs}) {
+  for (const auto arithmetic :
+       {Arithmetic::tensor_core, Arithmetic::tensor_core_ampere, Arithmetic::bfloat16_pairs}) {
     require_bad_input([&] { Transformer::load(folder.path(), default_kernels(arithmetic)); },
                       {query, "element 77", "too large for bfloat16", "float32"});
   }
