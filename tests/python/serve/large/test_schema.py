@@ -17,7 +17,9 @@ def test_every_answer_is_as_it_is_described(tmp_path):
              "--exclude-checks", "positive_data_acceptance", "--no-color"],
             capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-        operations = sum(len(methods) for methods in running.ask("/openapi.json")[1]["paths"].values())
+        paths = running.ask("/openapi.json")[1]["paths"]
+        del paths["/openapi.json"]  # schemathesis does not test the document that it reads
+        operations = sum(method != "parameters" for path in paths.values() for method in path)
         assert operations >= 19 and f"Tested: {operations}\n" in done.stdout, done.stdout[-3000:]
         assert running.ask("/health")[0] == 200
     finally:
