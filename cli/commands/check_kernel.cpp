@@ -166,10 +166,10 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   std::vector<std::string> paths;
   ProgressLine line;
   std::string doing;
+  auto begin = std::chrono::steady_clock::now();
+  std::size_t before = 0;
   program.on_progress([&](const lab::ProgramKernel::Progress& now) {
-    line.show_step(rows.size(), judged.size(),
-                   doing + ", " + std::to_string(now.done) + " of " + std::to_string(now.states) +
-                       " states, " + std::to_string(now.paths) + " paths");
+    line.show_step(rows.size(), judged.size(), doing + ", " + progress_text(now, begin, before));
   });
   bool has_head = false, is_late = false, only_symmetric = true;
   const auto print_head = [&] {
@@ -186,8 +186,8 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   };
   for (const lab::JudgedCase& one : judged) {
     doing = one.model().name();
-    const auto begin = std::chrono::steady_clock::now();
-    const std::size_t before = program.paths();
+    begin = std::chrono::steady_clock::now();
+    before = program.paths();
     JudgedRow row;
     try {
       row.verdict = lab::judge_kernel(kernel, one, within);
@@ -203,6 +203,8 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
     rows.push_back(std::move(row));
     if (!rows.back().verdict || rows.back().verdict->sound() || smallest) continue;
     doing = "the smallest model that fails";
+    begin = std::chrono::steady_clock::now();
+    before = program.paths();
     try {
       smallest = lab::shrink(kernel, one, within);
       paths = paths_of(program, *smallest);

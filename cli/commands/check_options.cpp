@@ -1,6 +1,7 @@
 #include "cli/commands/check_options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <thread>
@@ -166,6 +167,20 @@ bool is_symmetric(const lab::JudgedCase& judged) {
         space.likelihood(x))
       return false;
   return true;
+}
+
+std::string progress_text(const lab::ProgramKernel::Progress& now,
+                          std::chrono::steady_clock::time_point begin, std::size_t before) {
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::size_t paths = now.paths - before;
+  const auto whole = [](double x) { return std::to_string(std::llround(x)); };
+  std::string text = std::to_string(paths) + " paths, " +
+                     whole(static_cast<double>(paths) / std::max(seconds, 1e-3)) + " a second";
+  if (now.share > 0.0 && now.share <= 1.0)
+    text += ", " + whole(100.0 * now.share) + " % of this model, about " +
+            whole(seconds * (1.0 - now.share) / now.share) + " s more for it";
+  return text;
 }
 
 std::string path_text(const std::optional<lab::ProgramPath>& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,9 @@ void print_printed(const std::vector<std::string>& lines);
 /// Whether records of one length all have one probability, so that mistakes between them are
 /// unseen.
 bool is_symmetric(const lab::JudgedCase& judged);
+/// How far the case is that is walked: since when, and how many paths had been run before it.
+std::string progress_text(const lab::ProgramKernel::Progress& now,
+                          std::chrono::steady_clock::time_point begin, std::size_t before);
 std::string path_text(const std::optional<lab::ProgramPath>& path);
 
 void check_kernel(const CheckOptions& options, bool names_horizon);

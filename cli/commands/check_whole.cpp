@@ -1,4 +1,6 @@
 // `tempera check --whole`: the exact law of a program from prompt to answer.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -85,23 +87,147 @@ ordered_json comparison_json(const lab::JudgedCase& judged, const lab::LawCompar
 struct WholeRow {
   std::optional<lab::KernelRow> answers;  ///< nothing if it was not decided in time
   std::vector<lab::LawComparison> comparisons;
+  std::size_t paths = 0;
+  double seconds = 0.0;
 };
+
+void print_head(const CheckOptions& options, const Rational& within) {
+  std::printf("%s\n", wrapped("the law of the answers of " + one_line(options.program) +
+                                  (within == 0 ? ", exactly" : ", to " + shown(within)),
+                              table_columns, 2)
+                          .c_str());
+}
+
+void print_names(const std::vector<Claim>& claims) {
+  std::printf("  %-18s %2s %7s", "model", "T", "answers");
+  for (const Claim& claim : claims)
+    std::printf("  %-16s",
+                fitted("TV to " + std::string(&claim == claims.data() ? "target" : claim.name), 16)
+                    .c_str());
+  std::printf(" %9s %8s %8s\n", "paths", "seconds", "paths/s");
+  std::fflush(stdout);
+}
 
 void print_row(const lab::JudgedCase& judged, const WholeRow& row,
                const std::vector<Claim>& claims) {
-  const std::string model = fitted(judged.model().name(), 24);
+  const std::string model = fitted(judged.model().name(), 18);
   if (!row.answers) {
-    std::printf("  %-24s %2zu  not decided in the time given\n", model.c_str(), judged.horizon());
+    std::printf("  %-18s %2zu  not decided in the time given, after %zu paths\n", model.c_str(),
+                judged.horizon(), row.paths);
     std::fflush(stdout);
     return;
   }
-  std::printf("  %-24s %2zu %7zu", model.c_str(), judged.horizon(), row.answers->size());
+  std::printf("  %-18s %2zu %7zu", model.c_str(), judged.horizon(), row.answers->size());
   for (std::size_t i = 0; i < claims.size(); ++i)
     std::printf("  %-5s %10s", row.comparisons[i].is_equal() ? "equal" : "no",
                 lab::to_scientific(lab::to_real(row.comparisons[i].tv), 4).c_str());
-  std::printf("\n");
+  std::printf(" %9zu %8.1f %8.0f\n", row.paths, row.seconds,
+              static_cast<double>(row.paths) / std::max(row.seconds, 1e-3));
   std::fflush(stdout);
 }
+
+void print_smallest(const lab::DifferingCase& smallest, const std::string& draws,
+                    const std::string& other) {
+  std::printf("the smallest model on which they differ (%zu tried), horizon %zu:\n", smallest.tried,
+              smallest.judged.horizon());
+  say(spaced_json(lab::model_json(smallest.judged.model())));
+  say(text_of(smallest.judged, smallest.comparison, "the " + other));
+  if (!draws.empty()) say(draws);
+  std::fflush(stdout);
+}
+
+/// Runs a whole program on case after case, and looks for the smallest on which it differs.
+class WholeCheck {
+ public:
+  WholeCheck(const CheckOptions& options, std::vector<reference::Power> powers,
+             const std::vector<Claim>& claims, const Rational& within)
+      : powers_(std::move(powers)),
+        claims_(claims),
+        within_(within),
+        program_(options.program, limits_of(options)) {}
+
+  /// The first of the smaller cases on which it differs, made smaller still.
+  void look_ahead(const std::vector<lab::JudgedCase>& asked) {
+    const auto first = lab::first_cases(asked);
+    for (std::size_t i = 0; i < first.size() && !smallest_ && !is_late_; ++i) {
+      std::optional<lab::TargetLaw> other;
+      try {
+        other = claims_.back().law(first[i]);
+      } catch (const BadInput&) {
+        continue;  // the algorithm has no law there
+      }
+      follow(i, first.size(), "looking ahead: " + first[i].model().name());
+      try {
+        const lab::KernelRow law = program_.law(first[i], powers_);
+        const lab::LawComparison comparison = lab::compare_laws(law, *other, within_);
+        if (!comparison.is_equal()) differs({first[i], law, comparison, 1}, true);
+      } catch (const lab::TimeIsOver&) {
+        is_late_ = true;
+      } catch (const BadInput&) {
+        break;  // nobody has asked for this case: the asked ones say what is wrong
+      }
+    }
+    line_.clear();
+  }
+
+  WholeRow row(const lab::JudgedCase& judged, std::size_t number, std::size_t of) {
+    WholeRow row;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::size_t before = program_.paths();
+    follow(number, of, judged.model().name());
+    try {
+      row.answers = program_.law(judged, powers_);
+      for (const Claim& claim : claims_)
+        row.comparisons.push_back(lab::compare_laws(*row.answers, claim.law(judged), within_));
+    } catch (const lab::TimeIsOver&) {
+      is_late_ = true;
+    }
+    line_.clear();
+    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    row.paths = program_.paths() - before;
+    return row;
+  }
+
+  /// Has found a case on which it differs, which is made smaller if it may be.
+  void differs(const lab::DifferingCase& differing, bool may_shrink) {
+    smallest_ = differing;
+    follow(0, 1, "the smallest model on which they differ");
+    try {
+      if (may_shrink)
+        smallest_ = lab::shrink_difference(
+            [&](const lab::JudgedCase& one) { return program_.law(one, powers_); },
+            claims_.back().law, differing.judged, within_);
+      program_.law(smallest_->judged, powers_);
+      draws_ = path_text(
+          program_.path_to(smallest_->judged, {smallest_->comparison.difference->record}));
+    } catch (const lab::TimeIsOver&) {
+      is_late_ = true;
+    }
+    line_.clear();
+  }
+
+  lab::ProgramKernel& program() { return program_; }
+  const std::optional<lab::DifferingCase>& smallest() const { return smallest_; }
+  const std::string& draws() const { return draws_; }
+  bool is_late() const { return is_late_; }
+
+ private:
+  void follow(std::size_t number, std::size_t of, const std::string& doing) {
+    program_.on_progress([=, this, begin = std::chrono::steady_clock::now(),
+                          before = program_.paths()](const lab::ProgramKernel::Progress& now) {
+      line_.show_step(number, of, doing + ", " + progress_text(now, begin, before));
+    });
+  }
+
+  std::vector<reference::Power> powers_;
+  const std::vector<Claim>& claims_;
+  const Rational& within_;
+  lab::ProgramKernel program_;
+  ProgressLine line_;
+  std::optional<lab::DifferingCase> smallest_;
+  std::string draws_;
+  bool is_late_ = false;
+};
 
 }  // namespace
 
@@ -132,61 +258,29 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
                                                    one.model());
                       }});
   }
-  lab::ProgramKernel program(options.program, limits_of(options));
-  const lab::AnswerLaw answers = [&](const lab::JudgedCase& one) {
-    return program.law(one, powers);
-  };
-  std::vector<WholeRow> rows;
-  ProgressLine line;
-  std::string doing;
+  WholeCheck check(options, powers, claims, within);
   const auto begin = std::chrono::steady_clock::now();
-  program.on_progress([&](const lab::ProgramKernel::Progress& now) {
-    line.show_step(rows.size(), judged.size(), doing + ", " + std::to_string(now.paths) + " paths");
-  });
-  if (!options.json) {
-    std::printf("%s\n  %-24s %2s %7s",
-                wrapped("the law of the answers of " + one_line(options.program) +
-                            (within == 0 ? ", exactly" : ", to " + shown(within)),
-                        table_columns, 2)
-                    .c_str(),
-                "model", "T", "answers");
-    for (const Claim& claim : claims)
-      std::printf(
-          "  %-16s",
-          fitted("TV to " + std::string(&claim == claims.data() ? "target" : claim.name), 16)
-              .c_str());
-    std::printf("\n");
-  }
   // What the verdict is about: the algorithm if one is named, else the target.
-  std::optional<lab::DifferingCase> smallest;
-  std::string draws;
-  bool is_late = false;
-  for (const lab::JudgedCase& one : judged) {
-    doing = one.model().name();
-    WholeRow row;
-    try {
-      row.answers = answers(one);
-      for (const Claim& claim : claims)
-        row.comparisons.push_back(lab::compare_laws(*row.answers, claim.law(one), within));
-    } catch (const lab::TimeIsOver&) {
-      is_late = true;
-    }
-    line.clear();
-    if (!options.json) print_row(one, row, claims);
-    rows.push_back(std::move(row));
-    if (!rows.back().answers || rows.back().comparisons.back().is_equal() || smallest) continue;
-    smallest = lab::DifferingCase{one, *rows.back().answers, rows.back().comparisons.back(), 1};
-    doing = "the smallest model on which they differ";
-    try {
-      smallest = lab::shrink_difference(answers, claims.back().law, one, within);
-      program.law(smallest->judged, powers);
-      draws =
-          path_text(program.path_to(smallest->judged, {smallest->comparison.difference->record}));
-    } catch (const lab::TimeIsOver&) {
-      is_late = true;
-    }
-    line.clear();
+  const std::string& other = claims.back().name;
+  if (!options.json) print_head(options, within);
+  // The law of a file is that of the asked cases alone.
+  const bool is_of_any_case = !is_law || claims.size() > 1;
+  if (is_of_any_case) check.look_ahead(judged);
+  const bool is_known = check.smallest().has_value();
+  if (!options.json) {
+    if (is_known) print_smallest(*check.smallest(), check.draws(), other);
+    print_names(claims);
   }
+  std::vector<WholeRow> rows;
+  for (const lab::JudgedCase& one : judged) {
+    const WholeRow& row = rows.emplace_back(check.row(one, rows.size(), judged.size()));
+    if (!options.json) print_row(one, row, claims);
+    if (row.answers && !row.comparisons.back().is_equal() && !check.smallest())
+      check.differs({one, *row.answers, row.comparisons.back(), 1}, is_of_any_case);
+  }
+  lab::ProgramKernel& program = check.program();
+  const auto& smallest = check.smallest();
+  const bool is_late = check.is_late();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (options.json) {
@@ -198,6 +292,8 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       ordered_json row{{"model", cases[i].file}, {"horizon", cases[i].horizon}};
       row["decided"] = rows[i].answers.has_value();
+      row["paths"] = rows[i].paths;
+      row["seconds"] = rows[i].seconds;
       if (rows[i].answers) {
         lab::TargetLaw law;
         for (const auto& [answer, probability] : *rows[i].answers)
@@ -221,19 +317,13 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
       json["smallest"] = {{"model", ordered_json::parse(lab::model_json(smallest->judged.model()))},
                           {"horizon", smallest->judged.horizon()},
                           {"tried", smallest->tried},
-                          {"draws", draws}};
+                          {"draws", check.draws()}};
       json["smallest"].update(comparison_json(smallest->judged, smallest->comparison));
     }
     json["printed"] = program.printed();
     std::cout << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   } else {
-    if (smallest) {
-      std::printf("the smallest model on which they differ (%zu tried), horizon %zu:\n",
-                  smallest->tried, smallest->judged.horizon());
-      say(spaced_json(lab::model_json(smallest->judged.model())));
-      say(text_of(smallest->judged, smallest->comparison, "the " + claims.back().name));
-      if (!draws.empty()) say(draws);
-    }
+    if (smallest && !is_known) print_smallest(*smallest, check.draws(), other);
     print_printed(program.printed());
     const std::string claim = claims.size() > 1 ? claims.back().name : "its target";
     std::printf("%s; %zu paths, %.0f a second\n",

@@ -81,6 +81,17 @@ void PathTree::end(const JudgedState& state) {
 
 void PathTree::skip() { done(); }
 
+double PathTree::share_done() const {
+  if (is_whole_) return 1.0;
+  double done = 0.0, width = 1.0;
+  for (const Open& node : open_) {
+    if (node.merge) continue;
+    width /= static_cast<double>(node.winners.size());
+    done += width * static_cast<double>(node.at);
+  }
+  return done;
+}
+
 bool PathTree::merge(const std::string& key) {
   // Above where subtrees are dealt out every process goes the same way.
   const std::string name = (dealt_ > 0 ? "below " : "above ") + key;

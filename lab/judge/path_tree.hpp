@@ -67,6 +67,9 @@ class PathTree {
   bool is_whole() const { return is_whole_; }
   std::size_t paths() const { return paths_; }
   std::size_t decisions() const { return open_.size(); }
+  /// How much of the tree has been walked, from 0 to 1, if all winners of a decision have equal
+  /// subtrees.
+  double share_done() const;
   const PathEnds& ends() const { return laws_.front(); }
   /// The draws since the last merge.
   ProgramPath path() const;

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "lab/judge/program_step.hpp"
 #include "lab/judge/shrink.hpp"
 
 namespace tempera::lab {
@@ -85,7 +84,7 @@ const std::vector<std::string>& ProgramKernel::printed() {
 /// Every process takes the next task until there is none; what one throws is thrown once all have
 /// stopped.
 void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks,
-                         std::size_t states) {
+                         std::size_t states, const std::function<double()>& share) {
   std::atomic<std::size_t> next = 0, running = processes_.size();
   std::exception_ptr thrown;
   std::mutex mutex;
@@ -109,7 +108,7 @@ void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (!report_ || std::chrono::steady_clock::now() - shown < between_reports) continue;
       shown = std::chrono::steady_clock::now();
-      report_({done_, states, paths_});
+      report_({done_, states, paths_, share()});
     }
   }
   is_stopped_ = false;
@@ -129,7 +128,7 @@ void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks
 KernelRow ProgramKernel::row_of(Process& process, const JudgedCase& judged,
                                 const JudgedState& from) {
   const ProgramStep::Settings settings{limits_.requests, records_, limits_.is_pure,
-                                       [&] { return is_over(); }, [&] { ++paths_; }};
+                                       [&] { return is_over(); }, [&](double) { ++paths_; }};
   const auto run = [&](ProgramStep& step) {
     MergedPaths merged;
     PathTree tree(merged);
@@ -162,40 +161,54 @@ KernelRow ProgramKernel::row(const JudgedCase& judged, const JudgedState& from) 
         const std::scoped_lock lock(mutex);
         rows[state] = std::move(row);
       });
-    work(tasks, judged.size());
+    work(tasks, judged.size(),
+         [&] { return static_cast<double>(done_) / static_cast<double>(judged.size()); });
     rows_ = std::move(rows);
   }
   return rows_.at(from);
 }
 
-PathEnds ProgramKernel::share_of(Process& process, const JudgedCase& judged, std::size_t mine,
-                                 std::size_t of, MergedPaths& merged) {
+PathEnds ProgramKernel::share_of(Process& process, const JudgedCase& judged,
+                                 const ProgramStep::Share& share, MergedPaths& merged,
+                                 std::atomic<double>& walked) {
   const ProgramStep::Settings settings{limits_.requests, 1, limits_.is_pure,
-                                       [&] { return is_over(); }, [&] { ++paths_; }};
-  PathTree tree(merged, mine == 0);
+                                       [&] { return is_over(); },
+                                       [&](double now) {
+                                         ++paths_;
+                                         walked = now;
+                                       }};
+  PathTree tree(merged, share.mine == 0);
   ProgramStep step(*process.program, judged, settings);
-  step.run({{}}, {mine, of}, tree);
+  step.run({{}}, share, tree);
   process.takes_cases = process.takes_cases || step.takes_cases();
   return tree.ends();
 }
 
 KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>& powers) {
   start(judged, powers, true, limits_.processes);
-  const auto run = [&] {
+  const std::size_t runs = limits_.is_pure ? 1 : 2;
+  const auto run = [&](std::size_t number) {
     const std::size_t of = processes_.size();
     MergedPaths merged;
+    std::vector<std::atomic<double>> walked(of);
     std::vector<PathEnds> parts(of);
     std::vector<std::function<void(Process&)>> tasks;
     for (std::size_t i = 0; i < of; ++i)
-      tasks.emplace_back(
-          [&, i](Process& process) { parts[i] = share_of(process, judged, i, of, merged); });
-    work(tasks, of);
+      tasks.emplace_back([&, i](Process& process) {
+        parts[i] = share_of(process, judged, {i, of}, merged, walked[i]);
+      });
+    work(tasks, of, [&] {
+      double sum = 0.0;
+      for (const auto& one : walked) sum += one;
+      return (static_cast<double>(number) + sum / static_cast<double>(of)) /
+             static_cast<double>(runs);
+    });
     PathEnds all;
     for (const PathEnds& part : parts) all.add(part);
     return merged.resolved(all);
   };
-  const KernelRow law = run();
-  if (!limits_.is_pure && run() != law)
+  const KernelRow law = run(0);
+  if (!limits_.is_pure && run(1) != law)
     processes_.front()->program->refuse(
         "is not deterministic given its draws: run twice, its law is not the same",
         "keep nothing from one run to the next");
@@ -207,7 +220,7 @@ std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const J
   start(judged, judged.target().powers, false, 1);
   std::optional<ProgramPath> path;
   const ProgramStep::Settings settings{limits_.requests, records_, true, [&] { return is_over(); },
-                                       [&] { ++paths_; }};
+                                       [&](double) { ++paths_; }};
   MergedPaths merged;
   PathTree tree(merged);
   tree.look_for(to);
@@ -218,7 +231,7 @@ std::optional<ProgramPath> ProgramKernel::path(const JudgedCase& judged, const J
 std::optional<ProgramPath> ProgramKernel::path_to(const JudgedCase& judged,
                                                   const JudgedState& answer) {
   const ProgramStep::Settings settings{limits_.requests, 1, true, [&] { return is_over(); },
-                                       [&] { ++paths_; }};
+                                       [&](double) { ++paths_; }};
   MergedPaths merged;
   PathTree tree(merged);
   tree.look_for(answer);

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "lab/judge/path_tree.hpp"
+#include "lab/judge/program_step.hpp"
 #include "lab/judge/shrink.hpp"
 
 namespace tempera::lab {
 
 class ChildProgram;
-class ProgramStep;
 
 /// A sampler that is a program in any language (docs/check_protocol.md): a kernel, of which it is
 /// asked one step from each state, or a whole program, from the prompt to an answer. Every decision
@@ -35,7 +35,9 @@ class ProgramKernel {
     std::optional<std::chrono::steady_clock::time_point> until = std::nullopt;
   };
   struct Progress {
-    std::size_t done = 0, states = 0, paths = 0;
+    std::size_t done = 0, states = 0;  ///< of the case that is walked
+    std::size_t paths = 0;             ///< of all cases
+    double share = 0.0;                ///< of the case, from 0 to 1, as far as is known
   };
   ProgramKernel(std::string command, const Limits& limits);
   ~ProgramKernel();
@@ -69,10 +71,11 @@ class ProgramKernel {
              std::size_t processes);
   void stop();
   bool is_over() const;
-  void work(const std::vector<std::function<void(Process&)>>& tasks, std::size_t states);
+  void work(const std::vector<std::function<void(Process&)>>& tasks, std::size_t states,
+            const std::function<double()>& share);
   KernelRow row_of(Process& process, const JudgedCase& judged, const JudgedState& from);
-  PathEnds share_of(Process& process, const JudgedCase& judged, std::size_t mine, std::size_t of,
-                    MergedPaths& merged);
+  PathEnds share_of(Process& process, const JudgedCase& judged, const ProgramStep::Share& share,
+                    MergedPaths& merged, std::atomic<double>& walked);
 
   std::string command_;
   Limits limits_;

@@ -102,7 +102,7 @@ void ProgramStep::run(const JudgedState& from, const Share& share, PathTree& tre
       program_.send(json{{"new", tree.merge(value.dump())}}.dump());
     } else {
       tree.end(requests_.end_of(value, settings_.records, line));
-      if (settings_.one_path) settings_.one_path();
+      if (settings_.one_path) settings_.one_path(tree.share_done());
     }
   }
 }
@@ -126,7 +126,7 @@ void ProgramStep::replay(const JudgedState& from, std::vector<std::string> quest
         throw Bug("the same lines are other states");
     }
     row[to] += decisions.probability();
-    if (settings_.one_path) settings_.one_path();
+    if (settings_.one_path) settings_.one_path(0.0);
   } while (decisions.next_path());
   tree.replace_by(row);
 }

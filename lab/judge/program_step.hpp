@@ -14,11 +14,12 @@ namespace tempera::lab {
 class ProgramStep {
  public:
   struct Settings {
-    std::size_t requests = 10'000;   ///< of one path
-    std::size_t records = 1;         ///< of a state
-    bool is_pure = false;            ///< each path is run once
-    std::function<bool()> is_over;   ///< whether to give up
-    std::function<void()> one_path;  ///< told of each path
+    std::size_t requests = 10'000;  ///< of one path
+    std::size_t records = 1;        ///< of a state
+    bool is_pure = false;           ///< each path is run once
+    std::function<bool()> is_over;  ///< whether to give up
+    /// Told of each path, and how much of the tree has been walked (0 if that is not known).
+    std::function<void(double)> one_path;
   };
   ProgramStep(ChildProgram& program, const JudgedCase& judged, const Settings& settings)
       : program_(program), requests_(program, judged), judged_(judged), settings_(settings) {}

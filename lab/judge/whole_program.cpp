@@ -1,5 +1,6 @@
 #include "lab/judge/whole_program.hpp"
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -34,6 +35,36 @@ TargetLaw target_law(const JudgedCase& judged) {
   for (std::size_t x = 0; x < judged.size(); ++x)
     if (judged.law()[x] != 0) law[judged.state(x).front()] = judged.law()[x];
   return law;
+}
+
+std::vector<JudgedCase> first_cases(const std::vector<JudgedCase>& asked) {
+  std::vector<JudgedCase> first;
+  std::set<std::string> known;
+  const auto key = [](const reference::FiniteModel& model, std::size_t horizon) {
+    return std::to_string(horizon) + model_json(model);
+  };
+  for (const JudgedCase& one : asked) known.insert(key(one.model(), one.horizon()));
+  for (const JudgedCase& one : asked) {
+    std::vector<reference::FiniteModel> models{one.model()};
+    for (reference::FiniteModel& smaller : smaller_models(one.model()))
+      if (smaller.vocabulary_size() < one.model().vocabulary_size())
+        models.push_back(std::move(smaller));
+    for (const reference::FiniteModel& model : models)
+      for (std::size_t horizon = 1; horizon <= one.horizon(); ++horizon) {
+        if (!known.insert(key(model, horizon)).second) continue;
+        try {
+          JudgedCase offered(model, horizon, one.target());
+          if (offered.size() >= 2 && 3 * offered.size() <= 2 * one.size())
+            first.push_back(std::move(offered));
+        } catch (const BadInput&) {
+          continue;  // a row that it lacks
+        }
+      }
+  }
+  std::stable_sort(first.begin(), first.end(), [](const JudgedCase& a, const JudgedCase& b) {
+    return std::pair(a.size(), a.horizon()) < std::pair(b.size(), b.horizon());
+  });
+  return first;
 }
 
 DifferingCase shrink_difference(const AnswerLaw& program, const OtherLaw& other,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lab/judge/shrink.hpp"
 
@@ -34,6 +35,11 @@ struct DifferingCase {
   LawComparison comparison;
   std::size_t tried = 0;
 };
+
+/// Smaller cases to look at before the asked ones, so that a program that is wrong is told so soon:
+/// shorter horizons, and models with one token less. Each has at least two states, and at most two
+/// thirds of those of the case that it is made from; those of fewest states come first.
+std::vector<JudgedCase> first_cases(const std::vector<JudgedCase>& asked);
 
 /// The law of a program's answers on a case, and the law that they are held against.
 using AnswerLaw = std::function<KernelRow(const JudgedCase&)>;

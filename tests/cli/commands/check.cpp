@@ -272,6 +272,31 @@ tempera_check.serve(step)
   CHECK_THAT(symmetric.out, Catch::Contains("records of equal length are equally likely"));
 }
 
+TEST_CASE("chance that a program has hidden under an early name is answered, or named") {
+  // Taken before tempera_check is imported, and kept in a closure.
+  const std::string early =
+      replaced(replaced(power_sampling, "import tempera_check  # before all that draws",
+                        "from random import random as taken\n"
+                        "hidden = (lambda draw: lambda: draw())(taken)\n"
+                        "import tempera_check  # after all that draws"),
+               "if random.random() <", "if hidden() <");
+  CHECK(verdict_of(early, " --within 1e-9")["sound"] == true);
+  // A mistake that is drawn by it is caught by the default models.
+  CHECK(verdict_of(replaced(early, "if hidden() <", "if hidden() / 2 <"),
+                   " --within 1e-9")["sound"] == false);
+  // What compiled code holds cannot be answered: its name is told.
+  const CommandResult refused = check_python(
+      replaced(replaced(power_sampling, "import tempera_check  # before all that draws",
+                        "from random import random as taken\n"
+                        "in_compiled_code = iter(taken, 2.0)\n"
+                        "import tempera_check  # after all that draws"),
+               "if random.random() <", "if next(in_compiled_code) <"),
+      " --within 1e-9");
+  CAPTURE(refused.out, refused.err);
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("__main__.in_compiled_code"));
+}
+
 TEST_CASE("powers between whole numbers are judged within a rounding") {
   for (const char* power : {"1.5", "2.35"})
     CHECK(verdict_of(power_sampling,
@@ -372,6 +397,51 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
   CHECK(check_python(whole_program, " --whole --target power:2 --horizon 1").exit_code == 1);
 }
 
+TEST_CASE("a whole program that is wrong is told so by smaller models, before the asked ones") {
+  // Of the asked model nothing is decided: a path takes longer than there is time.
+  const std::string wrong =
+      replaced(replaced(whole_program, "random.randrange(end)", "random.randrange(len(x))"),
+               "    x, alpha = [], model.powers[0]\n",
+               "    x, alpha = [], model.powers[0]\n"
+               "    if len(model.vocabulary) == 3 and model.horizon == 3:\n"
+               "        import time\n"
+               "        time.sleep(1000)\n");
+  const CommandResult result =
+      check_python(wrong,
+                   " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 3 "
+                   "--seconds 20 --model " TEMPERA_SOURCE_DIR "/toy_models/unequal_lengths.json");
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Catch::Contains("the smallest model on which they differ") &&
+                             Catch::Contains("not decided in the time given"));
+  CHECK(result.out.find("the smallest model") < result.out.find("  model "));
+}
+
+TEST_CASE("a row of a whole program shows its paths, its seconds and paths a second") {
+  const std::string whole =
+      " --whole --within 1e-9 --target power:2 --algorithm ppt --block 1 --horizon 2";
+  const CommandResult result = check_python(whole_program, whole);
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  std::istringstream lines(result.out);
+  std::size_t rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(tempera::cli::columns_of(line) <= 100);
+    std::istringstream words(line);
+    std::string model, equal_to_target, tv, equal, no_tv;
+    std::size_t horizon = 0, answers = 0, paths = 0;
+    double seconds = 0, speed = 0;
+    if (!(words >> model >> horizon >> answers >> equal_to_target >> tv >> equal >> no_tv >>
+          paths >> seconds >> speed))
+      continue;
+    ++rows;
+    CHECK(paths >= 2 * answers);  // each is run twice
+    // The seconds are printed to a tenth, and the speed to a whole number.
+    CHECK(speed * (seconds + 0.05) + seconds >= static_cast<double>(paths) * 0.99);
+  }
+  CHECK(rows == 4);
+}
+
 TEST_CASE("what has no effect is refused") {
   check_refusal("check --program cat --algorithm ppt", "no effect without --whole");
   check_refusal("check --program cat --whole --rounds 2", "no effect without --algorithm");
@@ -385,6 +455,16 @@ TEST_CASE("a target of one's own is a file") {
   CHECK(verdict_of(python(exact), four_state + " --target " + law.path())["sound"] == true);
   const TemporaryFile other(R"({"states": {"a a": "1/2", "e": "1/2"}})");
   CHECK(verdict_of(python(exact), four_state + " --target " + other.path())["sound"] == false);
+  // It is a law of the asked horizon alone: no smaller case is held against it.
+  const std::string whole =
+      "import random, tempera_check\n"
+      "tempera_check.serve(lambda model, state: random.choice([[0, 0], [0, 1], [1], [1], [1], "
+      "[1]]))";
+  CHECK(check_python(whole, " --whole" + four_state + " --target " + law.path()).exit_code == 0);
+  const CommandResult differs =
+      check_python(whole, " --whole" + four_state + " --target " + other.path());
+  CHECK(differs.exit_code == 1);
+  CHECK_THAT(differs.out, Catch::Contains("differ (1 tried), horizon 2"));
 }
 
 TEST_CASE("a program that misbehaves is named, in one line, and nothing is left running") {

@@ -1,0 +1,53 @@
+// What is judged before the asked cases, and how much of a tree has been walked.
+#include "lab/judge/whole_program.hpp"
+
+#include <set>
+
+#include "lab/judge/path_tree.hpp"
+#include "tests/catch.hpp"
+#include "tests/lab/laws/shipped.hpp"
+
+namespace tempera::lab {
+
+TEST_CASE("the cases before the asked ones are smaller, each once, those of fewest states first") {
+  const reference::Power power(2, "test");
+  std::vector<JudgedCase> asked;
+  for (const char* name : {"four_state", "unequal_lengths", "unequal_lengths"})
+    asked.emplace_back(shipped(name), 3, JudgedTarget{{power}, {}});
+  const std::vector<JudgedCase> first = first_cases(asked);
+  std::set<std::string> keys;
+  std::size_t before = 2, two_tokens_at_full_horizon = 0;
+  bool has_short_horizon = false;
+  for (const JudgedCase& one : first) {
+    CHECK(keys.insert(std::to_string(one.horizon()) + model_json(one.model())).second);
+    CHECK(one.size() >= before);
+    before = one.size();
+    CHECK(3 * one.size() <= 2 * asked[1].size());
+    CHECK(one.target().powers.size() == 1);
+    has_short_horizon = has_short_horizon || one.horizon() == 1;
+    two_tokens_at_full_horizon += one.horizon() == 3 && one.model().vocabulary_size() == 2;
+  }
+  CHECK(has_short_horizon);
+  CHECK(two_tokens_at_full_horizon > 0);
+  CHECK(first_cases({}).empty());
+}
+
+TEST_CASE("the share of a tree that has been walked grows from path to path, to all of it") {
+  MergedPaths merged;
+  PathTree tree(merged);
+  tree.fork({1, 3}, "", false);
+  CHECK(tree.share_done() == 0.0);
+  tree.fork({1, 0, 1, 1}, "", false);
+  tree.end({{0}});
+  CHECK(tree.share_done() == 1.0 / 6);
+  tree.end({{0}});
+  CHECK(tree.merge("a"));
+  CHECK(tree.share_done() == 1.0 / 6 + 1.0 / 6);
+  tree.end({{0}});
+  CHECK(tree.share_done() == 0.5);
+  tree.end({{1}});
+  CHECK(tree.is_whole());
+  CHECK(tree.share_done() == 1.0);
+}
+
+}  // namespace tempera::lab
