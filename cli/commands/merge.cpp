@@ -8,6 +8,7 @@
 #include "cli/commands/sample_shard.hpp"
 #include "cli/terminal/option_values.hpp"
 #include "cli/terminal/progress_line.hpp"
+#include "cli/terminal/version.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -29,9 +30,10 @@ void run_merge(const MergeOptions& options) {
   if (!run.has_filename()) run = run.parent_path();
   const std::filesystem::path out = options.out.empty() ? merged_folder(run) : options.out.c_str();
   ProgressLine line;
-  const gpu::MergedRun merged = gpu::merge_shards(run, out, [&](double done) {
-    line.show({done, 0, 0.0, 0.0}, "merging: ");
-  });
+  gpu::MergeOptions how;
+  how.version = version_of_bits();
+  how.share_done = [&](double done) { line.show({done, 0, 0.0, 0.0}, "merging: "); };
+  const gpu::MergedRun merged = gpu::merge_shards(run, out, how);
   line.clear();
   if (options.json)
     std::cout << nlohmann::ordered_json{{"folder", merged.folder.string()},

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <queue>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "base/json_document.hpp"
 #include "gpu/jobs/deal.hpp"
 #include "gpu/jobs/file_window.hpp"
+#include "gpu/jobs/gathered_lines.hpp"
 #include "gpu/jobs/part_line.hpp"
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/run_report.hpp"
@@ -31,29 +34,6 @@ struct Offsets {
   std::uint64_t sample = 0;
 };
 
-/// A file of the merged folder. What is added is written in large pieces: a write for each answer
-/// would take longer than all else.
-class Gathered {
- public:
-  explicit Gathered(std::function<void(std::string_view)> write) : write_(std::move(write)) {
-    bytes_.reserve(most);
-  }
-  void add(std::string_view bytes) {
-    if (bytes_.size() + bytes.size() > most) write();
-    if (bytes.size() > most) return write_(bytes);
-    bytes_ += bytes;
-  }
-  void write() {
-    write_(bytes_);
-    bytes_.clear();
-  }
-
- private:
-  static constexpr std::size_t most = std::size_t{1} << 20;
-  std::function<void(std::string_view)> write_;
-  std::string bytes_;
-};
-
 /// The finished folder of a shard, read answer by answer in the order of the runs.
 class ShardReader {
  public:
@@ -64,8 +44,8 @@ class ShardReader {
         events_(folder_ / "events.jsonl", window),
         samples_(folder_ / "samples.jsonl", window) {}
 
-  /// Checks that the shard is whole and one of this run, and marks its runs in `is_held`.
-  void check(const nlohmann::json& config, const std::string& config_name,
+  /// Checks that the shard is one of this run, and marks its runs in `is_held`.
+  void check(const RunFolder& folder, const nlohmann::json& config, const std::string& config_name,
              std::vector<bool>& is_held);
   const RunSpeed& speed() const { return speed_; }
 
@@ -73,7 +53,7 @@ class ShardReader {
   std::optional<std::size_t> run_index();
   /// The next answer's part and statistics; its events and line are added to `events` and
   /// `samples`. Goes on to the answer after it.
-  Part take(TemperingStatistics& statistics, Gathered& events, Gathered& samples);
+  Part take(TemperingStatistics& statistics, GatheredLines& events, GatheredLines& samples);
 
  private:
   fs::path folder_;
@@ -90,9 +70,8 @@ class ShardReader {
   Offsets at_;
 };
 
-void ShardReader::check(const nlohmann::json& config, const std::string& config_name,
-                        std::vector<bool>& is_held) {
-  const RunFolder folder = RunFolder::open(folder_);
+void ShardReader::check(const RunFolder& folder, const nlohmann::json& config,
+                        const std::string& config_name, std::vector<bool>& is_held) {
   const std::string name = (folder_ / "config.json").string();
   require_same_run(folder.config(), name, config, config_name);
   speed_ = folder.speed();
@@ -120,7 +99,7 @@ void ShardReader::check(const nlohmann::json& config, const std::string& config_
   if (at.events != folder.sealed_bytes("events.jsonl") ||
       at.sample != folder.sealed_bytes("samples.jsonl"))
     throw BadInput(name_, "does not count the bytes of events.jsonl and samples.jsonl",
-                   start_elsewhere);
+                   draw_shard_again);
   if (is_ascending) return;
   sorted_.clear();
   at = {};
@@ -141,7 +120,8 @@ std::optional<std::size_t> ShardReader::run_index() {
   return part_of(parts_.line(at_.part), runs_, name_).run_index;
 }
 
-Part ShardReader::take(TemperingStatistics& statistics, Gathered& events, Gathered& samples) {
+Part ShardReader::take(TemperingStatistics& statistics, GatheredLines& events,
+                       GatheredLines& samples) {
   const std::string_view line = parts_.line(at_.part);
   const Part part = part_of(line, runs_, statistics, name_);
   events_.read(at_.events, part.events, [&](std::string_view piece) { events.add(piece); });
@@ -248,6 +228,29 @@ nlohmann::ordered_json config_of(const fs::path& folder) {
   return nlohmann::ordered_json::parse(text);
 }
 
+/// Opens the folders of some shards, each on a thread of its own: that reads all their bytes for
+/// the seals. What is wrong is told of the first.
+std::vector<RunFolder> open_at_once(const std::vector<fs::path>& folders) {
+  std::vector<std::future<RunFolder>> opening;
+  for (const fs::path& folder : folders)
+    opening.push_back(std::async(std::launch::async, [&folder] {
+      config_of(folder);
+      return RunFolder::open(folder);
+    }));
+  std::vector<RunFolder> opened;
+  for (std::future<RunFolder>& folder : opening) opened.push_back(folder.get());
+  return opened;
+}
+
+/// Another version may write otherwise than the single run would have.
+void require_version(const std::string& version, const nlohmann::json& config,
+                     const std::string& file) {
+  const auto identity = ShardIdentity::from_config(config, file);
+  if (version.empty() || identity->version == version) return;
+  throw BadInput(file, "was drawn by version " + identity->version + ", and this is " + version,
+                 "merge with the program that drew the shards");
+}
+
 std::string name_of_run(const SamplingSettings& settings, std::size_t run_index) {
   const auto& id = settings.prompts[run_index / settings.samples].id;
   return "sample " + std::to_string(run_index % settings.samples) +
@@ -272,8 +275,10 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
     go_on(reader);
   }
   const std::size_t runs = prompts.size() * settings.samples;
-  Gathered events([&](std::string_view lines) { into.append_events(lines); });
-  Gathered samples([&](std::string_view lines) { into.append_samples(lines); });
+  BackgroundWriter writer;
+  GatheredLines events(writer, into, &RunFolder::append_events);
+  GatheredLines samples(writer, into, &RunFolder::append_samples);
+  GatheredLines prompt_reports(writer, into, &RunFolder::append_prompt_reports);
   TemperingStatistics statistics(draw.ladder, draw.plan);
   for (std::size_t run_index = 0; run_index < runs; ++run_index) {
     // Every run is held once: that was checked.
@@ -284,13 +289,13 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
       throw Bug("a merge has taken run " + std::to_string(part.run_index) + " for " +
                 std::to_string(run_index));
     const auto prompt_report = report.take(run_index, statistics, part.is_cut);
-    if (prompt_report) into.append_prompt_report(*prompt_report);
+    if (prompt_report) prompt_reports.add(*prompt_report + '\n');
     go_on(reader);
     if (share_done && run_index % 256 == 0)
       share_done(static_cast<double>(run_index) / static_cast<double>(runs));
   }
-  events.write();
-  samples.write();
+  for (GatheredLines* file : {&events, &samples, &prompt_reports}) file->write();
+  writer.finish();
   nlohmann::json state{{"under_way", nlohmann::json::array()}};
   report.add_state(state);
   into.write_speed(speed.to_json());
@@ -303,8 +308,8 @@ std::string command_for(const fs::path& run, std::size_t shard, std::size_t shar
   return "tempera sample --resume " + run.string() + " --shard " + Shard{shard, shards}.text();
 }
 
-MergedRun merge_shards(const fs::path& run, const fs::path& merged,
-                       const std::function<void(double)>& share_done, Disk& disk) {
+MergedRun merge_shards(const fs::path& run, const fs::path& merged, const MergeOptions& options) {
+  Disk& disk = *options.disk;
   const std::vector<Shard> shards = shards_in(run);
   require_all_shards(run, shards);
   const fs::path first = run / shards.front().folder_name();
@@ -315,7 +320,11 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged,
   const nlohmann::ordered_json whole = whole_config(config);
   MergedRun made{merged, shards.size(), settings.prompts.size(),
                  settings.prompts.size() * settings.samples};
-  if (is_there(merged)) {
+  std::error_code error;
+  if (is_there(merged) && !(fs::is_directory(merged, error) && fs::is_empty(merged, error))) {
+    if (!is_there(merged / "config.json"))
+      throw BadInput(merged.string(), "exists already, and is no run's",
+                     "choose another folder with --out");
     const RunFolder there = RunFolder::open(merged, disk);
     if (!there.finished() || read_whole(merged / "config.json") != whole.dump(1) + "\n")
       throw BadInput(merged.string(), "exists already, and is another run's",
@@ -323,6 +332,7 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged,
     made.was_there = true;
     return made;
   }
+  require_version(options.version, plain_config, config_name);
   // Buffers of all files together take 48 MiB at most, unless there are thousands of shards.
   constexpr std::size_t most_of_buffers = std::size_t{48} << 20;
   const std::size_t window =
@@ -330,10 +340,14 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged,
   std::vector<bool> is_held(made.answers);
   std::vector<ShardReader> readers;
   readers.reserve(shards.size());
-  for (const Shard& shard : shards) {
-    const fs::path folder = run / shard.folder_name();
-    config_of(folder);
-    readers.emplace_back(folder, window).check(plain_config, config_name, is_held);
+  const std::size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
+  for (std::size_t begin = 0; begin < shards.size(); begin += threads) {
+    std::vector<fs::path> folders;
+    for (std::size_t i = begin; i < std::min(begin + threads, shards.size()); ++i)
+      folders.push_back(run / shards[i].folder_name());
+    const std::vector<RunFolder> opened = open_at_once(folders);
+    for (std::size_t i = 0; i < opened.size(); ++i)
+      readers.emplace_back(folders[i], window).check(opened[i], plain_config, config_name, is_held);
   }
   const auto none = std::find(is_held.begin(), is_held.end(), false);
   if (none != is_held.end())
@@ -346,7 +360,7 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged,
   try {
     {
       RunFolder into = RunFolder::create(unfinished, whole, disk);
-      copy(readers, into, settings, share_done);
+      copy(readers, into, settings, options.share_done);
     }
     disk.rename(unfinished, merged);
   } catch (...) {

@@ -132,10 +132,14 @@ class Joined final : public MpiRanks {
 }  // namespace
 
 std::unique_ptr<MpiRanks> join_mpi_ranks() {
-  // A process that no launcher started would be made a program of its own by MPI, at a price.
-  bool is_launched = false;
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    is_launched = is_launched || std::getenv(name) != nullptr;
+  // A process that no launcher started would be made a program of its own by MPI, at a price, and
+  // one whose launcher this MPI does not understand would be ended.
+#ifdef OPEN_MPI
+  constexpr const char* size = "OMPI_COMM_WORLD_SIZE";
+#else
+  constexpr const char* size = "PMI_SIZE";
+#endif
+  const bool is_launched = std::getenv(size) != nullptr || std::getenv("PMIX_RANK") != nullptr;
   if (!is_launched) return nullptr;
   auto ranks = std::make_unique<Joined>();
   if (ranks->size() > 1) return ranks;

@@ -12,6 +12,7 @@
 #include "base/json_document.hpp"
 #include "base/readable_json.hpp"
 #include "base/regular_file.hpp"
+#include "gpu/jobs/shard.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -178,7 +179,7 @@ void RunFolder::read_checkpoint() {
   const Checksum checksum = checksum_of(config_, text);
   if (sealed.substr(0, line_end) != hexadecimal(checksum) + '\n')
     throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
-                   start_elsewhere);
+                   remedy());
   const nlohmann::json json = parse_json(text, file.string());
   const JsonObject checkpoint(json, file.string());
   checkpoint.only({"files", "state", "summary"});
@@ -186,7 +187,7 @@ void RunFolder::read_checkpoint() {
     const JsonObject written(value, file.string() + ", " + name);
     written.only({"bytes", "seal"});
     if (name != "events.jsonl" && name != "samples.jsonl" && !is_made_when_written(name))
-      throw BadInput(written.where(), "is no file of a run folder", start_elsewhere);
+      throw BadInput(written.where(), "is no file of a run folder", remedy());
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     files_[name] = {written.whole_number("bytes", 0, most),
                     Checksum(written.whole_number("seal", 0, most)),
@@ -208,21 +209,26 @@ void RunFolder::read_journal() {
   journal_.read();
 }
 
+const char* RunFolder::remedy() const {
+  return shard_of_folder(path_.filename()) ? draw_shard_again : start_elsewhere;
+}
+
 void RunFolder::verify() const {
   for (const auto& [name, written] : files_) {
     const fs::path file = path_ / name;
     if (written.bytes == 0 && !is_there(file)) continue;
-    if (!is_there(file))
-      throw BadInput(file.string(), "is missing", "start the run again elsewhere");
+    if (!is_there(file)) throw BadInput(file.string(), "is missing", remedy());
+    if (size_of(file) < written.bytes)
+      throw BadInput(file.string(), "is shorter than its checkpoint says", remedy());
     Checksum checksum;
     read_start(file, written.bytes, [&](std::string_view bytes) { checksum.update(bytes); });
     const bool longer = summary_ && fs::file_size(file) > written.bytes;
     if (!(checksum == written.checksum) || longer)
-      throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
+      throw BadInput(file.string(), "is not what the run wrote", remedy());
   }
   const fs::path file = path_ / "summary.json";
   if (is_there(file) && (!summary_ || read_whole(file) != *summary_))
-    throw BadInput(file.string(), "is not what the run wrote", start_elsewhere);
+    throw BadInput(file.string(), "is not what the run wrote", remedy());
 }
 
 void RunFolder::take_up() {

@@ -20,6 +20,10 @@ namespace tempera::gpu {
 /// The remedy for files that are not what the run wrote.
 inline constexpr const char* start_elsewhere =
     "the folder was changed by another program; start the run again elsewhere";
+/// The same for a shard's: nothing else of its run has to be drawn again.
+inline constexpr const char* draw_shard_again =
+    "another program changed the folder, or a process wrote there that had lost the shard; remove "
+    "the folder, and draw the shard again by its command";
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
 /// prompt_reports.jsonl (if prompts have ids: what was counted of each that has ended),
@@ -82,6 +86,8 @@ class RunFolder {
   void append_events(std::string_view lines) { append("events.jsonl", lines); }
   /// Appends whole lines to samples.jsonl.
   void append_samples(std::string_view lines) { append("samples.jsonl", lines); }
+  /// Appends whole lines to prompt_reports.jsonl.
+  void append_prompt_reports(std::string_view lines) { append("prompt_reports.jsonl", lines); }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
   void buffer_events(std::size_t sample, std::string_view events);
   /// The sample's turn: what waits in its file goes to events.jsonl, and `events` after it.
@@ -111,6 +117,8 @@ class RunFolder {
   void read_checkpoint();
   void read_journal();
   void verify() const;
+  /// What to do if the files are not those that the run wrote.
+  const char* remedy() const;
   void take_up();
   void append(const std::string& name, std::string_view lines);
   /// The file, opened for appending if it is not yet.

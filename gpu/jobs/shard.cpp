@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view name_begins = "shard-";
 constexpr std::string_view name_goes_on = "-of-";
+constexpr const char* one_command =
+    "draw all shards of a run by one command; another run needs a folder of its own";
 
 /// A whole number from 1 to most_shards, in digits without leading zeros.
 std::optional<std::size_t> read_number(std::string_view text) {
@@ -39,20 +41,27 @@ std::string_view name_of(Dealing dealing) {
   return dealing == Dealing::before ? "before" : "as_asked";
 }
 
-/// A value as a message shows it: short, or not at all.
-std::string shown(const nlohmann::json& config, const std::string& key) {
+/// A value as a message shows it, if it is short.
+std::optional<std::string> shown(const nlohmann::json& config, const std::string& key) {
   const auto value = config.find(key);
   if (value == config.end()) return "missing";
   const std::string text = value->dump();
   constexpr std::size_t most = 60;
-  return text.size() <= most ? text : "another value";
+  return text.size() <= most ? std::optional(text) : std::nullopt;
+}
+
+/// Where two values of a key first differ, for a message.
+std::string first_difference(const nlohmann::json& a, const nlohmann::json& b) {
+  if (!a.is_array() || !b.is_array()) return "";
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return " (entry " + std::to_string(in_a - a.begin() + 1) + " is the first that does)";
 }
 
 [[noreturn]] void refuse_key(const std::string& file, const std::string& key,
                              const std::string& value, const std::string& other_value,
                              const std::string& other) {
   throw BadInput(file, "key \"" + key + "\" is " + value + ", but " + other_value + " in " + other,
-                 "draw all shards of a run by one command; another run needs a folder of its own");
+                 one_command);
 }
 
 void require_same_keys(const nlohmann::json& a, const std::string& file, const nlohmann::json& b,
@@ -64,8 +73,15 @@ void require_same_keys(const nlohmann::json& a, const std::string& file, const n
     if (key == "model" || key == "model_path" || key == "shard") continue;
     const auto of_a = a.find(key);
     const auto of_b = b.find(key);
-    if (of_a == a.end() || of_b == b.end() || *of_a != *of_b)
-      refuse_key(file, key, shown(a, key), shown(b, key), other);
+    if (of_a != a.end() && of_b != b.end() && *of_a == *of_b) continue;
+    const auto shown_a = shown(a, key);
+    const auto shown_b = shown(b, key);
+    if (!shown_a && !shown_b)
+      throw BadInput(
+          file,
+          "key \"" + key + "\" differs from that of " + other + first_difference(*of_a, *of_b),
+          one_command);
+    refuse_key(file, key, shown_a.value_or("longer"), shown_b.value_or("longer"), other);
   }
 }
 

@@ -98,11 +98,15 @@ ShardClaim::ShardClaim(const fs::path& run, const Shard& shard,
       shard_folder_(run / shard.folder_name()),
       times_(times) {
   Disk::real().make_folders(folder_);
-  for (generation_ = 1; !try_to_make(generation_);)
-    if (has_ended(generation_, say)) ++generation_;
+  std::optional<std::uint64_t> silent_at;
+  for (generation_ = 1; !try_to_make(generation_); ++generation_)
+    silent_at = wait_for_end(generation_, say);
+  const bool may_live = silent_at && Owner::read(file(generation_ - 1)).beats != *silent_at;
   beaten_at_ = steady_clock::now();
   beat(false);
   thread_ = std::thread([this] { beat_until_end(); });
+  // It counted before it could see this claim, and looks for one only when it counts again.
+  if (may_live) std::this_thread::sleep_for(times_.patience / 2);
 }
 
 ShardClaim::~ShardClaim() {
@@ -144,23 +148,31 @@ bool ShardClaim::try_to_make(std::uint64_t generation) {
                  "check the permissions and the disk's space");
 }
 
-/// Waits until it is known whether the owner of this generation is at work.
-/// @throw BadInput if it is
-bool ShardClaim::has_ended(std::uint64_t generation,
-                           const std::function<void(const std::string&)>& say) {
+/// Waits until it is known whether the owner of this generation is at work. The result is the
+/// number that did not grow; nothing if it is sure that it has ended.
+/// @throw BadInput if it is at work
+std::optional<std::uint64_t> ShardClaim::wait_for_end(
+    std::uint64_t generation, const std::function<void(const std::string&)>& say) {
+  const auto is_sure = [&](const Owner& owner) {
+    return owner.has_ended || owner.is_known_dead() || is_there(file(generation + 1));
+  };
   const Owner first = Owner::read(file(generation));
-  if (first.has_ended || first.is_known_dead() || is_there(file(generation + 1))) return true;
+  if (is_sure(first)) return std::nullopt;
+  const std::string seconds = std::to_string(times_.patience.count() / 1000) + " s";
   if (say)
     say("shard " + shard_.text() + " is claimed by " + first.name() + "; looking for up to " +
-        std::to_string(times_.patience.count() / 1000) + " s whether it is at work");
+        seconds + " whether it is at work");
   const auto begin = steady_clock::now();
   while (steady_clock::now() - begin < times_.patience) {
     std::this_thread::sleep_for(times_.beat / 8);
     const Owner now = Owner::read(file(generation));
-    if (now.has_ended || now.is_known_dead() || is_there(file(generation + 1))) return true;
+    if (is_sure(now)) return std::nullopt;
     if (now.beats > first.beats) refuse(now);
   }
-  return true;
+  if (say)
+    say("takes shard " + shard_.text() + " over from " + first.name() +
+        ", which showed no life for " + seconds);
+  return first.beats;
 }
 
 void ShardClaim::refuse(const Owner& owner) const {

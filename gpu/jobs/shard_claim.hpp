@@ -46,10 +46,12 @@ class ClaimLost final : public std::exception {
 /// - takes over if it sees no growth for the patience, by its own clock,
 /// by creating the next file, which only one can. An owner looks for a next file whenever it has
 /// counted, and if it could not count for half of the patience, because its disk or its machine
-/// stalled, before it writes again.
+/// stalled, before it writes again. So whoever took over from one that showed no life looks once
+/// more at its number: if that has grown, it lives, and may write for half of the patience until it
+/// looks. Its successor waits for that long.
 class ShardClaim {
  public:
-  /// `say` hears if another's claim has to be watched.
+  /// `say` hears if another's claim has to be watched, and if it is then taken over.
   /// @throw BadInput if another process has the shard, or the claim cannot be written
   ShardClaim(const std::filesystem::path& run, const Shard& shard,
              const std::function<void(const std::string&)>& say = {}, ClaimTimes times = {});
@@ -88,7 +90,8 @@ class ShardClaim {
 
   std::filesystem::path file(std::uint64_t generation) const;
   bool try_to_make(std::uint64_t generation);
-  bool has_ended(std::uint64_t generation, const std::function<void(const std::string&)>& say);
+  std::optional<std::uint64_t> wait_for_end(std::uint64_t generation,
+                                            const std::function<void(const std::string&)>& say);
   std::string text(bool has_ended) const;
   void beat(bool has_ended);
   void beat_until_end();

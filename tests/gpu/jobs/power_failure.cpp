@@ -199,7 +199,7 @@ TEST_CASE("a merge whose power fails leaves the whole folder or none that looks 
       LosingDisk disk(disks, n);
       is_over = true;
       try {
-        merge_shards(disks / "run", merged, {}, disk);
+        merge_shards(disks / "run", merged, {.disk = &disk});
       } catch (const PowerFailed&) {
         is_over = false;
       }

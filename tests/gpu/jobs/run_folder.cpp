@@ -1,8 +1,13 @@
 #include "gpu/jobs/run_folder.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
 
 #include "base/error.hpp"
+#include "gpu/jobs/background_writer.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
@@ -315,6 +320,52 @@ TEST_CASE("a damaged run folder is refused, the file named") {
     require_bad_input([&] { RunFolder::open(work / "nowhere"); }, {"no run folder"});
     require_bad_input([&] { RunFolder::open(run / "config.json"); }, {"no run folder"});
   }
+}
+
+TEST_CASE("what is written in the background is written in order, and whole at the end") {
+  std::vector<int> written;
+  BackgroundWriter writer;
+  for (int i = 0; i < 1000; ++i) writer.add([&written, i] { written.push_back(i); });
+  writer.finish();
+  REQUIRE(written.size() == 1000);
+  for (int i = 0; i < 1000; ++i) CHECK(written[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("a write that fails in the background is told, and is the last") {
+  std::atomic<int> written{0};
+  BackgroundWriter writer;
+  writer.add([&] { ++written; });
+  writer.add([] { throw std::runtime_error("the disk is full"); });
+  CHECK_THROWS_AS(
+      [&] {
+        for (int i = 0; i < 100; ++i) writer.add([&] { ++written; });
+        writer.finish();
+      }(),
+      std::runtime_error);
+  CHECK_THROWS_AS(writer.finish(), std::runtime_error);
+  CHECK(written == 1);
+}
+
+TEST_CASE("what waits to be written in the background is dropped with its writer") {
+  std::atomic<int> written{0};
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> may_end{false};
+  std::thread later;
+  {
+    BackgroundWriter writer;
+    writer.add([&] {
+      has_begun = true;
+      while (!may_end) std::this_thread::yield();
+    });
+    while (!has_begun) std::this_thread::yield();
+    for (std::size_t i = 0; i < BackgroundWriter::most_waiting; ++i) writer.add([&] { ++written; });
+    later = std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      may_end = true;
+    });
+  }
+  later.join();
+  CHECK(written == 0);
 }
 
 }  // namespace tempera::gpu

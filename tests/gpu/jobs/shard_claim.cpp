@@ -73,7 +73,7 @@ TEST_CASE("another machine's claim is taken over once it shows no life") {
   const Shard shard{1, 2};
   const auto file = work / "run/claims/shard-1-of-2.1";
   std::string heard;
-  const auto say = [&](const std::string& text) { heard = text; };
+  const auto say = [&](const std::string& text) { heard += text + '\n'; };
   SECTION("its owner has ended") {
     write_claim(file, 9, true);
     ShardClaim(work / "run", shard, say, short_times).require_held();
@@ -83,6 +83,7 @@ TEST_CASE("another machine's claim is taken over once it shows no life") {
     write_claim(file, 9);
     ShardClaim(work / "run", shard, say, short_times).require_held();
     CHECK(heard.find("shard 1/2 is claimed by process 7 on far") == 0);
+    CHECK(heard.find("takes shard 1/2 over from process 7 on far") != std::string::npos);
   }
   SECTION("its owner was a process of this machine") {
     std::string line;
@@ -114,6 +115,26 @@ TEST_CASE("another machine's claim is taken over once it shows no life") {
     is_over = true;
     owner.join();
   }
+}
+
+TEST_CASE("an owner that counts just as it is taken over is given the time to see it") {
+  const test::TemporaryFolder work;
+  const Shard shard{1, 2};
+  const auto file = work / "run/claims/shard-1-of-2.1";
+  const ClaimTimes times{milliseconds(10), milliseconds(400)};
+  const bool is_alive = GENERATE(true, false);
+  write_claim(file, 9);
+  std::chrono::steady_clock::time_point taken;
+  // The newcomer has looked for the last time, and makes its claim next.
+  const auto say = [&](const std::string& text) {
+    if (!text.starts_with("takes ")) return;
+    if (is_alive) write_claim(file, 10);
+    taken = std::chrono::steady_clock::now();
+  };
+  ShardClaim claim(work / "run", shard, say, times);
+  const auto waited = std::chrono::steady_clock::now() - taken;
+  CHECK((waited >= times.patience / 2) == is_alive);
+  claim.require_held();
 }
 
 TEST_CASE("an owner that stood still writes no more once its shard was taken over") {

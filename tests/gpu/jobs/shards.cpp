@@ -210,7 +210,23 @@ TEST_CASE("a shard that forgot an event, or was edited, is not merged") {
     draw_shard(model, settings, run, {2, 2});
     std::string events = read_bytes(second / "events.jsonl");
     std::ofstream(second / "events.jsonl") << events.substr(events.find('\n') + 1);
-    require_bad_input([&] { merge_shards(run, run / "merged"); }, {"shard-2-of-2/events.jsonl"});
+    require_bad_input([&] { merge_shards(run, run / "merged"); },
+                      {"shard-2-of-2/events.jsonl: is shorter than its checkpoint says",
+                       "remove the folder, and draw the shard again"});
+  }
+  SECTION("what an owner wrote that had stopped before its write, and lost the shard meanwhile") {
+    draw_shard(model, settings, run, {2, 2});
+    draw_shard(model, settings, work / "alone", {2, 2});
+    std::ofstream(second / "samples.jsonl", std::ios::app) << "{}\n";
+    require_bad_input([&] { merge_shards(run, run / "merged"); },
+                      {"shard-2-of-2/samples.jsonl: is not what the run wrote",
+                       "remove the folder, and draw the shard again"});
+    CHECK_FALSE(std::filesystem::exists(run / "merged"));
+    std::filesystem::remove_all(second);
+    draw_shard(model, settings, run, {2, 2});
+    CHECK(bytes_in(second) == bytes_in(work / "alone/shard-2-of-2"));
+    merge_shards(run, run / "merged");
+    std::filesystem::remove_all(run / "merged");
   }
   SECTION("a part that was edited") {
     draw_shard(model, settings, run, {2, 2});
@@ -248,6 +264,22 @@ TEST_CASE("what does not belong together is refused, and what is missing is name
         draw_shard(model, other, run, {2, 3});
       },
       {"key \"seed\" is 32, but 31 in", "shard-1-of-3/config.json"});
+  SamplingSettings first_changed = settings;
+  first_changed.prompts.front().tokens.push_back(3);
+  require_bad_input(
+      [&] {
+        draw_shard(model, first_changed, run, {2, 3});
+      },
+      {"key \"prompts\" differs from that of", "shard-1-of-3/config.json (entry 1 is the first"});
+  other = settings;
+  other.prompts[1] = {"another", {7}};
+  require_bad_input(
+      [&] {
+        draw_shard(model, other, run, {2, 3});
+      },
+      {"(entry 2 is the first that does)", "draw all shards of a run by one command"});
+  other = settings;
+  other.seed = 32;
   const auto refuses = [&](const nlohmann::ordered_json& config, const std::string& what) {
     ListedRuns deal(dealt_runs(settings, 2, 3));
     require_bad_input([&] { draw_shard(model, settings, run, {2, 3}, deal, config); }, {what});
@@ -284,6 +316,22 @@ TEST_CASE("what does not belong together is refused, and what is missing is name
   CHECK(bytes_in(run / "merged") == bytes_in(work / "kept"));
   require_bad_input([&] { merge_shards(run, another / "shard-2-of-3"); },
                     {"exists already, and is another run's"});
+  // An empty folder is as good as none, and one that holds something else is left alone.
+  std::filesystem::create_directories(work / "empty");
+  CHECK_FALSE(merge_shards(run, work / "empty").was_there);
+  CHECK(bytes_in(work / "empty") == bytes_in(work / "kept"));
+  std::filesystem::create_directories(work / "full");
+  std::ofstream(work / "full/letter") << "x";
+  require_bad_input([&] { merge_shards(run, work / "full"); },
+                    {"exists already, and is no run's", "choose another folder"});
+  // Another version may count or write otherwise than the one that drew the shards.
+  MergeOptions by_another;
+  by_another.version = "2";
+  require_bad_input([&] { merge_shards(run, work / "by another", by_another); },
+                    {"shard-1-of-3/config.json", "was drawn by version 1, and this is 2",
+                     "merge with the program that drew the shards"});
+  by_another.version = "1";
+  merge_shards(run, work / "by the same", by_another);
 }
 
 TEST_CASE("a merge that is killed, or finds the disk full, leaves nothing that looks merged") {
@@ -299,7 +347,7 @@ TEST_CASE("a merge that is killed, or finds the disk full, leaves nothing that l
   for (bool is_over = false; !is_over; ++operations) {
     KilledDisk disk(operations);
     try {
-      merge_shards(run, merged, {}, disk);
+      merge_shards(run, merged, {.disk = &disk});
     } catch (const Killed&) {
     }
     is_over = !disk.has_killed();
@@ -311,13 +359,13 @@ TEST_CASE("a merge that is killed, or finds the disk full, leaves nothing that l
   std::filesystem::remove_all(merged);
   constexpr std::size_t many = 1'000'000;
   FullDisk roomy(many);
-  merge_shards(run, merged, {}, roomy);
+  merge_shards(run, merged, {.disk = &roomy});
   const std::size_t needed = many - roomy.left();
   std::filesystem::remove_all(merged);
   // The last operation forces what is merged already to the disk.
   for (std::size_t full = 0; full + 1 < needed; full += 3) {
     FullDisk disk(full);
-    require_bad_input([&] { merge_shards(run, merged, {}, disk); },
+    require_bad_input([&] { merge_shards(run, merged, {.disk = &disk}); },
                       {"No space left on device", "disk's space"});
     CHECK_FALSE(std::filesystem::exists(merged));
   }
