@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/gguf/metadata.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/sha256.hpp"
+#include "gpu/gguf/metadata.hpp"
 #include "gpu/text/chat_families.hpp"
 
 namespace tempera::gpu {

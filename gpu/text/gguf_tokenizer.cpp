@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "gpu/gguf/metadata.hpp"
 #include "base/in_quotes.hpp"
 #include "base/utf8.hpp"
+#include "gpu/gguf/metadata.hpp"
 #include "gpu/text/byte_alphabet.hpp"
 #include "gpu/text/tokenizer_parts.hpp"
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "gpu/gguf/metadata.hpp"
 #include "base/mapped_file.hpp"
+#include "gpu/gguf/metadata.hpp"
 #include "gpu/transformer/weights/safetensors.hpp"
 
 namespace tempera::gpu {
