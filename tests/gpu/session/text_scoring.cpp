@@ -20,6 +20,8 @@ namespace {
 
 using Tokens = std::vector<TokenId>;
 
+const std::vector<double> one{1.0};
+
 /// A model that counts its passes and the caches that are there.
 class CountedModel final : public LanguageModel {
  public:
@@ -103,7 +105,7 @@ TEST_CASE("texts have the bits of score_tokens, and samples beside them keep the
     CHECK(heard.bits_of(sample) == bits_alone(*model, varied_request(0), &letters));
     REQUIRE(scores.of.size() == asked.size());
     for (const auto& [id, tokens] : asked) {
-      const auto wanted = score_tokens(*model, tokens, {});
+      const auto wanted = score_tokens(*model, tokens, one);
       const auto& found = scores.of.at(id);
       REQUIRE(found.size() == tokens.size() - 1);
       for (std::size_t t = 0; t < found.size(); ++t) {
@@ -114,7 +116,7 @@ TEST_CASE("texts have the bits of score_tokens, and samples beside them keep the
         for (TokenId token = 0; token < model->vocabulary_size(); ++token) {
           Tokens other(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(t) + 1);
           other.push_back(token);
-          all.emplace_back(score_tokens(*model, other, {}).log_p.back(), -static_cast<int>(token));
+          all.emplace_back(score_tokens(*model, other, one).log_p.back(), -static_cast<int>(token));
         }
         std::sort(all.rbegin(), all.rend());
         for (std::size_t j = 0; j < 3; ++j) CHECK(found[t].likeliest[j].second == all[j].first);

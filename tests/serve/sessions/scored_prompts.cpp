@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "gpu/session/token_scores.hpp"
 #include "tests/catch.hpp"
@@ -13,6 +14,8 @@ namespace {
 using nlohmann::json;
 using served_test::Asked;
 using served_test::Served;
+
+const std::vector<double> one{1.0};
 
 json scored(std::size_t prompts) {
   json body{{"max_tokens", 0}, {"echo", true}, {"logprobs", 1}, {"prompt", json::array()}};
@@ -42,7 +45,7 @@ TEST_CASE("prompts that are scored have the figures of the command, whole and in
     REQUIRE(log_p.size() == tokens.size());
     CHECK(log_p[0].is_null());
     if (tokens.size() == 1) continue;
-    const auto wanted = gpu::score_tokens(served.model.model(), tokens, {});
+    const auto wanted = gpu::score_tokens(served.model.model(), tokens, one);
     for (std::size_t t = 1; t < tokens.size(); ++t) CHECK(log_p[t] == wanted.log_p[t - 1]);
     CHECK(stream.client->sent().find(choice["logprobs"].dump()) != std::string::npos);
   }
