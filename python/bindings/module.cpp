@@ -10,7 +10,8 @@ namespace {
 
 /// Leaves this many threads of the machine to all computing; none: every one.
 void set_threads(std::optional<std::size_t> threads) {
-  static std::optional<tempera::gpu::ThreadLimit> limit;
+  // Never destroyed: when a process exits, the threads that it would give back have ended before.
+  static auto& limit = *new std::optional<tempera::gpu::ThreadLimit>;
   if (threads && *threads == 0)
     throw tempera::BadInput("threads", "is 0", "give at least 1, or None for all");
   limit.reset();
