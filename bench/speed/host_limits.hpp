@@ -21,7 +21,7 @@ HostLimits measure_host_limits();
 struct LimitLoops {
   /// Floats that one pass of `multiply_add` multiplies and adds.
   std::size_t floats;
-  /// Does `passes` passes for every item; sums: [items], which nobody needs.
+  /// Does `passes` passes for every item; sums: [items], so that the loop is not optimised away.
   void (*multiply_add)(std::size_t items, std::size_t passes, float* sums);
   /// Reads every word of `pieces` pieces; sums: [pieces], of the words of each modulo 2^32.
   void (*read)(const std::uint32_t* words, std::size_t pieces, std::uint32_t* sums);

@@ -160,7 +160,7 @@ void add_bench(CLI::App& app) {
                                 "Sizes of a model with random weights: qwen3-8b, qwen3-4b, 135m or "
                                 "tiny (default: qwen3-8b, of host 135m)");
   CLI::Option* model = add_text(*command, "--model", options->model, "MODEL",
-                                "Of host: a folder or GGUF file in place of a shape");
+                                "For host: a folder or GGUF file in place of a shape");
   CLI::Option* problems = add_whole_number(
       *command, "--problems", options->problems, {1, 4096},
       "Problems side by side in the second row of each K (default: as many as fill a "

@@ -11,7 +11,7 @@ void ChatOptions::add_to(CLI::App& command) {
       "--chat", chat_,
       "Take the text as the user's turn of a conversation, written as the model's own chat "
       "template does, up to where the answer begins");
-  add_texts_to(command, "Of a conversation: ");
+  add_texts_to(command, "For a conversation: ");
 }
 
 CLI::Option* ChatOptions::add_messages_to(CLI::App& command) {

@@ -28,7 +28,7 @@ The program's side is in docs/check_protocol.md.
 Exit code 0 if the target is preserved and reached from everywhere on every
 model (--whole: if the answers have the law); 1 if not, with the smallest model
 that shows it; 2 when the input is wrong or the program misbehaves, with one
-line that says how; 3 where --seconds were over before it was decided.)";
+line that says how; 3 if --seconds were over before it was decided.)";
 
 void run_check(const CheckOptions& options, bool names_horizon) {
   try {
@@ -55,25 +55,25 @@ void add_whole_options(CLI::App& command, CheckOptions& options) {
   command.add_flag("--whole", options.is_whole,
                    "The program is no kernel: it goes from the prompt to an answer");
   add_text(command, "--algorithm", options.algorithm, "NAME",
-           "Of a whole program: whether it is this sampler, by any name of law --sampler");
+           "For a whole program: whether it is this sampler, by any name of law --sampler");
   add_text(command, "--powers", options.powers, "P[,P...]",
-           "Of a whole program: its powers (default: that of --target)");
+           "For a whole program: its powers (default: that of --target)");
   add_whole_number(command, "--block", options.wish.block, {1, 128},
-                   "Of the algorithm: block width B (default: half of the horizon)");
+                   "For the algorithm: block width B (default: half of the horizon)");
   add_whole_number(
       command, "--rounds", options.wish.rounds, {0, 64},
-      "Of the algorithm: rounds in each stage" + default_text(gpu::defaults::exact_rounds));
+      "For the algorithm: rounds in each stage" + default_text(gpu::defaults::exact_rounds));
   add_whole_number(
       command, "--local-moves", options.wish.local_moves, {1, 64},
-      "Of the algorithm: local moves of a round" + default_text(gpu::defaults::local_moves));
+      "For the algorithm: local moves of a round" + default_text(gpu::defaults::local_moves));
   add_whole_number(command, "--sweeps", options.wish.sweeps, {0, 64},
-                   "Of the algorithm: sweeps in a round" + default_text(gpu::defaults::sweeps));
+                   "For the algorithm: sweeps in a round" + default_text(gpu::defaults::sweeps));
   add_choice(command, "--schedule", options.schedule, {"adj", "deo"},
-             "Of the algorithm: its swaps (default: adj)");
+             "For the algorithm: its swaps (default: adj)");
   add_whole_number(command, "--particles", options.wish.particles, {1, 64},
-                   "Of the algorithm: its particles, or answers to choose from");
+                   "For the algorithm: its particles, or answers to choose from");
   add_whole_number(command, "--output-rung", options.wish.output_rung, {1, 64},
-                   "Of the algorithm: the rung k* of the answer (default: the last)");
+                   "For the algorithm: the rung k* of the answer (default: the last)");
 }
 
 /// Refuses what has no effect without --whole, or without --algorithm.

@@ -115,31 +115,32 @@ std::vector<CLI::Option*> add_exact_compare_options(CLI::App& command,
                                                     ExactCompareOptions& options) {
   CLI::Option* ablations = command.add_flag(
       "--ablations", options.ablations,
-      "Of finite models: the paper's ablations instead, one table each: single chain, uncoupled "
+      "For finite models: the paper's ablations instead, one table each: single chain, uncoupled "
       "ladder, schedule, replicas, refinement, ladder design, truncation");
   lab::ExactComparisonSettings& settings = options.settings;
   return {
       ablations,
       add_whole_number(command, "--horizon", settings.horizon, {1, 128},
-                       "Of finite models: horizon T (default: the longest up to 4 that is small)"),
+                       "For finite models: horizon T (default: the longest up to 4 that is small)"),
       add_whole_number(command, "--block", settings.block, {1, 128},
-                       "Of finite models: block width B (default: T/2)"),
+                       "For finite models: block width B (default: T/2)"),
       add_text(command, "--powers", options.powers, "A[,A...]",
-               "Of finite models: powers of the ladder; the last is the target's (default: " +
+               "For finite models: powers of the ladder; the last is the target's (default: " +
                    default_powers(false) + "; of ablations " + default_powers(true) + ")"),
       add_whole_number(
           command, "--rounds", settings.rounds, {0, 64},
-          "Of finite models: PPT's rounds in each stage" + default_text(settings.rounds)),
+          "For finite models: PPT's rounds in each stage" + default_text(settings.rounds)),
       add_whole_number(command, "--local-moves", settings.local_moves, {1, 64},
-                       "Of finite models: local moves of each rung in a round" +
+                       "For finite models: local moves of each rung in a round" +
                            default_text(settings.local_moves)),
       add_whole_number(command, "--sweeps", settings.sweeps, {0, 64},
-                       "Of finite models: sweeps in a round" + default_text(settings.sweeps)),
+                       "For finite models: sweeps in a round" + default_text(settings.sweeps)),
       add_text(command, "--answers", options.answers, "ANSWER[|ANSWER...]",
-               "Of finite models: how right records begin, tokens joined by one space (default: "
+               "For finite models: how right records begin, tokens joined by one space (default: "
                "what the file names)"),
-      add_text(command, "--plot", options.plot, "FILE",
-               "Of finite models: also draw TV against expected decode tokens, as an SVG picture")};
+      add_text(
+          command, "--plot", options.plot, "FILE",
+          "For finite models: also draw TV against expected decode tokens, as an SVG picture")};
 }
 
 bool names_finite_model(const std::string& path) {

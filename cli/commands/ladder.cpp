@@ -232,7 +232,7 @@ void add_ladder(CLI::App& app) {
       *command, "--pilots", wish.pilots, {1, gpu::addressable_pilots},
       "The most ladders to try, the geometric one first" + default_text(gpu::defaults::pilots));
   add_seed(*command, wish.seed,
-           "Of the pilots' draws, which no run shares" + default_text(gpu::defaults::seed));
+           "Seed of the pilots' draws, which no run shares" + default_text(gpu::defaults::seed));
   add_bytes(*command, "--cache-memory", wish.cache_memory,
             "The most that keys and values may take, such as 8GiB (default: half of the memory "
             "that is free)");

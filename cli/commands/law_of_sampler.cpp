@@ -127,22 +127,23 @@ std::vector<CLI::Option*> add_sampler_law_options(CLI::App& command, SamplerLawO
   std::string names;
   for (const NamedSampler& sampler : gpu::named_samplers())
     names += (names.empty() ? "" : ", ") + std::string(sampler.name);
-  return {add_text(command, "--sampler", options.sampler, "NAME",
-                   "The law of a whole sampler's answer beside that of its definition: " + names),
-          add_whole_number(command, "--block", wish.block, {1, 128},
-                           "Of a sampler: block width B (default: T/4)"),
-          add_whole_number(
-              command, "--rounds", wish.rounds, {0, 64},
-              "Of a sampler: rounds in each stage" + default_text(gpu::defaults::exact_rounds)),
-          add_whole_number(command, "--local-moves", wish.local_moves, {1, 64},
-                           "Of a sampler: local moves of each rung in a round" +
-                               default_text(gpu::defaults::local_moves)),
-          add_whole_number(command, "--sweeps", wish.sweeps, {0, 64},
-                           "Of a sampler: sweeps in a round" + default_text(gpu::defaults::sweeps)),
-          add_whole_number(command, "--particles", wish.particles, {1, 64},
-                           "Of a sampler: its particles, or answers to choose from"),
-          add_whole_number(command, "--output-rung", wish.output_rung, {1, 64},
-                           "Of a sampler: the rung k* of the answer (default: the last)")};
+  return {
+      add_text(command, "--sampler", options.sampler, "NAME",
+               "The law of a whole sampler's answer beside that of its definition: " + names),
+      add_whole_number(command, "--block", wish.block, {1, 128},
+                       "For a sampler: block width B (default: T/4)"),
+      add_whole_number(
+          command, "--rounds", wish.rounds, {0, 64},
+          "For a sampler: rounds in each stage" + default_text(gpu::defaults::exact_rounds)),
+      add_whole_number(command, "--local-moves", wish.local_moves, {1, 64},
+                       "For a sampler: local moves of each rung in a round" +
+                           default_text(gpu::defaults::local_moves)),
+      add_whole_number(command, "--sweeps", wish.sweeps, {0, 64},
+                       "For a sampler: sweeps in a round" + default_text(gpu::defaults::sweeps)),
+      add_whole_number(command, "--particles", wish.particles, {1, 64},
+                       "For a sampler: its particles, or answers to choose from"),
+      add_whole_number(command, "--output-rung", wish.output_rung, {1, 64},
+                       "For a sampler: the rung k* of the answer (default: the last)")};
 }
 
 void run_sampler_law(const CLI::App& command, const SamplerLawModel& asked,

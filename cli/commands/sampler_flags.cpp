@@ -126,10 +126,10 @@ void SamplerFlags::add_answers(CLI::App& command) {
   keep(add_whole_number(
            command, "--prefetch", said_.options.prefetch, {0, gpu::addressable_turns - 1},
            "Local moves of each rung that may begin ahead of the one under way, those of the "
-           "stage's later rounds too, as if no move or swap before them changed the record "
-           "(default: " +
+           "stage's later rounds too. They begin as if no move or swap before them changed the "
+           "record (default: " +
                std::to_string(gpu::defaults::prefetch) +
-               "): fewer steps if a batch has rows left, wasted tokens if one does. It "
+               "). Fewer steps if a batch has rows left; wasted tokens if a record did. It "
                "changes no answer and no event"),
        said_.options.prefetch, &gpu::SamplerWish::prefetch);
 }

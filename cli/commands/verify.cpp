@@ -309,8 +309,8 @@ void add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "verify",
       "Say of every claim of proofs/claims.json whether it holds, fails as it is printed or cannot "
-      "be decided, confirmed now by its check or by the theorem named, and show the planted "
-      "defects; non-zero exit if a check refutes a recorded verdict or a defect is missed");
+      "be decided, confirmed now by its check or by the theorem named. Shows the planted defects "
+      "too; non-zero exit if a check refutes a recorded verdict or a defect is missed");
   auto options = std::make_shared<VerifyOptions>();
   add_text(*command, "--tree", options->tree, "FOLDER", tree_help);
   CLI::Option* only = add_text(*command, "--only", options->only, "NAME",

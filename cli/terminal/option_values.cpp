@@ -269,7 +269,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, std::string&
 
 CLI::Option* add_rope_factors(CLI::App& command, std::optional<gpu::RopeFactors>& value) {
   return add(command, "--rope-factors", "short|long",
-             "Of a model with two sets of rotary factors (Phi-3.5's longrope) the one for all "
+             "For a model with two sets of rotary factors (Phi-3.5's longrope) the one for all "
              "positions of all texts: short, for texts up to the original length, or long "
              "(default: short)",
              [&value](const std::string& text) {

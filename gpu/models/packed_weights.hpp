@@ -14,7 +14,7 @@ namespace tempera::gpu {
 /// file of a folder, which is made if it is not there. The bits of answers are the same.
 struct PackedWeights {
   std::filesystem::path folder = {};
-  /// Of a model's weights as they are stored: those of fewer bytes are packed in memory.
+  /// The size of a model's weights, as they are stored, below which they are packed in memory.
   std::uint64_t least_bytes = 0;
   /// The program, with its version: a file is used by none but the one that made it.
   std::string program = {};

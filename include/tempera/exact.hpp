@@ -22,17 +22,17 @@ class Fraction {
   /// @throw BadInput for anything else
   explicit Fraction(const std::string& text);
 
-  /// Exact, as all operations here.
+  /// The sum. All operations here are exact.
   Fraction operator+(const Fraction& other) const;
-  /// Exact.
+  /// The difference.
   Fraction operator-(const Fraction& other) const;
-  /// Exact.
+  /// The product.
   Fraction operator*(const Fraction& other) const;
   /// @pre other is not 0
   Fraction operator/(const Fraction& other) const;
   /// Whether both are the same number.
   bool operator==(const Fraction& other) const;
-  /// By size.
+  /// Compares the sizes.
   std::strong_ordering operator<=>(const Fraction& other) const;
 
   /// "3/8", "0", "1".

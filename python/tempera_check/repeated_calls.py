@@ -20,7 +20,7 @@ class _Point:
 
 
 class RepeatedCalls:
-    """Of one function, which must depend on its input and its draws alone.
+    """The calls of one function, which must depend on its input and its draws alone.
 
     copy(value) gives a value that the program may change; is_same(a, b) compares two values.
     """

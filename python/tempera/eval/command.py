@@ -290,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         {"run": _run, "merge": _merge, "grade": _grade, "report": _report}[given.stage](given)
     except BadInput as error:
         # What draws names its own option.
-        print(f"tempera eval: {error}".replace("leave out --chat", "give --prompting raw"), file=sys.stderr)
+        print(f"tempera eval: {error}".replace("use sample, and leave out --chat and --messages", "give --prompting raw"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 2

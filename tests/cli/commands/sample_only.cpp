@@ -75,6 +75,14 @@ TEST_CASE("tempera-sample-only does what the whole command does, to the same byt
   }
 }
 
+TEST_CASE("tempera-sample-only serves, and says where") {
+  // It serves until it is asked to end; timeout's own exit code then is 124.
+  const CommandResult served = tempera::test::run_program(
+      "timeout --signal INT 2 " TEMPERA_SAMPLE_ONLY, "serve --port 0 --model " + worked_sum);
+  CHECK(served.exit_code == 124);
+  CHECK_THAT(served.out + served.err, Catch::Contains("serves worked_sum on http://127.0.0.1:"));
+}
+
 TEST_CASE("tempera-sample-only refuses a finite model, and knows no command of the lab") {
   const std::string four = std::string(TEMPERA_SOURCE_DIR) + "/toy_models/four_state.json";
   const CommandResult finite = sample_only("sample a --horizon 2 --powers 1 --model " + four);

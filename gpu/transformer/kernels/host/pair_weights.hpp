@@ -69,7 +69,7 @@ struct QuantisedPairs {
   WeightsAhead ahead(const ProductItem& item, const Float32Tiling& tiling) const {
     return WeightsAhead::of(item, tiling, weights);
   }
-  /// As above. With each four inputs it asks for a line of memory from `ahead` on.
+  /// The same as above. With each four inputs it asks for a line of memory from `ahead` on.
   const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t end, PairRoom& room,
                            const std::byte* ahead) const {
     with_block_reader<1>(weights, output, [&](const auto& reader) {
