@@ -177,7 +177,8 @@ TEST_CASE("the format of a folder is in tokenizer_config.json or beside it", "[c
   };
   refused({"tokenizer_config.json", "cannot be read"});
   write(nlohmann::json::object());
-  refused({"tokenizer_config.json", "has no \"chat_template\"", "use sample, and leave out --chat and --messages"});
+  refused({"tokenizer_config.json", "has no \"chat_template\"",
+           "use sample, and leave out --chat and --messages"});
   write({{"chat_template", 3}});
   refused({"tokenizer_config.json", "chat_template"});
   write({{"chat_template", nlohmann::json::array()}});
