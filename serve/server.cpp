@@ -80,7 +80,6 @@ class Server::Work {
 
   void run(const std::function<bool()>& is_asked_to_stop) {
     http_.every(std::chrono::milliseconds(100), [&, stopping = false]() mutable {
-      counters_.connections = http_.connections();
       if (batches_ && batches_->is_waiting()) wake();
       if (stopping || !is_asked_to_stop()) return;
       stopping = true;
@@ -194,7 +193,8 @@ class Server::Work {
     }
   }
 
-  HttpResponse metrics() const {
+  HttpResponse metrics() {
+    counters_.connections = http_.connections();
     HttpResponse response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = counters_.prometheus();
