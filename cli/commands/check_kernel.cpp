@@ -166,10 +166,9 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   std::vector<std::string> paths;
   ProgressLine line;
   std::string doing;
-  auto begin = std::chrono::steady_clock::now();
-  std::size_t before = 0;
+  ProgramClock clock(program);
   program.on_progress([&](const lab::ProgramKernel::Progress& now) {
-    line.show_step(rows.size(), judged.size(), doing + ", " + progress_text(now, begin, before));
+    line.show_step(rows.size(), judged.size(), doing + ", " + clock.text(now));
   });
   bool has_head = false, is_late = false, only_symmetric = true;
   const auto print_head = [&] {
@@ -186,8 +185,7 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   };
   for (const lab::JudgedCase& one : judged) {
     doing = one.model().name();
-    begin = std::chrono::steady_clock::now();
-    before = program.paths();
+    clock = ProgramClock(program);
     JudgedRow row;
     try {
       row.verdict = lab::judge_kernel(kernel, one, within);
@@ -195,16 +193,15 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
     } catch (const lab::TimeIsOver&) {
       is_late = true;
     }
-    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    row.paths = program.paths() - before;
+    row.seconds = clock.seconds();
+    row.paths = clock.paths_of(program.paths());
     line.clear();
     print_head();
     if (!options.json) print_row(one, row);
     rows.push_back(std::move(row));
     if (!rows.back().verdict || rows.back().verdict->sound() || smallest) continue;
     doing = "the smallest model that fails";
-    begin = std::chrono::steady_clock::now();
-    before = program.paths();
+    clock = ProgramClock(program);
     try {
       smallest = lab::shrink(kernel, one, within);
       paths = paths_of(program, *smallest);

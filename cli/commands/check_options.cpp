@@ -169,11 +169,13 @@ bool is_symmetric(const lab::JudgedCase& judged) {
   return true;
 }
 
-std::string progress_text(const lab::ProgramKernel::Progress& now,
-                          std::chrono::steady_clock::time_point begin, std::size_t before) {
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const std::size_t paths = now.paths - before;
+double ProgramClock::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+std::string ProgramClock::text(const lab::ProgramKernel::Progress& now) const {
+  const double seconds = this->seconds();
+  const std::size_t paths = paths_of(now.paths);
   const auto whole = [](double x) { return std::to_string(std::llround(x)); };
   std::string text = std::to_string(paths) + " paths, " +
                      whole(static_cast<double>(paths) / std::max(seconds, 1e-3)) + " a second";

@@ -50,9 +50,20 @@ void print_printed(const std::vector<std::string>& lines);
 /// Whether records of one length all have one probability, so that mistakes between them are
 /// unseen.
 bool is_symmetric(const lab::JudgedCase& judged);
-/// How far the case is that is walked: since when, and how many paths had been run before it.
-std::string progress_text(const lab::ProgramKernel::Progress& now,
-                          std::chrono::steady_clock::time_point begin, std::size_t before);
+/// What a program takes from now on: for one case, say.
+class ProgramClock {
+ public:
+  explicit ProgramClock(const lab::ProgramKernel& program) : before_(program.paths()) {}
+  double seconds() const;
+  /// How far the case is that is walked.
+  std::string text(const lab::ProgramKernel::Progress& now) const;
+  /// How many paths of all those were run since then.
+  std::size_t paths_of(std::size_t all) const { return all - before_; }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::size_t before_;
+};
 std::string path_text(const std::optional<lab::ProgramPath>& path);
 
 void check_kernel(const CheckOptions& options, bool names_horizon);

@@ -172,8 +172,7 @@ class WholeCheck {
 
   WholeRow row(const lab::JudgedCase& judged, std::size_t number, std::size_t of) {
     WholeRow row;
-    const auto begin = std::chrono::steady_clock::now();
-    const std::size_t before = program_.paths();
+    const ProgramClock clock(program_);
     follow(number, of, judged.model().name());
     try {
       row.answers = program_.law(judged, powers_);
@@ -183,8 +182,8 @@ class WholeCheck {
       is_late_ = true;
     }
     line_.clear();
-    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    row.paths = program_.paths() - before;
+    row.seconds = clock.seconds();
+    row.paths = clock.paths_of(program_.paths());
     return row;
   }
 
@@ -213,10 +212,10 @@ class WholeCheck {
 
  private:
   void follow(std::size_t number, std::size_t of, const std::string& doing) {
-    program_.on_progress([=, this, begin = std::chrono::steady_clock::now(),
-                          before = program_.paths()](const lab::ProgramKernel::Progress& now) {
-      line_.show_step(number, of, doing + ", " + progress_text(now, begin, before));
-    });
+    program_.on_progress(
+        [=, this, clock = ProgramClock(program_)](const lab::ProgramKernel::Progress& now) {
+          line_.show_step(number, of, doing + ", " + clock.text(now));
+        });
   }
 
   std::vector<reference::Power> powers_;
@@ -259,7 +258,7 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
                       }});
   }
   WholeCheck check(options, powers, claims, within);
-  const auto begin = std::chrono::steady_clock::now();
+  const ProgramClock clock(check.program());
   // What the verdict is about: the algorithm if one is named, else the target.
   const std::string& other = claims.back().name;
   if (!options.json) print_head(options, within);
@@ -281,8 +280,7 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
   lab::ProgramKernel& program = check.program();
   const auto& smallest = check.smallest();
   const bool is_late = check.is_late();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = clock.seconds();
   if (options.json) {
     ordered_json json{{"program", options.program}, {"target", options.target}};
     json["algorithm"] =
