@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "gpu/jobs/background_writer.hpp"
 #include "gpu/jobs/run_folder.hpp"
@@ -23,9 +24,11 @@ class GatheredLines {
     bytes_ += bytes;
   }
   void write() {
-    writer_->add(
-        [folder = folder_, append = append_, bytes = bytes_] { (folder->*append)(bytes); });
-    bytes_.clear();
+    writer_->add([folder = folder_, append = append_, bytes = std::move(bytes_)] {
+      (folder->*append)(bytes);
+    });
+    bytes_ = {};
+    bytes_.reserve(most);
   }
 
  private:
