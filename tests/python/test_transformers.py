@@ -103,10 +103,10 @@ class Counted:
 
 def two_answers(lm, **options):
     """A second answer from the first token of the first, as samplers make it; both may be changed by the program."""
-    first = lm.generate(PROMPT, max_new_tokens=2, do_sample=True, return_dict_in_generate=True, output_logits=True, **options)
+    first = lm.generate(PROMPT, max_new_tokens=2, do_sample=True, return_dict_in_generate=True, output_scores=True, **options)
     kept = first.sequences[:, :2].clone()
     first.sequences.zero_()
-    first.logits[0].zero_()
+    first.scores[0].zero_()
     second = lm.generate(kept, max_new_tokens=1, do_sample=True, **options) if kept[0, 1] < 2 else kept
     return tidy(kept[0]), tidy(second[0])
 
