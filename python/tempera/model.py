@@ -94,8 +94,8 @@ class Model:
         """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
 
         arithmetic: which bits the logits have; "float32" if none is given.
-        device: "host" or "cuda"; the host if none is given. Kernels for CUDA are in a wheel that was built where nvcc
-        and a GPU are, and are loaded when they are first asked for.
+        device: "host", "cuda" or "cuda:N"; the host if none is given. Kernels for CUDA are in a wheel that was built
+        where nvcc and a GPU are, and are loaded when they are first asked for.
         rope_factors: "short" or "long", for a model with two sets of rotary factors.
 
         Raises BadInput for files that cannot be used, DeviceError for a device that cannot.

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
 from tempera.errors import BadInput
 
 
 def native(device: str | None = None) -> Any:
-    """The extension for "host" or "cuda", loaded when it is first asked for. Raises BadInput if it is not there."""
-    if device not in (None, "host", "cuda"):
-        raise BadInput("device", f'"{device}" is not known', 'give "host" or "cuda"')
-    if device != "cuda":
+    """The extension for "host", "cuda" or "cuda:N", loaded when it is first asked for.
+
+    Raises BadInput if the device is not known, or the wheel has no kernels for it.
+    """
+    if device is not None and not re.fullmatch("host|cuda(:[0-9]+)?", device):
+        raise BadInput("device", f'"{device}" is not known', 'give "host", "cuda" or "cuda:N"')
+    if device is None or device == "host":
         return importlib.import_module("tempera._tempera")
     try:
         return importlib.import_module("tempera._tempera_cuda")
