@@ -16,7 +16,7 @@
 
 namespace tempera::check {
 
-/// A record: its generated tokens, a terminal one included.
+/// A record: its generated tokens, a terminal one included (`eq:theory-terminated-sequence-law`).
 using Record = std::vector<std::size_t>;
 /// A state of a kernel: one record, or one for each power of a ladder.
 using State = std::vector<Record>;
@@ -32,7 +32,8 @@ class Lottery {
   bool happens(const exact::Fraction& probability);
 };
 
-/// What a kernel is judged on: a model, a horizon T, and the powers of its target Π_k p0^α_k.
+/// What a kernel is judged on: a model, a horizon T, and the powers of its target Π_k p0^α_k
+/// (`eq:theory-product-target`).
 struct Case {
   exact::FiniteModel model;  ///< p0
   std::size_t horizon = 2;   ///< T
@@ -46,7 +47,7 @@ using Kernel = std::function<State(const Case&, const State&, Lottery&)>;
 /// What was decided of a kernel on a case, exactly.
 struct Verdict {
   bool stochastic = false;               ///< every step ends at a state
-  bool invariant = false;                ///< ΠP = Π
+  bool invariant = false;                ///< ΠP = Π (`prop:fixed-stage-invariance`)
   bool reversible = false;               ///< Π(x)P(x, y) = Π(y)P(y, x); a kernel need not be
   bool irreducible = false;              ///< every state of the target is reached from every other
   exact::Fraction tv_one_step = {};      ///< TV(ΠP, Π)
@@ -92,7 +93,8 @@ using Program = std::function<Record(const Case&, Lottery&)>;
 /// The probability of each answer that has any.
 using Law = std::map<Record, exact::Fraction>;
 
-/// A sampler by its name, as `tempera law --sampler` knows it, and how it is run.
+/// A sampler by its name, as `tempera law --sampler` knows it, and how it is run: "ppt" is
+/// Algorithm 1 (`alg:PPT`).
 struct Algorithm {
   std::string name;                          ///< such as "power-sampling", "power-smc" or "ppt"
   std::size_t block = 0;                     ///< B in tokens; 0 is half of the horizon
@@ -107,7 +109,8 @@ struct Algorithm {
 /// The exact law of a program's answers, every decision taken in turn.
 /// @throw Bug if the program is no function of its draws
 Law answer_law(const Program& program, const Case& judged);
-/// The law of p0^α over complete records, for the one power α of the case.
+/// The law of p0^α over complete records (`eq:theory-power-target`), for the one power α of the
+/// case.
 /// @throw BadInput for a case with more than one power
 Law answer_law(const Case& judged);
 /// The law of answers that an algorithm is defined to have, from its definition in rationals.

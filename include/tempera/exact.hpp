@@ -70,14 +70,15 @@ class FiniteModel {
   const std::vector<std::string>& vocabulary() const;
   /// Whether each token of the vocabulary ends a record.
   std::vector<bool> terminal() const;
-  /// The next-token law p0(· | prefix), by the vocabulary's order.
+  /// The next-token law p0(· | prefix) (`eq:theory-absorbing-law`), by the vocabulary's order.
   /// @param prefix numbers of tokens. @pre none is terminal
   std::vector<Fraction> next(const std::vector<std::size_t>& prefix) const;
-  /// The records of horizon T, depth-first in the vocabulary's order: tokens joined by one space.
+  /// The records of horizon T (`eq:theory-positive-support`), depth-first in the vocabulary's
+  /// order: tokens joined by one space.
   std::vector<std::string> records(std::size_t horizon) const;
-  /// p0(x) of each record.
+  /// p0(x) of each record (`eq:record-prob`).
   std::vector<Fraction> base_law(std::size_t horizon) const;
-  /// p0(x)^α / Σ p0^α of each record (`eq:power-target`).
+  /// p0(x)^α / Σ p0^α of each record (`eq:theory-power-target`).
   /// @throw BadInput for a power whose values are no fractions
   std::vector<Fraction> power_law(std::size_t horizon, const Fraction& power) const;
 
@@ -95,8 +96,9 @@ class FiniteModel {
 /// @pre p.size() == q.size()
 Fraction total_variation(const std::vector<Fraction>& p, const std::vector<Fraction>& q);
 
-/// The law of the compiled local move of tempera's own sampler at one power: row x has the
-/// probabilities of the records after one move from x, in fractions.
+/// The law of the compiled local move of tempera's own sampler at one power (`eq:local-accept`,
+/// `eq:implementation-local-mh-acceptance`): row x has the probabilities of the records after one
+/// move from x, in fractions.
 /// @throw BadInput for a horizon with too many records
 std::vector<std::vector<Fraction>> compiled_local_move(const FiniteModel& model,
                                                        std::size_t horizon, double power);

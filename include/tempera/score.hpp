@@ -12,8 +12,9 @@ namespace tempera {
 
 /// Scores of x_1 … x_n: index t − 2 is position t = 2, …, n.
 struct Scores {
-  std::vector<double> log_p = {};               ///< log p0(x_t | x_<t) (`eq:theory-absorbing-law`)
-  std::vector<std::vector<double>> log_z = {};  ///< [position][power]: log Σ_v p0(v | x_<t)^α
+  std::vector<double> log_p = {};  ///< log p0(x_t | x_<t) (`eq:theory-absorbing-law`)
+  /// [position][power]: log z_α(x_<t) = log Σ_v p0(v | x_<t)^α (`eq:theory-token-normalizer`).
+  std::vector<std::vector<double>> log_z = {};
 };
 
 /// Scores a sequence in the model's own arithmetic.

@@ -128,7 +128,7 @@ class LocalChain(Chain):
     """One rung."""
 
     base: Law  #: p0
-    target: Law  #: p0^α / Σ p0^α (`eq:power-target`)
+    target: Law  #: p0^α / Σ p0^α (`eq:theory-power-target`)
     matrix: Matrix  #: one local move
 
 
@@ -233,7 +233,7 @@ class FiniteModel:
         return Law(self.records(horizon), self._model.base_law(horizon))
 
     def power_law(self, horizon: int, power: Exact) -> Law:
-        """p0(x)^α / Σ p0^α of each record of S_T (`eq:power-target`). Raises BadInput if a value is no fraction."""
+        """p0(x)^α / Σ p0^α of each record of S_T (`eq:theory-power-target`). Raises BadInput if a value is no fraction."""
         return Law(self.records(horizon), self._model.power_law(horizon, _text(power)))
 
     def local_chain(
