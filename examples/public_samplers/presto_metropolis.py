@@ -10,6 +10,18 @@ merge_before(power_samp_MH, "low_temp_proposal_sampling", "generated_output_seq"
              "target_log_scores_seq", "entropies", "bi", "mi", "cut_idx")
 
 
+class FiniteLogits:
+    """The model with -10^4 for log 0: no real model gives -infinity, of which their entropy is no number."""
+
+    def __init__(self, causal_lm):
+        self._causal_lm = causal_lm
+
+    def generate(self, *arguments, **named):
+        output = self._causal_lm.generate(*arguments, **named)
+        output.logits = tuple(row.clamp(min=-1e4) for row in output.logits)
+        return output
+
+
 def sample(causal_lm, tokenizer, prompt, horizon, power, cuts):
     wrapper = HF_LLM_Wrapper(causal_lm, tokenizer, "cpu", temperature=1 / power, alpha=float(power))
     tokens, _, _, _ = power_samp_MH.mcmc_power_sampler(
@@ -25,4 +37,4 @@ def uniform_cuts(causal_lm, tokenizer, prompt, horizon, power):
 
 def entropy_cuts(causal_lm, tokenizer, prompt, horizon, power):
     """Restarts where the entropy jumps; these proposals go on past the terminal token, up to the horizon."""
-    return sample(causal_lm, tokenizer, prompt, horizon, power, "entropy")
+    return sample(FiniteLogits(causal_lm), tokenizer, prompt, horizon, power, "entropy")

@@ -17,7 +17,8 @@ module_named("judged.vllm", LLM=engine.LLM, SamplingParams=engine.SamplingParams
 spec = importlib.util.spec_from_file_location("judged.mh_llm", os.path.join(root, "mh_llm", "mh_llm.py"))
 judged = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(judged)
-merge_before(engine.LLM, "generate", "k", "_", "idx", "output_tokens", "logprob", "power_logprob")
+# mh_sample holds its restarts in idx_list; its two loops both count in `_`, and a block's tokens tell which block it is.
+merge_before(engine.LLM, "generate", "k", "_", "idx", "idx_list", "output_tokens", "logprob", "power_logprob")
 
 
 def sampler_of(model):

@@ -154,6 +154,7 @@ def _serve_case(case, prepare, lines, source):
     model = Model(case)
     step = prepare(model)
     early_names.install()  # of what this has imported
+    _compute_in_one_thread()
     rungs, kind = (1 if case.get("whole") else max(1, len(case["powers"]))), None
     while True:
         line = source.readline()
@@ -173,9 +174,17 @@ def _serve_case(case, prepare, lines, source):
         if kind is None:
             kind = walks.walk_for(once)
             early_names.install()
+            _compute_in_one_thread()
         kind(lines, walks.Share(*asked.get("share", (0, 1)))).run(once)
         guard.check(before)
         lines.flush()
+
+
+def _compute_in_one_thread():
+    """Every core has a process of its own, and the numbers are few: torch's threads would wait for each other."""
+    set_threads = getattr(sys.modules.get("torch"), "set_num_threads", None)
+    if set_threads is not None:
+        set_threads(1)
 
 
 def _copied(state):

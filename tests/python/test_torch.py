@@ -1,5 +1,8 @@
 """Every source of chance of torch, functions and methods of tensors, is answered with its law, or refused by name."""
 import itertools
+import json
+import os
+import subprocess
 import sys
 from fractions import Fraction
 
@@ -102,3 +105,15 @@ def test_the_value_of_one_entry_may_be_called_a_float():
     if sys.version_info < (3, 11):  # whose code does not say whether a name is called
         return check_refused(step, "float")
     assert law(step) == {True: Fraction(1, 4), False: Fraction(3, 4)}
+
+
+def test_a_step_that_is_served_computes_in_one_thread(tmp_path):
+    """Every core has a process of its own: threads that share few numbers only wait for each other."""
+    program = tmp_path / "threads.py"
+    program.write_text("import torch\n\n\ndef step(state):\n    return [torch.get_num_threads() - 1]\n")
+    case = {"horizon": 1, "powers": ["2"], "vocabulary": ["a", "b", "c"], "terminal": [], "default": ["1/2", "1/4", "1/4"]}
+    done = subprocess.run([sys.executable, "-m", "tempera_check", f"{program}:step"], capture_output=True, text=True,
+                          input=json.dumps(case) + '\n{"state": []}\n', env={**os.environ, "OMP_NUM_THREADS": "3",
+                                                                               "PYTHONPATH": os.pathsep.join(sys.path)})
+    ends = [json.loads(line)["end"] for line in done.stdout.splitlines() if "end" in json.loads(line)]
+    assert (done.returncode, ends) == (0, [[0]])
