@@ -17,6 +17,7 @@
 #include "serve/protocol/error_body.hpp"
 #include "serve/protocol/json_response.hpp"
 #include "serve/protocol/openapi.hpp"
+#include "serve/protocol/page_rules.hpp"
 #include "serve/sessions/engine_loop.hpp"
 #include "serve/sessions/generation.hpp"
 #include "serve/sessions/intake.hpp"
@@ -26,10 +27,6 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
-}
 
 /// A part of a path with the bytes that its escapes, such as "%2F", stand for.
 std::string without_escapes(std::string_view part) {
@@ -55,6 +52,7 @@ class Server::Work {
   Work(const gpu::OpenedModel& model, ServerOptions options)
       : model_(model),
         options_(std::move(options)),
+        pages_(options_.allowed_origins, options_.api_key.has_value(), options_.host),
         identity_{options_.model_name, arithmetic_name(model), {}, hidden_paths_of(options_)},
         session_(model, options_.session),
         loop_(session_, [this] { return after_turn(); }),
@@ -133,6 +131,9 @@ class Server::Work {
 
   void handle(const std::shared_ptr<Exchange>& exchange) {
     const HttpRequest& request = exchange->request();
+    if (auto refusal = pages_.refusal(request)) return exchange->respond(std::move(*refusal));
+    if (pages_.may_read(request)) exchange->show_to_origin();
+    if (pages_.is_question(request)) return exchange->respond(PageRules::permission());
     std::string allowed;  // methods of the path, if it is known
     const auto on = [&](const char* method, const char* path) {
       if (request.path != path) return false;
@@ -385,6 +386,7 @@ class Server::Work {
 
   const gpu::OpenedModel& model_;
   const ServerOptions options_;
+  const PageRules pages_;
   Identity identity_;
   const std::int64_t started_ = static_cast<std::int64_t>(std::time(nullptr));
   Counters counters_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gpu/jobs/shard.hpp"
 #include "gpu/models/opened_model.hpp"
@@ -21,10 +22,12 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;           ///< 0: any free one
   std::optional<std::string> api_key;  ///< what clients send as "Authorization: Bearer KEY"
-  std::string model_name;              ///< under which the model is offered
-  std::string model_path;              ///< which no answer may show
-  std::string version;                 ///< of tempera
-  std::size_t most_choices = 1024;     ///< being drawn or waiting; more are answered by 429
+  /// Origins of other web pages that may use the server, as PageRules has them.
+  std::vector<std::string> allowed_origins;
+  std::string model_name;           ///< under which the model is offered
+  std::string model_path;           ///< which no answer may show
+  std::string version;              ///< of tempera
+  std::size_t most_choices = 1024;  ///< being drawn or waiting; more are answered by 429
   HttpLimits http;
   GenerationLimits generation;
   gpu::SessionOptions session;
@@ -45,8 +48,8 @@ struct ServerOptions {
 class Server {
  public:
   /// Binds the address. The model must outlive the server.
-  /// @throw BadInput as HttpServer and Batches; and for an address beyond this machine without a
-  /// key, unless `without_key`
+  /// @throw BadInput as HttpServer, PageRules and Batches; and for an address beyond this machine
+  /// without a key, unless `without_key`
   Server(const gpu::OpenedModel& model, ServerOptions options, bool without_key = false);
   ~Server();
   Server(const Server&) = delete;

@@ -112,6 +112,10 @@ void add_serve(CLI::App& app) {
            "File with the key that clients must send as a bearer token");
   command->add_flag("--without-key", options->without_key,
                     "Serve addresses beyond this machine without a key");
+  add_texts(
+      *command, "--allow-origin", options->server.allowed_origins, "ORIGIN",
+      "Let web pages of this origin, such as https://example.org, use the server; *: all; may "
+      "be repeated (default: those of the server alone)");
   add_device(*command, options->device);
   add_arithmetic(*command, options->arithmetic);
   add_rope_factors(*command, options->rope_factors);

@@ -16,6 +16,9 @@ struct HttpRequest {
   std::string query;          ///< the target after its '?'
   std::string authorization;  ///< the header of this name, or empty
   std::string content_type;   ///< the same
+  std::string host;           ///< the same
+  std::string origin;         ///< the same: of the web page that has sent it
+  std::string asked_method;   ///< of Access-Control-Request-Method, by which browsers ask first
   std::string body;
 };
 
@@ -42,6 +45,10 @@ class Exchange {
   virtual void begin_stream(unsigned status, std::string content_type) = 0;
   virtual void write(std::string part) = 0;
   virtual void end() = 0;
+
+  /// Lets the browser show the answer to pages of the request's origin: the answer names it.
+  /// @pre neither respond() nor begin_stream() has been called
+  virtual void show_to_origin() {}
 
   /// Calls `left` once if the client leaves, or reads so slowly that its answer no longer fits the
   /// connection's memory, before the answer has been sent whole. `left` runs on the server's own

@@ -99,6 +99,9 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
       self.changed_.cancel();
     });
   }
+  void show_to_origin() override {
+    post([](Answer& self) { self.is_shown_to_origin_ = true; });
+  }
   void on_leave(std::function<void()> left) override {
     // Also of an answer whose connection is gone before anybody asked to be told.
     asio::post(shared_->io, [self = shared_from_this(), left = std::move(left)]() mutable {
@@ -134,6 +137,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   /// Waits until the status is known or the client has left.
   const std::optional<HttpResponse>& head() const { return head_; }
   bool is_whole() const { return is_whole_; }
+  bool is_shown_to_origin() const { return is_shown_to_origin_; }
   void head_is_sent() { is_head_sent_ = true; }
   bool is_ended() const { return is_ended_ && parts_.empty(); }
   std::optional<std::string> next_part() {
@@ -157,6 +161,7 @@ class Answer final : public Exchange, public std::enable_shared_from_this<Answer
   asio::steady_timer changed_;  // never expires; cancelled to wake who waits
   std::optional<HttpResponse> head_;
   bool is_whole_ = false;
+  bool is_shown_to_origin_ = false;
   bool is_head_sent_ = false;
   std::deque<std::string> parts_;
   std::size_t unsent_ = 0;
@@ -250,6 +255,10 @@ class Connection final : public HttpServer::OpenConnection,
       response.result(head.status);
       response.set(http::field::content_type, head.content_type);
       for (const auto& [name, value] : head.headers) response.set(name, value);
+      if (answer.is_shown_to_origin()) {
+        response.set(http::field::access_control_allow_origin, answer.request().origin);
+        response.set(http::field::vary, "Origin");
+      }
       response.keep_alive(goes_on);
     };
     stream_.expires_after(shared_->limits.request);

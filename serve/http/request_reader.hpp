@@ -130,6 +130,9 @@ class RequestReader {
     if (mark != std::string::npos) asked.query = target.substr(mark + 1);
     asked.authorization = std::string(request[http::field::authorization]);
     asked.content_type = std::string(request[http::field::content_type]);
+    asked.host = std::string(request[http::field::host]);
+    asked.origin = std::string(request[http::field::origin]);
+    asked.asked_method = std::string(request[http::field::access_control_request_method]);
     asked.body = std::move(request.body());
     return incoming;
   }

@@ -8,8 +8,8 @@ namespace tempera::serve {
 
 /// An error in the protocol's form: {"error": {"message", "type", "param", "code"}}.
 ///
-/// status: 400 (a wrong request), 401, 404, 405, 413, 429, 431, 500 or 503. param: the field that
-/// is wrong, or empty. The message is one line and names no path of this machine.
+/// status: 400 (a wrong request), 401, 403, 404, 405, 413, 421, 429, 431, 500 or 503. param: the
+/// field that is wrong, or empty. The message is one line and names no path of this machine.
 HttpResponse error_response(unsigned status, const std::string& message,
                             const std::string& param = {});
 

@@ -304,6 +304,8 @@ void Generation::failed(gpu::RequestId /*request*/, std::size_t /*sample*/,
 void Generation::open_stream() {
   is_streaming_ = true;
   exchange_->begin_stream(200, "text/event-stream");
+  // The first comment: the client knows before the first pass that its request is taken.
+  exchange_->write(": accepted\n\n");
   for (std::size_t index = 0; index < choices_.size(); ++index) {
     if (asked_.is_chat) {
       ordered_json choice{{"index", index},

@@ -120,7 +120,7 @@ def test_curl_shows_rounds_as_they_end(server):
     done = subprocess.run(["curl", "-sN", f"http://127.0.0.1:{server.port}/v1/completions", "-d", body],
                           capture_output=True, text=True, check=True)
     lines = done.stdout.split("\n\n")
-    assert lines[0].startswith(": choice 0, stage 1, round 0") and lines[-2] == "data: [DONE]"
+    assert lines[0] == ": accepted" and lines[1].startswith(": choice 0, stage 1, round 0") and lines[-2] == "data: [DONE]"
 
 
 def test_prometheus_reads_the_metrics(server, client):

@@ -17,7 +17,7 @@ LONG = {**BODY, "seed": 9, "n": 4, "tempera": {"powers": [1, 2, 4], "block": 1, 
 
 def request(body, path="/v1/completions"):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return (f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(data)}\r\n\r\n").encode() + data
 
 
@@ -59,7 +59,7 @@ def test_a_client_may_leave_at_any_byte_of_the_answer(server, same_before_and_af
     for body in (BODY, {**BODY, "stream": True, "tempera": {**BODY["tempera"], "round_events": True}}):
         for size in range(0, 2000, 40):
             with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-                connection.sendall(request(body).replace(b"Host: x\r\n", b"Host: x\r\nConnection: close\r\n"))
+                connection.sendall(request(body).replace(b"Host: localhost\r\n", b"Host: localhost\r\nConnection: close\r\n"))
                 while size > 0 and (part := connection.recv(size)):
                     size -= len(part)
             faults("the client leaves in the middle of its answer", "forgotten")
@@ -185,7 +185,7 @@ def test_a_client_that_leaves_is_forgotten(server, same_before_and_after):
 
 
 def test_pipelined_and_split_requests(server, same_before_and_after, faults):
-    close = request(BODY).replace(b"Host: x\r\n", b"Host: x\r\nConnection: close\r\n")
+    close = request(BODY).replace(b"Host: localhost\r\n", b"Host: localhost\r\nConnection: close\r\n")
     answers = raw(server, request(BODY) + close)
     assert answers.count(b"HTTP/1.1 200") == 2
     many = request({**BODY, "max_tokens": 2}) * 49 + close

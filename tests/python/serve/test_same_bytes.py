@@ -67,7 +67,7 @@ def test_after_neighbours_that_left(case):
     for other in neighbours(body, 10):
         data = json.dumps({**other, "tempera": {**body["tempera"], "rounds": 200}}).encode()
         connection = socket.create_connection(("127.0.0.1", server.port))
-        connection.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
+        connection.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
         left.append(connection)
     among = []
     own = threading.Thread(target=lambda: among.append(raw(server, body)))

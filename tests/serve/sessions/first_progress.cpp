@@ -16,7 +16,7 @@
 namespace tempera::serve::first_progress_test {
 namespace {
 
-/// A client: after how many forward passes it was sent a comment.
+/// A client: after how many forward passes it was told of its request, and of each round.
 class Client final : public Exchange {
  public:
   explicit Client(const gpu::Session& session) : session_(session) {}
@@ -24,17 +24,20 @@ class Client final : public Exchange {
   void respond(HttpResponse /*response*/) override {}
   void begin_stream(unsigned /*status*/, std::string /*content_type*/) override {}
   void write(std::string part) override {
-    if (part.starts_with(": ")) comments_.push_back(session_.totals().batches);
+    if (part.starts_with(": accepted")) accepted_.push_back(session_.totals().batches);
+    if (part.starts_with(": choice")) comments_.push_back(session_.totals().batches);
   }
   void end() override { has_ended_ = true; }
   void on_leave(std::function<void()> /*left*/) override {}
 
+  const std::vector<std::uint64_t>& accepted() const { return accepted_; }
   const std::vector<std::uint64_t>& comments() const { return comments_; }
   bool has_ended() const { return has_ended_; }
 
  private:
   const gpu::Session& session_;
   HttpRequest request_;
+  std::vector<std::uint64_t> accepted_;
   std::vector<std::uint64_t> comments_;
   bool has_ended_ = false;
 };
@@ -42,7 +45,8 @@ class Client final : public Exchange {
 constexpr std::size_t block = 4;
 constexpr std::size_t rungs = 4;
 
-/// What each of `count` clients heard while all were answered; their requests differ in the seed.
+/// What each of `count` clients heard of its rounds while all were answered; their requests differ
+/// in the seed.
 std::vector<std::vector<std::uint64_t>> comments_of_clients(std::size_t count) {
   const auto model =
       gpu::OpenedModel::open(std::string(TEMPERA_SOURCE_DIR) + "/toy_models/worked_sum");
@@ -70,6 +74,7 @@ std::vector<std::vector<std::uint64_t>> comments_of_clients(std::size_t count) {
   std::vector<std::vector<std::uint64_t>> comments;
   for (const auto& client : clients) {
     CHECK(client->has_ended());
+    CHECK(client->accepted() == std::vector<std::uint64_t>{0});
     comments.push_back(client->comments());
   }
   return comments;

@@ -1,13 +1,17 @@
 """The page at /, in headless Chromium. TEMPERA_PAGE_PICTURES names a folder for its pictures, to be looked at."""
+import http.server
 import os
 import pathlib
 import re
+import threading
 
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
+
+from conftest import Server
 
 PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
 
@@ -16,7 +20,8 @@ PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     "--host-resolver-rules=MAP elsewhere.test 127.0.0.1"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
@@ -145,3 +150,70 @@ def test_the_page_asks_nobody_else(page):
     run_by_keyboard(browser)
     names = browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
     assert names and all(name.startswith(browser.current_url) for name in names)
+
+
+class OtherPage(http.server.BaseHTTPRequestHandler):
+    """An empty page of another origin: this machine's too, but of another port."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<title>other</title>")
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def other_page():
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OtherPage)
+    thread = threading.Thread(target=other.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{other.server_port}"
+    other.shutdown()
+    thread.join()
+    other.server_close()
+
+
+def requests_of(server):
+    return int(re.search(r"tempera_requests_total (\d+)", server.ask("/metrics")[1]).group(1))
+
+
+def test_a_page_from_elsewhere_has_nothing_drawn(browser, server, other_page):
+    before = requests_of(server)
+    where = f"127.0.0.1:{server.port}/v1/completions"
+    # What a form of text/plain sends is JSON: {"prompt": "4+7?", "stop": "="}.
+    browser.get(other_page)
+    browser.execute_script("""
+      document.body.innerHTML = `<form method=post enctype=text/plain action=http://${arguments[0]}><input></form>`;
+      const field = document.querySelector("input");
+      field.name = '{"prompt": "4+7?", "stop": "';
+      field.value = '"}';
+      document.querySelector("form").submit();""", where)
+    wait(browser, lambda: "--allow-origin" in browser.find_element(By.TAG_NAME, "body").text)
+    browser.get(other_page)
+    kind = browser.execute_async_script("""
+      const done = arguments[1];
+      fetch(`http://${arguments[0]}`, {method: "POST", mode: "no-cors", body: '{"prompt": "4+7?"}'}).then(a => done(a.type), e => done(String(e)));""", where)
+    assert kind == "opaque"
+    # A name that leads to another machine first, and then to this one.
+    browser.get(f"http://elsewhere.test:{server.port}/")
+    assert "--allow-origin" in browser.find_element(By.TAG_NAME, "body").text
+    assert requests_of(server) == before
+    browser.get_log("browser")
+
+
+def test_an_allowed_page_reads_answers(browser, other_page):
+    running = Server("--allow-origin", other_page)
+    try:
+        browser.get(other_page)
+        texts = browser.execute_async_script("""
+          const done = arguments[1];
+          const ask = fields => fetch(`http://127.0.0.1:${arguments[0]}/v1/completions`, {
+            method: "POST", headers: {"Content-Type": "application/json", "Authorization": "Bearer none"},
+            body: JSON.stringify({prompt: "4+7?", max_tokens: 28, seed: 1, ...fields})}).then(answer => answer.text());
+          Promise.all([ask({}), ask({stream: true})]).then(done, e => done([String(e), ""]));""", running.port)
+        assert '"choices"' in texts[0] and "[DONE]" in texts[1], texts
+    finally:
+        running.stop()
