@@ -13,6 +13,7 @@
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/run_report.hpp"
 #include "gpu/jobs/run_speed.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/prompt_plans.hpp"
 #include "gpu/session/sampling_settings.hpp"
 #include "gpu/statistics/sampling_progress.hpp"
