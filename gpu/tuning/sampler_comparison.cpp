@@ -42,7 +42,7 @@ std::vector<Contestant> contestants(const ComparisonSettings& settings) {
 }
 
 /// Counts what the runs of one sampler do, marks their answers, and says how far they are.
-class Marker final : public DrawObserver {
+class Marker final : public DrawListener {
  public:
   Marker(const OpenedModel& model, const std::vector<Problem>& problems,
          const Contestant& contestant, const DrawSettings& settings,
@@ -55,14 +55,16 @@ class Marker final : public DrawObserver {
         statistics_(problems.size(), TemperingStatistics(settings.ladder)),
         shares_(problems.size(), 0.0) {}
 
-  void advanced(std::size_t run_index, const Progress& progress,
-                std::span<const Event> events) override {
+  void round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                   std::span<const Event> events) override {
     statistics_[run_index].count(events);
     shares_[run_index] = share_done(settings_.plan, progress);
     report();
   }
   // The truncating sampler may end before its last stage.
-  void ended(std::size_t run_index, const Answer&) override { shares_[run_index] = 1.0; }
+  void answered(RequestId run_index, std::size_t, const Answer&) override {
+    shares_[run_index] = 1.0;
+  }
   void drawn(std::size_t run_index, const Answer& answer) override {
     if (!answer.terminated) ++unfinished;
     if (is_solved(model_, answer.tokens, answer.terminated, problems_[run_index].answer)) ++solved;

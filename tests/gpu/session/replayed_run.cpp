@@ -38,12 +38,12 @@ const std::vector<TokenId> terminal{0, 3};
 constexpr std::uint64_t long_seed = 0x9E3779B97F4A7C15U;
 
 /// Compares what an observer is told, as it is told, with the replay of its run.
-class Compared final : public DrawObserver {
+class Compared final : public DrawListener {
  public:
   Compared(std::vector<naive::Chain> runs, Rung output) : runs_(std::move(runs)), output_(output) {}
 
-  void advanced(std::size_t run_index, const Progress& progress,
-                std::span<const Event> events) override {
+  void round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                   std::span<const Event> events) override {
     const naive::Chain& run = runs_.at(run_index);
     const std::size_t number = told_[run_index]++;
     CAPTURE(run_index, number);
@@ -57,7 +57,7 @@ class Compared final : public DrawObserver {
     for (std::size_t k = 0; k < moment.log_p0.size(); ++k)
       REQUIRE(to_bits(progress.replicas[k].log_p0()) == to_bits(moment.log_p0[k]));
   }
-  void sampler_ended(std::size_t run_index, const Progress& progress) override {
+  void sampler_ended(RequestId run_index, std::size_t, const Progress& progress) override {
     CAPTURE(run_index);
     const naive::Chain& run = runs_.at(run_index);
     REQUIRE(told_[run_index] == run.moments.size());
