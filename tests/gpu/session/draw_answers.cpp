@@ -136,7 +136,7 @@ TEST_CASE("few runs are under way at a time, however many there are") {
   CHECK_FALSE(std::is_sorted(collector.ends.begin(), collector.ends.end()));
 }
 
-TEST_CASE("what an observer throws ends all runs at once") {
+TEST_CASE("what a listener throws ends all runs at once") {
   TableModel model = scattered_table(6, 3);
   struct Refusing final : DrawListener {
     void round_ended(RequestId run_index, std::size_t, const Progress&,
@@ -145,14 +145,14 @@ TEST_CASE("what an observer throws ends all runs at once") {
       if (run_index == 2) throw BadInput("disk", "is full", "make room");
     }
     std::size_t told = 0;
-  } observer;
+  } listener;
   require_bad_input(
       [&] {
-        draw_answers(model, three_prompts, parallel_power_tempering, few_settings(50), observer);
+        draw_answers(model, three_prompts, parallel_power_tempering, few_settings(50), listener);
       },
       {"disk: is full"});
   // All 150 runs would tell of 6 steps each.
-  CHECK(observer.told < 450);
+  CHECK(listener.told < 450);
 }
 
 TEST_CASE("the truncating sampler is drawn by the same assembly") {
