@@ -13,39 +13,25 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/text_file.hpp"
 
 namespace tempera {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* other_folder = "give a folder that a run has made, and that you may read";
+
 [[noreturn]] void refuse_to_read(const fs::path& file, int error) {
-  throw BadInput(file.string(), "cannot be read " + reason(error),
-                 "give a folder that a run has made, and that you may read");
+  refuse_unreadable(file, error, other_folder);
 }
 
 OpenFile open_to_read(const fs::path& file) {
   OpenFile open(open_regular_file(file, O_RDONLY));
-  if (!open) refuse_to_read(file, errno);
   struct stat status {};
-  if (::fstat(open.descriptor(), &status) != 0) refuse_to_read(file, errno);
+  if (!open || ::fstat(open.descriptor(), &status) != 0) refuse_to_read(file, errno);
   if (S_ISDIR(status.st_mode)) refuse_to_read(file, EISDIR);
   return open;
-}
-
-/// Reads up to `most` bytes, fewer only at the end of the file.
-std::string_view read_piece(const OpenFile& open, std::vector<char>& piece, std::size_t most,
-                            const fs::path& file) {
-  std::size_t got = 0;
-  while (got < most) {
-    const ssize_t count = ::read(open.descriptor(), piece.data() + got, most - got);
-    if (count == 0) break;
-    if (count > 0)
-      got += static_cast<std::size_t>(count);
-    else if (errno != EINTR)
-      refuse_to_read(file, errno);
-  }
-  return {piece.data(), got};
 }
 
 constexpr std::size_t piece_size = std::size_t{1} << 16;
@@ -187,13 +173,16 @@ void read_start(const fs::path& file, std::uint64_t size,
   const OpenFile open = open_to_read(file);
   std::vector<char> piece(piece_size);
   for (std::uint64_t left = size; left > 0;) {
-    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size()));
-    const std::string_view got = read_piece(open, piece, most, file);
-    if (got.size() < most)
+    const ssize_t got =
+        ::read(open.descriptor(), piece.data(),
+               static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_to_read(file, errno);
+    if (got == 0)
       throw BadInput(file.string(), "is shorter than its checkpoint says",
                      "the folder was changed by another program; start the run again elsewhere");
-    take(got);
-    left -= got.size();
+    take({piece.data(), static_cast<std::size_t>(got)});
+    left -= static_cast<std::uint64_t>(got);
   }
 }
 
@@ -217,16 +206,6 @@ std::uint64_t size_of(const fs::path& file) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-std::string read_whole(const fs::path& file) {
-  const OpenFile open = open_to_read(file);
-  std::vector<char> piece(piece_size);
-  std::string text;
-  for (bool more = true; more;) {
-    const std::string_view got = read_piece(open, piece, piece.size(), file);
-    text += got;
-    more = got.size() == piece.size();
-  }
-  return text;
-}
+std::string read_whole(const fs::path& file) { return read_text_file(file, other_folder); }
 
 }  // namespace tempera

@@ -38,7 +38,7 @@ double decode(const gpu::OpenedModel& model, std::size_t sequences, std::size_t 
   settings.samples = settings.in_flight = sequences;
   settings.largest_batch = batch;
   const gpu::Prompt prompt{model.encode("4+7+9+3+8+6+2+5?", "prompt"), {}};
-  gpu::DrawObserver nobody;
+  gpu::DrawListener nobody;
   gpu::SessionTotals totals;
   const double seconds = seconds_of([&] {
     totals = gpu::draw_answers(model.model(), std::span(&prompt, 1), gpu::parallel_power_tempering,

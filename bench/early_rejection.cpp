@@ -20,7 +20,7 @@ using bench::seconds_of;
 
 namespace {
 
-struct Answers final : gpu::DrawObserver {
+struct Answers final : gpu::DrawListener {
   void drawn(std::size_t, const gpu::Answer& answer) override { tokens.push_back(answer.tokens); }
   std::vector<std::vector<gpu::TokenId>> tokens;
 };

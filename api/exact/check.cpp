@@ -17,9 +17,9 @@ namespace tempera::check {
 namespace {
 
 /// The public lottery over the one that enumerates.
-class Door final : public Lottery {
+class EnumeratedLottery final : public Lottery {
  public:
-  explicit Door(gpu::Lottery& tree) : tree_(tree) {}
+  explicit EnumeratedLottery(gpu::Lottery& tree) : tree_(tree) {}
   std::size_t draw(const std::vector<exact::Fraction>& weights) override {
     std::vector<reference::Rational> list;
     for (const auto& weight : weights) list.push_back(exact::rational(weight));
@@ -61,8 +61,8 @@ State public_state(const lab::JudgedState& state) {
 lab::JudgedKernel enumerated(const Kernel& kernel) {
   return lab::enumerated(
       [kernel](const lab::JudgedCase& judged, const lab::JudgedState& state, gpu::Lottery& tree) {
-        Door door(tree);
-        return state_of(kernel(public_case(judged), public_state(state), door));
+        EnumeratedLottery lottery(tree);
+        return state_of(kernel(public_case(judged), public_state(state), lottery));
       });
 }
 
@@ -88,8 +88,8 @@ Verdict verdict_of(const lab::KernelVerdict& judged, const lab::JudgedKernel& ke
 lab::AnswerLaw answers_of(const Program& program) {
   const auto rows = lab::enumerated(
       [program](const lab::JudgedCase& judged, const lab::JudgedState&, gpu::Lottery& tree) {
-        Door door(tree);
-        return state_of({program(public_case(judged), door)});
+        EnumeratedLottery lottery(tree);
+        return state_of({program(public_case(judged), lottery)});
       });
   return [rows](const lab::JudgedCase& judged) { return rows(judged, {{}}); };
 }

@@ -23,29 +23,12 @@ gpu::SampleWish wish_of(const SampleRequest& request) {
   wish.prompt = prompt_of(request.prompt);
   wish.id = request.id;
   if (request.thinking) wish.thinking = *request.thinking ? gpu::Thinking::on : gpu::Thinking::off;
-  const SamplerOptions& options = request.sampler;
   gpu::SamplerWish& sampler = wish.sampler;
-  sampler.preset = options.preset;
-  sampler.sampler = options.sampler;
-  sampler.powers = options.powers;
-  sampler.temperature = options.temperature;
-  sampler.horizon = options.horizon;
-  sampler.block = options.block;
-  sampler.rounds = options.rounds;
-  sampler.local_moves = options.local_moves;
-  sampler.sweeps = options.sweeps;
-  if (options.schedule)
-    sampler.schedule =
-        *options.schedule == SwapSchedule::adj ? gpu::Schedule::adj : gpu::Schedule::deo;
-  sampler.restart_weights = options.restart_weights;
-  sampler.output_rung = options.output_rung;
-  sampler.particles = options.particles;
+  static_cast<SamplerOptions&>(sampler) = request.sampler;
   sampler.samples = request.samples;
   sampler.seed = request.seed;
   sampler.stop = request.stop;
-  // Left open, not false: a sampler that has no use for it refuses it when it is asked for.
-  if (request.early_rejection) sampler.early_rejection = true;
-  if (request.prefetch > 0) sampler.prefetch = request.prefetch;
+  static_cast<MoveOptions&>(sampler.options) = request.moves;
   return wish;
 }
 
@@ -72,10 +55,7 @@ Answer answer_of(const gpu::Answer& answer) {
 /// Hears the session below, and tells each request's own listener.
 struct Session::Work final : gpu::Listener {
   Work(Model opened, const SessionOptions& options)
-      : model(std::move(opened)),
-        session(model.parts().opened, {.largest_batch = options.largest_batch,
-                                       .in_flight = options.in_flight,
-                                       .cache_memory = options.cache_memory}) {}
+      : model(std::move(opened)), session(model.parts().opened, {options}) {}
 
   struct Open {
     tempera::Listener* listener;

@@ -7,7 +7,7 @@
 
 namespace tempera::gpu {
 
-/// What the host's cores can do together, measured: what a speed is held against.
+/// What the host's cores can do together, measured: what a speed is compared with.
 struct HostLimits {
   double read_bytes_per_second = 0.0;     ///< of reading a block far larger than the caches, once
   double multiply_adds_per_second = 0.0;  ///< fused, of float32s in registers

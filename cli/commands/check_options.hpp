@@ -43,7 +43,7 @@ lab::ProgramKernel::Limits limits_of(const CheckOptions& options);
 
 /// A fraction that a person can read, else its decimal.
 std::string shown(const reference::Rational& value);
-/// In the lines beneath a table.
+/// Prints the text in the lines beneath a table.
 void say(const std::string& text);
 /// What the program printed, and if it fails its traceback.
 void print_printed(const std::vector<std::string>& lines);

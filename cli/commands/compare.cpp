@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
-#include "base/regular_file.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare_exactly.hpp"
 #include "cli/commands/open_model.hpp"
@@ -15,9 +14,6 @@
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "gpu/device/device_system.hpp"
-#include "gpu/models/model_text.hpp"
-#include "gpu/models/named_model.hpp"
-#include "gpu/session/defaults.hpp"
 #include "gpu/tuning/sampler_comparison.hpp"
 
 namespace tempera::cli {
@@ -25,13 +21,8 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> models;
-  std::string model;
-  std::string problems;
-  std::string settings;
-  std::size_t most = 0;
-  std::uint64_t seed = gpu::defaults::comparison_seed;
+  gpu::ComparisonWish wish;
   std::string device;
-  std::optional<gpu::Arithmetic> arithmetic;
   std::optional<gpu::RopeFactors> rope_factors;
   bool json = false;
 };
@@ -67,32 +58,23 @@ nlohmann::ordered_json to_json(const gpu::ComparisonRow& row) {
           {"unfinished", row.unfinished}, {"seconds", row.seconds}};
 }
 
-void run_compare(CompareOptions options) {
+void run_compare(const CompareOptions& options) {
   const gpu::CurrentDevice here(gpu::require_device(options.device));
-  if (gpu::find_named_model(options.model) != nullptr || gpu::is_gguf(options.model)) {
-    constexpr const char* remedy = "give it: only a folder has problems and settings of its own";
-    if (options.problems.empty()) throw BadInput("--problems", "is missing", remedy);
-    if (options.settings.empty()) throw BadInput("--settings", "is missing", remedy);
-  }
-  require_no_special_file(options.model, "folder");
-  if (options.problems.empty()) options.problems = options.model + "/held_out.jsonl";
-  if (options.settings.empty()) options.settings = options.model + "/comparison.json";
-  const gpu::ComparisonSettings settings = gpu::read_comparison(options.settings);
-  const gpu::OpenedModel model =
-      open_model(options.model, options.arithmetic ? options.arithmetic : settings.arithmetic,
-                 options.rope_factors);
-  auto problems = gpu::read_problems(options.problems);
-  if (options.most != 0 && options.most < problems.size()) problems.resize(options.most);
-  gpu::check_problems(model, problems, settings.horizon, options.problems);
+  const gpu::ComparisonSettings settings =
+      gpu::resolve_comparison(options.wish, gpu::Spelling::flags);
+  const gpu::SamplerSettings& tempering = settings.tempering();
+  const std::string& name = options.wish.model;
+  const gpu::OpenedModel model = open_model(name, settings.arithmetic, options.rope_factors);
+  gpu::check_problems(model, settings);
   if (!options.json) {
     std::string powers;
-    for (const double power : settings.powers)
+    for (const double power : tempering.powers)
       powers += (powers.empty() ? "" : ", ") + decimal_of(power);
     const std::string title =
-        std::to_string(problems.size()) + " held-out problems of " + one_line(options.model) +
-        ", one answer each, seed " + std::to_string(options.seed) + "; horizon " +
-        std::to_string(settings.horizon) + ", block " + std::to_string(settings.block) + ", " +
-        std::to_string(settings.rounds) + " rounds a stage, powers " + powers +
+        std::to_string(settings.problems.size()) + " held-out problems of " + one_line(name) +
+        ", one answer each, seed " + std::to_string(tempering.seed) + "; horizon " +
+        std::to_string(tempering.horizon) + ", block " + std::to_string(tempering.block) + ", " +
+        std::to_string(tempering.rounds.front()) + " rounds a stage, powers " + powers +
         (model.arithmetic() ? "; " + std::string(name_of(*model.arithmetic())) : "");
     std::printf("%s\n", wrapped(title, table_columns, 2).c_str());
     std::printf("  %-30s %7s  %-14s  %-26s %7s %5s\n", "sampler", "solved", "95 %", " 0 % to 100 %",
@@ -108,12 +90,12 @@ void run_compare(CompareOptions options) {
         line.restart_clock();
         if (!options.json) print(row);
       }};
-  const auto rows = gpu::compare_samplers(model, problems, settings, options.seed, watcher);
+  const auto rows = gpu::compare_samplers(model, settings, watcher);
   line.clear();
   if (options.json) {
     nlohmann::ordered_json json;
     for (const gpu::ComparisonRow& row : rows) json["samplers"].push_back(to_json(row));
-    json["seed"] = options.seed;
+    json["seed"] = tempering.seed;
     if (model.arithmetic()) json["arithmetic"] = name_of(*model.arithmetic());
     if (model.rope_factors()) json["rope_factors"] = name_of(*model.rope_factors());
     std::cout << json.dump() << '\n';
@@ -135,20 +117,20 @@ void add_compare(CLI::App& app) {
                                            "name of tempera models (with --problems "
                                            "and --settings), or finite models (JSON)");
   CLI::Option* problems =
-      add_text(*command, "--problems", options->problems, "FILE",
+      add_text(*command, "--problems", options->wish.problems, "FILE",
                "JSONL of {\"prompt\", \"answer\"} (default: held_out.jsonl of the model)");
   CLI::Option* settings =
-      add_text(*command, "--settings", options->settings, "FILE",
+      add_text(*command, "--settings", options->wish.settings, "FILE",
                "JSON of horizon, block, powers, rounds and so on (default: comparison.json of the "
                "model)");
-  CLI::Option* most = add_whole_number(*command, "--most", options->most, {1, 1'000'000'000},
+  CLI::Option* most = add_whole_number(*command, "--most", options->wish.most, {1, 1'000'000'000},
                                        "Use the first problems only (default: all)");
   CLI::Option* device = add_device(*command, options->device);
-  CLI::Option* arithmetic = add_arithmetic(*command, options->arithmetic,
+  CLI::Option* arithmetic = add_arithmetic(*command, options->wish.arithmetic,
                                            "default: what the settings name, else float32");
   CLI::Option* rope_factors = add_rope_factors(*command, options->rope_factors);
-  CLI::Option* seed =
-      add_seed(*command, options->seed, "Seed, from 0 to 2^64 - 1" + default_text(options->seed));
+  CLI::Option* seed = add_seed(*command, options->wish.seed,
+                               "Seed, from 0 to 2^64 - 1" + default_text(options->wish.seed));
   const std::vector<CLI::Option*> of_exact = add_exact_compare_options(*command, *exact);
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
@@ -175,7 +157,7 @@ void add_compare(CLI::App& app) {
     if (options->models.size() > 1)
       throw BadInput(one_line(options->models[1]), "is one folder too many",
                      "compare one folder at a time");
-    options->model = options->models.front();
+    options->wish.model = options->models.front();
     gpu::require_device(options->device);
     run_compare(*options);
   });

@@ -233,7 +233,7 @@ void add_ladder(CLI::App& app) {
       "The most ladders to try, the geometric one first" + default_text(gpu::defaults::pilots));
   add_seed(*command, wish.seed,
            "Seed of the pilots' draws, which no run shares" + default_text(gpu::defaults::seed));
-  add_bytes(*command, "--cache-memory", wish.cache_memory,
+  add_bytes(*command, "--cache-memory", wish.session.cache_memory,
             "The most that keys and values may take, such as 8GiB (default: half of the memory "
             "that is free)");
   add_device(*command, options->device);

@@ -13,6 +13,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/fractions.hpp"
 #include "cli/commands/law_of_sampler.hpp"
+#include "cli/commands/law_of_shipped.hpp"
 #include "cli/commands/shipped_tree.hpp"
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
@@ -55,27 +56,9 @@ struct LawOptions {
   bool all = false;  ///< with ptx: what takes minutes, too
 };
 
-bool is_of_ptx(const LawOptions& options) { return options.of == "ptx"; }
-
-lab::MakeRows rows_of(const LawOptions& options) {
-  return is_of_ptx(options) ? lab::ptx::make_row_lottery : gpu::make_device_row_lottery;
-}
-
-/// The subject of a report's first line.
-std::string whose(const LawOptions& options) {
-  return is_of_ptx(options) ? "the compiled sampler, its tokens drawn by what nvcc compiled (PTX),"
-                            : "the compiled sampler";
-}
-
-std::string fixed(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", seconds);
-  return text;
-}
-
 nlohmann::ordered_json to_json(const lab::LawReport& report, const LawOptions& options) {
   nlohmann::ordered_json json;
-  if (is_of_ptx(options)) json["of"] = "ptx";
+  if (is_of_ptx(options.of)) json["of"] = "ptx";
   json["states"] = report.states;
   if (!options.no_matrix) {
     auto& matrix = json["matrix"] = nlohmann::ordered_json::array();
@@ -100,12 +83,13 @@ nlohmann::ordered_json to_json(const lab::LawReport& report, const LawOptions& o
 }
 
 void print(const lab::LawReport& report, const LawOptions& options, double seconds) {
-  std::printf("%s\n",
-              wrapped(whose(options) + " on " + one_line(options.model), table_columns, 2).c_str());
+  std::printf(
+      "%s\n",
+      wrapped(whose(options.of) + " on " + one_line(options.model), table_columns, 2).c_str());
   std::printf("  %s\n", wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
                                     decimals_of(options.powers) + ": " +
                                     std::to_string(report.states.size()) + " states, " +
-                                    fixed(seconds) + " s",
+                                    seconds_text(seconds) + " s",
                                 table_columns, 2)
                             .c_str());
   const auto line = [](const char* what, const std::string& value, const char* note) {
@@ -127,7 +111,7 @@ void print(const lab::LawReport& report, const LawOptions& options, double secon
 
 nlohmann::ordered_json to_json(const lab::OneStepReport& report, const LawOptions& options) {
   nlohmann::ordered_json json;
-  if (is_of_ptx(options)) json["of"] = "ptx";
+  if (is_of_ptx(options.of)) json["of"] = "ptx";
   json["records"] = report.records;
   json["size"] = report.states;
   for (const char* unsolved : {"matrix", "stationary", "tv_to_target", "tv_own"})
@@ -157,13 +141,14 @@ void run_one_step(const LawOptions& options, const lab::EnumerableModel& model,
     std::cout << to_json(report, options).dump() << '\n';
     return;
   }
-  std::printf("%s\n  %s\n",
-              wrapped(whose(options) + " on " + one_line(options.model), table_columns, 2).c_str(),
-              wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
-                          decimals_of(options.powers) + ": " + std::to_string(report.states) +
-                          " states, " + fixed(elapsed.count()) + " s; no stationary law: " + reason,
-                      table_columns, 2)
-                  .c_str());
+  std::printf(
+      "%s\n  %s\n",
+      wrapped(whose(options.of) + " on " + one_line(options.model), table_columns, 2).c_str(),
+      wrapped("horizon " + std::to_string(options.horizon) + ", powers " +
+                  decimals_of(options.powers) + ": " + std::to_string(report.states) + " states, " +
+                  seconds_text(elapsed.count()) + " s; no stationary law: " + reason,
+              table_columns, 2)
+          .c_str());
   const auto number = [](const char* what, const std::string& value) {
     std::printf("  %-48s %s\n", what, value.c_str());
   };
@@ -177,7 +162,7 @@ void run_law(const LawOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   lab::LawQuestion question{options.horizon, options.powers, {}, gpu::Schedule::adj};
   question.exact_powers = options.exact_powers;
-  question.rows = rows_of(options);
+  question.rows = rows_of(options.of);
   if (options.schedule == "deo") question.schedule = gpu::Schedule::deo;
   if (options.restart_range == "record") question.restart_range = gpu::RestartRange::record;
   if (!options.restart.empty()) {
@@ -206,173 +191,6 @@ void run_law(const LawOptions& options) {
     std::cout << to_json(report, options).dump() << '\n';
   else
     print(report, options, elapsed.count());
-}
-
-nlohmann::ordered_json to_json(const lab::ShippedLaw& law) {
-  auto restart = nlohmann::ordered_json::array();
-  for (const auto& probability : law.restart) restart.push_back(reference::to_string(probability));
-  return {{"model", law.model},
-          {"horizon", law.horizon},
-          {"powers", law.powers},
-          {"restart", law.restart.empty() ? nlohmann::ordered_json("uniform") : restart},
-          {"states", law.states},
-          {"tv_to_target", lab::to_scientific(law.tv_to_target)},
-          {"tv_own", lab::to_scientific(law.tv_own)},
-          {"tv_one_step", lab::to_scientific(law.tv_one_step)},
-          {"seconds", law.seconds},
-          {"holds", law.holds()}};
-}
-
-/// The row of a law, and below it the restart law if that is not uniform.
-std::string row_of(const lab::ShippedLaw& law) {
-  char row[256];
-  std::snprintf(row, sizeof row, "  %-5s %-26s %3zu  %-11s %6zu  %9s  %9s  %13s\n",
-                law.holds() ? "holds" : "FAILS", fitted(law.model, 26).c_str(), law.horizon,
-                fitted(decimals_of(law.powers), 11).c_str(), law.states,
-                lab::to_scientific(law.tv_to_target, 4).c_str(),
-                lab::to_scientific(law.tv_own, 4).c_str(),
-                lab::to_scientific(law.tv_one_step, 4).c_str());
-  std::string restart;
-  for (const auto& probability : law.restart)
-    restart += (restart.empty() ? "" : ", ") + reference::to_string(probability);
-  if (restart.empty()) return row;
-  return row + std::string("        restart ") + wrapped(restart, table_columns, 16) + '\n';
-}
-
-void print(const std::vector<lab::ShippedLaw>& laws, const LawOptions& options,
-           const std::string& folder, std::size_t held) {
-  std::printf(
-      "%s\n",
-      wrapped(whose(options) + " on every model of " + one_line(folder), table_columns, 2).c_str());
-  std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "model", "T", "powers", "states",
-              "TV target", "own TV", "own, one step");
-  std::printf("  %-5s %-26s %3s  %-11s %6s  %9s  %9s  %13s\n", "", "to be below", "", "", "",
-              lab::to_scientific(lab::target_bound, 4).c_str(),
-              lab::to_scientific(lab::own_bound, 4).c_str(),
-              lab::to_scientific(lab::own_bound, 4).c_str());
-  // Two uses may ask for the same law, one on a ladder and one on the rung alone.
-  std::set<std::string> printed;
-  for (const lab::ShippedLaw& law : laws) {
-    const std::string row = row_of(law);
-    if (printed.insert(row).second) std::fputs(row.c_str(), stdout);
-  }
-  std::printf("%zu laws hold, %zu fail", held, laws.size() - held);
-  if (printed.size() < laws.size())
-    std::printf("; %zu of them are asked for again and shown once", laws.size() - printed.size());
-  std::printf("\n");
-}
-
-std::string schedule_of(const lab::ShippedProgram& program) {
-  if (program.truncating || program.question.powers.size() == 1) return "";
-  return program.question.schedule == gpu::Schedule::deo ? "deo" : "adj";
-}
-
-std::string sampler_of(const lab::ShippedProgram& program) {
-  return program.truncating ? "truncating" : "PPT";
-}
-
-std::vector<double> powers_of(const lab::ShippedProgram& program) {
-  return {program.question.powers.begin(), program.question.powers.end()};
-}
-
-nlohmann::ordered_json to_json(const lab::ShippedProgram& program) {
-  nlohmann::ordered_json json{{"model", program.model},
-                              {"sampler", sampler_of(program)},
-                              {"horizon", program.question.horizon},
-                              {"block", program.question.block},
-                              {"powers", program.question.powers},
-                              {"schedule", schedule_of(program)},
-                              {"output_rung", program.question.output + 1}};
-  auto& stages = json["stages"] = nlohmann::ordered_json::array();
-  for (const auto& stage : program.question.stages)
-    stages.push_back(
-        {{"rounds", stage.rounds}, {"local_moves", stage.local_moves}, {"sweeps", stage.sweeps}});
-  json["outcomes"] = program.report.outcomes;
-  json["states"] = program.report.states;
-  json["runs"] = program.report.runs;
-  json["tv_to_target"] = lab::to_scientific(program.report.tv_to_target);
-  json["tv_own"] = lab::to_scientific(program.report.tv_own);
-  json["tv_answer"] = lab::to_scientific(program.report.tv_answer);
-  json["seconds"] = program.seconds;
-  json["holds"] = program.holds();
-  return json;
-}
-
-void print(const std::vector<lab::ShippedProgram>& programs, std::size_t held) {
-  std::printf("%s\n", wrapped("whole programs, from empty records to the answer, compared with the "
-                              "reference's progressive law",
-                              table_columns, 2)
-                          .c_str());
-  const auto row = [](const char* verdict, const std::string& model, const std::string& sampler,
-                      const std::string& stages, const std::string& powers,
-                      const std::string& schedule, const std::string& outcomes,
-                      const std::string& target, const std::string& own,
-                      const std::string& seconds) {
-    std::printf("  %-5s %-25s %-10s %3s %-6s %-3s %8s  %9s  %9s  %7s\n", verdict,
-                fitted(model, 25).c_str(), sampler.c_str(), stages.c_str(),
-                fitted(powers, 6).c_str(), schedule.c_str(), outcomes.c_str(), target.c_str(),
-                own.c_str(), seconds.c_str());
-  };
-  row("", "model", "sampler", "T,B", "powers", "", "outcomes", "TV target", "own TV", "seconds");
-  row("", "to be below", "", "", "", "", "", lab::to_scientific(lab::target_bound, 4),
-      lab::to_scientific(lab::program_bound, 4), "");
-  double seconds = 0.0;
-  for (const lab::ShippedProgram& program : programs) {
-    row(program.holds() ? "holds" : "FAILS", program.model, sampler_of(program),
-        std::to_string(program.question.horizon) + "," + std::to_string(program.question.block),
-        decimals_of(powers_of(program)), schedule_of(program),
-        std::to_string(program.report.outcomes), lab::to_scientific(program.report.tv_to_target, 4),
-        lab::to_scientific(program.report.tv_own, 4), fixed(program.seconds));
-    seconds += program.seconds;
-  }
-  std::printf("%zu programs hold, %zu fail, in %.1f s\n", held, programs.size() - held, seconds);
-}
-
-template <class Walked>
-std::size_t held_of(const std::vector<Walked>& walked) {
-  return static_cast<std::size_t>(
-      std::count_if(walked.begin(), walked.end(), [](const Walked& one) { return one.holds(); }));
-}
-
-/// One line for each shipped use, on one rung and on the ladder, and for each whole program;
-/// printed when all are there, so that a use that is refused leaves no half of a table.
-void run_shipped(const LawOptions& options) {
-  const std::string tree = shipped_tree(options.tree);
-  const auto uses = lab::read_shipped_uses(tree);
-  ProgressLine line;
-  std::size_t done = 0;
-  const auto show = [&](const auto& walked, std::size_t all) {
-    if (++done < all) line.show_step(done, all, "after " + walked.model);
-  };
-  const bool is_small = is_of_ptx(options) && !options.all;
-  const auto laws = lab::shipped_laws(uses, show, rows_of(options),
-                                      is_small ? lab::small_laws : lab::WalkedSize{});
-  done = 0;
-  const auto programs = lab::shipped_programs(uses, show, rows_of(options),
-                                              is_small ? lab::small_programs : lab::WalkedSize{});
-  line.clear();
-  const std::size_t laws_held = held_of(laws);
-  const std::size_t programs_held = held_of(programs);
-  const std::string folder = tree + "/toy_models";
-  if (options.json) {
-    nlohmann::ordered_json json{{"laws", nlohmann::ordered_json::array()},
-                                {"programs", nlohmann::ordered_json::array()}};
-    for (const lab::ShippedLaw& law : laws) json["laws"].push_back(to_json(law));
-    for (const lab::ShippedProgram& program : programs)
-      json["programs"].push_back(to_json(program));
-    json["hold"] = laws_held + programs_held;
-    json["fail"] = laws.size() + programs.size() - laws_held - programs_held;
-    json["folder"] = folder;
-    if (is_of_ptx(options)) json["of"] = "ptx";
-    if (is_of_ptx(options)) json["all"] = options.all;
-    std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  } else {
-    print(laws, options, folder, laws_held);
-    print(programs, programs_held);
-    if (is_small) std::printf("larger ones are left out; --all walks them too, for many minutes\n");
-  }
-  if (laws_held != laws.size() || programs_held != programs.size() || laws.empty())
-    throw CLI::RuntimeError(1);
 }
 
 /// Powers as fractions such as 3/2 or decimals, one or several.
@@ -436,7 +254,7 @@ void add_law(CLI::App& app) {
       command->add_flag("--no-matrix", options->no_matrix, "Leave the matrix out of --json");
   command->footer(law_examples);
   command->callback([=] {
-    if (all->count() > 0 && (model->count() > 0 || !is_of_ptx(*options)))
+    if (all->count() > 0 && (model->count() > 0 || !is_of_ptx(options->of)))
       throw BadInput("--all", "goes with --of ptx and no model",
                      "leave it out; without --of ptx all shipped models are walked");
     if (model->count() == 0) {
@@ -447,7 +265,7 @@ void add_law(CLI::App& app) {
         if (option->count() > 0)
           require(*model, "give the finite model that " + option->get_name() +
                               " is for: tempera law MODEL ...");
-      return run_shipped(*options);
+      return run_shipped_laws({options->tree, options->of, options->json, options->all});
     }
     refuse_beside(*tree, *model, "leave one of the two out");
     refuse_beside(*power, *powers, "give --power for one rung or --powers for a ladder");

@@ -120,9 +120,8 @@ void say_unread_speed(const std::string& damage) {
 
 /// Takes the settings of a run, or of a shard of one, that has begun.
 void take_settings(SampleOptions& options, const nlohmann::json& config, const std::string& file) {
-  const std::size_t prefetch = options.wish.prefetch.value_or(0);
   options.settings = gpu::SamplingSettings::from_json(config, file);
-  options.settings.options.prefetch = prefetch;
+  options.settings.options.prefetch = options.wish.options.prefetch;
   gpu::refuse_idle_prefetch(options.settings, gpu::Spelling::flags);
 }
 
@@ -367,7 +366,7 @@ void add_sample(CLI::App& app) {
     gpu::SamplerWish& wish = options->wish;
     wish = options->sampler.wish();
     wish.samples = given(samples, said.samples);
-    wish.confidence = given(confidence, said.options.confidence);
+    wish.options.confidence = said.options.confidence;
     if (resume->count() == 0)
       static_cast<gpu::SamplerSettings&>(options->settings) =
           gpu::resolve_sampler(wish, gpu::Spelling::flags);

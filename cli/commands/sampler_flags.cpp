@@ -23,7 +23,7 @@ std::string sampler_help() {
 
 template <class Value>
 void SamplerFlags::keep(const CLI::Option* option, const Value& value,
-                        std::optional<Value> gpu::SamplerWish::*field) {
+                        std::type_identity_t<std::optional<Value> gpu::SamplerWish::*> field) {
   takeovers_.emplace_back([option, &value, field](gpu::SamplerWish& wish) {
     if (option->count() > 0) wish.*field = value;
   });
@@ -119,19 +119,18 @@ void SamplerFlags::add_answers(CLI::App& command) {
                 "The paper's values for powers, horizon, block and rounds (tempera presets lists "
                 "them); an option given beside it overrides its value"),
        said_.preset, &gpu::SamplerWish::preset);
-  keep(command.add_flag("--early-rejection", said_.options.early_rejection,
-                        "End a proposal as soon as its rejection is certain: no answer, record or "
-                        "acceptance changes, only the tokens drawn"),
-       said_.options.early_rejection, &gpu::SamplerWish::early_rejection);
-  keep(add_whole_number(
-           command, "--prefetch", said_.options.prefetch, {0, gpu::addressable_turns - 1},
-           "Local moves of each rung that may begin ahead of the one under way, those of the "
-           "stage's later rounds too. They begin as if no move or swap before them changed the "
-           "record (default: " +
-               std::to_string(gpu::defaults::prefetch) +
-               "). Fewer steps if a batch has rows left; wasted tokens if a record did. It "
-               "changes no answer and no event"),
-       said_.options.prefetch, &gpu::SamplerWish::prefetch);
+  command.add_flag("--early-rejection", said_.options.early_rejection,
+                   "End a proposal as soon as its rejection is certain: no answer, record or "
+                   "acceptance changes, only the tokens drawn");
+  add_whole_number(
+      command, "--prefetch", said_.options.prefetch, {0, gpu::addressable_turns - 1},
+      "Local moves of each rung that may begin ahead of the one under way, those of the stage's "
+      "later rounds too. They begin as if no move or swap before them changed the record "
+      "(default: " +
+          std::to_string(said_.options.prefetch) +
+          "). Fewer steps if a batch has rows left; wasted tokens if a record did. It changes no "
+          "answer and no event");
+  takeovers_.emplace_back([this](gpu::SamplerWish& wish) { wish.options = said_.options; });
 }
 
 gpu::SamplerWish SamplerFlags::wish() const {

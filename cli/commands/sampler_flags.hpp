@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "gpu/session/resolve.hpp"
@@ -22,7 +23,7 @@ class SamplerFlags {
  private:
   template <class Value>
   void keep(const CLI::Option* option, const Value& value,
-            std::optional<Value> gpu::SamplerWish::*field);
+            std::type_identity_t<std::optional<Value> gpu::SamplerWish::*> field);
   void add_ladder(CLI::App& command);
   void add_stages(CLI::App& command);
   void add_restarts(CLI::App& command);

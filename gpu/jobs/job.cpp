@@ -43,6 +43,7 @@ Job::Job(LanguageModel& model, const SamplingSettings& settings, const TokenText
       // The journal keeps what a short run does: a checkpoint would force a file for each answer.
       pause_(10.0 * layout.checkpoint_seconds) {
   static_cast<SessionOptions&>(draw_) = layout.session;
+  draw_.device_lost = watcher_.device_lost;
 }
 
 Job::~Job() = default;
@@ -193,7 +194,8 @@ std::optional<SavedProgress> Job::begun_before(std::size_t run_index) {
   return progress;
 }
 
-void Job::advanced(std::size_t run_index, const Progress& progress, std::span<const Event> events) {
+void Job::round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                      std::span<const Event> events) {
   EndedRound round = ended_round(run_index, progress, events, settings_.options.confidence);
   for (const Event& event : events) decode_tokens_ += event.tokens;
   if (folder_ != nullptr) folder_->journal().gather(journal_line(round));
@@ -269,10 +271,6 @@ void Job::remark_once() {
   watcher_.remark(text_of(*held, draw_.in_flight));
 }
 
-void Job::device_lost(const std::string& name, const std::string& why) {
-  if (watcher_.device_lost) watcher_.device_lost(name, why);
-}
-
 void Job::force_what_ended() {
   const double now = seconds_now();
   if (now - saved_at_ >= pause_) return write_checkpoint();
@@ -282,7 +280,7 @@ void Job::force_what_ended() {
   forced_at_ = now;
 }
 
-void Job::ended(std::size_t run_index, const Answer& ended) {
+void Job::answered(RequestId run_index, std::size_t, const Answer& ended) {
   ActiveRun& run = active_run(run_index);
   run.share = 1.0;
   if (folder_ == nullptr) return;

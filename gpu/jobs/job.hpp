@@ -13,6 +13,7 @@
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/run_report.hpp"
 #include "gpu/jobs/run_speed.hpp"
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/prompt_plans.hpp"
 #include "gpu/session/sampling_settings.hpp"
 #include "gpu/statistics/sampling_progress.hpp"
@@ -69,7 +70,7 @@ struct PossibleRuns;
 /// Draws the answers of `tempera sample`. With a run folder, every event and answer goes there, and
 /// a run that is killed at any moment is resumed to the same bits after the last round that each
 /// answer under way has ended; without one nothing is written.
-class Job final : private DrawObserver {
+class Job final : private DrawListener {
  public:
   /// deal: of a shard, which draws some of the run's answers and keeps beside them, in its folder,
   /// what their merge needs. The arguments must outlive the object.
@@ -96,10 +97,9 @@ class Job final : private DrawObserver {
   std::optional<Answer> ended_before(std::size_t run_index) override;
   std::optional<SavedProgress> begun_before(std::size_t run_index) override;
   void before_batch(const SessionTotals& so_far) override;
-  void advanced(std::size_t run_index, const Progress& progress,
-                std::span<const Event> events) override;
-  void ended(std::size_t run_index, const Answer& answer) override;
-  void device_lost(const std::string& name, const std::string& why) override;
+  void round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                   std::span<const Event> events) override;
+  void answered(RequestId run_index, std::size_t, const Answer& answer) override;
   void drawn(std::size_t run_index, const Answer& answer) override;
 
   void restore();

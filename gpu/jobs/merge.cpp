@@ -64,7 +64,7 @@ class ShardReader {
   std::size_t runs_ = 0;     ///< of the whole run
   std::size_t answers_ = 0;  ///< of the shard
   RunSpeed speed_;
-  /// In the order of the runs, if that is not the order of the file.
+  /// The lines in the order of the runs, if that is not the order of the file.
   std::vector<std::pair<std::size_t, Offsets>> sorted_;
   std::size_t taken_ = 0;
   Offsets at_;

@@ -22,7 +22,7 @@ struct RunSpeed {
 
   /// Adds another process's figures.
   void add(const RunSpeed& other);
-  /// With "tokens_per_second", decode tokens over seconds; 0 without seconds.
+  /// Adds "tokens_per_second", decode tokens over seconds; 0 without seconds.
   nlohmann::ordered_json to_json() const;
   /// Reads what to_json gave; a file of one process may leave their number out.
   /// @throw BadInput otherwise, naming `where`

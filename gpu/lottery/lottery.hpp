@@ -23,8 +23,8 @@ class OpenDraws {
   virtual void by_word(Lottery& lottery) = 0;
 };
 
-/// The one door of chance: every random decision of tempera is the winner that a word of 128 bits
-/// selects among tickets. Lotteries differ in where the word comes from, and in nothing else:
+/// The only source of chance: every random decision of tempera is the winner that a word of 128
+/// bits selects among tickets. Lotteries differ in where the word comes from, and in nothing else:
 /// whatever the lottery, the code that turns a word into a winner is production's.
 class Lottery {
  public:

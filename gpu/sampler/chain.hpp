@@ -11,6 +11,7 @@
 #include "gpu/sampler/ladder.hpp"
 #include "gpu/sampler/record.hpp"
 #include "gpu/sampler/restart_law.hpp"
+#include "tempera/options.hpp"
 
 namespace tempera::gpu {
 
@@ -18,8 +19,8 @@ namespace tempera::gpu {
 /// particles' weights.
 struct Event {
   enum class Kind { extension, local_move, swap, resampling } kind = Kind::local_move;
-  Rung rung = 0;  ///< of the move, or the particle; the edge's lower rung for a swap
-  /// As in the addresses of its draws: the stage, the local move of its rung, or the sweep.
+  Rung rung = 0;  ///< that moved, or the particle that did; the lower rung of a swapped edge
+  /// What the addresses of its draws hold: the stage, the local move of its rung, or the sweep.
   std::uint32_t turn = 0;
   std::size_t restart = 0;  ///< restart position r of a local move; else 0
   std::size_t tokens = 0;   ///< tokens that were drawn
@@ -42,13 +43,7 @@ struct TurnGate {
 };
 
 /// How a chain is drawn, which changes no answer, record or acceptance.
-struct ChainOptions {
-  /// Whether local moves at powers >= 1 end their proposal as soon as its rejection is certain.
-  bool early_rejection = false;
-  /// How many local moves of each rung may begin ahead of the one whose turn it is, also those of
-  /// later rounds of the stage, so that their proposals are drawn in the rows that batches have
-  /// left.
-  std::size_t prefetch = 0;
+struct ChainOptions : MoveOptions {
   /// Whether the negative entropy of each token is measured, which Record::confidence averages.
   bool confidence = false;
 };

@@ -36,7 +36,7 @@ void report(Chain& chain, const Progress& progress, Observer* observer) {
   std::sort(chain.events.begin(), chain.events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.kind, a.turn, a.rung) < std::tie(b.kind, b.turn, b.rung);
   });
-  if (observer != nullptr) observer->advanced(progress, chain.events);
+  if (observer != nullptr) observer->round_ended(progress, chain.events);
   chain.events.clear();
 }
 

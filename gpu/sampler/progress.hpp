@@ -54,7 +54,7 @@ class Observer {
   virtual ~Observer() = default;
   /// `events`: since the last call, sorted: extensions, local moves by turn and rung, swaps,
   /// resamplings.
-  virtual void advanced(const Progress& progress, std::span<const Event> events) = 0;
+  virtual void round_ended(const Progress& progress, std::span<const Event> events) = 0;
 };
 
 /// A sampler: Algorithm 1, or one of those that it is compared with (named_sampler.hpp).

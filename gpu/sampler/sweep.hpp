@@ -7,11 +7,7 @@
 
 namespace tempera::gpu {
 
-/// The communication schedule of one sweep.
-enum class Schedule {
-  adj,  ///< ordered: edges 1, …, K − 1, each acting on the result of the one before
-  deo,  ///< deterministic even–odd: one parity layer a sweep, odd edges first
-};
+using Schedule = SwapSchedule;
 
 /// One sweep: C = W_1 ⋯ W_{K−1} under ADJ, one parity layer under DEO. `number` counts the
 /// run's sweeps from 0, through all stages.

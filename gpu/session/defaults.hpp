@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tempera/options.hpp"
+
 /// What a setting is if nobody gives it. resolve() and its kin take it from here, and so do the
-/// texts that tell it to users: no other source writes such a number.
+/// texts that tell it to users. No other source writes such a number but tempera/options.hpp, for
+/// what is declared there.
 namespace tempera::gpu::defaults {
 
 // A run of a sampler: resolve_sampler.
@@ -16,7 +19,6 @@ inline constexpr std::size_t local_moves = 1;
 inline constexpr std::size_t sweeps = 1;
 inline constexpr std::size_t particles = 8;
 inline constexpr std::size_t samples = 1;
-inline constexpr std::size_t prefetch = 0;
 inline constexpr std::uint64_t seed = 0;
 /// B of a run: T/4, rounded up.
 constexpr std::size_t block(std::size_t own_horizon) { return (own_horizon + 3) / 4; }
@@ -33,8 +35,8 @@ inline constexpr std::size_t pilot_rounds = 20;
 inline constexpr std::size_t pilots = 4;
 
 // How work is laid out, which changes no bit of an answer.
-inline constexpr std::size_t batch = 64;      ///< records of one forward pass
-inline constexpr std::size_t under_way = 64;  ///< samples at once
+inline constexpr std::size_t batch = tempera::SessionOptions{}.largest_batch;
+inline constexpr std::size_t under_way = tempera::SessionOptions{}.in_flight;
 inline constexpr double checkpoint_seconds = 0.5;
 
 // A comparison of samplers on problems.

@@ -37,12 +37,12 @@ void add(SessionTotals& sum, const SessionTotals& more) {
 class Runs {
  public:
   Runs(std::size_t devices, std::span<const Prompt> prompts, SamplerFunction sampler,
-       const DrawSettings& settings, DrawObserver& observer)
+       const DrawSettings& settings, DrawListener& listener)
       : prompts_(prompts),
         sampler_(sampler),
         settings_(settings),
         plans_(settings.plan, prompts),
-        observer_(observer),
+        listener_(listener),
         count_(prompts.size() * settings.samples),
         most_taken_(4 * devices * settings.in_flight),
         devices_left_(devices),
@@ -65,7 +65,7 @@ class Runs {
   }
   const DrawSettings& settings() const { return settings_; }
   std::span<const Prompt> prompts() const { return prompts_; }
-  DrawObserver& observer() { return observer_; }
+  DrawListener& listener() { return listener_; }
 
   /// The run to begin next: one that a lost device has left, or one that nobody has taken. Those
   /// that ended in an earlier process are delivered on the way.
@@ -76,7 +76,7 @@ class Runs {
       has_taken_all_ = !run_index;
       if (!run_index) break;
       taken_.push_back(*run_index);
-      std::optional<Answer> answer = observer_.ended_before(*run_index);
+      std::optional<Answer> answer = listener_.ended_before(*run_index);
       if (!answer) return run_index;
       deliver(*run_index, std::move(*answer));
     }
@@ -87,7 +87,7 @@ class Runs {
     while (!taken_.empty() && waiting_.contains(taken_.front())) {
       const std::size_t first = taken_.front();
       taken_.pop_front();
-      observer_.drawn(first, waiting_.extract(first).mapped());
+      listener_.drawn(first, waiting_.extract(first).mapped());
     }
     changed.notify_all();
   }
@@ -117,7 +117,7 @@ class Runs {
   bool lose(const std::string& device, const std::string& why, std::set<std::size_t> under_way) {
     if (--devices_left_ == 0) return false;
     left_.merge(under_way);
-    observer_.device_lost(device, why);
+    if (settings_.device_lost) settings_.device_lost(device, why);
     changed.notify_all();
     return true;
   }
@@ -133,7 +133,7 @@ class Runs {
   SamplerFunction sampler_;
   const DrawSettings& settings_;
   PromptPlans plans_;
-  DrawObserver& observer_;
+  DrawListener& listener_;
   std::size_t count_;
   std::size_t next_ = 0;  ///< without settings.next_run, the next run to take
   bool has_taken_all_ = false;
@@ -158,7 +158,7 @@ class Deliveries final : public Listener {
       session_.require_room(runs.request_of(p * samples), "prompt " + std::to_string(p + 1));
   }
 
-  /// @throw what the session and the observer throw
+  /// @throw what the session and the listener throw
   void run() {
     while (begin_batch()) {
       session_.step();
@@ -181,7 +181,7 @@ class Deliveries final : public Listener {
       runs_.changed.wait(lock);
     const SessionTotals so_far = runs_.totals(number_, session_.totals());
     if (runs_.is_over()) return false;
-    runs_.observer().before_batch(so_far);
+    runs_.listener().before_batch(so_far);
     return true;
   }
 
@@ -189,7 +189,7 @@ class Deliveries final : public Listener {
     while (run_index_of_.size() < most_) {
       const std::optional<std::size_t> run_index = runs_.take();
       if (!run_index) return;
-      std::optional<SavedProgress> saved = runs_.observer().begun_before(*run_index);
+      std::optional<SavedProgress> saved = runs_.listener().begun_before(*run_index);
       const RequestId id =
           saved ? session_.resume(runs_.request_of(*run_index), std::move(*saved), *this)
                 : session_.submit(runs_.request_of(*run_index), *this);
@@ -197,20 +197,25 @@ class Deliveries final : public Listener {
     }
   }
 
-  void round_ended(RequestId request, std::size_t /*sample*/, const Progress& progress,
+  void round_ended(RequestId request, std::size_t sample, const Progress& progress,
                    std::span<const Event> events) override {
     const std::scoped_lock lock(runs_.mutex);
-    runs_.observer().advanced(run_index_of_.at(request), progress, events);
+    runs_.listener().round_ended(run_index_of_.at(request), sample, progress, events);
   }
-  void sampler_ended(RequestId request, std::size_t /*sample*/, const Progress& progress) override {
+  void tokens_drawn(RequestId request, std::size_t sample, std::span<const TokenId> tokens,
+                    std::string_view drawn) override {
     const std::scoped_lock lock(runs_.mutex);
-    runs_.observer().sampler_ended(run_index_of_.at(request), progress);
+    runs_.listener().tokens_drawn(run_index_of_.at(request), sample, tokens, drawn);
   }
-  void answered(RequestId request, std::size_t /*sample*/, const Answer& answer) override {
+  void sampler_ended(RequestId request, std::size_t sample, const Progress& progress) override {
+    const std::scoped_lock lock(runs_.mutex);
+    runs_.listener().sampler_ended(run_index_of_.at(request), sample, progress);
+  }
+  void answered(RequestId request, std::size_t sample, const Answer& answer) override {
     const std::scoped_lock lock(runs_.mutex);
     const std::size_t run_index = run_index_of_.at(request);
     run_index_of_.erase(request);
-    runs_.observer().ended(run_index, answer);
+    runs_.listener().answered(run_index, sample, answer);
     runs_.deliver(run_index, answer);
   }
   /// It stays taken: if the device is lost, another goes on with it.
@@ -266,7 +271,7 @@ void work_on(const DrawDevice& device, std::size_t number, std::size_t most, Run
       if (!why || !runs.lose(device.name, *why, under_way)) runs.fail(failure);
       if (why && deliveries) keep_for_good(std::move(deliveries));
     }
-  } catch (...) {  // of the observer, or of a device that cannot be made the thread's
+  } catch (...) {  // of the listener, or of a device that cannot be made the thread's
     const std::scoped_lock lock(runs.mutex);
     runs.fail(std::current_exception());
   }
@@ -289,9 +294,9 @@ std::size_t share_of_one(std::size_t devices, std::size_t runs, const DrawSettin
 
 SessionTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts,
                            SamplerFunction sampler, const DrawSettings& settings,
-                           DrawObserver& observer, const TokenText* text) {
+                           DrawListener& listener, const TokenText* text) {
   require_addressable(settings);
-  Runs runs(1, prompts, sampler, settings, observer);
+  Runs runs(1, prompts, sampler, settings, listener);
   const std::size_t most = settings.ahead > 0 ? settings.ahead : SIZE_MAX;
   Deliveries(runs, 0, most, model, text).run();
   return runs.totals();
@@ -299,9 +304,9 @@ SessionTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts
 
 SessionTotals draw_answers(std::span<const DrawDevice> devices, std::span<const Prompt> prompts,
                            SamplerFunction sampler, const DrawSettings& settings,
-                           DrawObserver& observer, const TokenText* text) {
+                           DrawListener& listener, const TokenText* text) {
   require_addressable(settings);
-  Runs runs(devices.size(), prompts, sampler, settings, observer);
+  Runs runs(devices.size(), prompts, sampler, settings, listener);
   {
     std::vector<std::jthread> threads;
     const std::size_t most =

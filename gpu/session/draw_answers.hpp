@@ -25,6 +25,9 @@ struct DrawSettings : SampleRequest, SessionOptions {
   /// The most runs that are taken without having ended; 0: as many as memory's bound allows.
   /// Whoever shares the runs with other processes takes few ahead.
   std::size_t ahead = 0;
+  /// Told that a device is lost, and why, if others are left. They go on with its runs, from where
+  /// begun_before says that each was.
+  std::function<void(const std::string& name, const std::string& why)> device_lost = {};
 };
 
 /// One of several devices: the one that its model computes on.
@@ -33,11 +36,11 @@ struct DrawDevice {
   LanguageModel* model;  ///< the same on all; no two share memory that they write to
 };
 
-/// Is told what becomes of the runs. A run's index is prompt · samples + sample. What it throws
-/// ends all runs. Calls come one at a time; those of several devices come from the thread of each.
-class DrawObserver {
+/// The listener of all runs, which is also asked where each begins. The request that it hears of is
+/// the run's index, prompt · samples + sample. What it throws ends all runs. Calls come one at a
+/// time; those of several devices come from the thread of each.
+class DrawListener : public Listener {
  public:
-  virtual ~DrawObserver() = default;
   /// The answer of a run that ended in an earlier process, or nothing.
   virtual std::optional<Answer> ended_before(std::size_t /*run_index*/) { return std::nullopt; }
   /// Where an earlier process left the run, or nothing for a run that begins.
@@ -46,15 +49,10 @@ class DrawObserver {
   }
   /// Before each forward pass.
   virtual void before_batch(const SessionTotals& /*so_far*/) {}
-  /// After every block extension and every round; runs take turns in any order.
-  virtual void advanced(std::size_t /*run_index*/, const Progress&, std::span<const Event>) {}
-  /// A sampler has come to its end, with all its records; in any order. `ended` follows.
-  virtual void sampler_ended(std::size_t /*run_index*/, const Progress&) {}
-  /// A run's answer is there; in any order.
-  virtual void ended(std::size_t /*run_index*/, const Answer&) {}
-  /// A device is lost, and others are left. They go on with its runs, from where begun_before says
-  /// that each was.
-  virtual void device_lost(const std::string& /*name*/, const std::string& /*why*/) {}
+  void answered(RequestId /*run_index*/, std::size_t /*sample*/, const Answer&) override {}
+  /// Nothing is told here: draw_answers ends all runs, and throws it.
+  void failed(RequestId /*run_index*/, std::size_t /*sample*/,
+              const std::exception_ptr& /*why*/) final {}
   /// The answers, in the order in which their runs were taken (without next_run that of the
   /// indices), each as soon as all before it are there.
   virtual void drawn(std::size_t /*run_index*/, const Answer&) {}
@@ -71,19 +69,19 @@ class DrawObserver {
 /// @throw BadInput for more samples than addressable_samples, as cut_at, if a run does not fit the
 /// cache memory alone, or if the model no longer gives the records that an earlier process left
 /// text: of the model, if answers end at stop strings.
-/// @throw whatever model, sampler and observer throw
+/// @throw whatever model, sampler and listener throw
 SessionTotals draw_answers(LanguageModel& model, std::span<const Prompt> prompts,
                            SamplerFunction sampler, const DrawSettings& settings,
-                           DrawObserver& observer, const TokenText* text = nullptr);
+                           DrawListener& listener, const TokenText* text = nullptr);
 
 /// The same by several devices: a session each, in a thread of its own, over one queue of runs.
-/// The answers, and what the observer is told of each run, are those of one device. `in_flight`
+/// The answers, and what the listener is told of each run, are those of one device. `in_flight`
 /// and `largest_batch` are each device's.
 ///
 /// If a device is lost, the others go on with its runs; the loss of the last one is thrown.
 /// @throw DeviceError if no device is left; else as above
 SessionTotals draw_answers(std::span<const DrawDevice> devices, std::span<const Prompt> prompts,
                            SamplerFunction sampler, const DrawSettings& settings,
-                           DrawObserver& observer, const TokenText* text = nullptr);
+                           DrawListener& listener, const TokenText* text = nullptr);
 
 }  // namespace tempera::gpu

@@ -71,7 +71,7 @@ void refuse_without_effect(const SamplerWish& wish, const NamedSampler& sampler,
   refuse(sampler.takes_swaps, wish.sweeps.has_value(), "sweeps");
   refuse(sampler.takes_swaps, wish.schedule.has_value(), "schedule");
   refuse(sampler.takes_output, wish.output_rung.has_value(), "output_rung");
-  refuse(sampler.takes_local_moves, wish.early_rejection.value_or(false), "early_rejection");
+  refuse(sampler.takes_local_moves, wish.options.early_rejection, "early_rejection");
   refuse(sampler.takes_local_moves, wish.restart_weights.has_value(), "restart_weights");
   refuse(sampler.takes_local_moves, wish.restart_range.has_value(), "restart_range");
 }
@@ -127,8 +127,7 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
   settings.stop = wish.stop;
   if (std::find(settings.stop.begin(), settings.stop.end(), "") != settings.stop.end())
     throw BadInput(spelt("stop", spelling), "has an empty text", "leave it out");
-  settings.options = {wish.early_rejection.value_or(false),
-                      wish.prefetch.value_or(defaults::prefetch), wish.confidence.value_or(false)};
+  settings.options = wish.options;
   refuse_idle_prefetch(settings, spelling);
   settings.plan();
   return settings;

@@ -14,31 +14,14 @@
 
 namespace tempera::gpu {
 
-/// What a user may say about the sampler. What is left open takes the preset's value, if a preset
-/// is named and has one, else the default of gpu/session/defaults.hpp.
-struct SamplerWish {
-  std::optional<std::string> preset = {};   ///< a row of the paper's tables (presets.hpp)
-  std::optional<std::string> sampler = {};  ///< ppt; low-temperature if a temperature is given
-  std::optional<std::vector<double>> powers =
-      {};  ///< defaults::powers; of a sampler of one power the last; of best-of-n 1
-  /// t > 0 of tokenwise sampling: one power 1/t. Refused beside powers and for other samplers.
-  std::optional<double> temperature = {};
-  std::optional<std::size_t> horizon = {};                         ///< defaults::horizon
-  std::optional<std::size_t> block = {};                           ///< defaults::block, of T
-  std::optional<std::vector<std::size_t>> rounds = {};             ///< defaults::rounds
-  std::optional<std::vector<std::size_t>> local_moves = {};        ///< defaults::local_moves
-  std::optional<std::vector<std::size_t>> sweeps = {};             ///< defaults::sweeps
-  std::optional<Schedule> schedule = {};                           ///< adj
-  std::optional<std::vector<std::uint64_t>> restart_weights = {};  ///< uniform
-  std::optional<RestartRange> restart_range = {};                  ///< horizon
-  std::optional<std::size_t> output_rung = {};                     ///< the last, from 1
-  std::optional<std::size_t> particles = {};                       ///< defaults::particles
-  std::optional<std::size_t> samples = {};                         ///< defaults::samples
-  std::optional<std::uint64_t> seed = {};                          ///< defaults::seed
-  std::vector<std::string> stop = {};                              ///< none
-  std::optional<bool> early_rejection = {};                        ///< false
-  std::optional<bool> confidence = {};                             ///< false
-  std::optional<std::size_t> prefetch = {};                        ///< defaults::prefetch
+/// What a user may say about the sampler, more than the public API takes. The defaults are those of
+/// gpu/session/defaults.hpp.
+struct SamplerWish : SamplerOptions {
+  std::optional<RestartRange> restart_range = {};  ///< horizon
+  std::optional<std::size_t> samples = {};         ///< defaults::samples
+  std::optional<std::uint64_t> seed = {};          ///< defaults::seed
+  std::vector<std::string> stop = {};              ///< none
+  ChainOptions options = {};                       ///< what is at its default is not asked for
 };
 
 /// A prompt as a user gives it: plain text, tokens, or a conversation of any number of turns, whose

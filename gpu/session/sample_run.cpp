@@ -37,7 +37,7 @@ Task SampleRun::draw(std::shared_ptr<SampleRun> run, RowLottery& rows) {
 
 bool SampleRun::is_tokenwise() const { return request_->asked.sampler == tokenwise_sampling; }
 
-void SampleRun::advanced(const Progress& progress, std::span<const Event> events) {
+void SampleRun::round_ended(const Progress& progress, std::span<const Event> events) {
   for (const Event& event : events) {
     decode_tokens_ += event.tokens;
     if (event.kind != Event::Kind::local_move && event.kind != Event::Kind::swap) continue;

@@ -55,7 +55,7 @@ class SampleRun final : public Observer {
   Engine::TaskId task = 0;
 
  private:
-  void advanced(const Progress& progress, std::span<const Event> events) override;
+  void round_ended(const Progress& progress, std::span<const Event> events) override;
   Answer answer();
   void read(const Record& record);
 

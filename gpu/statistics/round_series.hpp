@@ -36,7 +36,7 @@ class RoundSeries {
 
   /// Adds "rounds" and "replica_rounds" to a report, if there is something to say.
   void report(nlohmann::ordered_json& into) const;
-  /// For a checkpoint, and back: the same bits.
+  /// What a checkpoint holds; restore() brings back the same bits.
   nlohmann::json state() const;
   void restore(const nlohmann::json& state);
   /// The same of the text of a state, whatever was counted here before.

@@ -32,7 +32,7 @@ struct RungCounts {
   std::uint64_t kept_tokens = 0;      ///< and of these, those of accepted ones
   std::uint64_t early = 0;            ///< proposals whose rejection was certain before their end
   std::uint64_t unspent = 0;  ///< tokens between those and the horizon: the most that were saved
-  /// By decile floor(10 (r − 1) / T_m) of the restart position.
+  /// The counts by decile floor(10 (r − 1) / T_m) of the restart position.
   std::array<DecileCounts, 10> deciles = {};
   std::uint64_t records = 0;  ///< those that rounds of the last stage have left
   double log_p0 = 0.0;        ///< the sum of their log p0(x), in the order of the rounds
@@ -89,9 +89,9 @@ class TemperingStatistics {
   /// log Z_{k+1}/Z_k at the last horizon, one per edge; NaN before its first term.
   std::vector<double> log_z_ratios() const;
 
-  /// For summary.json.
+  /// What summary.json holds.
   nlohmann::ordered_json report() const;
-  /// For a checkpoint, and back: the same bits.
+  /// What a checkpoint holds; restore() brings back the same bits.
   nlohmann::json state() const;
   /// @throw ForeignState if it is no such state, or that of another ladder or plan
   void restore(const nlohmann::json& state);

@@ -36,7 +36,7 @@ class AddedTokens {
     std::uint32_t id;
     Sides sides;
   };
-  /// By their first byte, longest first.
+  /// The tokens by their first byte, longest first.
   std::vector<std::vector<Token>> tokens_ = std::vector<std::vector<Token>>(256);
 };
 

@@ -30,7 +30,7 @@ struct Moments {
 };
 
 /// Measures swaps, and the spread of log p0 in the second half of the last stage's rounds.
-class Measurement final : public DrawObserver {
+class Measurement final : public DrawListener {
  public:
   Measurement(const DrawSettings& settings, std::span<const Prompt> prompts,
               std::size_t restart_parts)
@@ -49,8 +49,8 @@ class Measurement final : public DrawObserver {
     pilot_.changes.resize(parts);
   }
 
-  void advanced(std::size_t run_index, const Progress& progress,
-                std::span<const Event> events) override {
+  void round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                   std::span<const Event> events) override {
     const std::size_t p = run_index / samples_;
     const std::vector<Stage>& stages = plans_.of(prompts_[p]).stages;
     if (progress.stage + 1 != stages.size()) return;

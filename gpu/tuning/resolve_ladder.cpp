@@ -32,7 +32,7 @@ ResolvedLadder resolve_ladder(const LadderWish& wish, const OpenedModel& model,
   settings.seed = wish.seed;
   settings.samples = wish.samples.value_or(defaults::samples);
   settings.pilots = wish.pilots.value_or(defaults::pilots);
-  settings.session.cache_memory = wish.cache_memory;
+  settings.session = wish.session;
   if (wish.times_schedules && settings.pilots + 2 > addressable_pilots)
     throw BadInput(spelt("time_schedules", spelling), "takes two pilots more than there may be",
                    "give fewer " + spelt("pilots", spelling));

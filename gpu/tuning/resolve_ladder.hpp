@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/session/defaults.hpp"
 #include "gpu/session/resolve.hpp"
 #include "gpu/tuning/ladder_calibration.hpp"
 
@@ -22,7 +23,7 @@ struct LadderWish {
   std::optional<std::size_t> samples = {};  ///< defaults::samples, of each prompt
   std::optional<std::size_t> pilots = {};   ///< defaults::pilots
   std::uint64_t seed = defaults::seed;
-  std::size_t cache_memory = 0;  ///< as SessionOptions has it
+  SessionOptions session = {};   ///< how the pilots are laid out
   bool times_schedules = false;  ///< two pilots more, one under each schedule
 };
 

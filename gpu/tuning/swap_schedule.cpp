@@ -7,15 +7,15 @@ namespace tempera::gpu {
 namespace {
 
 /// Counts the swaps of the last stage.
-class SwapCounts final : public DrawObserver {
+class SwapCounts final : public DrawListener {
  public:
   SwapCounts(const DrawSettings& settings, std::span<const Prompt> prompts)
       : prompts_(prompts),
         plans_(settings.plan, prompts),
         samples_(settings.samples),
         edges_(settings.ladder.rungs() - 1) {}
-  void advanced(std::size_t run_index, const Progress& progress,
-                std::span<const Event> events) override {
+  void round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                   std::span<const Event> events) override {
     if (progress.stage + 1 != plans_.of(prompts_[run_index / samples_]).stages.size()) return;
     for (const Event& event : events) {
       if (event.kind != Event::Kind::swap) continue;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Drawing answers from p0(x)^α: requests, sessions, answers.
+/// Drawing answers from p0(x)^α (`eq:theory-power-target`): requests, sessions, answers.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,34 +15,12 @@
 #include <vector>
 
 #include "tempera/model.hpp"
+#include "tempera/options.hpp"
 
 namespace tempera {
 
-/// The order of swaps in a sweep: all edges one after another (`adj`), or the odd and the even ones
-/// in turn (`deo`).
-enum class SwapSchedule : std::uint8_t { adj, deo };
-
 /// A prompt: a text, tokens, or a conversation.
 using Prompt = std::variant<std::string, std::vector<TokenId>, std::vector<Message>>;
-
-/// Which sampler draws, and its settings. What is left open takes the preset's value, if a preset
-/// is named, or else the default. Symbols are those of Algorithm 1.
-struct SamplerOptions {
-  std::optional<std::string> preset = {};  ///< a row of the paper's tables, such as "qwen3/math500"
-  std::optional<std::string> sampler = {};  ///< "ppt" if none is named; docs/samplers.md lists all
-  std::optional<std::vector<double>> powers = {};  ///< α_1 < … < α_K; 1, 2, 4
-  std::optional<double> temperature = {};          ///< of tokenwise sampling: one power 1/t
-  std::optional<std::size_t> horizon = {};         ///< T, the most tokens of an answer; 64
-  std::optional<std::size_t> block = {};           ///< B, by which stages grow; T/4
-  std::optional<std::vector<std::size_t>> rounds =
-      {};  ///< N_m: one for all stages or each its own; 4
-  std::optional<std::vector<std::size_t>> local_moves = {};        ///< n_local,m; 1
-  std::optional<std::vector<std::size_t>> sweeps = {};             ///< n_sweep,m; 1
-  std::optional<SwapSchedule> schedule = {};                       ///< adj
-  std::optional<std::vector<std::uint64_t>> restart_weights = {};  ///< ω; uniform
-  std::optional<std::size_t> output_rung = {};                     ///< k*, from 1; the last
-  std::optional<std::size_t> particles = {};  ///< N of best-of-n and power-smc; 8
-};
 
 /// One request: what is drawn, how often, and by which seed.
 struct SampleRequest {
@@ -54,11 +32,11 @@ struct SampleRequest {
   std::optional<std::string> id = {};
   std::vector<std::string> stop = {};  ///< an answer is cut before the first of these texts
   std::optional<bool> thinking = {};   ///< of a conversation, if the model's family leaves it open
-  bool early_rejection = false;        ///< changes no answer
-  std::size_t prefetch = 0;            ///< changes no answer
+  MoveOptions moves = {};              ///< how its moves are computed, which changes no answer
 };
 
-/// How often something was proposed, and how often it was accepted.
+/// How often a local move (`eq:local-accept`) or a swap (`eq:swap-accept-llm`) was proposed, and
+/// how often it was accepted.
 struct Acceptance {
   std::uint64_t proposed = 0;  ///< how often it was proposed
   std::uint64_t accepted = 0;  ///< how often of those it was accepted
@@ -89,7 +67,8 @@ class Listener {
   /// A tokenwise sampler has drawn text that no later step takes back: whole characters.
   virtual void text_drawn(RequestId /*request*/, std::size_t /*sample*/,
                           std::string_view /*text*/) {}
-  /// A block extension (round 0) or a round of a stage (from 0) has ended.
+  /// A block extension (round 0, `eq:implementation-extension`) or a round of a stage (from 0) has
+  /// ended.
   virtual void round_ended(RequestId /*request*/, std::size_t /*sample*/, std::size_t /*stage*/,
                            std::size_t /*round*/) {}
   /// The sample's answer is there.
@@ -97,14 +76,6 @@ class Listener {
   /// This sample has no answer: the model gave no number for it (ModelError). Nothing else is
   /// affected.
   virtual void failed(RequestId request, std::size_t sample, const std::exception_ptr& why) = 0;
-};
-
-/// How a session lays out its work, which changes no bit of any answer.
-struct SessionOptions {
-  std::size_t largest_batch = 64;  ///< the most records of one forward pass. @pre >= 1
-  std::size_t in_flight = 64;      ///< the most samples that are drawn at once. @pre >= 1
-  /// The most bytes of keys and values; 0: half of the memory that is free on the device.
-  std::size_t cache_memory = 0;
 };
 
 /// What a session has done so far.
@@ -148,7 +119,8 @@ class Session {
   std::unique_ptr<Work> work_;
 };
 
-/// Draws all answers to one request, in the order of the samples.
+/// Draws all answers to one request, in the order of the samples, by Algorithm 1 (`alg:PPT`) if the
+/// request names no other sampler.
 /// @throw BadInput and DeviceError as Session; ModelError for a model that gives no numbers
 std::vector<Answer> sample(const Model& model, const SampleRequest& request);
 

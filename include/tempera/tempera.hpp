@@ -5,5 +5,6 @@
 
 #include "tempera/error.hpp"
 #include "tempera/model.hpp"
+#include "tempera/options.hpp"
 #include "tempera/sample.hpp"
 #include "tempera/score.hpp"

@@ -35,9 +35,9 @@ namespace tempera::lab {
 namespace {
 
 /// Collects everything that runs leave, as bits, by their places.
-class Bits final : public gpu::DrawObserver {
+class Bits final : public gpu::DrawListener {
  public:
-  void sampler_ended(std::size_t run_index, const gpu::Progress& run) override {
+  void sampler_ended(gpu::RequestId run_index, std::size_t, const gpu::Progress& run) override {
     std::vector<std::uint64_t>& bits = bits_of_run_[run_index];
     for (const gpu::Record& record : run.replicas) {
       for (std::size_t t = 1; t <= record.length(); ++t) {
@@ -94,10 +94,10 @@ std::size_t passes_of_run(std::size_t local_moves, std::size_t sweeps) {
 
 ExtensionCalls calls_of_extension(std::size_t block, std::uint64_t seed) {
   /// Counts the records that are left.
-  class Lengths final : public gpu::DrawObserver {
+  class Lengths final : public gpu::DrawListener {
    public:
     explicit Lengths(ExtensionCalls& calls) : calls_(calls) {}
-    void sampler_ended(std::size_t, const gpu::Progress& run) override {
+    void sampler_ended(gpu::RequestId, std::size_t, const gpu::Progress& run) override {
       for (const gpu::Record& record : run.replicas) {
         calls_.lengths.push_back(record.length());
         calls_.terminated += record.terminated() ? 1 : 0;
@@ -125,10 +125,11 @@ RefinementCalls calls_of_refinement(std::uint64_t seed) {
   const gpu::Ladder ladder({1.0, 1.7, 3.0});
   const gpu::Prompt prompt{{5, 6}, {0, 0}};
   /// Collects the events, and the records that are left.
-  class Moves final : public gpu::DrawObserver {
+  class Moves final : public gpu::DrawListener {
    public:
     explicit Moves(RefinementCalls& calls) : calls_(calls) {}
-    void advanced(std::size_t, const gpu::Progress&, std::span<const gpu::Event> events) override {
+    void round_ended(gpu::RequestId, std::size_t, const gpu::Progress&,
+                     std::span<const gpu::Event> events) override {
       for (const gpu::Event& event : events) {
         if (event.kind == gpu::Event::Kind::extension) calls_.extension_tokens += event.tokens;
         if (event.kind != gpu::Event::Kind::local_move) continue;
@@ -141,7 +142,7 @@ RefinementCalls calls_of_refinement(std::uint64_t seed) {
         }
       }
     }
-    void sampler_ended(std::size_t, const gpu::Progress& run) override {
+    void sampler_ended(gpu::RequestId, std::size_t, const gpu::Progress& run) override {
       for (const gpu::Record& record : run.replicas) {
         Scored& scored = records.emplace_back();
         for (std::size_t t = 1; t <= record.length(); ++t) {

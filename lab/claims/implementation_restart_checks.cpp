@@ -46,7 +46,7 @@ namespace {
 
 using namespace reference;
 
-/// In detailed balance, and moving: a kernel that stays where it is would be so as well.
+/// Whether it is in detailed balance and moves: a kernel that never moves is in balance too.
 CheckResult restart_factor(const CheckContext& context) {
   Count count;
   bool moves = false;

@@ -22,7 +22,7 @@ struct PaperTable {
                                    const std::string& column) const;
 };
 
-/// By the paper's label.
+/// The tables, by the paper's label.
 using PaperTables = std::map<std::string, PaperTable>;
 
 /// proofs/paper_tables.json under `tree`: every table of the paper that a claim is about, typed

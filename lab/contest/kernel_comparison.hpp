@@ -62,7 +62,7 @@ struct KernelComparison {
 KernelComparison compare_kernels(const KernelContest& contest,
                                  const std::vector<ComparedKernel>& kernels);
 
-/// The paper's kernel, r uniform on 1..T, which the others are held against.
+/// The paper's kernel, r uniform on 1..T, with which the others are compared.
 ComparedKernel paper_kernel(reference::Schedule schedule = reference::Schedule::adj);
 /// Any restart law, made from the horizon, over either range.
 ComparedKernel restart_kernel(const std::string& name,

@@ -40,7 +40,7 @@ struct Exhibit {
   std::optional<Counterexample> caught;
 };
 
-/// The five planted defects, each held against the same check as the sound kernels, on the given
+/// The five planted defects, each judged by the same check as the sound kernels, on the given
 /// model.
 std::vector<Exhibit> defect_gallery(const EnumerableModel& model, const std::string& name,
                                     std::size_t horizon, const std::vector<double>& powers);

@@ -94,7 +94,7 @@ std::vector<PlantedDefect> of_restarts() {
 
 std::vector<PlantedDefect> of_ratios() {
   return {
-      planted("sign of the Hastings term", "q(y|x)/q(x|y) stands where its inverse belongs",
+      planted("sign of the Hastings term", "q(y|x)/q(x|y) is used instead of its inverse",
               [](SmallMove& move) {
                 move.ratio = [](const JudgedCase& judged, const Tokens& x, const Tokens& y,
                                 std::size_t kept, const Power& power) {
@@ -200,7 +200,7 @@ std::vector<PlantedDefect> of_proposals() {
                 move.ratio = uncut;
               }),
       planted("repetition penalty in the proposal only",
-              "a token that stands before it already is drawn half as often, and scored as if not",
+              "a token that occurs before it is drawn half as often, and scored as if not",
               [&](SmallMove& move) {
                 move.tickets = [](const JudgedCase& judged, const Tokens& prefix,
                                   const Power& power) {

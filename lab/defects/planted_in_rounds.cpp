@@ -126,7 +126,7 @@ std::vector<PlantedDefect> of_swaps() {
                 };
               }),
       planted("exchange at the wrong gap of powers",
-              "the upper power stands where the difference of the powers belongs", {1, 2},
+              "the upper power is used instead of the difference of the powers", {1, 2},
               [](SmallRound& round) {
                 round.swap_ratio = [](const JudgedCase& judged, const JudgedState& state,
                                       std::size_t k) {

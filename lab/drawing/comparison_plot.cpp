@@ -25,7 +25,7 @@ struct Sign {
   bool dashed = false;
 };
 
-/// In the order of compare_exactly.
+/// The sign of a sampler, in the order of compare_exactly.
 const Sign& sign_of(std::size_t sampler) {
   static constexpr std::array<Sign, 10> signs{{{6, Mark::disc},
                                                {6, Mark::cross},

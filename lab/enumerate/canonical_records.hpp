@@ -25,7 +25,7 @@ class CanonicalRecords {
   /// What of a record is not its own: "scores" or "cache" for each; nothing if all is.
   std::vector<std::string> stale_parts(const gpu::Record& record);
 
-  /// For the engines of the programs whose records these are. Another one scores the fresh records,
+  /// The rows of the programs whose records these are. Another one scores the fresh records,
   /// since a program may be looked at in the middle of a draw.
   gpu::RowLottery& rows() { return *rows_; }
 

@@ -219,7 +219,7 @@ class Piece final : public gpu::ChoosingLottery, public gpu::Observer {
     path_.push_back(*first);
   }
 
-  void advanced(const gpu::Progress& progress, std::span<const gpu::Event>) override {
+  void round_ended(const gpu::Progress& progress, std::span<const gpu::Event>) override {
     if (cuts_ == Cuts::none) return;
     if (is_over_) throw Stop{};
     inspect();

@@ -27,7 +27,7 @@ using TargetLaw = std::map<std::vector<reference::Token>, reference::Rational>;
 /// over the records.
 struct JudgedTarget {
   std::vector<reference::Power> powers;  ///< one or more, in any order
-  /// In place of the powers' target, by record; those not named have probability 0. One rung.
+  /// Replaces the powers' target, by record; those not named have probability 0. One rung.
   std::optional<TargetLaw> law;
 };
 

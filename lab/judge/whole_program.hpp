@@ -41,7 +41,7 @@ struct DifferingCase {
 /// thirds of those of the case that it is made from; those of fewest states come first.
 std::vector<JudgedCase> first_cases(const std::vector<JudgedCase>& asked);
 
-/// The law of a program's answers on a case, and the law that they are held against.
+/// The law of a program's answers on a case, and the law that they are compared with.
 using AnswerLaw = std::function<KernelRow(const JudgedCase&)>;
 using OtherLaw = std::function<TargetLaw(const JudgedCase&)>;
 

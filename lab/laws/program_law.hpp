@@ -42,7 +42,7 @@ OutcomeLaw outcomes_of_tempering(const reference::FiniteModel& model,
 /// program has at most 40 steps.
 extern const Real program_bound;
 
-/// The exact law of what a whole run of the compiled program leaves, held against reference/.
+/// The exact law of what a whole run of the compiled program leaves, compared with reference/.
 struct ProgramReport {
   std::size_t outcomes = 0;  ///< that the program can end in
   std::size_t states = 0;    ///< in which it draws
@@ -61,7 +61,7 @@ struct ProgramReport {
 ProgramReport tempering_program(const reference::FiniteModel& model,
                                 const ProgramQuestion& question, Cuts cuts = Cuts::at_every_round);
 
-/// truncating_power_sampling at the first power, held against the law that the paper's words give
+/// truncating_power_sampling at the first power, compared with the law that the paper's words give
 /// it, its bias included.
 /// @throw as tempering_program
 ProgramReport truncating_program(const reference::FiniteModel& model,

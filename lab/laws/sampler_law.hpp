@@ -43,7 +43,7 @@ using TruncatingDefinition = std::function<DefinedSampler(const reference::Compa
 /// program_bound.
 extern const Real sampler_bound;
 
-/// The exact law of the answer of a whole compiled sampler, held against its definition.
+/// The exact law of the answer of a whole compiled sampler, compared with its definition.
 struct SamplerReport {
   std::size_t outcomes = 0;  ///< answers that it can give
   std::size_t states = 0;    ///< in which it draws

@@ -34,7 +34,7 @@ inline double as_double(std::uint64_t bits) { return std::bit_cast<double>(bits)
 inline std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 inline std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-/// For sums and products that wrap: no promotion to a signed type.
+/// Widens what wraps in sums and products: nothing is promoted to a signed type.
 template <class T>
 std::uint64_t wide(T value) {
   return static_cast<std::uint64_t>(value);
@@ -166,7 +166,7 @@ T remainder(T a, T b) {
   return static_cast<T>(a % b);
 }
 
-/// By as many places as it has or more: zero, or all sign.
+/// Shifts; by as many places as it has, or more, the result is zero, or all sign.
 template <class T>
 std::uint64_t shifted_left(T value, std::uint32_t by) {
   return by >= 8 * sizeof value ? 0 : static_cast<T>(wide(value) << by);

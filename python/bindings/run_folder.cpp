@@ -96,9 +96,9 @@ void bind_run_folder(nb::module_& module) {
          std::size_t cache_memory, double checkpoint_seconds) {
         draw_run(model, name, folder, resume, prompts, ids, thinking, wishes,
                  {.checkpoint_seconds = checkpoint_seconds,
-                  .session = {.largest_batch = batch,
-                              .in_flight = under_way,
-                              .cache_memory = cache_memory}},
+                  .session = {{.largest_batch = batch,
+                               .in_flight = under_way,
+                               .cache_memory = cache_memory}}},
                  answered);
       },
       nb::arg("model"), nb::arg("name"), nb::arg("folder"), nb::arg("resume"), nb::arg("prompts"),

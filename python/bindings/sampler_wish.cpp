@@ -4,6 +4,10 @@ namespace tempera::python {
 namespace {
 
 template <class Value>
+void take(const nb::dict& wishes, const char* key, Value& into) {
+  if (wishes.contains(key) && !wishes[key].is_none()) into = nb::cast<Value>(wishes[key]);
+}
+template <class Value>
 void take(const nb::dict& wishes, const char* key, std::optional<Value>& into) {
   if (wishes.contains(key) && !wishes[key].is_none()) into = nb::cast<Value>(wishes[key]);
 }
@@ -54,9 +58,9 @@ gpu::SamplerWish sampler_wish(const nb::dict& wishes) {
   take(wishes, "seed", wish.seed);
   if (wishes.contains("stop") && !wishes["stop"].is_none())
     wish.stop = nb::cast<std::vector<std::string>>(wishes["stop"]);
-  take(wishes, "early_rejection", wish.early_rejection);
-  take(wishes, "confidence", wish.confidence);
-  take(wishes, "prefetch", wish.prefetch);
+  take(wishes, "early_rejection", wish.options.early_rejection);
+  take(wishes, "confidence", wish.options.confidence);
+  take(wishes, "prefetch", wish.options.prefetch);
   return wish;
 }
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "gpu/session/answer_text.hpp"
+#include "gpu/session/defaults.hpp"
 #include "python/bindings/bindings.hpp"
 
 namespace tempera::python {
@@ -46,7 +47,8 @@ class CollectingSession final : private gpu::Listener {
                     std::size_t cache_memory)
       : model_(std::move(model)),
         session_(*model_,
-                 {.largest_batch = batch, .in_flight = under_way, .cache_memory = cache_memory}) {}
+                 {{.largest_batch = batch, .in_flight = under_way, .cache_memory = cache_memory}}) {
+  }
 
   gpu::RequestId submit(const gpu::SampleWish& wish) {
     gpu::SampleRequest request = gpu::resolve(*model_, wish);

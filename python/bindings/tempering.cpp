@@ -28,7 +28,7 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
     given.push_back({ids[number], wished(prompts[number]), "prompt " + std::to_string(number)});
   gpu::LadderWish wish{from, to, replicas, horizon, block, rounds, samples, pilots};
   if (seed) wish.seed = *seed;
-  wish.cache_memory = cache_memory;
+  wish.session.cache_memory = cache_memory;
   const gpu::ResolvedLadder resolved = gpu::resolve_ladder(wish, *model, given, wished(thinking));
   std::size_t ended = 0;
   Calibration found;

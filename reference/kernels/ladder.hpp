@@ -11,7 +11,7 @@ namespace tempera::reference {
 /// What becomes of a power of a probability that is irrational.
 enum class Irrational {
   refused,
-  rounded,  ///< down, to `bits_of_rounded_power` significant bits: for laws that are held against
+  rounded,  ///< down, to `bits_of_rounded_power` significant bits: for laws that are compared with
             ///< others to within a rounding
 };
 inline constexpr std::size_t bits_of_rounded_power = 160;

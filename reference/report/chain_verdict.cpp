@@ -12,7 +12,7 @@ namespace {
 
 using StatesOfSize = std::map<std::size_t, std::vector<std::size_t>>;
 
-/// Of the pairs with `together` tokens, the first whose flows differ.
+/// The first pair with `together` tokens whose flows differ.
 std::optional<ChainVerdict::Unbalanced> first_unbalanced(const CarriedTruncating& chain,
                                                          const Law& target,
                                                          const StatesOfSize& states,

@@ -81,7 +81,7 @@ class Batches {
   std::atomic<bool> is_waiting_{false};
   /// Whether other servers have to do something first, which only looking shows.
   std::atomic<bool> is_waiting_for_others_{false};
-  /// By a clock that nobody sets.
+  /// Both are times of a clock that nobody sets.
   std::chrono::steady_clock::time_point wait_until_ = {};
   std::chrono::steady_clock::time_point look_at_ = {};
   std::string said_waits_;  ///< the batch of which was said that it waits for shards

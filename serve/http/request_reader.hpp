@@ -39,7 +39,8 @@ struct NoRequest {
   std::string message;
 };
 
-/// Reads requests one after the other from a stream of bytes: the one door for what clients send.
+/// Reads requests one after the other from a stream of bytes: all that clients send comes through
+/// it.
 /// @tparam Stream an AsyncReadStream and AsyncWriteStream of Beast
 template <class Stream>
 class RequestReader {

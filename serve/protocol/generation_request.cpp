@@ -114,8 +114,9 @@ void read_tempera(const JsonObject& object, GenerationRequest& request, gpu::Sam
   }
   if (object.has("output_rung")) wish.output_rung = object.whole_number("output_rung", 1, most);
   if (object.has("particles")) wish.particles = object.whole_number("particles", 1, most);
-  if (object.has("early_rejection")) wish.early_rejection = object.boolean("early_rejection");
-  if (object.has("prefetch")) wish.prefetch = object.whole_number("prefetch", 0, most);
+  if (object.has("early_rejection"))
+    wish.options.early_rejection = object.boolean("early_rejection");
+  if (object.has("prefetch")) wish.options.prefetch = object.whole_number("prefetch", 0, most);
   if (object.has("seed")) {
     const auto seed = object.whole_number("seed", 0, std::numeric_limits<std::uint64_t>::max());
     if (request.is_seed_given && seed != request.seed)

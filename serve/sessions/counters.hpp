@@ -36,7 +36,7 @@ struct Counters {
 
   /// Adds an answer's acceptances, by rung and edge.
   void add(const gpu::Answer& answer);
-  /// In Prometheus' text format, version 0.0.4.
+  /// Returns them in Prometheus' text format, version 0.0.4.
   std::string prometheus() const;
 
  private:

@@ -109,6 +109,9 @@ class Generation final : public gpu::Listener, public std::enable_shared_from_th
                                       const char* finish_reason) const;
   nlohmann::ordered_json whole_choice(std::size_t index) const;
   nlohmann::ordered_json usage() const;
+  /// What a round has left: the "tempera" object of a round's event.
+  nlohmann::ordered_json round_figures(std::size_t index, const gpu::Progress& progress,
+                                       std::span<const gpu::Event> events) const;
   /// What the answer depends on and what it took: the "tempera" object.
   nlohmann::ordered_json figures() const;
   /// Prompt and answer.

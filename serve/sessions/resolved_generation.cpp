@@ -27,7 +27,6 @@ ResolvedGeneration resolve_generation(const gpu::OpenedModel& model, const Ident
   for (const gpu::SampleWish& wish : asked.wishes) {
     const gpu::SamplerSettings& settings =
         resolved.settings.emplace_back(gpu::resolve_sampler(wish.sampler));
-    gpu::refuse_idle_prefetch(settings);
     gpu::AskedHorizon horizon = gpu::asked_horizon(wish.sampler, settings);
     if (asked.is_horizon_open) horizon.is_given = false;
     auto prompt = gpu::resolve_prompt(model, wish.prompt, wish.thinking, horizon, where);

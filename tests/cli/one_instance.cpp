@@ -47,7 +47,7 @@ const Kernel& kernel_named(const std::string& name) {
 }
 
 /// What follows a symbol's list of arguments, whose "(" is at `begin`.
-std::string behind_arguments(const std::string& symbol, std::size_t begin) {
+std::string after_arguments(const std::string& symbol, std::size_t begin) {
   int depth = 0;
   for (std::size_t i = begin; i < symbol.size(); ++i) {
     depth += symbol[i] == '(' ? 1 : symbol[i] == ')' ? -1 : 0;
@@ -76,7 +76,7 @@ std::map<std::string, int> copies_of(const Kernel& kernel, const std::string& sy
     const auto at = line.find(kernel.name);
     if (at == std::string::npos || line.find("[clone .cold]") != std::string::npos) continue;
     const std::size_t arguments = at + kernel.name.find('(');
-    const std::string rest = behind_arguments(line, arguments);
+    const std::string rest = after_arguments(line, arguments);
     const bool is_frame = line.find(".Frame*)", arguments) != std::string::npos;
     if (!is_frame && !rest.empty() && rest.rfind(" [clone ", 0) != 0) continue;
     if (rest.find("[clone .actor]") != std::string::npos)

@@ -149,7 +149,7 @@ TEST_CASE("what batch invariance is held against computes the product, however i
   const auto input = [](std::size_t row, std::size_t i) {
     return static_cast<int>((row + 2 * i) % 5) - 2;
   };
-  std::vector<std::uint32_t> fragments(out / tile_outputs * steps_of(in) * fragment_words);
+  std::vector<std::uint32_t> fragments(out / fragment_outputs * steps_of(in) * fragment_words);
   for (std::size_t o = 0; o < out; ++o) {
     for (std::size_t i = 0; i < in; ++i) {
       const std::size_t half = fragment_offset(in, o, i);

@@ -2,7 +2,8 @@
 # ones. A defect whose text is no longer there stops the configuration: it would be a test that cannot fail.
 set(planted_folder ${CMAKE_CURRENT_BINARY_DIR}/planted)
 
-# tempera_plant(HEADER DEFECT FROM TO): the copy is in namespace planted::DEFECT.
+# tempera_plant(HEADER DEFECT FROM TO): the copy is in namespace planted::DEFECT. `own_functions` of the caller are functions of
+# the header that it calls with types of tempera::gpu. Their names are put in parentheses, or a call would find the sound header's too.
 function(tempera_plant header defect from to)
   file(READ ${PROJECT_SOURCE_DIR}/${header} text)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
@@ -14,6 +15,9 @@ function(tempera_plant header defect from to)
     endif()
     string(REPLACE "${from}" "${to}" text "${text}")
   endif()
+  foreach(function IN LISTS own_functions)
+    string(REGEX REPLACE "([^A-Za-z0-9_:.])${function}\\(" "\\1(${function})(" text "${text}")
+  endforeach()
   get_filename_component(name ${header} NAME_WE)
   file(CONFIGURE OUTPUT ${planted_folder}/${name}_${defect}.hpp CONTENT "@text@" @ONLY)
   set(planted_defects ${planted_defects} ${defect} PARENT_SCOPE)
@@ -111,6 +115,7 @@ inline const PlantedStep planted_steps[] = {
 }  // namespace tempera::gpu
 ")
 set(recurrence gpu/transformer/kernels/cuda/recurrence.cuh)
+set(own_functions record_of_row window_of keep_inputs tokens_at_a_time_of)
 set(planted_defects)
 tempera_plant(${recurrence} none "" "")
 tempera_plant(${recurrence} stale_memory_behind_a_checkpoint
@@ -157,6 +162,7 @@ inline const PlantedRecurrence planted_recurrences[] = {
 }  // namespace tempera::gpu
 ")
 
+set(own_functions)
 set(packed gpu/transformer/kernels/cuda/packed_weights.cuh)
 set(planted_defects)
 tempera_plant(${packed} none "" "")

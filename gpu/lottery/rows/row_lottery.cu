@@ -39,7 +39,7 @@ struct HostSystem {
   }
 };
 
-/// The steps on Thrust: the device's form, and on the host what the others are held against.
+/// The steps on Thrust: the device's form, and on the host what the others are compared with.
 template <class System>
 struct OnThrust {
   static const char* name() { return "thrust"; }

@@ -13,10 +13,11 @@
 
 namespace tempera::gpu {
 
-/// Turns rows of logits into tickets and draws one token from each: the vocabulary-wide end of the
-/// door. The winner is found beside the tickets, on the device, from the word of the row's counter.
-/// If the lottery is Philox's the counter is the row's address; any other lottery is shown the
-/// row's tickets on the host, and the row gets the counter whose word is the lottery's answer.
+/// Turns rows of logits into tickets and draws one token from each: the lottery over a
+/// whole vocabulary. The winner is found beside the tickets, on the device, from the word of the
+/// row's counter. If the lottery is Philox's the counter is the row's address; any other lottery is
+/// shown the row's tickets on the host, and the row gets the counter whose word is the lottery's
+/// answer.
 ///
 /// Bitwise: a row's token and scores depend on its logits and its own RowDraw alone.
 class RowLottery {
@@ -59,14 +60,14 @@ class RowLottery {
 /// @throw BadInput as chosen_instruction_set
 std::unique_ptr<RowLottery> make_device_row_lottery();
 
-/// By CUDA kernels: on the device in a build for CUDA, else on fibers, thread by thread.
+/// Draws by CUDA kernels: on the device in a build for CUDA, else on fibers, thread by thread.
 std::unique_ptr<RowLottery> make_cuda_row_lottery(const DrawLaunch& launch = {});
 
 /// On Thrust's device system: the readable form.
 std::unique_ptr<RowLottery> make_thrust_row_lottery();
 
 /// On Thrust, on one host thread, whatever the device and without wide instructions: what the
-/// others are held against.
+/// others are compared with.
 std::unique_ptr<RowLottery> make_host_row_lottery();
 
 }  // namespace tempera::gpu

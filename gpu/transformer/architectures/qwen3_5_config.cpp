@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t most_taps = 8;
 constexpr std::size_t usual_interval = 4;  // the architecture's own
 
-/// For each layer whether it is the last of `interval`.
+/// Whether each layer is the last of `interval`.
 std::vector<bool> attention_at_every(std::size_t interval, std::size_t layers) {
   std::vector<bool> full_attention;
   for (std::size_t layer = 0; layer < layers; ++layer) {

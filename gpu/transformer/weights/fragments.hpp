@@ -12,7 +12,7 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Outputs of a tile.
-constexpr std::size_t tile_outputs = 16;
+constexpr std::size_t fragment_outputs = 16;
 /// Words of 32 bits in a step of a tile.
 constexpr std::size_t fragment_words = std::size_t{32} * 4;
 
@@ -30,8 +30,9 @@ TEMPERA_HOST_DEVICE constexpr std::size_t fragment_word(std::size_t output, std:
 /// Where in a matrix of `in` inputs the weight of an output and an input is, in halves of words.
 TEMPERA_HOST_DEVICE constexpr std::size_t fragment_offset(std::size_t in, std::size_t output,
                                                           std::size_t input) {
-  const std::size_t step = output / tile_outputs * steps_of(in) + input / step_products;
-  return 2 * (step * fragment_words + fragment_word(output % tile_outputs, input % step_products)) +
+  const std::size_t step = output / fragment_outputs * steps_of(in) + input / step_products;
+  return 2 * (step * fragment_words +
+              fragment_word(output % fragment_outputs, input % step_products)) +
          input % 2;
 }
 

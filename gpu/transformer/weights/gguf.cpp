@@ -139,7 +139,7 @@ void assign_data(std::vector<Entry>& entries, std::span<const std::byte> data,
     const auto expected = (end + alignment - 1) / alignment * alignment;
     if (entry->offset != expected) {
       throw BadInput(where,
-                     "lies at byte " + std::to_string(entry->offset) + " of the data, where byte " +
+                     "is at byte " + std::to_string(entry->offset) + " of the data, where byte " +
                          std::to_string(expected) + " follows the tensor before it",
                      download_again);
     }

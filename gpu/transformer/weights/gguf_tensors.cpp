@@ -50,7 +50,7 @@ constexpr std::array<Names, 8> qwen35_layer_names{
      {"linear_attn.conv1d", "ssm_conv1d"},
      {"linear_attn.norm", "ssm_norm"},
      {"linear_attn.out_proj", "ssm_out"}}};
-/// With what follows the last dot.
+/// These names include what follows the last dot.
 constexpr std::array<Names, 2> qwen35_whole_names{
     {{"linear_attn.A_log", "ssm_a"}, {"linear_attn.dt_bias", "ssm_dt.bias"}}};
 

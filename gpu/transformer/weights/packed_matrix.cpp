@@ -192,7 +192,7 @@ Fault pack_words(const Block& block, std::size_t in, std::span<std::uint32_t> pa
 }
 /// Fragments of a tile, or pairs of a block, as many words as there may be.
 Fault pack_lanes(const Block& block, std::size_t in, std::span<std::uint32_t> packed) {
-  static_assert(tile_outputs == lanes);
+  static_assert(fragment_outputs == lanes);
   if (block.packing_of_words == Arithmetic::bfloat16_pairs) {
     return pack_words(block, in, packed, [in](std::size_t output, std::size_t input) {
       return pair_word(in, output, input);

@@ -131,7 +131,7 @@ void wait_for_lock(const OpenFile& open, const fs::path& file, const PackedWeigh
       since = steady_clock::now();
     }
     if (steady_clock::now() - since > patience)
-      throw NoPackedWeights("the process that makes " + file.string() + " stands still");
+      throw NoPackedWeights("the process that makes " + file.string() + " makes no progress");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

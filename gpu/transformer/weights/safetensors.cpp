@@ -112,7 +112,7 @@ StoredTensor read_entry(const nlohmann::json& value, std::span<const std::byte> 
   if (begin > end || end > data.size()) {
     throw BadInput(entry.where(),
                    "bytes " + std::to_string(begin) + ".." + std::to_string(end) +
-                       " lie outside the file's " + std::to_string(data.size()) + " bytes of data",
+                       " are outside the file's " + std::to_string(data.size()) + " bytes of data",
                    download_again + " (it may be truncated)");
   }
   if (!size || *size != end - begin) {

@@ -25,7 +25,7 @@ struct StoredWeights {
   StoredWeights from(std::size_t output) const { return {weights + output * in, in}; }
 };
 
-/// In blocks of 16 outputs, each of its own type.
+/// Weights in blocks of 16 outputs, each of its own type.
 struct QuantisedWeights {
   const std::byte* bytes;
   const std::uint64_t* blocks;  // [outputs / lanes]

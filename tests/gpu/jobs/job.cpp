@@ -134,8 +134,10 @@ TEST_CASE("a run killed at any forward pass is resumed to the same bytes") {
 
 namespace {
 
-struct RoundCounter final : DrawObserver {
-  void advanced(std::size_t, const Progress&, std::span<const Event>) override { ++ended; }
+struct RoundCounter final : DrawListener {
+  void round_ended(RequestId, std::size_t, const Progress&, std::span<const Event>) override {
+    ++ended;
+  }
   std::size_t ended = 0;
 };
 

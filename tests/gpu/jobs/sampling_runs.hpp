@@ -91,8 +91,9 @@ inline std::vector<Answer> resume_run(LanguageModel& model, const std::filesyste
 }
 
 /// Counts the tokens of the rounds that have ended, and of which runs they were.
-struct EndedTokens final : DrawObserver {
-  void advanced(std::size_t run_index, const Progress&, std::span<const Event> events) override {
+struct EndedTokens final : DrawListener {
+  void round_ended(RequestId run_index, std::size_t, const Progress&,
+                   std::span<const Event> events) override {
     for (const Event& event : events) tokens += event.tokens;
     runs.resize(std::max(runs.size(), run_index + 1));
     runs[run_index] = true;

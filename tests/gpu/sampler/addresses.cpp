@@ -41,7 +41,7 @@ Plan plan_of(Schedule schedule) {
 enum class Sampler { adj, deo, truncating };
 
 struct Witness final : Observer {
-  void advanced(const Progress&, std::span<const Event> now) override {
+  void round_ended(const Progress&, std::span<const Event> now) override {
     events.insert(events.end(), now.begin(), now.end());
   }
   std::vector<Event> events;

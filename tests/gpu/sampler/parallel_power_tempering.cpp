@@ -14,7 +14,7 @@ const Context context{{7, 8, 9, 10}, {0, 1}};
 /// Keeps every event, and holds each moment's records against what must be true of them.
 struct Witness final : Observer {
   explicit Witness(Transformer& its_model) : model(its_model) {}
-  void advanced(const Progress& progress, std::span<const Event> now) override {
+  void round_ended(const Progress& progress, std::span<const Event> now) override {
     ++moments;
     events.insert(events.end(), now.begin(), now.end());
     const std::uint64_t before = model.tokens_computed();
@@ -126,7 +126,7 @@ TEST_CASE("a run that was cut between rounds goes on to the same records") {
   struct Cut {};
   struct Cutter final : Observer {
     explicit Cutter(std::size_t moments) : left(moments) {}
-    void advanced(const Progress&, std::span<const Event>) override {
+    void round_ended(const Progress&, std::span<const Event>) override {
       if (--left == 0) throw Cut{};
     }
     std::size_t left;

@@ -27,7 +27,7 @@ Plan particle_plan(std::size_t particles) {
 /// Keeps all events, and stops a run at its `cut`th rest.
 struct Cutter final : Observer {
   explicit Cutter(std::size_t cut = 1000) : left(cut) {}
-  void advanced(const Progress& progress, std::span<const Event> now) override {
+  void round_ended(const Progress& progress, std::span<const Event> now) override {
     events.insert(events.end(), now.begin(), now.end());
     if (left-- > 1) return;
     kept.stage = progress.stage;

@@ -18,7 +18,7 @@ struct PrefetchLayout {
 };
 
 struct EventKeeper final : Observer {
-  void advanced(const Progress&, std::span<const Event> now) override {
+  void round_ended(const Progress&, std::span<const Event> now) override {
     events.insert(events.end(), now.begin(), now.end());
   }
   std::vector<Event> events;

@@ -61,7 +61,7 @@ class CountedModel final : public LanguageModel {
   std::size_t units_ = 0;
 };
 
-struct Collected final : DrawObserver {
+struct Collected final : DrawListener {
   void before_batch(const SessionTotals& so_far) override { held_back = so_far.held_back; }
   void drawn(std::size_t, const Answer& answer) override { answers.push_back(answer.tokens); }
   std::vector<std::vector<TokenId>> answers;

@@ -25,13 +25,16 @@ const std::vector<Prompt> three_prompts{
     {{2, 3, 4}, prompt_number("a")}, {{5}, prompt_number("b")}, {{2, 3, 4}, prompt_number("c")}};
 
 /// Collects the answers, and looks at how many runs have begun whose answer has not left.
-class Collector : public DrawObserver {
+class Collector : public DrawListener {
  public:
-  void advanced(std::size_t run_index, const Progress&, std::span<const Event>) override {
+  void round_ended(RequestId run_index, std::size_t, const Progress&,
+                   std::span<const Event>) override {
     begun.insert(run_index);
     most_under_way = std::max(most_under_way, begun.size() - answers.size());
   }
-  void ended(std::size_t run_index, const Answer&) override { ends.push_back(run_index); }
+  void answered(RequestId run_index, std::size_t, const Answer&) override {
+    ends.push_back(run_index);
+  }
   void drawn(std::size_t run_index, const Answer& answer) override {
     CHECK(run_index == answers.size());
     answers.push_back(answer.tokens);
@@ -133,22 +136,23 @@ TEST_CASE("few runs are under way at a time, however many there are") {
   CHECK_FALSE(std::is_sorted(collector.ends.begin(), collector.ends.end()));
 }
 
-TEST_CASE("what an observer throws ends all runs at once") {
+TEST_CASE("what a listener throws ends all runs at once") {
   TableModel model = scattered_table(6, 3);
-  struct Refusing final : DrawObserver {
-    void advanced(std::size_t run_index, const Progress&, std::span<const Event>) override {
+  struct Refusing final : DrawListener {
+    void round_ended(RequestId run_index, std::size_t, const Progress&,
+                     std::span<const Event>) override {
       ++told;
       if (run_index == 2) throw BadInput("disk", "is full", "make room");
     }
     std::size_t told = 0;
-  } observer;
+  } listener;
   require_bad_input(
       [&] {
-        draw_answers(model, three_prompts, parallel_power_tempering, few_settings(50), observer);
+        draw_answers(model, three_prompts, parallel_power_tempering, few_settings(50), listener);
       },
       {"disk: is full"});
   // All 150 runs would tell of 6 steps each.
-  CHECK(observer.told < 450);
+  CHECK(listener.told < 450);
 }
 
 TEST_CASE("the truncating sampler is drawn by the same assembly") {

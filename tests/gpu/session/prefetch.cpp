@@ -36,7 +36,7 @@ nlohmann::ordered_json run_ahead(LanguageModel& model, const std::filesystem::pa
   auto settings = SamplingSettings::from_json(folder.config(), "config.json");
   settings.options.prefetch = layout.prefetch;
   Job job(model, settings, numbers_of, &folder, {{}, {}, layout.stop},
-          {0.0, {.cache_memory = layout.cache_memory}});
+          {0.0, {{.cache_memory = layout.cache_memory}}});
   job.run();
   return job.speed();
 }

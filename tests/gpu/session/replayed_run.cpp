@@ -37,13 +37,13 @@ naive::Row scattered_row(std::size_t vocabulary, std::uint64_t seed, float endin
 const std::vector<TokenId> terminal{0, 3};
 constexpr std::uint64_t long_seed = 0x9E3779B97F4A7C15U;
 
-/// Compares what an observer is told, as it is told, with the replay of its run.
-class Compared final : public DrawObserver {
+/// Compares what a listener is told, as it is told, with the replay of its run.
+class Compared final : public DrawListener {
  public:
   Compared(std::vector<naive::Chain> runs, Rung output) : runs_(std::move(runs)), output_(output) {}
 
-  void advanced(std::size_t run_index, const Progress& progress,
-                std::span<const Event> events) override {
+  void round_ended(RequestId run_index, std::size_t, const Progress& progress,
+                   std::span<const Event> events) override {
     const naive::Chain& run = runs_.at(run_index);
     const std::size_t number = told_[run_index]++;
     CAPTURE(run_index, number);
@@ -57,7 +57,7 @@ class Compared final : public DrawObserver {
     for (std::size_t k = 0; k < moment.log_p0.size(); ++k)
       REQUIRE(to_bits(progress.replicas[k].log_p0()) == to_bits(moment.log_p0[k]));
   }
-  void sampler_ended(std::size_t run_index, const Progress& progress) override {
+  void sampler_ended(RequestId run_index, std::size_t, const Progress& progress) override {
     CAPTURE(run_index);
     const naive::Chain& run = runs_.at(run_index);
     REQUIRE(told_[run_index] == run.moments.size());
@@ -136,15 +136,15 @@ std::vector<naive::Chain> replay(const naive::Question& asked, Rung output, std:
   settings.seed = asked.seed;
   settings.samples = samples;
   settings.options.early_rejection = asked.early;
-  Compared observer(std::move(runs), output);
+  Compared listener(std::move(runs), output);
   const SessionTotals totals = draw_answers(
       model, asked_of, asked.truncating ? truncating_power_sampling : parallel_power_tempering,
-      settings, observer);
-  CHECK(observer.answers == prompts.size() * samples);
+      settings, listener);
+  CHECK(listener.answers == prompts.size() * samples);
   naive::Totals sum(asked.powers);
-  for (const naive::Chain& run : observer.runs()) sum.add(run);
+  for (const naive::Chain& run : listener.runs()) sum.add(run);
   CHECK(totals.decode_tokens == sum.decode_tokens);
-  return observer.runs();
+  return listener.runs();
 }
 
 std::size_t count(const std::vector<naive::Chain>& runs,

@@ -39,33 +39,33 @@ TEST_CASE("a wish that says nothing is Algorithm 1 with the default of every val
 TEST_CASE("samplers of one power, particles and temperatures have the defaults that suit them",
           "[session]") {
   const auto powers_of = [](const std::string& sampler) {
-    return resolve_sampler({.sampler = sampler}).powers;
+    return resolve_sampler({{.sampler = sampler}}).powers;
   };
   CHECK(powers_of("standard") == std::vector<double>{1.0});
   CHECK(powers_of("best-of-n") == std::vector<double>{1.0});
   CHECK(powers_of("low-temperature") == std::vector<double>{4.0});
-  CHECK(resolve_sampler({.sampler = "power-smc"}).particles == 8);
-  CHECK(resolve_sampler({.sampler = "ppt"}).particles == 0);
-  CHECK(resolve_sampler({.sampler = "uncoupled-ladder"}).sweeps == std::vector<std::size_t>{0});
-  const SamplerSettings warm = resolve_sampler({.temperature = 0.25});
+  CHECK(resolve_sampler({{.sampler = "power-smc"}}).particles == 8);
+  CHECK(resolve_sampler({{.sampler = "ppt"}}).particles == 0);
+  CHECK(resolve_sampler({{.sampler = "uncoupled-ladder"}}).sweeps == std::vector<std::size_t>{0});
+  const SamplerSettings warm = resolve_sampler({{.temperature = 0.25}});
   CHECK(warm.sampler == "low-temperature");
   CHECK(warm.powers == std::vector<double>{4.0});
   // Of a preset one power is its sharpest.
-  CHECK(resolve_sampler({.preset = "qwen3/gsm8k", .sampler = "low-temperature"}).powers ==
+  CHECK(resolve_sampler({{.preset = "qwen3/gsm8k", .sampler = "low-temperature"}}).powers ==
         std::vector<double>{4.0});
 }
 
 TEST_CASE("what a user says overrides the preset's value, value by value", "[session]") {
   const Preset& preset = *find_preset("qwen3/humaneval");
-  const SamplerSettings all = resolve_sampler({.preset = "qwen3/humaneval"});
+  const SamplerSettings all = resolve_sampler({{.preset = "qwen3/humaneval"}});
   CHECK(all.powers == preset.powers);
   CHECK(all.horizon == 4096);
   CHECK(all.block == 2048);
   CHECK(all.rounds == std::vector<std::size_t>{20});
-  const SamplerSettings some = resolve_sampler({.preset = "qwen3/humaneval",
-                                                .powers = std::vector<double>{3.0},
-                                                .block = 100,
-                                                .rounds = std::vector<std::size_t>{2}});
+  const SamplerSettings some = resolve_sampler({{.preset = "qwen3/humaneval",
+                                                 .powers = std::vector<double>{3.0},
+                                                 .block = 100,
+                                                 .rounds = std::vector<std::size_t>{2}}});
   CHECK(some.powers == std::vector<double>{3.0});
   CHECK(some.horizon == 4096);
   CHECK(some.block == 100);
@@ -80,38 +80,49 @@ TEST_CASE("what has no effect, no range or no name is refused by its name", "[se
     require_bad_input([&] { resolve_sampler(wish, Spelling::flags); }, flags);
   };
   const std::vector<std::size_t> two{2};
-  refused({.sampler = "standard", .local_moves = two},
+  refused({{.sampler = "standard", .local_moves = two}},
           {"local_moves: has no effect on the sampler standard"},
           {"--local-moves: has no effect on the sampler standard", "--sampler"});
-  refused({.sampler = "fixed-horizon", .sweeps = two}, {"sweeps"}, {"--sweeps"});
-  refused({.sampler = "fixed-horizon", .schedule = Schedule::deo}, {"schedule"}, {"--schedule"});
-  refused({.particles = 3}, {"particles"}, {"--particles"});
-  refused({.sampler = "standard", .output_rung = 1}, {"output_rung"}, {"--output-rung"});
-  refused({.sampler = "standard", .early_rejection = true}, {"early_rejection"},
+  refused({{.sampler = "fixed-horizon", .sweeps = two}}, {"sweeps"}, {"--sweeps"});
+  refused({{.sampler = "fixed-horizon", .schedule = Schedule::deo}}, {"schedule"}, {"--schedule"});
+  refused({{.particles = 3}}, {"particles"}, {"--particles"});
+  refused({{.sampler = "standard", .output_rung = 1}}, {"output_rung"}, {"--output-rung"});
+  const auto moving = [](const SamplerOptions& sampler, const MoveOptions& moves) {
+    SamplerWish wish{sampler};
+    wish.options = {moves};
+    return wish;
+  };
+  refused(moving({.sampler = "standard"}, {.early_rejection = true}), {"early_rejection"},
           {"--early-rejection"});
-  refused({.sampler = "standard", .prefetch = 1}, {"prefetch"}, {"--prefetch"});
-  refused({.rounds = std::vector<std::size_t>{1}, .prefetch = 1}, {"prefetch", "rounds 2"},
-          {"--prefetch", "--rounds 2"});
-  refused({.sampler = "standart"}, {"sampler", "did you mean standard?"}, {"--sampler"});
-  refused({.preset = "qwen3/gsm8"}, {"preset", "did you mean qwen3/gsm8k?"}, {"--preset"});
-  refused({.temperature = 0.0}, {"temperature", "above 0"}, {"--temperature"});
-  refused({.temperature = -1.0}, {"temperature"}, {"--temperature"});
-  refused({.sampler = "ppt", .temperature = 0.5}, {"temperature", "ppt"}, {"--temperature"});
-  refused({.powers = std::vector<double>{2.0}, .temperature = 0.5},
+  refused(moving({.sampler = "standard"}, {.prefetch = 1}), {"prefetch"}, {"--prefetch"});
+  refused(moving({.rounds = std::vector<std::size_t>{1}}, {.prefetch = 1}),
+          {"prefetch", "rounds 2"}, {"--prefetch", "--rounds 2"});
+  refused({{.sampler = "standart"}}, {"sampler", "did you mean standard?"}, {"--sampler"});
+  refused({{.preset = "qwen3/gsm8"}}, {"preset", "did you mean qwen3/gsm8k?"}, {"--preset"});
+  refused({{.temperature = 0.0}}, {"temperature", "above 0"}, {"--temperature"});
+  refused({{.temperature = -1.0}}, {"temperature"}, {"--temperature"});
+  refused({{.sampler = "ppt", .temperature = 0.5}}, {"temperature", "ppt"}, {"--temperature"});
+  refused({{.powers = std::vector<double>{2.0}, .temperature = 0.5}},
           {"temperature: says the same as powers"}, {"--temperature", "--powers"});
-  refused({.horizon = 0}, {"horizon"}, {"horizon"});
-  refused({.block = 0}, {"block"}, {"block"});
-  refused({.samples = 0}, {"samples"}, {"samples"});
-  refused({.output_rung = 4}, {"output rung"}, {"output rung"});
-  refused({.powers = std::vector<double>{2.0, 1.0}}, {"powers"}, {"powers"});
-  refused({.stop = {"a", ""}}, {"stop"}, {"--stop"});
+  refused({{.horizon = 0}}, {"horizon"}, {"horizon"});
+  refused({{.block = 0}}, {"block"}, {"block"});
+  SamplerWish none;
+  none.samples = 0;
+  refused(none, {"samples"}, {"samples"});
+  refused({{.output_rung = 4}}, {"output rung"}, {"output rung"});
+  refused({{.powers = std::vector<double>{2.0, 1.0}}}, {"powers"}, {"powers"});
+  SamplerWish endless;
+  endless.stop = {"a", ""};
+  refused(endless, {"stop"}, {"--stop"});
 }
 
 TEST_CASE("a request has the prompt's tokens, its number and the horizon that fits", "[session]") {
   const OpenedModel& model = worked_sum();
   const std::vector<TokenId> tokens = model.encode("3+9+2?", "prompt");
-  const SampleRequest text = resolve(
-      model, {.prompt = "3+9+2?", .id = "a", .sampler = {.horizon = 12, .samples = 3, .seed = 5}});
+  SamplerWish wish{{.horizon = 12}};
+  wish.samples = 3;
+  wish.seed = 5;
+  const SampleRequest text = resolve(model, {.prompt = "3+9+2?", .id = "a", .sampler = wish});
   CHECK(text.prompt == tokens);
   CHECK(text.number == prompt_number("a"));
   CHECK(text.terminal == model.terminal());
@@ -149,7 +160,7 @@ TEST_CASE("a horizon that nobody gave is what fits after the prompt, and a prese
   CHECK(own(positions - 5, {20}) == 5);
   CHECK(own(positions - 30, {20, false, 16}) == 14);
   require_bad_input([&] { own(positions - 5, {20, true}); }, {"prompt", "positions"});
-  SamplerWish wish{.preset = "qwen3/gsm8k"};
+  SamplerWish wish{{.preset = "qwen3/gsm8k"}};
   CHECK(asked_horizon(wish, resolve_sampler(wish)).margin == preset_margin);
   CHECK_FALSE(asked_horizon(wish, resolve_sampler(wish)).is_given);
   wish.horizon = 7;

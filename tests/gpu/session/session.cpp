@@ -79,7 +79,7 @@ TEST_CASE("a request has the same bits alone, in a crowd, submitted late or afte
       const auto alone = bits_alone(*model, asked, &letters);
       REQUIRE(alone.size() > 20);
       for (const std::size_t batch : {3, 64}) {
-        Session session(*model, {.largest_batch = batch, .in_flight = 40}, &letters);
+        Session session(*model, {{.largest_batch = batch, .in_flight = 40}}, &letters);
         Heard heard;
         std::vector<RequestId> others;
         const std::size_t neighbours = is_table ? 100 : 12;
@@ -130,7 +130,7 @@ TEST_CASE("any coming and going leaves every request its bits", "[session]") {
   law("submit, cancel and step in any order", [&] {
     const auto batch = *rc::gen::inRange<std::size_t>(1, 12);
     const auto in_flight = *rc::gen::inRange<std::size_t>(1, 12);
-    Session session(model, {.largest_batch = batch, .in_flight = in_flight}, &letters);
+    Session session(model, {{.largest_batch = batch, .in_flight = in_flight}}, &letters);
     Heard heard;
     std::vector<std::pair<RequestId, std::size_t>> open;
     std::set<RequestId> cancelled;
@@ -267,7 +267,7 @@ TEST_CASE("a cancelled request leaves the batch at once, its caches are free, an
   for (const bool is_begun : {false, true}) {
     CAPTURE(is_begun);
     CacheCount model(table);
-    Session session(model, {.in_flight = 2});
+    Session session(model, {{.in_flight = 2}});
     Heard heard;
     SampleRequest ladder = varied_request(0);
     ladder.samples = 1;
@@ -353,7 +353,7 @@ TEST_CASE("a row that is no number fails its own request, and no neighbour notic
     });
     for (const std::size_t which : {0, 1, 5, 6, 7}) {
       CAPTURE(which);
-      Session session(model, {.largest_batch = 5}, &letters);
+      Session session(model, {{.largest_batch = 5}}, &letters);
       Heard heard;
       SampleRequest broken = varied_request(which);
       broken.prompt = {6, 2};
@@ -476,7 +476,7 @@ TEST_CASE("a prompt is computed once for all requests that have it, and again wh
   // Room for one run and its prompt: the prompt of one that waits gives way to one that comes
   // first.
   const std::size_t each = 70 + 2 * (110 - 70 + 10) + 110 - 50;
-  Session session(model, {.cache_memory = each});
+  Session session(model, {{.cache_memory = each}});
   Heard heard;
   std::vector<RequestId> ids;
   for (const TokenId first : {2U, 3U, 2U, 3U}) {
@@ -489,7 +489,7 @@ TEST_CASE("a prompt is computed once for all requests that have it, and again wh
 
 TEST_CASE("what cannot be asked is refused at once", "[session]") {
   TableModel model = scattered_table(7, 3);
-  Session session(model, {.cache_memory = 40});
+  Session session(model, {{.cache_memory = 40}});
   Heard heard;
   SampleRequest asked{Ladder({2.0}), {make_stages(1, 1, {0}, {0}, {0})}, {}};
   const auto refused = [&](const std::function<void(SampleRequest&)>& change,
@@ -554,8 +554,8 @@ TEST_CASE("a request of one sample goes on where it was saved, to the same bits"
 
 TEST_CASE("a session that could draw nothing is refused") {
   TableModel model = scattered_table(6, 3);
-  CHECK_THROWS_AS(Session(model, {.largest_batch = 0}), Bug);
-  CHECK_THROWS_AS(Session(model, {.in_flight = 0}), Bug);
+  CHECK_THROWS_AS(Session(model, {{.largest_batch = 0}}), Bug);
+  CHECK_THROWS_AS(Session(model, {{.in_flight = 0}}), Bug);
 }
 
 }  // namespace tempera::gpu

@@ -219,7 +219,7 @@ TEST_CASE("texts count in the memory of caches, and wait for room in their turn"
   const std::size_t budget = 2500;
   for (const std::size_t length : {4, 100, 1000}) {  // the last fits beside nothing
     CAPTURE(length);
-    Session session(model, {.in_flight = 40, .cache_memory = budget}, &letters);
+    Session session(model, {{.in_flight = 40, .cache_memory = budget}}, &letters);
     Heard heard;
     Scores scores;
     std::vector<RequestId> samples;

@@ -115,25 +115,26 @@ TEST_CASE("each row of a comparison runs its own sampler, ladder, rounds, moves 
   std::vector<Problem> problems;
   for (const char* prompt : {"1", "21", "3=", "12=", "2"})
     for (const char* answer : {"1", "2", "3", ""}) problems.push_back({prompt, answer});
-  ComparisonSettings settings;
-  settings.horizon = 7;
-  settings.block = 3;
-  settings.powers = {0.8, 1.4, 2.2};
-  settings.rounds = 4;
-  settings.local_moves = 2;
-  settings.sweeps = 3;
-  settings.truncating_rounds = 5;
-  settings.matched_rounds = 7;
+  const std::vector<double> powers{0.8, 1.4, 2.2};
+  ComparisonFile said;
+  said.sampler.horizon = 7;
+  said.sampler.block = 3;
+  said.sampler.powers = powers;
+  said.sampler.rounds = {4};
+  said.sampler.local_moves = {2};
+  said.sampler.sweeps = {3};
+  said.sampler.seed = seed;
+  said.truncating_rounds = 5;
+  said.matched_rounds = 7;
+  const ComparisonSettings settings{{}, problems, "problems", resolve_contestants(said)};
 
   const std::vector<double> base{1.0}, sharpest{2.2};
-  const std::vector<NaiveRow> expected{row_of(problems, base, 0, 2, 0, false),
-                                       row_of(problems, sharpest, 0, 2, 0, false),
-                                       row_of(problems, sharpest, 5, 2, 0, true),
-                                       row_of(problems, sharpest, 4, 2, 0, false),
-                                       row_of(problems, sharpest, 7, 2, 0, false),
-                                       row_of(problems, settings.powers, 4, 2, 0, false),
-                                       row_of(problems, settings.powers, 4, 2, 3, false)};
-  const auto rows = compare_samplers(model, problems, settings, seed);
+  const std::vector<NaiveRow> expected{
+      row_of(problems, base, 0, 2, 0, false),     row_of(problems, sharpest, 0, 2, 0, false),
+      row_of(problems, sharpest, 5, 2, 0, true),  row_of(problems, sharpest, 4, 2, 0, false),
+      row_of(problems, sharpest, 7, 2, 0, false), row_of(problems, powers, 4, 2, 0, false),
+      row_of(problems, powers, 4, 2, 3, false)};
+  const auto rows = compare_samplers(model, settings);
   REQUIRE(rows.size() == expected.size());
   std::set<std::uint64_t> tokens;
   std::set<std::size_t> solved;

@@ -51,8 +51,8 @@ TEST_CASE("an answer is solved when it has ended and its last = is followed by t
 TEST_CASE("problems and settings are read, and what is none is refused by its place") {
   CHECK(gpu::read_problems(worked_sum + "/held_out.jsonl").size() == 200);
   const auto settings = gpu::read_comparison(worked_sum + "/comparison.json");
-  CHECK(settings.horizon == 28);
-  CHECK(settings.powers == std::vector<double>{1.0, 1.6, 2.5, 4.0});
+  CHECK(settings.sampler.horizon == 28);
+  CHECK(settings.sampler.powers == std::vector<double>{1.0, 1.6, 2.5, 4.0});
   const auto refuse = [](const std::string& text, const std::string& what) {
     const test::TemporaryFile file(text);
     tempera::require_bad_input([&] { gpu::read_problems(file.path()); }, {file.path(), what});
@@ -87,14 +87,16 @@ TEST_CASE("problems and settings are read, and what is none is refused by its pl
 
 TEST_CASE("the comparison runs its seven samplers, the same for the same seed") {
   const gpu::OpenedModel model = gpu::OpenedModel::open(worked_sum);
-  auto problems = gpu::read_problems(worked_sum + "/held_out.jsonl");
-  problems.resize(2);
-  auto settings = gpu::read_comparison(worked_sum + "/comparison.json");
-  settings.rounds = settings.truncating_rounds = settings.matched_rounds = 1;
+  auto said = gpu::read_comparison(worked_sum + "/comparison.json");
+  said.sampler.rounds = {1};
+  said.sampler.seed = 1;
+  said.truncating_rounds = said.matched_rounds = 1;
+  auto settings = gpu::resolve_comparison({.model = worked_sum, .most = 2});
+  settings.contestants = gpu::resolve_contestants(said);
   std::vector<std::string> told;
   std::vector<std::string> under_way;
   const auto rows = gpu::compare_samplers(
-      model, problems, settings, 1,
+      model, settings,
       {[&](const std::string& sampler, const gpu::SamplingProgress& progress) {
          under_way.push_back(sampler);
          CHECK(progress.done > 0.0);
@@ -118,9 +120,53 @@ TEST_CASE("the comparison runs its seven samplers, the same for the same seed") 
   // With equal rounds the matched chain is the chain itself.
   CHECK(rows[3].decode_tokens == rows[4].decode_tokens);
   CHECK(rows[5].decode_tokens > rows[3].decode_tokens);
-  const auto again = gpu::compare_samplers(model, problems, settings, 1);
+  const auto again = gpu::compare_samplers(model, settings);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(again[i].decode_tokens == rows[i].decode_tokens);
     CHECK(again[i].solved == rows[i].solved);
   }
+}
+
+TEST_CASE("a comparison is resolved as runs are, before any model is opened") {
+  const gpu::ComparisonSettings own = gpu::resolve_comparison({.model = worked_sum});
+  CHECK(own.problems.size() == 200);
+  CHECK(own.problems_file == worked_sum + "/held_out.jsonl");
+  CHECK(own.tempering().seed == gpu::defaults::comparison_seed);
+  CHECK_FALSE(own.arithmetic.has_value());
+  std::vector<std::string> samplers;
+  for (const gpu::Contestant& contestant : own.contestants)
+    samplers.push_back(contestant.settings.sampler);
+  CHECK(samplers == std::vector<std::string>{"standard", "low-temperature", "power-sampling",
+                                             "fixed-horizon", "fixed-horizon", "uncoupled-ladder",
+                                             "ppt"});
+  CHECK(gpu::resolve_comparison({.model = worked_sum, .most = 3}).problems.size() == 3);
+  CHECK(gpu::resolve_comparison({.model = worked_sum, .most = 300}).problems.size() == 200);
+  // What the file leaves open is what a run's option leaves open.
+  const test::TemporaryFile open(R"({"truncating_rounds": 3, "matched_rounds": 5})");
+  const auto defaults = gpu::resolve_comparison({.model = worked_sum, .settings = open.path()});
+  const gpu::SamplerSettings run = gpu::resolve_sampler({});
+  CHECK(defaults.tempering().horizon == run.horizon);
+  CHECK(defaults.tempering().block == run.block);
+  CHECK(defaults.tempering().powers == run.powers);
+  CHECK(defaults.tempering().rounds == run.rounds);
+  CHECK(defaults.contestants[4].settings.rounds == std::vector<std::size_t>{5});
+  const test::TemporaryFile tensor_core(
+      R"({"arithmetic": "tensor-core", "truncating_rounds": 3, "matched_rounds": 5})");
+  CHECK(gpu::resolve_comparison({.model = worked_sum, .settings = tensor_core.path()}).arithmetic ==
+        gpu::Arithmetic::tensor_core);
+  CHECK(gpu::resolve_comparison({.model = worked_sum,
+                                 .settings = tensor_core.path(),
+                                 .arithmetic = gpu::Arithmetic::float32})
+            .arithmetic == gpu::Arithmetic::float32);
+  const test::TemporaryFile unordered(
+      R"({"powers": [2, 1], "truncating_rounds": 3, "matched_rounds": 5})");
+  tempera::require_bad_input(
+      [&] { gpu::resolve_comparison({.model = worked_sum, .settings = unordered.path()}); },
+      {unordered.path() + ": ", "powers", "see toy_models/worked_sum/comparison.json"});
+  tempera::require_bad_input(
+      [] { gpu::resolve_comparison({.model = "smollm2"}, gpu::Spelling::flags); },
+      {"--problems: is missing"});
+  tempera::require_bad_input(
+      [] { gpu::resolve_comparison({.model = "smollm2", .problems = "some.jsonl"}); },
+      {"settings: is missing"});
 }

@@ -63,7 +63,7 @@ class CudaKernels final : public Kernels {
                         std::size_t out, float* outputs) const override;
   void multiply_gated(const MatrixView& gate_up, const ProductInputs& inputs, std::size_t rows,
                       std::size_t out, const ProductInputs& gated) const override;
-  /// In one kernel, if normalizes_inputs.
+  /// Queues one kernel, if normalizes_inputs.
   void normalize_and_multiply(const RowNorm& norm, const MatrixView& matrix, const float* bias,
                               std::size_t rows, std::size_t out, float* outputs) const override;
   void normalize_and_multiply_gated(const RowNorm& norm, const MatrixView& gate_up,
@@ -76,7 +76,7 @@ class CudaKernels final : public Kernels {
   void attend(const AttentionShape& shape, const float* query_key_value, const TokenRows& batch,
               const PagePart& keys, const PagePart& values,
               const ProductInputs& attended) const override;
-  /// In one kernel, if every row is of a record of its own.
+  /// Queues one kernel, if every row is of a record of its own.
   void rotate_and_attend(const AttentionShape& shape, const float* query_norm,
                          const float* key_norm, float epsilon, const RotaryTables& tables,
                          const TokenRows& batch, const PagePart& keys, const PagePart& values,

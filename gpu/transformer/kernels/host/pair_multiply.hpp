@@ -23,8 +23,8 @@ struct PairInputs {
   static bool needs_packing(std::size_t rows, std::size_t in) {
     return takes_floats(rows) || in % segment_inputs != 0;
   }
-  /// In pairs: a line of the cache more than a row has, lest the rows of a tile share the same few
-  /// places of the first-level cache.
+  /// Counts pairs: a cache line more than a row has, so that a tile's rows do not share the same
+  /// few places of the first-level cache.
   static std::size_t stride(std::size_t in) { return pairs_of(in) + 16; }
   static std::size_t packed_words(std::size_t rows, std::size_t in) {
     return rows * stride(in) * (takes_floats(rows) ? pair_inputs : 1);

@@ -19,7 +19,7 @@ struct alignas(64) ItemProducts {
 };
 
 /// The inputs of a product, run by run: [runs, rows, stride], the last run of a row filled up. Rows
-/// are a line further apart than a run is long, lest those of a tile share the same few places of
+/// are a line further apart than a run is long: those of a tile must not share the same places of
 /// the first-level cache.
 struct PackedInputs {
   static constexpr std::size_t stride = run_length + 16;

@@ -14,9 +14,9 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 template <std::size_t Rows, class Order, class Step>
 inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::uint32_t* steps,
                         std::size_t inputs_left, std::uint32_t live, bool is_first,
-                        float (*totals)[tile_outputs]) {
+                        float (*totals)[fragment_outputs]) {
   TileSums sums[Rows];
-  for (auto& sum : sums) sum = broadcast<tile_outputs>(0.0f);
+  for (auto& sum : sums) sum = broadcast<fragment_outputs>(0.0f);
   const std::size_t end =
       inputs_left < segment_steps * step_products ? steps_of(inputs_left) : segment_steps;
   for (std::size_t index = 0; index < end; ++index) {
@@ -34,7 +34,7 @@ inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::
     }
   }
   for (std::size_t row = 0; row < Rows; ++row) {
-    store(is_first ? sums[row] : load<tile_outputs>(totals[row]) + sums[row], totals[row]);
+    store(is_first ? sums[row] : load<fragment_outputs>(totals[row]) + sums[row], totals[row]);
   }
 }
 
@@ -42,7 +42,7 @@ inline void add_segment(const std::uint16_t* inputs, std::size_t in, const std::
 template <class Order, class Step, std::size_t Rows = tile_rows>
 inline void add_segment_of(std::size_t rows, const std::uint16_t* inputs, std::size_t in,
                            const std::uint32_t* steps, std::size_t inputs_left, std::uint32_t live,
-                           bool is_first, float (*totals)[tile_outputs]) {
+                           bool is_first, float (*totals)[fragment_outputs]) {
   if constexpr (Rows > 1) {
     if (rows < Rows) {
       return add_segment_of<Order, Step, Rows - 1>(rows, inputs, in, steps, inputs_left, live,
@@ -56,14 +56,14 @@ inline void add_segment_of(std::size_t rows, const std::uint16_t* inputs, std::s
 template <class Weights>
 struct TileProducts {
   using Order = typename Weights::Order;
-  alignas(64) float of_row[Weights::item_rows][tile_outputs];
+  alignas(64) float of_row[Weights::item_rows][fragment_outputs];
 
   /// inputs: [rows of all items, in].
   TileProducts(const TensorCoreItem& item, const std::uint16_t* inputs, std::size_t in,
                const Weights& weights) {
     SegmentRoom room;
     std::uint32_t live = 0;
-    for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
+    for (std::size_t lane = 0; lane < fragment_outputs; ++lane) {
       if (Order::output_of_lane(lane) < item.outputs) live |= 1U << lane;
     }
     const std::size_t steps = steps_of(in);

@@ -50,7 +50,7 @@ struct AmpereStep {
 };
 
 /// The sums of a tile's outputs, one in each lane; which one, the order of its weights says.
-using TileSums = FloatLanes<tile_outputs>;
+using TileSums = FloatLanes<fragment_outputs>;
 
 /// Weights of a step as MatrixView's fragments.
 struct InFragments {
@@ -72,7 +72,7 @@ struct InPairs {
   static constexpr std::size_t output_of_lane(std::size_t lane) { return lane; }
   static constexpr std::size_t lane_of_output(std::size_t output) { return output; }
   static constexpr std::size_t word(std::size_t lane, std::size_t pair) {
-    return pair * tile_outputs + lane;
+    return pair * fragment_outputs + lane;
   }
 };
 
@@ -93,12 +93,12 @@ inline void step_of_lane(const std::uint32_t* step, const std::uint16_t* inputs,
 template <class Order, class Step>
 inline void step_of_lanes(const std::uint32_t* step, const std::uint16_t* inputs,
                           std::uint32_t which, TileSums& sums) {
-  float values[tile_outputs];
+  float values[fragment_outputs];
   store(sums, values);
-  for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
+  for (std::size_t lane = 0; lane < fragment_outputs; ++lane) {
     if ((which >> lane & 1U) != 0) step_of_lane<Order, Step>(step, inputs, lane, values[lane]);
   }
-  sums = load<tile_outputs>(values);
+  sums = load<fragment_outputs>(values);
 }
 
 #if defined(__AVX2__) && defined(__FMA__)
@@ -370,14 +370,14 @@ inline void add_step(const TileStep& tile, const std::uint32_t* step, const RowS
   others &= live;
   if (others == 0) return;
   // They go on from what they held.
-  float held[tile_outputs];
-  float now[tile_outputs];
+  float held[fragment_outputs];
+  float now[fragment_outputs];
   store(before, held);
   store(sums, now);
-  for (std::size_t lane = 0; lane < tile_outputs; ++lane) {
+  for (std::size_t lane = 0; lane < fragment_outputs; ++lane) {
     if ((others >> lane & 1U) != 0) now[lane] = held[lane];
   }
-  sums = load<tile_outputs>(now);
+  sums = load<fragment_outputs>(now);
   step_of_lanes<Order, Step>(step, inputs, others, sums);
 }
 

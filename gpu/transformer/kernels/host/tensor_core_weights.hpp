@@ -40,7 +40,7 @@ struct FragmentTiles {
 
  private:
   const std::uint32_t* first_step(std::size_t output) const {
-    return fragments + output / tile_outputs * steps_of(in) * fragment_words;
+    return fragments + output / fragment_outputs * steps_of(in) * fragment_words;
   }
 };
 
@@ -68,7 +68,7 @@ struct QuantisedTiles {
     const std::size_t first = begin * step_products;
     with_block_reader<1>(weights, output, [&](const auto& reader) {
       reader(first, end * step_products, [&](std::size_t i, const FloatLanes<lanes>& weight) {
-        std::uint32_t* const words = room.words + (i - first) / 2 * tile_outputs;
+        std::uint32_t* const words = room.words + (i - first) / 2 * fragment_outputs;
         for (std::size_t part = 0; part < FloatLanes<lanes>::registers; ++part) {
           const BitsRegister rounded = rounded_to_bfloat16(weight.parts[part]);
           auto* const target = reinterpret_cast<WordsInMemory*>(words + part * register_lanes);

@@ -71,8 +71,8 @@ def _braced_fractions(text: str) -> str:
             continue
         if len(part) < 2:
             return text
-        above, below, behind = part[0], part[1], part[2:]
-        first += "\\frac{" + above + "}" + ("{" + below + "}" if below != "{" else below) + behind
+        above, below, after = part[0], part[1], part[2:]
+        first += "\\frac{" + above + "}" + ("{" + below + "}" if below != "{" else below) + after
     return first
 
 

@@ -62,9 +62,9 @@ class NumericGrader(Grader):
         boxed = last_boxed(text)
         if boxed is not None:
             return boxed
-        before, mark, behind = text.rpartition("####")
+        before, mark, after = text.rpartition("####")
         if mark:
-            found = _PRINTED_NUMBER.search(behind)
+            found = _PRINTED_NUMBER.search(after)
             if found:
                 return found.group().replace("$", "")
         for said in reversed(list(_ANSWER_IS.finditer(text))):

@@ -32,7 +32,7 @@ enum class RecurrentDefect {
   queries_not_scaled,
   value_heads_take_keys_in_turn,
   decay_dropped,
-  decay_behind_the_write,
+  decay_after_the_write,
   strength_dropped,
   value_written_whole,
   read_before_the_write,
@@ -283,7 +283,7 @@ class PlainRecurrent {
               double strength, Vector& memory) const {
     const std::size_t columns = value.size();
     Vector output(columns);
-    const bool late = has(RecurrentDefect::decay_behind_the_write);
+    const bool late = has(RecurrentDefect::decay_after_the_write);
     for (std::size_t v = 0; v < columns; ++v) {
       double answer = 0;
       double old_output = 0;

@@ -216,7 +216,7 @@ TEST_CASE("of many who want packed weights at once, one packs", "[weights]") {
   CHECK_FALSE(fs::exists(work / "w.new"));
 }
 
-TEST_CASE("a maker of packed weights that stands still is not waited for", "[weights]") {
+TEST_CASE("a maker of packed weights that makes no progress is not waited for", "[weights]") {
   const test::TemporaryFolder work;
   const OpenFile other(::open((work / "w.new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   REQUIRE(::flock(other.descriptor(), LOCK_EX) == 0);
@@ -225,7 +225,7 @@ TEST_CASE("a maker of packed weights that stands still is not waited for", "[wei
     PackedWeightsFile::open_or_make(work / "w", "key", heard.say, milliseconds(60));
     FAIL("it was waited for");
   } catch (const NoPackedWeights& fault) {
-    CHECK(std::string(fault.what()).find("stands still") != std::string::npos);
+    CHECK(std::string(fault.what()).find("makes no progress") != std::string::npos);
   }
   CHECK(heard.text.find("waits for the process that packs") == 0);
   CHECK(fs::exists(work / "w.new"));

@@ -1,0 +1,268 @@
+// What a generation writes: the bodies of an answer and of a stream's events.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "gpu/session/named_sampler.hpp"
+#include "serve/protocol/json_response.hpp"
+#include "serve/sessions/generation.hpp"
+
+namespace tempera::serve {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// log p as JSON, which knows no infinity.
+ordered_json number(double log_p) {
+  return std::isfinite(log_p) ? ordered_json(log_p) : ordered_json(-1e9);
+}
+
+/// A token as chat completions have it.
+ordered_json token_of_chat(const std::string& text, double log_p) {
+  ordered_json bytes = ordered_json::array();
+  for (const char byte : text) bytes.push_back(static_cast<unsigned char>(byte));
+  return {{"token", text}, {"logprob", number(log_p)}, {"bytes", std::move(bytes)}};
+}
+
+const char* finish_reason(const gpu::Answer& answer) { return answer.is_cut() ? "length" : "stop"; }
+
+/// Appends what each token adds to the text of those before it: together they are the text of all,
+/// where a character may have come in several tokens and ends with the last of them.
+void append_words(const gpu::TokenText& text, std::span<const gpu::TokenId> tokens,
+                  std::vector<std::string>& words) {
+  if (tokens.empty()) return;
+  const auto pieces = text.pieces();
+  for (const gpu::TokenId token : tokens) words.push_back(pieces->push(token));
+  words.back() += pieces->finish();
+}
+
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](unsigned char byte) { return (byte & 0xC0U) != 0x80U; }));
+}
+
+ordered_json rates(const std::vector<gpu::AcceptanceCounts>& counts) {
+  ordered_json list = ordered_json::array();
+  for (const auto& count : counts)
+    list.push_back({{"proposed", count.proposed}, {"accepted", count.accepted}});
+  return list;
+}
+
+}  // namespace
+
+ordered_json Generation::round_figures(std::size_t index, const gpu::Progress& progress,
+                                       std::span<const gpu::Event> events) const {
+  const Choice& choice = choices_[index];
+  const gpu::SampleRequest& asked = requests_[choice.prompt];
+  ordered_json rungs = ordered_json::array();
+  for (const gpu::Record& record : progress.replicas) {
+    auto tokens = record.token_ids();
+    if (record.terminated()) tokens.pop_back();
+    rungs.push_back({{"log_p0", number(record.log_p0())},
+                     {"tokens", record.length()},
+                     {"terminated", record.terminated()},
+                     {"text", model_.decode(tokens)}});
+    const std::size_t k = rungs.size() - 1;
+    if (k < asked.ladder.rungs()) rungs.back()["power"] = asked.ladder.power(k);
+  }
+  ordered_json moves = ordered_json::array();
+  std::size_t tokens = 0;
+  for (const gpu::Event& event : events) {
+    tokens += event.tokens;
+    const char* kind = event.kind == gpu::Event::Kind::local_move  ? "local_move"
+                       : event.kind == gpu::Event::Kind::swap      ? "swap"
+                       : event.kind == gpu::Event::Kind::extension ? "extension"
+                                                                   : "resampling";
+    moves.push_back({{"kind", kind}, {"rung", event.rung + 1}, {"accepted", event.accepted}});
+  }
+  return {{"choice", index},
+          {"step", choice.rounds},
+          {"stage", progress.stage + 1},
+          {"round", progress.round},
+          {"horizon", asked.plan.stages[progress.stage].horizon},
+          {"decode_tokens", tokens},
+          {"events", std::move(moves)},
+          {"rungs", std::move(rungs)}};
+}
+
+void Generation::send_last_chunk(std::size_t index) {
+  const Choice& choice = choices_[index];
+  // A sampler of whole records hands over all its text now; a tokenwise one what is left.
+  const std::string text = choice.answer ? choice.answer->text.substr(choice.streamed) : "";
+  ordered_json last =
+      chunk_choice(index, text, choice.answer ? finish_reason(*choice.answer) : "length");
+  last["logprobs"] = choice.logprobs;
+  // The figures come with the last choice: many clients look at the first choice of every chunk.
+  ordered_json further = ordered_json::object();
+  if (open_ == 0) further["tempera"] = figures();
+  send_chunk({std::move(last)}, std::move(further));
+}
+
+ordered_json Generation::frame(const char* object) const {
+  return {{"id", name_.id},
+          {"object", object},
+          {"created", name_.created},
+          {"model", identity_.model},
+          {"system_fingerprint", identity_.fingerprint}};
+}
+
+void Generation::send_chunk(ordered_json choices, ordered_json further) {
+  ordered_json chunk = frame(asked_.is_chat ? "chat.completion.chunk" : "text_completion");
+  chunk["choices"] = std::move(choices);
+  chunk.update(further);
+  exchange_->write("data: " + spelled(chunk) + "\n\n");
+}
+
+ordered_json Generation::chunk_choice(std::size_t index, const std::string& text,
+                                      const char* reason) const {
+  ordered_json choice{{"index", index}};
+  if (asked_.is_chat) {
+    choice["delta"] = ordered_json::object();
+    if (!text.empty()) choice["delta"]["content"] = text;
+  } else {
+    choice["text"] = text;
+  }
+  choice["logprobs"] = nullptr;
+  choice["finish_reason"] = reason == nullptr ? ordered_json(nullptr) : ordered_json(reason);
+  return choice;
+}
+
+std::string Generation::text_of(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  std::string text = asked_.echo ? model_.decode(requests_[choice.prompt].prompt) : std::string();
+  if (choice.answer) text += choice.answer->text;
+  return text;
+}
+
+ordered_json Generation::whole_choice(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  ordered_json said{{"index", index}};
+  if (asked_.is_chat)
+    said["message"] = {{"role", "assistant"}, {"content", text_of(index)}};
+  else
+    said["text"] = text_of(index);
+  said["logprobs"] = choice.logprobs;
+  said["finish_reason"] = choice.answer ? finish_reason(*choice.answer) : "length";
+  return said;
+}
+
+std::vector<gpu::TokenId> Generation::tokens_of(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  std::vector<gpu::TokenId> tokens = requests_[choice.prompt].prompt;
+  if (choice.answer)
+    tokens.insert(tokens.end(), choice.answer->tokens.begin(), choice.answer->tokens.end());
+  return tokens;
+}
+
+ordered_json Generation::logprobs_of(std::size_t index,
+                                     std::span<const gpu::TokenAlternatives> scores) const {
+  const Choice& choice = choices_[index];
+  std::vector<std::string> words;
+  if (asked_.echo) append_words(model_.text(), requests_[choice.prompt].prompt, words);
+  if (choice.answer) append_words(model_.text(), choice.answer->tokens, words);
+  return score_tokens(tokens_of(index), words, scores);
+}
+
+ordered_json Generation::score_tokens(std::span<const gpu::TokenId> tokens,
+                                      std::span<const std::string> texts,
+                                      std::span<const gpu::TokenAlternatives> scores) const {
+  const std::size_t first = tokens.size() - texts.size();
+  ordered_json words = ordered_json::array();
+  ordered_json log_ps = ordered_json::array();
+  ordered_json tops = ordered_json::array();
+  ordered_json offsets = ordered_json::array();
+  ordered_json content = ordered_json::array();
+  std::size_t offset = 0;
+  for (std::size_t t = first; t < tokens.size(); ++t) {
+    const std::string& word = texts[t - first];
+    const auto text = [&](gpu::TokenId token) {
+      return token == tokens[t] ? word : model_.decode(std::span(&token, 1));
+    };
+    const gpu::TokenAlternatives* score = t == 0 ? nullptr : &scores[t - 1];
+    if (asked_.is_chat) {
+      ordered_json entry = token_of_chat(word, score ? score->log_p : 0.0);
+      entry["top_logprobs"] = ordered_json::array();
+      if (score)
+        for (const auto& [token, log_p] : score->likeliest)
+          entry["top_logprobs"].push_back(token_of_chat(text(token), log_p));
+      content.push_back(std::move(entry));
+      continue;
+    }
+    words.push_back(word);
+    offsets.push_back(offset);
+    offset += characters_in(word);
+    if (!score) {
+      log_ps.push_back(nullptr);
+      tops.push_back(nullptr);
+      continue;
+    }
+    log_ps.push_back(number(score->log_p));
+    ordered_json top = ordered_json::object();
+    for (const auto& [token, log_p] : score->likeliest) {
+      const std::string alternative = text(token);
+      // Two tokens may have one text; the likelier one comes first and keeps it.
+      if (!top.contains(alternative)) top[alternative] = number(log_p);
+    }
+    if (!top.contains(word)) top[word] = number(score->log_p);
+    tops.push_back(asked_.top_logprobs > 0 ? std::move(top) : ordered_json(nullptr));
+  }
+  if (asked_.is_chat) return {{"content", std::move(content)}};
+  return {{"tokens", std::move(words)},
+          {"token_logprobs", std::move(log_ps)},
+          {"top_logprobs", std::move(tops)},
+          {"text_offset", std::move(offsets)}};
+}
+
+ordered_json Generation::usage() const {
+  std::size_t prompts = 0;
+  std::size_t answers = 0;
+  for (const auto& request : requests_) prompts += request.prompt.size();
+  for (const Choice& choice : choices_)
+    if (choice.answer) answers += choice.answer->tokens.size();
+  return {{"prompt_tokens", prompts},
+          {"completion_tokens", answers},
+          {"total_tokens", prompts + answers}};
+}
+
+ordered_json Generation::figures() const {
+  const gpu::SamplerSettings& settings = settings_.front();
+  ordered_json used{{"sampler", settings.sampler},
+                    {"powers", settings.powers},
+                    // A prompt that leaves less of the model's context has a horizon of its own.
+                    {"horizon", requests_.front().plan.stages.back().horizon},
+                    {"block", settings.block},
+                    {"rounds", settings.rounds},
+                    {"local_moves", settings.local_moves},
+                    {"sweeps", settings.sweeps},
+                    {"schedule", settings.schedule == gpu::Schedule::adj ? "adj" : "deo"},
+                    {"output_rung", settings.output}};
+  if (gpu::sampler_named(settings.sampler, "sampler").takes_local_moves)
+    used["restart_range"] =
+        settings.restart_range == gpu::RestartRange::horizon ? "horizon" : "record";
+  if (!settings.restart_weights.empty()) used["restart_weights"] = settings.restart_weights;
+  if (settings.particles > 0) used["particles"] = settings.particles;
+  if (!settings.preset.empty()) used["preset"] = settings.preset;
+  used["arithmetic"] = identity_.arithmetic;
+  // It is there as text too: a client that reads numbers as doubles would round a large one.
+  used["seed"] = asked_.seed;
+  used["seed_text"] = std::to_string(asked_.seed);
+  std::uint64_t decode_tokens = 0;
+  used["choices"] = ordered_json::array();
+  for (const Choice& choice : choices_) {
+    if (!choice.answer) continue;
+    const gpu::Answer& answer = *choice.answer;
+    decode_tokens += answer.decode_tokens;
+    ordered_json records = ordered_json::array();
+    for (const double log_p0 : answer.log_p0_of_records) records.push_back(number(log_p0));
+    used["choices"].push_back({{"log_p0", number(answer.log_p0)},
+                               {"log_p0_of_rungs", std::move(records)},
+                               {"local_moves", rates(answer.moves)},
+                               {"swaps", rates(answer.swaps)},
+                               {"round_trips", choice.statistics.round_trips()},
+                               {"decode_tokens", answer.decode_tokens}});
+  }
+  used["decode_tokens"] = decode_tokens;
+  return used;
+}
+
+}  // namespace tempera::serve
