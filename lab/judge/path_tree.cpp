@@ -23,18 +23,17 @@ void MergedPaths::add(const std::string& key, const PathEnds& part) {
   laws_[key].add(part);
 }
 
-KernelRow MergedPaths::resolved(const PathEnds& from) const {
+KernelRow MergedPaths::resolved(const PathEnds& from) {
   // Depth first without recursion: a law is resolved once all that it goes on to are.
-  std::map<std::string, KernelRow> known;
   const auto is_ready = [&](const PathEnds& law, std::vector<std::string>& missing) {
     for (const auto& [key, share] : law.merges)
-      if (!known.contains(key)) missing.push_back(key);
+      if (!known_.contains(key)) missing.push_back(key);
     return missing.empty();
   };
   const auto sum = [&](const PathEnds& law) {
     KernelRow row = law.ends;
     for (const auto& [key, share] : law.merges)
-      for (const auto& [state, part] : known.at(key)) row[state] += share * part;
+      for (const auto& [state, part] : known_.at(key)) row[state] += share * part;
     return row;
   };
   std::vector<std::string> open;
@@ -43,10 +42,10 @@ KernelRow MergedPaths::resolved(const PathEnds& from) const {
     const std::string key = open.back();
     std::vector<std::string> missing;
     if (open.size() > 1'000'000) throw Bug("a merge follows from itself");
-    if (known.contains(key)) {
+    if (known_.contains(key)) {
       open.pop_back();
     } else if (is_ready(laws_.at(key), missing)) {
-      known.emplace(key, sum(laws_.at(key)));
+      known_.emplace(key, sum(laws_.at(key)));
       open.pop_back();
     } else {
       open.insert(open.end(), missing.begin(), missing.end());
@@ -94,9 +93,10 @@ double PathTree::share_done() const {
 
 bool PathTree::merge(const std::string& key) {
   // Above where subtrees are dealt out every process goes the same way.
-  const std::string name = (dealt_ > 0 ? "below " : "above ") + key;
+  const bool is_shared = dealt_ > 0 || is_of_many_;
+  const std::string name = (is_shared ? "below " : "above ") + key;
   if (counts()) laws_.back().merges[name] += shares_.back();
-  const bool is_new = dealt_ > 0 ? merged_.enter(name) : own_merges_.emplace(name, true).second;
+  const bool is_new = is_shared ? merged_.enter(name) : own_merges_.emplace(name, true).second;
   if (!is_new) {
     done();
     return false;

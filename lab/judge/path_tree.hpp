@@ -27,18 +27,20 @@ struct PathEnds {
 };
 
 /// The laws of what follows each merge of one run of a program, shared by the processes that walk
-/// it.
+/// it, and by the states that it steps from.
 class MergedPaths {
  public:
   /// Whether nobody has followed this merge yet.
   bool enter(const std::string& key);
   void add(const std::string& key, const PathEnds& part);
   /// Where the paths end that go on at merges: each law is resolved once.
-  KernelRow resolved(const PathEnds& from) const;
+  /// @pre what follows every merge has been walked
+  KernelRow resolved(const PathEnds& from);
 
  private:
   std::mutex mutex_;
   std::map<std::string, PathEnds> laws_;
+  std::map<std::string, KernelRow> known_;  // resolved
 };
 
 /// Adds up the tree of decisions that a forking program writes depth first: a decision, then the
@@ -47,8 +49,9 @@ class PathTree {
  public:
   /// is_first: of the processes that share out a tree, each of which walks all that is above where
   /// subtrees are dealt out: the first one's alone is counted.
-  explicit PathTree(MergedPaths& merged, bool is_first = true)
-      : merged_(merged), is_first_(is_first) {
+  /// is_of_many: of the trees of several states, none dealt out, whose merges are followed once.
+  explicit PathTree(MergedPaths& merged, bool is_first = true, bool is_of_many = false)
+      : merged_(merged), is_first_(is_first), is_of_many_(is_of_many) {
     laws_.emplace_back();
   }
 
@@ -93,7 +96,7 @@ class PathTree {
   std::vector<reference::Rational> shares_{1};  // of the path down to each of open_
   std::vector<PathEnds> laws_;                  // of the whole, and of each merge on the path
   std::map<std::string, bool> own_merges_;      // above where subtrees are dealt out
-  bool is_first_;
+  bool is_first_, is_of_many_;
   std::size_t dealt_ = 0;  // decisions on the path whose branches are dealt out
   std::size_t paths_ = 0;
   bool is_whole_ = false;

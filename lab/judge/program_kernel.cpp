@@ -17,18 +17,31 @@ using reference::Rational;
 constexpr std::chrono::milliseconds between_reports{200};
 constexpr std::size_t most_printed_lines = 1000;
 
+[[noreturn]] void refuse_other_law(const ChildProgram& program, const JudgedCase& judged,
+                                   const JudgedState& from) {
+  program.refuse("is not deterministic given its draws: run twice from (" + judged.name(from) +
+                     "), its law is not the same",
+                 "keep nothing from one step to the next");
+}
+
 }  // namespace
 
 struct ProgramKernel::Process {
   std::unique_ptr<ChildProgram> program;
   bool takes_cases = false;
 
-  /// The end of a case, for a program that takes another one.
-  void next_case(const std::string& greeting) {
+  /// The end of a case, for a program that takes another one; whether this process does. One that
+  /// had nothing to walk says so only now.
+  bool next_case(const std::string& greeting) {
     program->send(R"({"done": true})");
-    while (program->receive().find("ready") == std::string::npos) {
+    for (;;) {
+      const std::string line = program->receive();
+      if (line.find("ready") != std::string::npos) break;
+      takes_cases = takes_cases || line.find("\"case\"") != std::string::npos;
+      if (!takes_cases) return false;
     }
     program->send(greeting);
+    return true;
   }
 };
 
@@ -46,11 +59,10 @@ void ProgramKernel::start(const JudgedCase& judged, const std::vector<Power>& po
     of_case += judged.name({tokens}) + reference::to_string(probability);
   if (of_case != of_case_) {
     rows_.clear();
-    if (!processes_.empty() &&
-        std::all_of(processes_.begin(), processes_.end(),
-                    [](const auto& process) { return process->takes_cases; }))
-      for (const auto& process : processes_) process->next_case(greeting);
-    else
+    const auto takes_cases = [](const auto& process) { return process->takes_cases; };
+    if (!std::any_of(processes_.begin(), processes_.end(), takes_cases) ||
+        !std::all_of(processes_.begin(), processes_.end(),
+                     [&](const auto& process) { return process->next_case(greeting); }))
       stop();
   }
   of_case_ = std::move(of_case);
@@ -125,46 +137,70 @@ void ProgramKernel::work(const std::vector<std::function<void(Process&)>>& tasks
   }
 }
 
-KernelRow ProgramKernel::row_of(Process& process, const JudgedCase& judged,
-                                const JudgedState& from) {
+/// What one run from a state came to.
+struct ProgramKernel::Walked {
+  PathEnds ends;
+  bool has_merged = false;
+};
+
+ProgramKernel::Walked ProgramKernel::walked_from(Process& process, const JudgedCase& judged,
+                                                 const JudgedState& from, MergedPaths& merged) {
   const ProgramStep::Settings settings{limits_.requests, records_, limits_.is_pure,
                                        [&] { return is_over(); }, [&](double) { ++paths_; }};
   const auto run = [&](ProgramStep& step) {
-    MergedPaths merged;
-    PathTree tree(merged);
+    PathTree tree(merged, true, true);
     step.run(from, {}, tree);
-    return merged.resolved(tree.ends());
+    return tree.ends();
   };
   ProgramStep first(*process.program, judged, settings);
-  KernelRow row = run(first);
+  const Walked walked{run(first), first.has_merged()};
   process.takes_cases = process.takes_cases || first.takes_cases();
-  if (limits_.is_pure || first.transcript().empty()) return row;
+  // What follows a merge is written once, so that a second run writes other lines: rows_of() has
+  // it.
+  if (limits_.is_pure || walked.has_merged || first.transcript().empty()) return walked;
   ProgramStep second(*process.program, judged, settings);
   second.hold_against(first.transcript());
-  if (run(second) != row)
-    process.program->refuse("is not deterministic given its draws: run twice from (" +
-                                judged.name(from) + "), its law is not the same",
-                            "keep nothing from one step to the next");
-  return row;
+  if (run(second).ends != walked.ends.ends) refuse_other_law(*process.program, judged, from);
+  return walked;
+}
+
+/// A program that merges is run a second time from all states, in the other order: what follows a
+/// merge is then walked from another state, and is another law if it is no function of the key.
+std::map<JudgedState, KernelRow> ProgramKernel::rows_of(const JudgedCase& judged) {
+  std::vector<JudgedState> states;
+  for (std::size_t x = 0; x < judged.size(); ++x) states.push_back(judged.state(x));
+  std::map<JudgedState, KernelRow> rows;
+  std::atomic<bool> has_merged = false;
+  for (const bool is_second : {false, true}) {
+    MergedPaths merged;
+    std::vector<PathEnds> ends(states.size());
+    std::vector<std::function<void(Process&)>> tasks;
+    for (std::size_t x = 0; x < states.size(); ++x)
+      tasks.emplace_back([&, x](Process& process) {
+        Walked walked = walked_from(process, judged, states[x], merged);
+        if (walked.has_merged) has_merged = true;
+        ends[x] = std::move(walked.ends);
+      });
+    work(tasks, states.size(), [&] {
+      const double share = static_cast<double>(done_) / static_cast<double>(states.size());
+      if (limits_.is_pure || !has_merged) return share;
+      return (share + (is_second ? 1.0 : 0.0)) / 2;
+    });
+    for (std::size_t x = 0; x < states.size(); ++x) {
+      KernelRow row = merged.resolved(ends[x]);
+      if (is_second && row != rows[states[x]])
+        refuse_other_law(*processes_.front()->program, judged, states[x]);
+      rows[states[x]] = std::move(row);
+    }
+    if (limits_.is_pure || !has_merged) break;
+    std::reverse(states.begin(), states.end());
+  }
+  return rows;
 }
 
 KernelRow ProgramKernel::row(const JudgedCase& judged, const JudgedState& from) {
   start(judged, judged.target().powers, false, limits_.processes);
-  if (rows_.empty()) {
-    std::map<JudgedState, KernelRow> rows;
-    std::mutex mutex;
-    std::vector<std::function<void(Process&)>> tasks;
-    for (std::size_t x = 0; x < judged.size(); ++x)
-      tasks.emplace_back([&, x](Process& process) {
-        const JudgedState state = judged.state(x);
-        KernelRow row = row_of(process, judged, state);
-        const std::scoped_lock lock(mutex);
-        rows[state] = std::move(row);
-      });
-    work(tasks, judged.size(),
-         [&] { return static_cast<double>(done_) / static_cast<double>(judged.size()); });
-    rows_ = std::move(rows);
-  }
+  if (rows_.empty()) rows_ = rows_of(judged);
   return rows_.at(from);
 }
 

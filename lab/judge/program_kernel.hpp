@@ -73,7 +73,10 @@ class ProgramKernel {
   bool is_over() const;
   void work(const std::vector<std::function<void(Process&)>>& tasks, std::size_t states,
             const std::function<double()>& share);
-  KernelRow row_of(Process& process, const JudgedCase& judged, const JudgedState& from);
+  struct Walked;
+  Walked walked_from(Process& process, const JudgedCase& judged, const JudgedState& from,
+                     MergedPaths& merged);
+  std::map<JudgedState, KernelRow> rows_of(const JudgedCase& judged);
   PathEnds share_of(Process& process, const JudgedCase& judged, const ProgramStep::Share& share,
                     MergedPaths& merged, std::atomic<double>& walked);
 

@@ -99,6 +99,7 @@ void ProgramStep::run(const JudgedState& from, const Share& share, PathTree& tre
     } else if (key == "skip") {
       tree.skip();
     } else if (key == "merge") {
+      has_merged_ = true;
       program_.send(json{{"new", tree.merge(value.dump())}}.dump());
     } else {
       tree.end(requests_.end_of(value, settings_.records, line));

@@ -36,6 +36,8 @@ class ProgramStep {
   /// Lines that it has written on its way, to be compared with those of another run.
   const std::vector<std::string>& transcript() const { return transcript_; }
   void hold_against(const std::vector<std::string>& before) { before_ = &before; }
+  /// Whether it has merged, so that what it writes depends on what others have followed.
+  bool has_merged() const { return has_merged_; }
 
  private:
   using Decisions = DecisionWalk<reference::Rational>;
@@ -56,7 +58,7 @@ class ProgramStep {
   ProgramRequests requests_;
   const JudgedCase& judged_;
   const Settings& settings_;
-  bool takes_cases_ = false;
+  bool takes_cases_ = false, has_merged_ = false;
   std::vector<std::string> transcript_;
   const std::vector<std::string>* before_ = nullptr;
 };

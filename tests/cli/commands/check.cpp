@@ -1,4 +1,5 @@
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -15,6 +16,7 @@ using tempera::test::check_refusal;
 using tempera::test::CommandResult;
 using tempera::test::run_command;
 using tempera::test::TemporaryFile;
+using tempera::test::TemporaryFolder;
 
 namespace {
 
@@ -395,6 +397,51 @@ TEST_CASE("a whole program has the law of the algorithm that it is, and not of a
   CHECK_THAT(differs.out, Catch::Contains("the smallest model on which they differ") &&
                               Catch::Contains("by the ppt") && Catch::Contains("by the draws"));
   CHECK(check_python(whole_program, " --whole --target power:2 --horizon 1").exit_code == 1);
+}
+
+TEST_CASE("a process that had nothing to walk of one model is not started again for the next") {
+  const TemporaryFolder work;
+  // The first model has one state: the second process is told of it and of no state.
+  const std::string program =
+      "import os\nos.mkdir(f'" + (work / "").string() + "{os.getpid()}')\n" + power_sampling;
+  const std::string models = " --model " + tree + "/toy_models/one_record.json," + tree +
+                             "/toy_models/four_state.json --horizon 2";
+  CHECK(verdict_of(program, models + " --within 1e-9 --processes 2")["sound"] == true);
+  const std::filesystem::directory_iterator made(work / "");
+  CHECK(std::distance(begin(made), end(made)) == 2);
+}
+
+TEST_CASE("what follows a merge is followed once, whichever state the step began at") {
+  // Two moves a step, and a declaration between them.
+  const auto two_moves = [](const std::string& declaration) {
+    return replaced(power_sampling, "tempera_check.serve(mcmc_step)",
+                    "def step(model, state):\n"
+                    "    between = mcmc_step(model, state)\n" +
+                        declaration +
+                        "    return mcmc_step(model, between)\n"
+                        "tempera_check.serve(step)");
+  };
+  const std::string merging = two_moves("    tempera_check.merge(between)\n");
+  const std::string more = " --within 1e-9 --horizon 2";
+  const json apart = verdict_of(two_moves(""), more);
+  CHECK(apart["sound"] == true);
+  for (const char* processes : {" --processes 1", " --processes 3", " --pure"}) {
+    CAPTURE(processes);
+    const json merged = verdict_of(merging, more + processes);
+    CHECK(merged["sound"] == true);
+    REQUIRE(merged["cases"].size() == apart["cases"].size());
+    for (std::size_t i = 0; i < apart["cases"].size(); ++i)
+      CHECK(merged["cases"][i]["matrix"] == apart["cases"][i]["matrix"]);
+    // The paths of the first moves and of the second ones are added up, and not multiplied.
+    CHECK(merged["paths"].get<double>() < 0.5 * apart["paths"].get<double>());
+  }
+  // A key that does not tell what follows: the state that the step began at decides it too.
+  const std::string wrong =
+      replaced(merging, "    return mcmc_step(model, between)\n",
+               "    return mcmc_step(model, between) if len(state) > 1 else between\n");
+  const CommandResult refused = check_python(wrong, more + " --processes 1");
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("its law is not the same"));
 }
 
 TEST_CASE("a whole program that is wrong is told so by smaller models, before the asked ones") {

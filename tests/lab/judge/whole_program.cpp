@@ -50,4 +50,27 @@ TEST_CASE("the share of a tree that has been walked grows from path to path, to 
   CHECK(tree.share_done() == 1.0);
 }
 
+TEST_CASE("what follows a merge is walked from the first of several states, and counts for all") {
+  using reference::Rational;
+  MergedPaths merged;
+  PathTree one(merged, true, true), other(merged, true, true);
+  one.fork({1, 1}, "", false);
+  one.end({{0}});
+  REQUIRE(one.merge("a"));
+  one.fork({1, 3}, "", false);
+  one.end({{1}});
+  one.end({{2}});
+  REQUIRE(one.is_whole());
+  other.fork({1, 2}, "", false);
+  REQUIRE_FALSE(other.merge("a"));
+  other.end({{3}});
+  REQUIRE(other.is_whole());
+  CHECK(merged.resolved(one.ends()) == KernelRow{{JudgedState{{0}}, Rational(1, 2)},
+                                                 {JudgedState{{1}}, Rational(1, 8)},
+                                                 {JudgedState{{2}}, Rational(3, 8)}});
+  CHECK(merged.resolved(other.ends()) == KernelRow{{JudgedState{{1}}, Rational(1, 12)},
+                                                   {JudgedState{{2}}, Rational(1, 4)},
+                                                   {JudgedState{{3}}, Rational(2, 3)}});
+}
+
 }  // namespace tempera::lab
