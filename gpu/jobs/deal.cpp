@@ -23,7 +23,8 @@ void ListedRuns::begin(std::span<const std::size_t> delivered,
                                   run_index);
       });
   if (!are_to_come)
-    throw BadInput(folder, "holds answers that this shard was not dealt", start_elsewhere);
+    throw BadInput(folder, "holds answers that this shard was not dealt",
+                   remedy_for(std::filesystem::path(folder) / "parts.jsonl"));
 }
 
 std::optional<std::size_t> ListedRuns::next() {

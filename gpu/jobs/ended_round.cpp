@@ -18,7 +18,7 @@ constexpr auto most_of_64_bits = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t numbers_of_event = 9;
 
 [[noreturn]] void refuse_round(const std::string& where) {
-  throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+  throw BadInput(where, "is not as tempera writes it", remedy_for(where));
 }
 
 std::array<std::uint64_t, numbers_of_event> numbers_of(const Event& event) {

@@ -43,7 +43,7 @@ void FileWindow::read(std::uint64_t offset, std::uint64_t count,
     if (at(offset).empty()) fill(offset, size_);
     const std::string_view piece = at(offset).substr(0, count);
     if (piece.empty())
-      throw BadInput(file_.string(), "is shorter than its checkpoint says", start_elsewhere);
+      throw BadInput(file_.string(), "is shorter than its checkpoint says", remedy_for(file_));
     take(piece);
     offset += piece.size();
     count -= piece.size();
@@ -56,7 +56,7 @@ std::string_view FileWindow::line(std::uint64_t offset) {
     if (end != std::string_view::npos) return at(offset).substr(0, end);
     fill(offset, least);
     if (buffer_.size() < least && buffer_.find('\n') == std::string::npos)
-      throw BadInput(file_.string(), "is shorter than its checkpoint says", start_elsewhere);
+      throw BadInput(file_.string(), "is shorter than its checkpoint says", remedy_for(file_));
   }
 }
 

@@ -87,7 +87,7 @@ void Job::restore_checkpoint() {
       run.only({"place", "share", "statistics", "progress", "answer"});
       const std::size_t run_index = run.whole_number("place", 0, runs() - 1);
       if (is_delivered(run_index))
-        throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+        throw BadInput(file, "is not as tempera writes it", remedy_for(file));
       ActiveRun& kept = active_run(run_index);
       kept.kept = value;
       kept.share = run.finite_number("share");
@@ -101,9 +101,9 @@ void Job::restore_checkpoint() {
       kept.is_unsaved = false;
     }
   } catch (const nlohmann::json::exception&) {
-    throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+    throw BadInput(file, "is not as tempera writes it", remedy_for(file));
   } catch (const ForeignState&) {
-    throw BadInput(file, "is not as tempera writes it", start_elsewhere);
+    throw BadInput(file, "is not as tempera writes it", remedy_for(file));
   }
   restore_answers();
 }
@@ -114,7 +114,7 @@ void Job::restore_parts() {
   folder_->for_each_part([this](const std::string& line, const std::string& where) {
     const std::size_t run_index = part_of(line, runs(), where).run_index;
     if (is_delivered_[run_index])
-      throw BadInput(where, "is the second of its run", start_elsewhere);
+      throw BadInput(where, "is the second of its run", remedy_for(where));
     is_delivered_[run_index] = true;
     delivered_.push_back(run_index);
     report_.count_run(run_index);
@@ -132,7 +132,7 @@ void Job::restore_answers() {
     throw BadInput((folder_->path() / "samples.jsonl").string(),
                    "holds " + std::to_string(answers) + " answers where the checkpoint has " +
                        std::to_string(next_),
-                   start_elsewhere);
+                   remedy_for(folder_->path() / "samples.jsonl"));
 }
 
 /// Whether an earlier process has given out the answer of this run.
@@ -238,7 +238,7 @@ void Job::replay(std::string_view line, const std::string& where) {
   const bool has_ended = before != active_runs_.end() && !before->second.answer.is_null();
   if (is_delivered(run_index) || has_ended ||
       (object.has("answer") && before == active_runs_.end()))
-    throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+    throw BadInput(where, "is not as tempera writes it", remedy_for(where));
   if (!object.has("answer")) return take(ended_round_of(json, possible_runs(), where));
   object.only({"place", "answer"});
   restore_end(active_run(run_index), object.at("answer"), where);

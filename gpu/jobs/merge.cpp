@@ -85,7 +85,7 @@ void ShardReader::check(const RunFolder& folder, const nlohmann::json& config,
       throw BadInput(where,
                      "is an answer that another shard holds too (place " +
                          std::to_string(part.run_index + 1) + ")",
-                     "remove the shard's folder and draw it again");
+                     remedy_for(name_));
     is_held[part.run_index] = true;
     is_ascending = is_ascending && (!before || *before < part.run_index);
     before = part.run_index;
@@ -99,7 +99,7 @@ void ShardReader::check(const RunFolder& folder, const nlohmann::json& config,
   if (at.events != folder.sealed_bytes("events.jsonl") ||
       at.sample != folder.sealed_bytes("samples.jsonl"))
     throw BadInput(name_, "does not count the bytes of events.jsonl and samples.jsonl",
-                   draw_shard_again);
+                   remedy_for(name_));
   if (is_ascending) return;
   sorted_.clear();
   at = {};

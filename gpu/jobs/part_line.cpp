@@ -11,7 +11,7 @@ namespace tempera::gpu {
 namespace {
 
 [[noreturn]] void refuse(const std::string& where) {
-  throw BadInput(where, "is not as tempera writes it", start_elsewhere);
+  throw BadInput(where, "is not as tempera writes it", remedy_for(where));
 }
 
 /// Reads `key`, which the line must go on with, and the whole number after it.

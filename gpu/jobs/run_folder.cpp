@@ -77,6 +77,12 @@ bool is_unused(const fs::path& folder) {
 
 }  // namespace
 
+const char* remedy_for(const fs::path& file) {
+  if (!shard_of_folder(file.parent_path().filename())) return start_elsewhere;
+  return "another program changed the folder, or a process wrote there that had lost the shard; "
+         "remove the folder, and draw the shard again by its command";
+}
+
 RunFolder::RunFolder(fs::path path, Disk& disk)
     : path_(std::move(path)), disk_(&disk), journal_(path_, Checksum(), disk) {
   files_["events.jsonl"];
@@ -153,7 +159,8 @@ void RunFolder::lock(bool make) {
   } else {
     lock_ = OpenFile(::open(file.c_str(), O_RDWR | O_CLOEXEC));
     if (!lock_) lock_ = OpenFile(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!lock_) throw BadInput(file.string(), "cannot be opened " + reason(errno), start_elsewhere);
+    if (!lock_)
+      throw BadInput(file.string(), "cannot be opened " + reason(errno), remedy_for(file));
   }
   if (::flock(lock_.descriptor(), LOCK_EX | LOCK_NB) == 0) return;
   const int error = errno;
@@ -179,7 +186,7 @@ void RunFolder::read_checkpoint() {
   const Checksum checksum = checksum_of(config_, text);
   if (sealed.substr(0, line_end) != hexadecimal(checksum) + '\n')
     throw BadInput(file.string(), "is damaged, or config.json is not the one it was made with",
-                   remedy());
+                   remedy_for(file));
   const nlohmann::json json = parse_json(text, file.string());
   const JsonObject checkpoint(json, file.string());
   checkpoint.only({"files", "state", "summary"});
@@ -187,7 +194,7 @@ void RunFolder::read_checkpoint() {
     const JsonObject written(value, file.string() + ", " + name);
     written.only({"bytes", "seal"});
     if (name != "events.jsonl" && name != "samples.jsonl" && !is_made_when_written(name))
-      throw BadInput(written.where(), "is no file of a run folder", remedy());
+      throw BadInput(written.where(), "is no file of a run folder", remedy_for(file));
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     files_[name] = {written.whole_number("bytes", 0, most),
                     Checksum(written.whole_number("seal", 0, most)),
@@ -205,30 +212,26 @@ void RunFolder::read_journal() {
     for (const std::string& name : names_in(path_))
       if (Journal::is_name(name) && name != journal_.name())
         throw BadInput((path_ / "config.json").string(), "is not the one that the run began with",
-                       start_elsewhere);
+                       remedy_for(path_ / name));
   journal_.read();
-}
-
-const char* RunFolder::remedy() const {
-  return shard_of_folder(path_.filename()) ? draw_shard_again : start_elsewhere;
 }
 
 void RunFolder::verify() const {
   for (const auto& [name, written] : files_) {
     const fs::path file = path_ / name;
     if (written.bytes == 0 && !is_there(file)) continue;
-    if (!is_there(file)) throw BadInput(file.string(), "is missing", remedy());
+    if (!is_there(file)) throw BadInput(file.string(), "is missing", remedy_for(file));
     if (size_of(file) < written.bytes)
-      throw BadInput(file.string(), "is shorter than its checkpoint says", remedy());
+      throw BadInput(file.string(), "is shorter than its checkpoint says", remedy_for(file));
     Checksum checksum;
     read_start(file, written.bytes, [&](std::string_view bytes) { checksum.update(bytes); });
     const bool longer = summary_ && fs::file_size(file) > written.bytes;
     if (!(checksum == written.checksum) || longer)
-      throw BadInput(file.string(), "is not what the run wrote", remedy());
+      throw BadInput(file.string(), "is not what the run wrote", remedy_for(file));
   }
   const fs::path file = path_ / "summary.json";
   if (is_there(file) && (!summary_ || read_whole(file) != *summary_))
-    throw BadInput(file.string(), "is not what the run wrote", remedy());
+    throw BadInput(file.string(), "is not what the run wrote", remedy_for(file));
 }
 
 void RunFolder::take_up() {

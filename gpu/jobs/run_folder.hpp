@@ -17,13 +17,13 @@
 
 namespace tempera::gpu {
 
-/// The remedy for files that are not what the run wrote.
+/// The remedy for files that are not what the run wrote, if no shard of it is known to have them.
 inline constexpr const char* start_elsewhere =
     "the folder was changed by another program; start the run again elsewhere";
-/// The same for a shard's: nothing else of its run has to be drawn again.
-inline constexpr const char* draw_shard_again =
-    "another program changed the folder, or a process wrote there that had lost the shard; remove "
-    "the folder, and draw the shard again by its command";
+/// The same for one of these files: in the folder of a shard it is to draw that shard again, since
+/// nothing else of the run is lost.
+/// @param file  its path, also with what is wrong there after it, such as ", line 3"
+const char* remedy_for(const std::filesystem::path& file);
 
 /// The folder of a run: config.json (everything resolved), events.jsonl, samples.jsonl,
 /// prompt_reports.jsonl (if prompts have ids: what was counted of each that has ended),
@@ -118,7 +118,6 @@ class RunFolder {
   void read_journal();
   void verify() const;
   /// What to do if the files are not those that the run wrote.
-  const char* remedy() const;
   void take_up();
   void append(const std::string& name, std::string_view lines);
   /// The file, opened for appending if it is not yet.

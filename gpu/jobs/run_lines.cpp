@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/part_line.hpp"
+#include "gpu/jobs/run_folder.hpp"
 #include "gpu/lottery/exponential.hpp"
 #include "gpu/session/json_line.hpp"
 
@@ -164,7 +165,7 @@ void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
     const std::size_t sample = run_index % settings.samples;
     if (run_index / settings.samples >= settings.prompts.size() ||
         object.whole_number("sample", 0, any_number) != sample)
-      throw BadInput(where, "is not the answer whose turn it is", "start the run again elsewhere");
+      throw BadInput(where, "is not the answer whose turn it is", remedy_for(file));
     const SamplePrompt& prompt = settings.prompts[run_index / settings.samples];
     Answer answer{tokens_of(object.at("tokens"), where), object.finite_number("log_p0"),
                   object.boolean("terminated"), object.has("stopped") && object.boolean("stopped")};

@@ -8,6 +8,7 @@
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/regular_file.hpp"
+#include "gpu/jobs/run_folder.hpp"
 
 namespace tempera::gpu {
 namespace {
@@ -142,8 +143,7 @@ std::optional<ShardIdentity> ShardIdentity::from_config(const nlohmann::json& co
   identity.shard.number = object.whole_number("number", 1, identity.shard.of);
   const std::string dealing = object.text("dealing");
   if (dealing != name_of(Dealing::before) && dealing != name_of(Dealing::as_asked))
-    throw BadInput(object.where() + ", dealing", "is " + in_quotes(dealing),
-                   "start the run again elsewhere");
+    throw BadInput(object.where() + ", dealing", "is " + in_quotes(dealing), remedy_for(file));
   identity.dealing = dealing == name_of(Dealing::before) ? Dealing::before : Dealing::as_asked;
   identity.version = object.text("version");
   identity.model = object.text("model");

@@ -182,12 +182,23 @@ TEST_CASE("a deal that depends on more than costs and number is caught by the me
   ListedRuns wrong(dealt_runs(settings, 1, 2));
   draw_shard(model, settings, run, {2, 2}, wrong, config_of_shard(settings, {2, 2}));
   require_bad_input([&] { merge_shards(run, run / "merged"); },
-                    {"parts.jsonl, line 1", "another shard holds too", "draw it again"});
+                    {"parts.jsonl, line 1", "another shard holds too", "draw the shard again"});
   std::filesystem::remove_all(run / "shard-2-of-2");
   ListedRuns none(std::vector<std::size_t>{});
   draw_shard(model, settings, run, {2, 2}, none, config_of_shard(settings, {2, 2}));
   require_bad_input([&] { merge_shards(run, run / "merged"); }, {"no shard holds sample"});
   CHECK_FALSE(std::filesystem::exists(run / "merged"));
+}
+
+TEST_CASE(
+    "a damaged file of a shard is a shard to draw again, and one of a run a run to start again") {
+  for (const char* file :
+       {"run/shard-1-of-2/parts.jsonl", "shard-10-of-12/checkpoint",
+        "/a/run/shard-2-of-2/journal-0, line 3", "./shard-1-of-2/config.json, shard"})
+    CHECK(std::string(remedy_for(file)).find("draw the shard again") != std::string::npos);
+  for (const char* file : {"run/merged/events.jsonl", "events.jsonl, line 3", "shard-1-of-2",
+                           "/shard-1-of-2/run/checkpoint", "shard-3-of-2/checkpoint"})
+    CHECK(remedy_for(file) == std::string(start_elsewhere));
 }
 
 TEST_CASE("a shard that forgot an event, or was edited, is not merged") {
@@ -204,7 +215,8 @@ TEST_CASE("a shard that forgot an event, or was edited, is not merged") {
       folder.append_event("{}");
       Job(model, settings, numbers_of, &folder, {}, {}, &deal).run();
     }
-    require_bad_input([&] { merge_shards(run, run / "merged"); }, {"does not count the bytes"});
+    require_bad_input([&] { merge_shards(run, run / "merged"); },
+                      {"does not count the bytes", "draw the shard again"});
   }
   SECTION("an event that was taken out") {
     draw_shard(model, settings, run, {2, 2});
