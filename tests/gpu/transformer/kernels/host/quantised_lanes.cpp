@@ -11,8 +11,7 @@ namespace tempera::gpu::quantised_lanes_test {
 
 namespace {
 
-/// Of a load as SubnormalsAreZero needs it or of the other, how many of all finite float16s become
-/// something else than finite_float16 says.
+/// How many finite float16s are not loaded as what finite_float16 says.
 template <bool Flushed>
 std::size_t differing_float16s() {
   std::size_t differ = 0;
