@@ -40,6 +40,9 @@ class SubnormalsAreZero {
 
 #if defined(__AVX512BF16__) || !defined(__FMA__)
 
+/// Whether a sum takes the two numbers of a pair one after the other, each as floats.
+constexpr bool pairs_are_parted = false;
+
 /// A pair of bfloat16s in every lane.
 struct PairRegister {
   BitsRegister words;
@@ -47,6 +50,8 @@ struct PairRegister {
 inline PairRegister pairs_of_words(BitsRegister words) { return {words}; }
 
 #else
+
+constexpr bool pairs_are_parted = true;
 
 /// The two numbers of a pair in every lane, as floats.
 struct PairRegister {
@@ -60,20 +65,36 @@ inline PairRegister pairs_of_words(BitsRegister words) {
 
 #endif
 
+/// memory[0 .. register_lanes).
+inline BitsRegister load_words(const std::uint32_t* memory) {
+  return *reinterpret_cast<const WordsInMemory*>(memory);
+}
+
 /// memory[0 .. register_lanes), a pair for each lane.
 inline PairRegister load_pairs(const std::uint32_t* memory) {
-  return pairs_of_words(*reinterpret_cast<const WordsInMemory*>(memory));
+  return pairs_of_words(load_words(memory));
+}
+
+/// Number 0 or 1 of the pairs in every lane, as floats.
+template <std::size_t Number>
+inline FloatRegister number_of_words(BitsRegister words) {
+  return reinterpret_cast<FloatRegister>(Number == 0 ? words << 16 : words & 0xFFFF0000U);
+}
+
+/// The same word in every lane.
+inline BitsRegister broadcast_word(std::uint32_t word) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<BitsRegister>(_mm512_set1_epi32(static_cast<int>(word)));
+#elif defined(__FMA__)
+  return reinterpret_cast<BitsRegister>(_mm256_set1_epi32(static_cast<int>(word)));
+#else
+  return BitsRegister{word, word, word, word};
+#endif
 }
 
 /// The same pair in every lane.
 inline PairRegister broadcast_pair(std::uint32_t word) {
-#if defined(__AVX512F__)
-  return pairs_of_words(reinterpret_cast<BitsRegister>(_mm512_set1_epi32(static_cast<int>(word))));
-#elif defined(__FMA__)
-  return pairs_of_words(reinterpret_cast<BitsRegister>(_mm256_set1_epi32(static_cast<int>(word))));
-#else
-  return pairs_of_words(BitsRegister{word, word, word, word});
-#endif
+  return pairs_of_words(broadcast_word(word));
 }
 
 /// add_pair in every lane, while SubnormalsAreZero.

@@ -30,6 +30,13 @@ inline void direct_products(const float* inputs, std::size_t in, const Reader& r
     reader(begin, end, [&](std::size_t i, const Lanes& weight) {
       if constexpr (Ahead) {
         if (i % (4 / Blocks) == 0) __builtin_prefetch(ahead + (i - begin) * 16 * Blocks, 0, 2);
+      } else {
+        constexpr std::size_t bytes = packed_layout(Reader::type).bytes;
+        if (i % (64 / bytes) == 0) {
+          for (const std::byte* const block : reader.blocks.of_block) {
+            __builtin_prefetch(block + i * bytes + stream_ahead, 0, 2);
+          }
+        }
       }
       for (std::size_t row = 0; row < Rows; ++row) {
         run[row] =

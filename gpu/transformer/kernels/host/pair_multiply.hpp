@@ -2,6 +2,7 @@
 
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/host/pair_products.hpp"
+#include "gpu/transformer/kernels/host/pair_read.hpp"
 #include "gpu/transformer/kernels/host/pair_weights.hpp"
 
 // Matrix products of the arithmetic `bfloat16-pairs` and what becomes of their results.
@@ -13,13 +14,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 struct PairInputs {
   /// Whether they are made floats: an instruction set without one for pairs would make them so for
   /// every block of outputs. Of one row it costs less than a call to all threads.
-  static bool takes_floats([[maybe_unused]] std::size_t rows) {
-#if defined(__FMA__) && !defined(__AVX512BF16__)
-    return rows > 1;
-#else
-    return false;
-#endif
-  }
+  static bool takes_floats(std::size_t rows) { return pairs_are_parted && rows > 1; }
   static bool needs_packing(std::size_t rows, std::size_t in) {
     return takes_floats(rows) || in % segment_inputs != 0;
   }
@@ -40,8 +35,21 @@ struct PairInputs {
     const std::uint16_t* const values = inputs + row * in;
     if (takes_floats(rows)) {
       float* const target = reinterpret_cast<float*>(packed) + row * stride(in) * pair_inputs;
-      for (std::size_t i = 0; i < in; ++i) target[i] = from_bfloat16(values[i]);
-      for (std::size_t i = in; i < pairs_of(in) * pair_inputs; ++i) target[i] = 0.0f;
+      const std::size_t whole = in / segment_inputs * segment_inputs;
+      for (std::size_t i = 0; i < whole; i += 4) {
+        // A pair of each chain, the later number first.
+        std::uint64_t pairs;
+        memcpy(&pairs, values + i, sizeof pairs);
+        const std::uint64_t even = (pairs & 0xFFFF0000U) | (pairs & 0xFFFFU) << 48;
+        const std::uint64_t odd = (pairs >> 48) << 16 | (pairs >> 32) << 48;
+        float* const place = target + place_of_input(i).number(1);
+        memcpy(place, &even, sizeof even);
+        memcpy(place + segment_pairs, &odd, sizeof odd);
+      }
+      for (std::size_t i = whole; i < pairs_of(in) * pair_inputs; ++i) {
+        target[place_of_input(i).number(i % pair_inputs)] =
+            i < in ? from_bfloat16(values[i]) : 0.0f;
+      }
       return;
     }
     std::uint32_t* const target = packed + row * stride(in);
@@ -49,17 +57,19 @@ struct PairInputs {
     memcpy(target, values, in * sizeof(std::uint16_t));
   }
 
+  /// Those that were made floats.
+  FloatInputs floats() const {
+    return {reinterpret_cast<const float*>(packed), stride(in) * pair_inputs};
+  }
   /// Calls run(inputs) with those that there are.
   template <class Run>
   void with(const Run& run) const {
     if (packed == nullptr) {
       return run(WordInputs{reinterpret_cast<const std::uint32_t*>(inputs), in / pair_inputs});
     }
-#if defined(__FMA__) && !defined(__AVX512BF16__)
-    if (takes_floats(rows)) {
-      return run(FloatInputs{reinterpret_cast<const float*>(packed), stride(in)});
+    if constexpr (pairs_are_parted) {
+      if (takes_floats(rows)) return run(floats());
     }
-#endif
     run(WordInputs{packed, stride(in)});
   }
 };
@@ -70,32 +80,87 @@ struct PackPairInputs {
   void operator()(std::size_t row) const { inputs.pack(row); }
 };
 
-/// The products of an item, run by run.
+/// The products of an item with weights of which a run at a time is near the core.
 template <class Weights>
-inline void pair_products_of_item(const ProductItem& item, const Float32Tiling& tiling,
-                                  const PairInputs& inputs, const Weights& weights,
-                                  ItemProducts& products) {
+inline void add_pair_runs(const ProductItem& item, const Float32Tiling& tiling,
+                          const PairInputs& inputs, const Weights& weights,
+                          ItemProducts& products) {
   PairRoom room[most_item_blocks];
   const WeightsAhead next = weights.ahead(item, tiling);
-  for (std::size_t row = 0; row < item.rows; ++row) {
-    for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
-  }
   const std::size_t pairs = pairs_of(inputs.in);
   for (std::size_t begin = 0; begin < pairs; begin += run_pairs) {
     const std::size_t end = begin + run_pairs < pairs ? begin + run_pairs : pairs;
-    BlocksOfPairs run{};
+    std::conditional_t<pairs_are_parted, BlocksOfFloats, BlocksOfPairs> run{};
     for (std::size_t block = 0; block < item.blocks(); ++block) {
       const std::size_t pairs_before = begin * item.blocks() + block * (end - begin);
       const std::byte* const ahead = next.after(
           pairs_before * pair_inputs, reinterpret_cast<const std::byte*>(room[block].words));
-      run.of_block[block] =
-          weights.run(item.first_output + block * lanes, begin, end, room[block], ahead);
+      const std::size_t output = item.first_output + block * lanes;
+      if constexpr (pairs_are_parted) {
+        run.of_block[block] = weights.floats(output, begin, end, room[block], ahead);
+      } else {
+        run.of_block[block] = weights.run(output, begin, end, room[block], ahead);
+      }
     }
-    inputs.with([&](const auto& rows) {
+    const auto add = [&](const auto& rows) {
       const SubnormalsAreZero scope;
       add_pair_products(item.rows, item.blocks(), end - begin, rows.from(item.first_row, begin),
                         run, products.of_row[0], most_item_outputs);
-    });
+    };
+    if constexpr (pairs_are_parted) {
+      add(inputs.floats());
+    } else {
+      inputs.with(add);
+    }
+  }
+}
+
+/// The products of an item of few rows, each weight taken from where it is stored.
+inline void add_direct_pairs(const ProductItem& item, const Float32Tiling& /*tiling*/,
+                             const PairInputs& inputs, const PackedPairs& weights,
+                             ItemProducts& products) {
+  StreamsOfPairs blocks{};
+  for (std::size_t block = 0; block < item.blocks(); ++block) {
+    blocks.of_block[block] =
+        weights.words + (item.first_output + block * lanes) * pairs_of(inputs.in);
+  }
+  inputs.with([&](const auto& rows) {
+    const SubnormalsAreZero scope;
+    add_pair_products(item.rows, item.blocks(), pairs_of(inputs.in), rows.from(item.first_row, 0),
+                      blocks, products.of_row[0], most_item_outputs);
+  });
+}
+inline void add_direct_pairs(const ProductItem& item, const Float32Tiling& tiling,
+                             const PairInputs& inputs, const QuantisedPairs& weights,
+                             ItemProducts& products) {
+  if constexpr (pairs_are_parted) {
+    const WeightsAhead next = weights.ahead(item, tiling);
+    for (std::size_t block = 0; block < item.blocks(); ++block) {
+      with_block_reader<1, true>(
+          weights.weights, item.first_output + block * lanes, [&](const auto& reader) {
+            inputs.with([&](const auto& rows) {
+              const SubnormalsAreZero scope;
+              add_pairs_as_read(item.rows, rows.from(item.first_row, 0), reader, inputs.in, next,
+                                block * inputs.in, products.of_row[0] + block * lanes,
+                                most_item_outputs);
+            });
+          });
+    }
+  }
+}
+
+/// The products of an item.
+template <class Weights>
+inline void pair_products_of_item(const ProductItem& item, const Float32Tiling& tiling,
+                                  const PairInputs& inputs, const Weights& weights,
+                                  ItemProducts& products) {
+  for (std::size_t row = 0; row < item.rows; ++row) {
+    for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
+  }
+  if (pairs_are_parted && item.rows <= Weights::direct_rows) {
+    add_direct_pairs(item, tiling, inputs, weights, products);
+  } else {
+    add_pair_runs(item, tiling, inputs, weights, products);
   }
   // No sum is a negative zero: what is filled up with zeros changes no bit.
   for (std::size_t row = 0; row < item.rows; ++row) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/device/tensor_core.hpp"
-#include "gpu/transformer/kernels/host/run_products.hpp"
+#include "gpu/transformer/kernels/host/pair_products.hpp"
 #include "gpu/transformer/weights/pair_word.hpp"
 
 // The weights of the arithmetic `bfloat16-pairs`, a run of one block of outputs at a time, and one
@@ -10,17 +10,36 @@
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Pairs of a run: those of its blocks stay near the core while all rows take them.
-constexpr std::size_t run_pairs = 128;
+constexpr std::size_t run_pairs = pairs_are_parted ? 64 : 128;
 
-/// Room for a run of a block, if it has to be made.
+/// Room for a run of a block, if it has to be made: words, or floats where pairs are parted.
 struct alignas(64) PairRoom {
-  std::uint32_t words[run_pairs * lanes];
+  std::uint32_t words[run_pairs * lanes * (pairs_are_parted ? pair_inputs : 1)];
 };
+
+/// Weights of a type, each rounded to bfloat16. In three operations, as Veltkamp splits a number:
+/// 2^16 x, rounded to the 24 bits of x + 2^16 x, is what is taken away from them. A quantised
+/// weight that is not 0 is a multiple of 2^-24, the least scale, and below 2^45.
+template <Packing Type>
+inline FloatRegister rounded_to_bfloat16(FloatRegister values) {
+  if constexpr (Type == Packing::bfloat16) {
+    return values;
+  } else if constexpr (Type == Packing::float32) {
+    const auto bits = reinterpret_cast<BitsRegister>(values);
+    return reinterpret_cast<FloatRegister>((bits + 0x7FFFU + ((bits >> 16) & 1U)) & 0xFFFF0000U);
+  } else {
+    const FloatRegister scaled = values * broadcast_register(65537.0f);
+    return scaled - (scaled - values);
+  }
+}
 
 /// Rounded when they were packed.
 struct PackedPairs {
   const std::uint32_t* words;
   std::size_t in;
+
+  /// Most rows that take them from where they are.
+  static constexpr std::size_t direct_rows = pair_tile_rows;
 
   float operator()(std::size_t output, std::size_t input) const {
     return from_bfloat16(static_cast<std::uint16_t>(words[pair_word(in, output, input)] >>
@@ -36,6 +55,21 @@ struct PackedPairs {
   const std::uint32_t* run(std::size_t output, std::size_t first, std::size_t /*end*/,
                            PairRoom& /*room*/, const std::byte* /*ahead*/) const {
     return words + output * pairs_of(in) + first * lanes;
+  }
+  /// The same as floats in the order in which chains take them, [2 pairs, lanes], in the room.
+  const float* floats(std::size_t output, std::size_t first, std::size_t end, PairRoom& room,
+                      const std::byte* ahead) const {
+    const std::uint32_t* stored = run(output, first, end, room, ahead);
+    float* const made = reinterpret_cast<float*>(room.words);
+    for (std::size_t pair = 0; pair < end - first; ++pair) {
+      float* const target = made + place_of_input(pair * pair_inputs).number(1) * lanes;
+      for (std::size_t part = 0; part < lanes; part += register_lanes, stored += register_lanes) {
+        const BitsRegister pair_words = load_words(stored);
+        *reinterpret_cast<FloatsInMemory*>(target + part) = number_of_words<1>(pair_words);
+        *reinterpret_cast<FloatsInMemory*>(target + lanes + part) = number_of_words<0>(pair_words);
+      }
+    }
+    return made;
   }
 };
 
@@ -60,6 +94,8 @@ inline BitsRegister pair_of_floats(FloatRegister first, FloatRegister second) {
 /// Rounded when they are used: once for all rows of an item. (A quantised weight that is not 0 is a
 /// multiple of 2^-24, the least scale.)
 struct QuantisedPairs {
+  static constexpr std::size_t direct_rows = 2;
+
   QuantisedWeights weights;
 
   float operator()(std::size_t output, std::size_t input) const {
@@ -90,6 +126,25 @@ struct QuantisedPairs {
           });
     });
     return room.words;
+  }
+  const float* floats(std::size_t output, std::size_t first, std::size_t end, PairRoom& room,
+                      const std::byte* ahead) const {
+    float* const made = reinterpret_cast<float*>(room.words);
+    with_block_reader<1>(weights, output, [&](const auto& reader) {
+      using Reader = std::remove_cvref_t<decltype(reader)>;
+      reader(
+          first * pair_inputs, end * pair_inputs,
+          [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
+            const std::size_t place = i - first * pair_inputs;
+            if (i % 4 == 0) __builtin_prefetch(ahead + place * 16, 0, 2);
+            float* const target = made + place_of_input(place).number(i % pair_inputs) * lanes;
+            for (std::size_t part = 0; part < FloatLanes<lanes>::registers; ++part) {
+              *reinterpret_cast<FloatsInMemory*>(target + part * register_lanes) =
+                  rounded_to_bfloat16<Reader::type>(weight.parts[part]);
+            }
+          });
+    });
+    return made;
   }
 };
 

@@ -120,15 +120,36 @@ inline FloatLanes<Blocks * lanes> quants_of_six(const WordLanes<Blocks>& low, un
   return result;
 }
 
-template <std::size_t Blocks>
+/// In every lane a if a < b, and b otherwise.
+inline FloatRegister least_register(FloatRegister a, FloatRegister b) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_min_ps(0xFFFF, a, b);
+#elif defined(__FMA__)
+  return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+/// Finite float16s. Flushed: subnormal float32s may be zero meanwhile (SubnormalsAreZero), and
+/// subnormal float16s keep their values, for two operations more.
+template <bool Flushed, std::size_t Blocks>
 inline FloatLanes<Blocks * lanes> load_float16(const BlocksInMemory<Blocks>& memory) {
   FloatLanes<Blocks * lanes> result;
   for (std::size_t i = 0; i < result.registers; ++i) {
     const HalfRegister halves =
         *reinterpret_cast<const HalvesInMemory*>(memory.template of_register<std::uint16_t>(i));
     const BitsRegister bits = __builtin_convertvector(halves, BitsRegister);
-    const FloatRegister magnitude =
-        reinterpret_cast<FloatRegister>((bits & 0x7FFFU) << 13) * broadcast_register(0x1p112f);
+    const BitsRegister moved = (bits & 0x7FFFU) << 13;
+    FloatRegister magnitude;
+    if constexpr (Flushed) {
+      // As if no number were subnormal. One that is has the least exponent, 2^-15, and is twice
+      // what is above 2^-15; of the others that is more than they are.
+      const auto normal = reinterpret_cast<FloatRegister>(moved + (std::uint32_t{112} << 23));
+      magnitude = least_register(normal, normal + normal - broadcast_register(0x1p-14f));
+    } else {
+      magnitude = reinterpret_cast<FloatRegister>(moved) * broadcast_register(0x1p112f);
+    }
     result.parts[i] = reinterpret_cast<FloatRegister>(reinterpret_cast<BitsRegister>(magnitude) |
                                                       (bits & 0x8000U) << 16);
   }
@@ -161,17 +182,18 @@ inline FloatLanes<Blocks * lanes> load_bytes(const BlocksInMemory<Blocks>& memor
 }
 
 /// The readers of a type call add(i, weights of input i) for the inputs begin .. end - 1, which are
-/// whole runs of 32.
+/// whole runs of 32. `type` is what they are stored in; Flushed is what load_float16 takes.
 
-template <std::size_t Blocks>
+template <std::size_t Blocks, bool Flushed>
 struct ReadQ8_0 {
+  static constexpr Packing type = Packing::q8_0;
   BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
     constexpr PackedLayout layout = packed_layout(Packing::q8_0);
     for (std::size_t i = begin; i < end; i += 32) {
       const auto stored = blocks + i / 32 * layout.bytes;
-      const auto step = load_float16(stored);
+      const auto step = load_float16<Flushed>(stored);
       for (unsigned word = 0; word < 8; ++word) {
         const auto words = load_words(stored + (layout.quants + word * (4 * lanes)));
 #pragma GCC unroll 4
@@ -186,6 +208,7 @@ struct ReadQ8_0 {
 /// them) gives weights from quants, the smallest of which is Scales::least.
 template <Packing Type, std::size_t Blocks, class Scales>
 struct ReadFourBits {
+  static constexpr Packing type = Type;
   BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
@@ -206,28 +229,28 @@ struct ReadFourBits {
   }
 };
 
-template <std::size_t Blocks>
+template <std::size_t Blocks, bool Flushed>
 struct ScalesQ4_0 {
   static constexpr int least = -8;
   using Lanes = FloatLanes<Blocks * lanes>;
   Lanes step;
   ScalesQ4_0(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
-      : step(load_float16(stored)) {}
+      : step(load_float16<Flushed>(stored)) {}
   Lanes weight(const Lanes& quant) const { return step * quant; }
 };
 
-template <std::size_t Blocks>
+template <std::size_t Blocks, bool Flushed>
 struct ScalesQ4_1 {
   static constexpr int least = 0;
   using Lanes = FloatLanes<Blocks * lanes>;
   Lanes step;
   Lanes offset;
   ScalesQ4_1(const BlocksInMemory<Blocks>& stored, std::size_t /*run*/)
-      : step(load_float16(stored)), offset(load_float16(stored + 2 * lanes)) {}
+      : step(load_float16<Flushed>(stored)), offset(load_float16<Flushed>(stored + 2 * lanes)) {}
   Lanes weight(const Lanes& quant) const { return fused_multiply_add(step, quant, offset); }
 };
 
-template <std::size_t Blocks>
+template <std::size_t Blocks, bool Flushed>
 struct ScalesQ4_K {
   static constexpr int least = 0;
   using Lanes = FloatLanes<Blocks * lanes>;
@@ -235,15 +258,16 @@ struct ScalesQ4_K {
   Lanes offset;
   ScalesQ4_K(const BlocksInMemory<Blocks>& stored, std::size_t run) {
     const auto of_run = stored + (packed_layout(Packing::q4_k).offsets + run * 2 * lanes);
-    step = load_float16(stored) * load_bytes(of_run, false);
-    offset = load_float16(stored + 2 * lanes) * load_bytes(of_run + lanes, false) *
+    step = load_float16<Flushed>(stored) * load_bytes(of_run, false);
+    offset = load_float16<Flushed>(stored + 2 * lanes) * load_bytes(of_run + lanes, false) *
              broadcast<Blocks * lanes>(-1.0f);
   }
   Lanes weight(const Lanes& quant) const { return fused_multiply_add(step, quant, offset); }
 };
 
-template <std::size_t Blocks>
+template <std::size_t Blocks, bool Flushed>
 struct ReadQ6_K {
+  static constexpr Packing type = Packing::q6_k;
   BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
@@ -252,7 +276,7 @@ struct ReadQ6_K {
       const auto stored = blocks + i / layout.inputs * layout.bytes;
       const std::size_t run = i % layout.inputs / 16;
       const auto step =
-          load_float16(stored) * load_bytes(stored + (layout.offsets + run * lanes), true);
+          load_float16<Flushed>(stored) * load_bytes(stored + (layout.offsets + run * lanes), true);
       const auto high = load_words(stored + (layout.high_quants + run * 4 * lanes));
       for (unsigned word = 0; word < 2; ++word) {
         const auto low = load_words(stored + (layout.quants + (2 * run + word) * 4 * lanes));
@@ -267,15 +291,16 @@ struct ReadQ6_K {
 };
 
 /// Unquantised weights.
-template <Packing Type, std::size_t Blocks>
+template <Packing Type, std::size_t Blocks, bool Flushed>
 struct ReadFloats {
+  static constexpr Packing type = Type;
   BlocksInMemory<Blocks> blocks;
   template <class Add>
   void operator()(std::size_t begin, std::size_t end, const Add& add) const {
     for (std::size_t i = begin; i < end; ++i) {
       const auto stored = blocks + i * packed_layout(Type).bytes;
       if constexpr (Type == Packing::float16) {
-        add(i, load_float16(stored));
+        add(i, load_float16<Flushed>(stored));
       } else if constexpr (Type == Packing::bfloat16) {
         add(i, load_floats<std::uint16_t>(stored));
       } else {
@@ -325,7 +350,7 @@ inline bool are_of_one_type(const QuantisedWeights& weights, std::size_t output)
 }
 
 /// Calls run with the reader of `Blocks` blocks of outputs of one type, from `output` on.
-template <std::size_t Blocks, class Stored, class Run>
+template <std::size_t Blocks, bool Flushed = false, class Stored, class Run>
 inline void with_block_reader(const StoredWeights<Stored>& weights, std::size_t output,
                               const Run& run) {
   constexpr Packing type = sizeof(Stored) == sizeof(float) ? Packing::float32 : Packing::bfloat16;
@@ -334,9 +359,9 @@ inline void with_block_reader(const StoredWeights<Stored>& weights, std::size_t 
     blocks.of_block[i] =
         reinterpret_cast<const std::byte*>(weights.weights + (output + i * lanes) * weights.in);
   }
-  run(ReadFloats<type, Blocks>{blocks});
+  run(ReadFloats<type, Blocks, Flushed>{blocks});
 }
-template <std::size_t Blocks, class Run>
+template <std::size_t Blocks, bool Flushed = false, class Run>
 inline void with_block_reader(const QuantisedWeights& weights, std::size_t output, const Run& run) {
   const std::uint64_t* const block = weights.blocks + output / lanes;
   BlocksInMemory<Blocks> blocks;
@@ -345,21 +370,21 @@ inline void with_block_reader(const QuantisedWeights& weights, std::size_t outpu
   }
   switch (packing_of(block[0])) {
     case Packing::float32:
-      return run(ReadFloats<Packing::float32, Blocks>{blocks});
+      return run(ReadFloats<Packing::float32, Blocks, Flushed>{blocks});
     case Packing::bfloat16:
-      return run(ReadFloats<Packing::bfloat16, Blocks>{blocks});
+      return run(ReadFloats<Packing::bfloat16, Blocks, Flushed>{blocks});
     case Packing::float16:
-      return run(ReadFloats<Packing::float16, Blocks>{blocks});
+      return run(ReadFloats<Packing::float16, Blocks, Flushed>{blocks});
     case Packing::q8_0:
-      return run(ReadQ8_0<Blocks>{blocks});
+      return run(ReadQ8_0<Blocks, Flushed>{blocks});
     case Packing::q4_0:
-      return run(ReadFourBits<Packing::q4_0, Blocks, ScalesQ4_0<Blocks>>{blocks});
+      return run(ReadFourBits<Packing::q4_0, Blocks, ScalesQ4_0<Blocks, Flushed>>{blocks});
     case Packing::q4_1:
-      return run(ReadFourBits<Packing::q4_1, Blocks, ScalesQ4_1<Blocks>>{blocks});
+      return run(ReadFourBits<Packing::q4_1, Blocks, ScalesQ4_1<Blocks, Flushed>>{blocks});
     case Packing::q4_k:
-      return run(ReadFourBits<Packing::q4_k, Blocks, ScalesQ4_K<Blocks>>{blocks});
+      return run(ReadFourBits<Packing::q4_k, Blocks, ScalesQ4_K<Blocks, Flushed>>{blocks});
     case Packing::q6_k:
-      return run(ReadQ6_K<Blocks>{blocks});
+      return run(ReadQ6_K<Blocks, Flushed>{blocks});
   }
 }
 

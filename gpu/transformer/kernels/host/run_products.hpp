@@ -81,6 +81,11 @@ struct Bfloat16Run {
   }
 };
 
+/// Bytes that a weight is asked for before it is used, by few rows with weights that are not
+/// quantised: a processor asks for too little of a stream by itself. What follows a block in memory
+/// is the next one; after the last there may be nothing, which does no harm.
+constexpr std::size_t stream_ahead = 4096;
+
 /// Inputs that one turn of a tile's loop takes: the loop's own instructions would otherwise have a
 /// tenth of the units that multiply and add. If registers are few they would spill.
 constexpr int inputs_together = register_lanes == 16 ? 4 : 1;

@@ -259,7 +259,7 @@ TEST_CASE(
     "a bfloat16-pairs product over weights of any type has the bits of one over rounded values",
     "[kernels][quantised][bfloat16-pairs]") {
   constexpr std::size_t out = 37;  // three blocks, the last one of five outputs
-  constexpr std::size_t most = 65;
+  constexpr unsigned most = 65;
   for (const auto& type : quantised_types()) {
     for (const std::size_t in : {256U, 768U, 1280U}) {
       Stack stack{in, {}, {}, {}, {}};
@@ -275,7 +275,7 @@ TEST_CASE(
       const auto matrix = stack.packed(Arithmetic::bfloat16_pairs);
       DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
       for (const auto* form : forms_of_the_kernels(Arithmetic::bfloat16_pairs)) {
-        for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{7}, most}) {
+        for (const std::size_t count : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 13U, most}) {
           CAPTURE(type.dtype, in, form->name(), count);
           DeviceMemory<float> outputs(count * out);
           form->multiply(matrix.view(), {nullptr, given.data()}, count, out, outputs.data());
