@@ -1,9 +1,9 @@
 #include "serve/protocol/multipart.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.hpp"
+#include "serve/protocol/lower_case.hpp"
 
 namespace tempera::serve {
 namespace {
@@ -11,13 +11,6 @@ namespace {
 constexpr std::size_t most_parts = 16;
 constexpr std::size_t longest_boundary = 70;  // RFC 2046
 constexpr const char* remedy = "send the file as multipart/form-data, as OpenAI's clients do";
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return small;
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -32,7 +25,7 @@ std::optional<std::string> parameter(std::string_view header, std::string_view k
     header.remove_prefix(at + 1);
     const auto equals = header.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
-    const std::string name = lower(trimmed(header.substr(0, equals)));
+    const std::string name = in_lower_case(trimmed(header.substr(0, equals)));
     header.remove_prefix(equals + 1);
     std::string value;
     if (!header.empty() && header.front() == '"') {
@@ -64,7 +57,8 @@ FormPart part_of(std::string_view text) {
     const std::string_view line = headers.substr(0, line_end);
     headers.remove_prefix(std::min(line_end + 2, headers.size()));
     const auto colon = line.find(':');
-    if (colon == std::string_view::npos || lower(line.substr(0, colon)) != "content-disposition")
+    if (colon == std::string_view::npos ||
+        in_lower_case(line.substr(0, colon)) != "content-disposition")
       continue;
     if (const auto name = parameter(line, "name")) {
       part.name = *name;
@@ -79,7 +73,7 @@ FormPart part_of(std::string_view text) {
 }  // namespace
 
 std::vector<FormPart> read_multipart(std::string_view content_type, std::string_view body) {
-  const std::string type = lower(trimmed(content_type.substr(0, content_type.find(';'))));
+  const std::string type = in_lower_case(trimmed(content_type.substr(0, content_type.find(';'))));
   const auto boundary = parameter(content_type, "boundary");
   if (type != "multipart/form-data" || !boundary || boundary->empty() ||
       boundary->size() > longest_boundary)

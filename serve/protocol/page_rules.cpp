@@ -6,18 +6,12 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "serve/protocol/error_body.hpp"
+#include "serve/protocol/lower_case.hpp"
 
 namespace tempera::serve {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 /// What is before the port: "localhost" of "localhost:8080", "[::1]" of "[::1]:8080".
 std::string_view without_port(std::string_view authority) {
