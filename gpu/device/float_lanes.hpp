@@ -121,6 +121,18 @@ inline FloatRegister largest_register(FloatRegister a, FloatRegister b) {
 #endif
 }
 
+/// In every lane a if a < b, and b otherwise.
+inline FloatRegister least_register(FloatRegister a, FloatRegister b) {
+#if defined(__AVX512F__)
+  // Does what _mm512_min_ps does; largest_register says why.
+  return _mm512_maskz_min_ps(0xFFFF, a, b);
+#elif defined(__FMA__)
+  return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
 template <std::size_t Size>
 inline FloatLanes<Size> fused_multiply_add(const FloatLanes<Size>& a, const FloatLanes<Size>& b,
                                            const FloatLanes<Size>& c) {

@@ -117,7 +117,6 @@ class RunFolder {
   void read_checkpoint();
   void read_journal();
   void verify() const;
-  /// What to do if the files are not those that the run wrote.
   void take_up();
   void append(const std::string& name, std::string_view lines);
   /// The file, opened for appending if it is not yet.

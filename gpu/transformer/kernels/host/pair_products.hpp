@@ -180,6 +180,14 @@ template <std::size_t Rows, std::size_t Blocks, class Inputs, class Weights>
   }
 }
 
+/// Calls work(row, part) for every register of the sums of `Rows` rows, each number a constant.
+template <std::size_t Rows, std::size_t Registers, class Work>
+[[gnu::always_inline]] inline void for_each_sum(const Work& work) {
+  for_each_index<Rows>([&](auto row) __attribute__((always_inline)) {
+    for_each_index<Registers>([&](auto part) __attribute__((always_inline)) { work(row, part); });
+  });
+}
+
 /// totals[row, b] += Σ_pairs inputs[row] · weights[block + b], segment by segment, each its even
 /// pairs' chain + its odd pairs'. totals: [Rows, stride], from the block on.
 template <std::size_t Rows, std::size_t Blocks, class Inputs, class Weights>
@@ -187,22 +195,18 @@ inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::siz
                           std::size_t pairs, float* totals, std::size_t stride) {
   constexpr std::size_t registers = Blocks * block_registers;
   using Sums = FloatRegister[Rows][registers];
-  const auto for_each_sum = [](const auto& work) __attribute__((always_inline)) {
-    for_each_index<Rows>([&](auto row) __attribute__((always_inline)) {
-      for_each_index<registers>([&](auto part) __attribute__((always_inline)) { work(row, part); });
-    });
-  };
   const auto sum_at = [&](auto row, auto part) __attribute__((always_inline)) {
     return reinterpret_cast<FloatsInMemory*>(totals + row * stride + part * register_lanes);
   };
   if constexpr (chains_side_by_side<Rows, Blocks> && !are_floats<Weights>) {
     Sums total;
-    for_each_sum([&](auto row, auto part) { total[row][part] = *sum_at(row, part); });
+    for_each_sum<Rows, registers>(
+        [&](auto row, auto part) { total[row][part] = *sum_at(row, part); });
     for (std::size_t begin = 0; begin < pairs; begin += segment_pairs) {
       const std::size_t end = begin + segment_pairs < pairs ? begin + segment_pairs : pairs;
       Sums even;
       Sums odd;
-      for_each_sum([&](auto row, auto part) {
+      for_each_sum<Rows, registers>([&](auto row, auto part) {
         even[row][part] = broadcast_register(0.0f);
         odd[row][part] = broadcast_register(0.0f);
       });
@@ -214,12 +218,13 @@ inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::siz
       if ((end - begin) % 2 != 0) {
         add_pair_to_sums<Rows, Blocks>(inputs, weights, block, {begin, 0, turns}, even);
       }
-      for_each_sum([&](auto row, auto part) {
+      for_each_sum<Rows, registers>([&](auto row, auto part) {
         total[row][part] = flushed_sum_register(
             total[row][part], flushed_sum_register(even[row][part], odd[row][part]));
       });
     }
-    for_each_sum([&](auto row, auto part) { *sum_at(row, part) = total[row][part]; });
+    for_each_sum<Rows, registers>(
+        [&](auto row, auto part) { *sum_at(row, part) = total[row][part]; });
   } else {
     Sums even{};  // waits in memory
     for (std::size_t begin = 0; begin < pairs; begin += segment_pairs) {
@@ -227,13 +232,15 @@ inline void add_pair_tile(const Inputs& inputs, const Weights& weights, std::siz
       // One loop for both chains: of two, one would not keep its sums in registers.
       for (std::size_t chain = 0; chain < 2; ++chain) {
         Sums sums;
-        for_each_sum([&](auto row, auto part) { sums[row][part] = broadcast_register(0.0f); });
+        for_each_sum<Rows, registers>(
+            [&](auto row, auto part) { sums[row][part] = broadcast_register(0.0f); });
         add_chain_to_sums<Rows, Blocks>(inputs, weights, block, begin, chain,
                                         (end - begin + 1 - chain) / 2, sums);
         if (chain == 0) {
-          for_each_sum([&](auto row, auto part) { even[row][part] = sums[row][part]; });
+          for_each_sum<Rows, registers>(
+              [&](auto row, auto part) { even[row][part] = sums[row][part]; });
         } else {
-          for_each_sum([&](auto row, auto part) {
+          for_each_sum<Rows, registers>([&](auto row, auto part) {
             *sum_at(row, part) = flushed_sum_register(
                 *sum_at(row, part), flushed_sum_register(even[row][part], sums[row][part]));
           });

@@ -14,18 +14,12 @@ inline void add_pairs_of_reader(const Inputs& inputs, const Reader& reader, std:
                                 const WeightsAhead& next, std::size_t before, float* totals,
                                 std::size_t stride) {
   using Sums = FloatRegister[Rows][block_registers];
-  const auto for_each_sum = [](const auto& work) __attribute__((always_inline)) {
-    for_each_index<Rows>([&](auto row) __attribute__((always_inline)) {
-      for_each_index<block_registers>([&](auto part)
-                                          __attribute__((always_inline)) { work(row, part); });
-    });
-  };
   for (std::size_t begin = 0; begin < in; begin += segment_inputs) {
     const std::byte* const ahead =
         next.after(before + begin, reinterpret_cast<const std::byte*>(totals));
     Sums even;
     Sums odd;
-    for_each_sum([&](auto row, auto part) {
+    for_each_sum<Rows, block_registers>([&](auto row, auto part) {
       even[row][part] = broadcast_register(0.0f);
       odd[row][part] = broadcast_register(0.0f);
     });
@@ -59,7 +53,7 @@ inline void add_pairs_of_reader(const Inputs& inputs, const Reader& reader, std:
             add(odd);
           }
         });
-    for_each_sum([&](auto row, auto part) {
+    for_each_sum<Rows, block_registers>([&](auto row, auto part) {
       auto* const total =
           reinterpret_cast<FloatsInMemory*>(totals + row * stride + part * register_lanes);
       *total = flushed_sum_register(*total, flushed_sum_register(even[row][part], odd[row][part]));

@@ -120,17 +120,6 @@ inline FloatLanes<Blocks * lanes> quants_of_six(const WordLanes<Blocks>& low, un
   return result;
 }
 
-/// In every lane a if a < b, and b otherwise.
-inline FloatRegister least_register(FloatRegister a, FloatRegister b) {
-#if defined(__AVX512F__)
-  return _mm512_maskz_min_ps(0xFFFF, a, b);
-#elif defined(__FMA__)
-  return _mm256_min_ps(a, b);
-#else
-  return a < b ? a : b;
-#endif
-}
-
 /// Finite float16s. Flushed: subnormal float32s may be zero meanwhile (SubnormalsAreZero), and
 /// subnormal float16s keep their values, for two operations more.
 template <bool Flushed, std::size_t Blocks>
