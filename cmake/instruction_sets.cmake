@@ -30,7 +30,7 @@ function(tempera_isa_sources target)
     add_library(${target}_${set} OBJECT ${sources})
     # Each source names its parts alike, in a namespace of its own.
     set_target_properties(${target}_${set} PROPERTIES UNITY_BUILD OFF)
-    target_link_libraries(${target}_${set} PRIVATE tempera_options tempera_device)
+    target_link_libraries(${target}_${set} PRIVATE tempera_options)
     target_compile_options(${target}_${set} PRIVATE
       ${TEMPERA_OPTIONS_${set}} ${TEMPERA_DEVICE_OPTIMISATION})
     target_compile_definitions(${target}_${set} PRIVATE TEMPERA_INSTRUCTION_SET=${set})
