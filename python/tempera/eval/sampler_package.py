@@ -82,6 +82,15 @@ class SamplerPackage(RunFolders, Scoring):
             samples=asked.settings.samples, seed=asked.seed, confidence=True, thinking=self._thinking, **wishes,
         )  # fmt: skip
 
+    def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
+        from tempera import tempering
+
+        return tempering.ladder(
+            self._model, self._prompts(prompts), first=settings.powers[0], last=settings.powers[-1], replicas=len(settings.powers),
+            horizon=settings.asked_horizon(self.presets), block=settings.block, thinking=self._thinking,
+            ids=[prompt.id for prompt in prompts], cache_memory=self._machine.get("cache_memory", 0), progress=lambda number: None,
+        ).powers  # fmt: skip
+
     def tokens(self, text: str) -> list[int]:
         return self._model.encode(text)
 

@@ -107,6 +107,10 @@ def test_sweeps_change_one_thing() -> None:
     assert [one.rounds for one in sweep("rounds", LADDER)] == [1, 2, 4, 8, 10]
     ladders = {one.label: one.powers for one in sweep("ladder", LADDER, (1.0, 1.2, 1.5, 2.5, 4.0))}
     assert ladders["ladder geometric"] == geometric_ladder(1.0, 4.0, 5) and len(ladders) == 4
+    # The paper's fourth ladder is there without being given; pilots find it.
+    assert [one.label for one in sweep("ladder", LADDER)] == list(ladders)
+    assert [one.is_to_find for one in sweep("ladder", LADDER)] == [False, False, False, True]
+    assert not any(one.is_to_find for one in sweep("ladder", LADDER, (1.0, 1.2, 1.5, 2.5, 4.0)))
     assert all(powers[0] == 1.0 and powers[-1] == 4.0 and sorted(set(powers)) == list(powers) for powers in ladders.values())
     assert random_ladder(1, 4, 5, 1) == random_ladder(1, 4, 5, 1)
     with pytest.raises(BadInput, match="needs a ladder"):
