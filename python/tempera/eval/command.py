@@ -202,9 +202,7 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
         preset: dict[str, object] = {}
         if given.preset:
             known = sampling.presets()
-            if given.preset not in known:
-                raise BadInput("--preset", f'there is no preset "{given.preset}"', f"give one of {', '.join(known)}")
-            check_preset(given.preset, given.task, paper_model(given.model))
+            check_preset(given.preset, given.task, paper_model(given.model), known)
             preset = known[given.preset]
         samplers = _settings(given, preset)
         _require_horizon(given, () if given.preset or given.horizon else sampling.presets())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -13,7 +14,7 @@ from typing import Any
 
 from tempera import run_files
 from tempera.errors import BadInput
-from tempera.eval.run_folders import RunFolders, make_way
+from tempera.eval.run_folders import RunFolders, make_way, naming_problems
 from tempera.eval.samplers import Settings, decimal
 from tempera.eval.sampling import Asked, Prompt, Scoring
 
@@ -68,7 +69,10 @@ class SamplerCommand(RunFolders, Scoring):
             arguments += ["--seed", str(asked.seed), "--samples", str(asked.settings.samples)]
             if asked.output_rung is not None:
                 arguments += ["--output-rung", str(asked.output_rung)]
-        self._watch(arguments, folder, progress)
+        try:
+            self._watch(arguments, folder, progress)
+        except BadInput as error:
+            raise naming_problems(error, rf"\S*{re.escape(folder.name.removesuffix('.shards'))}\.prompts\.jsonl, line (\d+)", prompts, 1) from None
 
     def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
         _write_prompts(prompts, file)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -135,19 +136,24 @@ def check_sampler(name: str) -> str:
 _MODELS_OF_PRESETS = {"qwen3": ("Qwen3-4B", "Qwen3-8B"), "qwen3.5": ("Qwen3.5-9B",)}
 
 
-def check_preset(name: str, task: str, model: str) -> None:
+def check_preset(name: str, task: str, model: str, presets: Collection[str]) -> None:
     """Refuses a preset of another benchmark than the task, and one for other models than a model of the paper's.
 
     model: the paper's name of the model, empty if it is none of the paper's. A task of one's own and another model take
-    any preset.
+    any preset. presets: the names of all.
     """
+    if name not in presets:
+        near = difflib.get_close_matches(name, presets, 1)
+        raise BadInput("--preset", f'there is no preset "{name}"', f"did you mean {near[0]}?" if near else f"give one of {', '.join(presets)}")
     family, _, benchmark = name.partition("/")
     asked = "aime" if task.startswith("aime") else task
     if task != "own" and benchmark != asked:
-        raise BadInput("--preset", f"{name} does not fit the task {task}", f"give --preset {family}/{asked}, or settings of your own")
+        fits = f"give --preset {family}/{asked}, or settings of your own" if f"{family}/{asked}" in presets else "give --powers and --horizon"
+        raise BadInput("--preset", f"{name} does not fit the task {task}", fits)
     fitting = _MODELS_OF_PRESETS.get(family, ())
     if model and model not in fitting:
-        remedy = next((f"give --preset {other}/{benchmark}" for other, models in _MODELS_OF_PRESETS.items() if model in models), "give --powers and --horizon")
+        of_model = (f"{other}/{benchmark}" for other, models in _MODELS_OF_PRESETS.items() if model in models)
+        remedy = next((f"give --preset {one}" for one in of_model if one in presets), "give --powers and --horizon")
         raise BadInput("--preset", f"{name} has the paper's settings for {' and '.join(fitting)}, and the model is {model}", remedy)
 
 

@@ -373,6 +373,15 @@ def test_a_first_run_that_is_refused_leaves_the_folder_to_the_next(
     assert main(["grade", str(out)]) == 0
 
 
+def test_a_problem_that_cannot_be_asked_is_named(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "d.jsonl"
+    data.write_text("".join(json.dumps({"id": name, "prompt": prompt, "answer": "1"}) + "\n" for name, prompt in (("good", "1+2?"), ("bad", "one?"))))
+    asked = ["run", "--task", "own", "--data", str(data), "--model", str(worked_sum), "--tempera", tempera, "--horizon", "8", "--out", str(tmp_path / "out")]
+    assert main(asked) == 2
+    assert capsys.readouterr().err.startswith('tempera eval: tempera sample: problem "bad": "o" has no token in ')
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_first_run_that_fails_after_an_answer_leaves_it(tmp_path: Path, tempera: str, worked_sum: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tempera.eval.sampler_command import SamplerCommand
 
