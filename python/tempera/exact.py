@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Union
 
 from tempera import _exact
+from tempera.errors import BadInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,10 +33,15 @@ Exact = Union[int, str, float, Fraction]
 def fraction(number: Exact) -> Fraction:
     """The fraction that a number is.
 
+    Raises BadInput for what is no number.
+
     >>> fraction("3/8"), fraction(1.5), fraction("0.25")
     (Fraction(3, 8), Fraction(3, 2), Fraction(1, 4))
     """
-    return Fraction(number)
+    try:
+        return Fraction(number)
+    except (ArithmeticError, TypeError, ValueError):
+        raise BadInput("number", f"{number!r} is none", 'give one such as 2, "3/2" or 0.25') from None
 
 
 def _text(number: Exact) -> str:

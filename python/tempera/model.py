@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -202,9 +203,16 @@ class Model:
         resume: bool = False,
         **wishes: Unpack[RunWishes],
     ) -> list[Answer]:
-        """sample() for asyncio: other tasks run between the forward passes."""
-        if out is not None or resume:
-            return await asyncio.to_thread(self.sample, prompts, out=out, resume=resume, **wishes)
+        """sample() for asyncio: other tasks run between the forward passes.
+
+        Cancelling the task ends the work after the pass that is under way; with `out` when the next answer is there, and
+        the folder can go on.
+        """
+        if out is None and resume:
+            raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
+        if out is not None:
+            wished = _Wished("sample_async", prompts, dict(wishes), ("checkpoint_seconds",))
+            return await _into_folder_async(self, os.fspath(out), resume, wished)
         answers = [answer async for answer in _Sampling(self, prompts, dict(wishes)).run_async()]
         return sorted(answers, key=lambda answer: (answer.prompt, answer.sample))
 
@@ -259,24 +267,48 @@ class _Wished:
         self.is_shown: bool = further.get("progress", sys.stderr.isatty())
 
 
-def _into_folder(model: Model, folder: str, resume: bool, wished: _Wished) -> list[Answer]:
-    """Draws a run folder, or what is left of it, and reads its answers."""
+def _into_folder(
+    model: Model, folder: str, resume: bool, wished: _Wished, is_left: Callable[[], bool] = lambda: False
+) -> list[Answer]:
+    """Draws a run folder, or what is left of it, and reads its answers. After each answer `is_left` may end it."""
     from tempera.run_folder import RunFolder
 
     bar = _bar(wished.total) if wished.is_shown else None
+
+    def answered() -> None:
+        if is_left():
+            raise asyncio.CancelledError
+        if bar is not None:
+            bar.update(1)
+
     try:
-        _draw_run(model, folder, resume, wished, (lambda: bar.update(1)) if bar is not None else (lambda: None))
+        _draw_run(model, folder, resume, wished, answered)
     finally:
         if bar is not None:
             bar.close()
     return RunFolder(folder).answers()
 
 
+async def _into_folder_async(model: Model, folder: str, resume: bool, wished: _Wished) -> list[Answer]:
+    """The same in a thread, which a cancelled task ends and waits for: the folder is then free."""
+    left = threading.Event()
+    work = asyncio.get_running_loop().run_in_executor(None, lambda: _into_folder(model, folder, resume, wished, left.is_set))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        left.set()
+        await asyncio.wait({work})
+        if not work.cancelled():
+            work.exception()  # nobody waits for it
+        raise
+
+
 def draw_into(
     model: Model, prompts: Iterable[Prompt], folder: str, answered: Callable[[], None], **wishes: Unpack[RunWishes]
 ) -> None:
     """Makes a run folder, or goes on with it; `answered` is called as each answer is there. For tempera.eval."""
-    _draw_run(model, folder, True, _Wished("draw_into", prompts, dict(wishes), ("checkpoint_seconds",)), answered)
+    wished = _Wished("draw_into", prompts, dict(wishes), ("checkpoint_seconds",))
+    _draw_run(model, folder, True, wished, answered)
 
 
 def _draw_run(model: Model, folder: str, resume: bool, wished: _Wished, answered: Callable[[], None]) -> None:

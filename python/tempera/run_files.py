@@ -15,8 +15,7 @@ def document(folder: Path, name: str) -> dict[str, Any]:
     path = folder / name
     if not path.is_file():
         raise BadInput(str(path), "is not there", "the run has not ended; `tempera sample --resume` goes on")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return _record(path.read_bytes(), str(path))
 
 
 def lines(folder: Path, name: str, mark: str = "") -> Iterator[dict[str, Any]]:
@@ -24,11 +23,22 @@ def lines(folder: Path, name: str, mark: str = "") -> Iterator[dict[str, Any]]:
     path = folder / name
     if not path.is_file():
         return
-    with path.open(encoding="utf-8") as file:
-        for line in file:
+    sought = mark.encode()
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
             # Half a line at the end is of a run that is under way, or that was killed.
-            if mark in line and line.endswith("\n"):
-                yield json.loads(line)
+            if sought in line and line.endswith(b"\n"):
+                yield _record(line, f"{path}, line {number}")
+
+
+def _record(text: bytes, where: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadInput(where, "is damaged: it is no JSON object", "draw the run again, into another folder")
+    return found
 
 
 def mark_of(kind: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tempera.errors import BadInput
 from tempera.model import Acceptance, Model
-from tempera.wishes import Prompt, is_one, raw_prompt, whole
+from tempera.wishes import Prompt, is_one, number, raw_prompt, whole
 
 if TYPE_CHECKING:
     from tempera._tempera import RawPilot
@@ -64,7 +64,7 @@ def arithmetic(first: float, last: float, replicas: int) -> tuple[float, ...]:
 
 
 def _check(first: float, last: float, replicas: int) -> None:
-    if not 0 < first < last or replicas < 2:
+    if not 0 < number("first", first) < number("last", last) or whole("replicas", replicas) < 2:
         raise BadInput("ladder", "has no such powers", "give 0 < first < last and at least 2 replicas")
 
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -28,6 +28,11 @@ from tempera.eval.sampling import Sampling
 from tempera.eval.tasks import TASKS, read_task
 
 
+# What decides which answers are drawn.
+_OF_DRAWING = (
+    "prompting", "thinking", "arithmetic", "template", "samplers", "preset", "powers", "horizon", "block", "rounds", "particles",
+    "schedule", "seeds", "first_seed", "all_rungs", "matched", "pilot_problems", "sweep", "equal_powers",
+)  # fmt: skip
 # What says how this machine computes, and decides no bit.
 _MACHINE = ("device", "threads", "batch", "cache_memory", "prefetch")
 
@@ -82,26 +87,26 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--answers", type=Path, metavar="FILE", help="take answers from a JSONL file and draw none")
     model = one.add_argument_group("model")
     model.add_argument("--model", default="", help="folder, file or name, as for `tempera sample`")
-    model.add_argument("--prompting", choices=("paper", "chat", "raw"), default="paper", help="with the model's chat template or without (default: as in the paper)")
+    model.add_argument("--prompting", choices=("paper", "chat", "raw"), help="with the model's chat template or without (default: as in the paper)")
     model.add_argument("--thinking", choices=("on", "off"), help="with the chat template: whether the model thinks first")
     model.add_argument("--arithmetic", help="as for `tempera sample`")
     model.add_argument("--template", metavar="NAME|FILE", help="what is asked; {problem} in it is the problem's place")
     sampler = one.add_argument_group("samplers")
-    sampler.add_argument("--samplers", default="ppt", metavar="NAME,…", help="which samplers (default: ppt)")
+    sampler.add_argument("--samplers", metavar="NAME,…", help="which samplers (default: ppt)")
     sampler.add_argument("--preset", default="", help="the paper's settings by name, as `tempera presets` lists them")
     sampler.add_argument("--powers", type=_numbers, help="the ladder; samplers of one power take the last")
-    sampler.add_argument("--horizon", type=_positive, help="T; default: the preset's, at most context - prompt - 64")
+    sampler.add_argument("--horizon", type=_positive, help="T (default: the preset's, at most context - prompt - 64)")
     sampler.add_argument("--block", type=_positive, help="B")
     sampler.add_argument("--rounds", type=_positive, help="N_m")
-    sampler.add_argument("--particles", type=_positive, default=8, help="N of power-smc and best-of-n (default: 8)")
-    sampler.add_argument("--schedule", choices=("adj", "deo"), default="adj", help="sweeps of ppt (default: adj)")
-    sampler.add_argument("--seeds", type=_positive, default=1, metavar="N", help="how many seeds (default: 1; the paper: 5)")
-    sampler.add_argument("--first-seed", type=int, default=1, metavar="N", help="the first of them (default: 1)")
+    sampler.add_argument("--particles", type=_positive, help="N of power-smc and best-of-n (default: 8)")
+    sampler.add_argument("--schedule", choices=("adj", "deo"), help="sweeps of ppt (default: adj)")
+    sampler.add_argument("--seeds", type=_positive, metavar="N", help="how many seeds (default: 1; the paper: 5)")
+    sampler.add_argument("--first-seed", type=int, metavar="N", help="the first of them (default: 1)")
     sampler.add_argument("--all-rungs", action="store_true", help="draw every rung's record, so that all rungs vote; it takes K times as long")
     sampler.add_argument("--matched", action="store_true", help="choose rounds and particles so that each sampler takes ppt's decode tokens")
-    sampler.add_argument("--pilot-problems", type=_positive, default=16, metavar="N", help="problems of a pilot (default: 16)")
+    sampler.add_argument("--pilot-problems", type=_positive, metavar="N", help="problems of a pilot, for --matched and --sweep ladder (default: 16)")
     sampler.add_argument("--sweep", choices=("replicas", "rounds", "ladder", "schedule"), help="an ablation of ppt in place of --samplers")
-    sampler.add_argument("--equal-powers", type=_numbers, default=(), help="for --sweep ladder: the ladder that `tempera ladder` found")
+    sampler.add_argument("--equal-powers", type=_numbers, help="for --sweep ladder: the equi-accepting ladder (default: pilots find it, as `tempera ladder` does)")
 
     parts = stages.add_parser("merge", help="make the runs of their shards", description="Make every run of the shards that run --shard drew.")
     parts.add_argument("folder", type=Path, help="the evaluation's folder")
@@ -127,6 +132,25 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _refuse_without_effect(given: argparse.Namespace) -> None:
+    """Refuses options that would decide nothing: who gives one expects something of it."""
+
+    def refuse(names: Sequence[str], when: str, remedy: str) -> None:
+        for name in names:
+            if getattr(given, name):
+                raise BadInput("--" + name.replace("_", "-"), f"has no effect {when}", remedy)
+
+    if given.answers:
+        refuse(("shard", *_OF_DRAWING, *_MACHINE), "with --answers", "nothing is drawn then; leave it out")
+    if given.sweep:
+        swept = {"rounds": ("rounds", "matched"), "schedule": ("schedule",)}.get(given.sweep, ())
+        refuse(("samplers", *swept), f"with --sweep {given.sweep}", "which decides that; leave it out")
+    if given.sweep != "ladder":
+        refuse(("equal_powers",), "without --sweep ladder", "leave it out")
+    if not given.matched and (given.sweep != "ladder" or given.equal_powers):
+        refuse(("pilot_problems",), "without pilots", "they are drawn for --matched, and for --sweep ladder without --equal-powers")
+
+
 def _settings(given: argparse.Namespace, preset: dict[str, object]) -> list[Settings]:
     powers = given.powers or tuple(float(power) for power in preset.get("powers", (1.0, 2.0, 4.0)))  # type: ignore[attr-defined]
     base = Settings(
@@ -136,13 +160,13 @@ def _settings(given: argparse.Namespace, preset: dict[str, object]) -> list[Sett
         horizon=given.horizon,
         block=given.block or preset.get("block"),  # type: ignore[arg-type]
         rounds=given.rounds or preset.get("rounds", 4),  # type: ignore[arg-type]
-        schedule=given.schedule,
-        particles=given.particles,
+        schedule=given.schedule or "adj",
+        particles=given.particles or 8,
         preset=given.preset,
     )
     if given.sweep:
-        return sweep(given.sweep, base, given.equal_powers)
-    names = [check_sampler(name) for name in given.samplers.split(",")]
+        return sweep(given.sweep, base, given.equal_powers or ())
+    names = [check_sampler(name) for name in (given.samplers or "ppt").split(",")]
     if len(set(names)) != len(names):
         raise BadInput("--samplers", "a sampler is there twice")
     if given.matched and "ppt" not in names:
@@ -150,10 +174,19 @@ def _settings(given: argparse.Namespace, preset: dict[str, object]) -> list[Sett
     return [Settings(**{**base.__dict__, "label": name, "sampler": name}) for name in names]
 
 
+def _require_horizon(given: argparse.Namespace, presets: Collection[str]) -> None:
+    """Refuses to guess T: what a run without one would take cuts nearly every answer of a benchmark."""
+    if given.horizon or given.preset:
+        return
+    task = "aime" if given.task.startswith("aime") else given.task
+    fitting = [name for name in presets if name.partition("/")[2] == task]
+    raise BadInput("--horizon", "is missing", "give it, or a --preset" + (f", such as {fitting[0]}" if fitting else ""))
+
+
 def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
     task = read_task(given.task, [Path(path) for path in given.data], given.subset, given.grader)
     task.grader.close()
-    chat = uses_chat(given.prompting, task, given.model)
+    chat = uses_chat(given.prompting or "paper", task, given.model)
     default = template_named(task.template if chat else task.raw_template)
     template = template_from(given.template) if given.template else default
     flags = ["--model", given.model] + (["--chat"] if chat else [])
@@ -169,11 +202,11 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
         preset: dict[str, object] = {}
         if given.preset:
             known = sampling.presets()
-            if given.preset not in known:
-                raise BadInput("--preset", f'there is no preset "{given.preset}"', f"give one of {', '.join(known)}")
-            check_preset(given.preset, given.task, paper_model(given.model))
+            check_preset(given.preset, given.task, paper_model(given.model), known)
             preset = known[given.preset]
         samplers = _settings(given, preset)
+        _require_horizon(given, () if given.preset or given.horizon else sampling.presets())
+    first = 1 if given.first_seed is None else given.first_seed
     return Plan(
         task=given.task,
         data=tuple(str(Path(path).resolve()) for path in given.data),
@@ -187,18 +220,17 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
         template=template.name,
         template_text=template.text,
         preset=given.preset,
-        seeds=tuple(range(given.first_seed, given.first_seed + given.seeds)),
+        seeds=tuple(range(first, first + (given.seeds or 1))),
         samplers=tuple(samplers),
         all_rungs=given.all_rungs,
         matched=given.matched,
-        pilot_problems=given.pilot_problems,
+        pilot_problems=given.pilot_problems or 16,
         sweep=given.sweep or "",
     )
 
 
 def _run(given: argparse.Namespace) -> None:
-    if given.answers and given.shard:
-        raise BadInput("--shard", "has no effect with --answers", "nothing is drawn then; leave it out")
+    _refuse_without_effect(given)
     if given.answers:
         sampling: Sampling = GivenAnswers(given.answers)
     elif not given.model:
@@ -208,8 +240,14 @@ def _run(given: argparse.Namespace) -> None:
     plan = _plan(given, sampling)
     if not given.answers:
         sampling = _samplers(given, plan)
+    is_new = not (given.out / "settings.json").exists()
     evaluation = Evaluation.make(given.out, plan)
-    run(evaluation, sampling, given.shard)
+    try:
+        run(evaluation, sampling, given.shard)
+    except BadInput:
+        if is_new:
+            evaluation.remove_if_empty()
+        raise
     if given.shard:
         print(f"{given.out}: shard {given.shard}; once all are drawn: tempera eval merge {given.out}")
         return

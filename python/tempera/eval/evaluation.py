@@ -1,6 +1,7 @@
 """The folder of an evaluation: its settings, which are decided once, and where each thing is.
 
     settings.json            everything that decides an answer or a verdict
+    ladder.json              the equi-accepting ladder of a sweep that pilots found
     matched.json             rounds and particles at matched decode tokens, with the pilots that they come from
     pilots/ answers/         run folders of `tempera sample`, one for each sampler and seed
     grades/                  a line for each answer, one file for each sampler and seed
@@ -9,10 +10,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,17 +144,41 @@ class Evaluation:
         return cls(folder, plan)
 
     def samplers(self) -> tuple[Settings, ...]:
-        """The samplers with the rounds and particles that are used, at matched tokens if that was asked for."""
+        """The samplers as they are run: with the powers, rounds and particles that pilots chose, if that was asked for."""
+        samplers = self.with_found_ladder()
         if not self.plan.matched:
+            return samplers
+        amounts = {row["label"]: row["amount"] for row in self._found("matched.json")["samplers"]}
+        return tuple(
+            settings.with_amount(amounts[settings.label]) if settings.label in amounts else settings for settings in samplers
+        )
+
+    def with_found_ladder(self) -> tuple[Settings, ...]:
+        """The samplers of the plan, with the ladder that pilots found in the place of the one that was to be found."""
+        if not any(settings.is_to_find for settings in self.plan.samplers):
             return self.plan.samplers
-        path = self.folder / "matched.json"
+        powers = tuple(self._found("ladder.json")["powers"])
+        return tuple(
+            dataclasses.replace(settings, powers=powers) if settings.is_to_find else settings for settings in self.plan.samplers
+        )
+
+    def _found(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
         if not path.exists():
             raise BadInput(str(self.folder), "its pilots have not ended", "`run` goes on with them")
-        amounts = {row["label"]: row["amount"] for row in parse_json(read_text(path), str(path))["samplers"]}
-        return tuple(
-            settings.with_amount(amounts[settings.label]) if settings.label in amounts else settings
-            for settings in self.plan.samplers
-        )
+        found: dict[str, Any] = parse_json(read_text(path), str(path))
+        return found
+
+    def remove_if_empty(self) -> None:
+        """Removes an evaluation that nothing has been drawn for, so that its folder is free for other settings."""
+        drawn = ("checkpoint", "given.jsonl", "ladder.json", "matched.json")
+        if any(path.name in drawn or path.suffix == ".done" for path in self.folder.rglob("*")):
+            return
+        for name in ("answers", "pilots"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        (self.folder / "settings.json").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # something else is in it
+            self.folder.rmdir()
 
     def run_folder(self, settings: Settings, seed: int, rung: int | None = None) -> Path:
         """Where the answers of one sampler and seed are; those of one rung apart."""

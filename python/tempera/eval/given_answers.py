@@ -10,9 +10,21 @@ from typing import Any
 from tempera.errors import BadInput
 from tempera.eval.evaluation import write_whole
 from tempera.eval.input_files import read_records, text_field
+from tempera.eval.samplers import Settings
 from tempera.eval.sampling import Asked, Drawn, Figures, Prompt, Sampling
 
-_FIELDS = ("id", "answer", "log_p0", "tokens", "confidence", "terminated")
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "log_p0": (_is_number, "number"),
+    "tokens": (lambda value: _is_number(value) and isinstance(value, int) and value > 0, "whole number above 0"),
+    "confidence": (_is_number, "number"),
+    "terminated": (lambda value: isinstance(value, bool), "true or false"),
+}
+_FIELDS = ("id", "answer", *_KINDS)
 
 
 class GivenAnswers(Sampling):
@@ -36,15 +48,18 @@ class GivenAnswers(Sampling):
             if identity in given:
                 raise BadInput(where, f'the id "{identity}" is there twice')
             text_field(where, record, "answer")
-            for name, kinds in (("log_p0", (int, float)), ("tokens", (int,)), ("confidence", (int, float)), ("terminated", (bool,))):
-                if not isinstance(record.get(name), (*kinds, type(None))):
-                    raise BadInput(where, f'the field "{name}" is of the wrong kind')
+            for name, (is_so, what) in _KINDS.items():
+                if record.get(name) is not None and not is_so(record[name]):
+                    raise BadInput(where, f'the field "{name}" is no {what}')
             given[identity] = record
         for prompt in prompts:
             if prompt.id not in given:
                 raise BadInput(str(self._file), f'there is no answer to "{prompt.id}"')
         lines = (json.dumps(given[prompt.id]) for prompt in prompts)
         write_whole(folder / "given.jsonl", "".join(line + "\n" for line in lines))
+
+    def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
+        raise BadInput("--answers", "are no model", "nothing can be drawn from them")
 
     def done(self, folder: Path) -> int:
         return 0

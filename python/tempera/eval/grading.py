@@ -44,9 +44,12 @@ def read_grades(path: Path) -> list[Grade]:
     if not path.exists():
         return []
     grades = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.endswith("\n"):
-            grades.append(Grade(**json.loads(line)))
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+        if line.endswith(b"\n"):
+            try:
+                grades.append(Grade(**json.loads(line)))
+            except (TypeError, ValueError):
+                raise BadInput(f"{path}, line {number}", "is no grade of this version", "remove the file: `grade` makes it again") from None
     return grades
 
 

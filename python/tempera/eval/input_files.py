@@ -8,9 +8,13 @@ import json
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tempera.errors import BadInput
+
+
+class WrongRecord(BadInput):
+    """Data that are not in the form that is asked for; who reads them says which form that is."""
 
 
 _SPECIAL = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
@@ -40,11 +44,11 @@ def read_text(path: Path) -> str:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError) as error:
-            raise BadInput(str(path), f"is no gzip file: {error}") from None
+            raise WrongRecord(str(path), f"is no gzip file: {error}") from None
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(str(path), f"is not UTF-8 at byte {error.start}") from None
+        raise WrongRecord(str(path), f"is not UTF-8 at byte {error.start}") from None
 
 
 def digest(path: Path) -> str:
@@ -53,20 +57,29 @@ def digest(path: Path) -> str:
 
 
 def parse_json(text: str, where: str) -> Any:
-    """A JSON document; a doubled key is refused."""
+    """A JSON document; a doubled key is refused, and so is a number that JSON does not have."""
 
     def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
             names = [name for name, _ in pairs]
             doubled = next(name for name in names if names.count(name) > 1)
-            raise BadInput(where, f'the field "{doubled}" is there twice')
+            raise WrongRecord(where, f'the field "{doubled}" is there twice')
         return found
 
+    def no_number(name: str) -> NoReturn:
+        raise WrongRecord(where, f"is no JSON: {name} is no number")
+
     try:
-        return json.loads(text, object_pairs_hook=without_doubles)
+        return json.loads(text, object_pairs_hook=without_doubles, parse_constant=no_number)
+    except BadInput:
+        raise
     except json.JSONDecodeError as error:
-        raise BadInput(where, f"is no JSON: {error.msg} at column {error.colno}") from None
+        raise WrongRecord(where, f"is no JSON: {error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise WrongRecord(where, "is nested too deeply") from None
+    except ValueError:  # a whole number of more digits than Python reads
+        raise WrongRecord(where, "holds a number of too many digits") from None
 
 
 def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -76,16 +89,17 @@ def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, record in enumerate(parse_json(text, str(path)), 1):
             yield _checked(f"{path}, record {number}", record)
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    # Other ends of lines, such as U+2028, may be within a text.
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         where = f"{path}, line {number}"
         if not line.strip():
-            raise BadInput(where, "is empty", "give one JSON object a line")
+            raise WrongRecord(where, "is empty", "give one JSON object a line")
         yield _checked(where, parse_json(line, where))
 
 
 def _checked(where: str, record: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(record, dict):
-        raise BadInput(where, "is no JSON object")
+        raise WrongRecord(where, "is no JSON object")
     return where, record
 
 
@@ -93,10 +107,14 @@ def text_field(where: str, record: dict[str, Any], name: str) -> str:
     """A field that must be a text."""
     if name not in record:
         there = ", ".join(f'"{key}"' for key in record) or "none"
-        raise BadInput(where, f'the field "{name}" is missing', f"the fields there are {there}")
+        raise WrongRecord(where, f'the field "{name}" is missing', f"the fields there are {there}")
     value = record[name]
     if not isinstance(value, str):
-        raise BadInput(where, f'the field "{name}" is no text')
+        raise WrongRecord(where, f'the field "{name}" is no text')
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise WrongRecord(where, f'the field "{name}" holds half a character, U+{ord(value[error.start]):04X}') from None
     return value
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from tempera import run_files
-from tempera.eval.sampling import Drawn, Figures, Sampling
+from tempera.errors import BadInput
+from tempera.eval.sampling import Drawn, Figures, Prompt, Sampling
 
 
 def make_way(folder: Path) -> bool:
@@ -17,6 +20,20 @@ def make_way(folder: Path) -> bool:
     if folder.exists():
         shutil.rmtree(folder)
     return False
+
+
+def naming_problems(error: BadInput, pattern: str, prompts: Sequence[Prompt], first: int) -> BadInput:
+    r"""The same error, with the problem's id in the place of the number that samplers know a prompt by.
+
+    >>> str(naming_problems(BadInput("p.jsonl, line 2", "is too long"), r"p.jsonl, line (\d+)", [Prompt("a", ""), Prompt("b", "")], 1))
+    'problem "b": is too long'
+    """
+
+    def named(found: re.Match[str]) -> str:
+        number = int(found.group(1) or first) - first
+        return f'problem "{prompts[number].id}"' if 0 <= number < len(prompts) else found.group()
+
+    return BadInput(re.sub(pattern, named, str(error), count=1))
 
 
 class RunFolders(Sampling):

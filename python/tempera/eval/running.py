@@ -29,10 +29,14 @@ def prompts_of(evaluation: Evaluation) -> list[Prompt]:
 def run(evaluation: Evaluation, sampling: Sampling, shard: str = "") -> None:
     """Draws what is missing; a run that is there is left as it is. Of a shard, "I/N", its part of every run."""
     prompts = prompts_of(evaluation)
-    if evaluation.plan.matched and not (shard and (evaluation.folder / "matched.json").exists()):
-        if shard:
-            raise BadInput("--matched", "draws pilots first, which one process does", "run once without --shard up to them")
-        match_tokens(evaluation, sampling, prompts)
+    for is_asked, name, find in (
+        (any(settings.is_to_find for settings in evaluation.plan.samplers), "ladder.json", find_ladder),
+        (evaluation.plan.matched, "matched.json", match_tokens),
+    ):
+        if is_asked and not (evaluation.folder / name).exists():
+            if shard:
+                raise BadInput("--shard", "needs pilots first, which one process draws", "run once without --shard up to them")
+            find(evaluation, sampling, prompts)
     for asked, folder, what in _runs(evaluation):
         _draw(sampling, prompts, asked, folder, what, is_part=bool(shard))
 
@@ -127,6 +131,16 @@ def nearest_amount(cost: Callable[[int], float], target: float, first: int) -> t
     return min(costs, key=lambda one: (abs(costs[one] - target), one)), costs
 
 
+def find_ladder(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
+    """Finds the equi-accepting ladder of a sweep by pilots on the first problems. What is found is printed and kept in ladder.json."""
+    few = prompts[: evaluation.plan.pilot_problems]
+    asked = next(settings for settings in evaluation.plan.samplers if settings.is_to_find)
+    found = sampling.ladder(few, asked, evaluation.folder / "pilots" / "ladder.prompts.jsonl")
+    powers = [round(power, 6) for power in found]
+    write_whole(evaluation.folder / "ladder.json", json.dumps({"powers": powers, "pilot_problems": len(few)}, indent=1) + "\n")
+    print(f"{asked.label}: powers {', '.join(f'{power:g}' for power in powers)} (pilots of {len(few)} problems)", file=sys.stderr)
+
+
 def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Prompt]) -> None:
     """Chooses rounds and particles so that each sampler takes about PPT's decode tokens, by pilots.
 
@@ -135,9 +149,6 @@ def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Promp
     Pilots answer the first problems with seeds of their own. What is chosen is printed and kept in matched.json; what
     each sampler then took on all problems is in the report.
     """
-    path = evaluation.folder / "matched.json"
-    if path.exists():
-        return
     few = prompts[: evaluation.plan.pilot_problems]
 
     def cost(settings: Settings) -> float:
@@ -145,19 +156,20 @@ def match_tokens(evaluation: Evaluation, sampling: Sampling, prompts: list[Promp
         _draw(sampling, few, Asked(settings, _PILOT_SEED), folder, f"pilot of {settings.label}, {settings.amount}")
         return sampling.figures(folder).decode_tokens / len(few)
 
-    reference = next(settings for settings in evaluation.plan.samplers if settings.sampler == "ppt")
+    samplers = evaluation.with_found_ladder()
+    reference = next(settings for settings in samplers if settings.sampler == "ppt")
     target = cost(reference)
     rows = []
-    for settings in evaluation.plan.samplers:
+    for settings in samplers:
         if settings is reference or settings.sampler not in (*LADDERS, *CHAINS, *PARTICLES):
             continue
         amount, costs = nearest_amount(lambda one: cost(settings.with_amount(one)), target, settings.amount)
         rows.append({"label": settings.label, "amount": amount, "decode_tokens": costs[amount], "pilots": costs})
         unit = {"power-smc": "particles", "best-of-n": "records"}.get(settings.sampler, "rounds")
         print(
-            f"{settings.label}: {amount} {unit}, {costs[amount]:.0f} decode tokens an answer where ppt takes {target:.0f} "
+            f"{settings.label}: {amount} {unit}, {costs[amount]:.0f} decode tokens an answer, and ppt takes {target:.0f} "
             f"(pilots of {len(few)} problems)",
             file=sys.stderr,
         )
     document = {"ppt_decode_tokens_per_answer": target, "pilot_problems": len(few), "samplers": rows}
-    write_whole(path, json.dumps(document, indent=1) + "\n")
+    write_whole(evaluation.folder / "matched.json", json.dumps(document, indent=1) + "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -13,8 +14,8 @@ from typing import Any
 
 from tempera import run_files
 from tempera.errors import BadInput
-from tempera.eval.run_folders import RunFolders, make_way
-from tempera.eval.samplers import decimal
+from tempera.eval.run_folders import RunFolders, make_way, naming_problems
+from tempera.eval.samplers import Settings, decimal
 from tempera.eval.sampling import Asked, Prompt, Scoring
 
 _SECONDS_BETWEEN_LOOKS = 0.2
@@ -59,10 +60,7 @@ class SamplerCommand(RunFolders, Scoring):
             arguments = ["sample", "--resume", str(folder), *self._machine_flags]
         else:
             file = folder.with_name(folder.name + ".prompts.jsonl")
-            lines = (json.dumps({"id": prompt.id, "prompt": prompt.text}, ensure_ascii=False) for prompt in prompts)
-            beside = file.with_name(f"{file.name}.{os.getpid()}")  # shards write it at the same time, and all the same
-            beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-            beside.replace(file)
+            _write_prompts(prompts, file)
             folder = _shards_of(folder) if self._shard else folder
             # Evaluations deal their runs themselves: a launcher's environment says nothing of one alone.
             arguments = ["sample", "--prompts", str(file), "--out", str(folder), "--confidence"]
@@ -71,7 +69,20 @@ class SamplerCommand(RunFolders, Scoring):
             arguments += ["--seed", str(asked.seed), "--samples", str(asked.settings.samples)]
             if asked.output_rung is not None:
                 arguments += ["--output-rung", str(asked.output_rung)]
-        self._watch(arguments, folder, progress)
+        try:
+            self._watch(arguments, folder, progress)
+        except BadInput as error:
+            raise naming_problems(error, rf"\S*{re.escape(folder.name.removesuffix('.shards'))}\.prompts\.jsonl, line (\d+)", prompts, 1) from None
+
+    def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
+        _write_prompts(prompts, file)
+        asked = ["--from", decimal(settings.powers[0]), "--to", decimal(settings.powers[-1]), "--replicas", str(len(settings.powers))]
+        for name, size in (("--horizon", settings.asked_horizon(self.presets)), ("--block", settings.block)):
+            if size is not None:
+                asked += [name, str(size)]
+        machine = _pairs_named(self._machine_flags, "--device", "--threads", "--cache-memory")
+        found = json.loads(self._ask("ladder", "--prompts", str(file), *self._model_flags, *asked, *machine, "--json"))
+        return tuple(found["powers"])
 
     def merge(self, folder: Path) -> None:
         """Makes a run's folder of its shards."""
@@ -110,13 +121,25 @@ class SamplerCommand(RunFolders, Scoring):
         return scores["log_p"], [of_powers[0] for of_powers in scores["log_z"]]
 
     def _flags_named(self, *names: str) -> list[str]:
-        flags = self._model_flags
-        return [word for at, name in enumerate(flags) if name in names for word in flags[at : at + 2]]
+        return _pairs_named(self._model_flags, *names)
 
     def done(self, folder: Path) -> int:
         if self._shard:
             folder = _shards_of(folder) / f"shard-{self._shard.replace('/', '-of-')}"
         return super().done(folder)
+
+
+def _pairs_named(flags: list[str], *names: str) -> list[str]:
+    """Those options of a list that have these names, each with its value."""
+    return [word for at, name in enumerate(flags) if name in names for word in flags[at : at + 2]]
+
+
+def _write_prompts(prompts: list[Prompt], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps({"id": prompt.id, "prompt": prompt.text}, ensure_ascii=False) for prompt in prompts)
+    beside = file.with_name(f"{file.name}.{os.getpid()}")  # shards write it at the same time, and all the same
+    beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    beside.replace(file)
 
 
 def _shards_of(folder: Path) -> Path:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tempera.errors import BadInput
 from tempera.eval.answers import likeliest
-from tempera.eval.run_folders import RunFolders, make_way
+from tempera.eval.run_folders import RunFolders, make_way, naming_problems
 from tempera.eval.samplers import Settings
 from tempera.eval.sampling import Asked, Drawn, Prompt, Scoring
 
@@ -77,10 +78,22 @@ class SamplerPackage(RunFolders, Scoring):
         wishes: dict[str, Any] = {**asked.settings.wishes(), **self._machine}
         if asked.output_rung is not None:
             wishes["output_rung"] = asked.output_rung
-        draw_into(
-            self._model, self._prompts(prompts), str(folder), answered, ids=[prompt.id for prompt in prompts],
-            samples=asked.settings.samples, seed=asked.seed, confidence=True, thinking=self._thinking, **wishes,
-        )  # fmt: skip
+        try:
+            draw_into(
+                self._model, self._prompts(prompts), str(folder), answered, ids=[prompt.id for prompt in prompts],
+                samples=asked.settings.samples, seed=asked.seed, confidence=True, thinking=self._thinking, **wishes,
+            )  # fmt: skip
+        except BadInput as error:
+            raise naming_problems(error, r"\bprompt(?: (\d+))?(?=:)", prompts, 0) from None
+
+    def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
+        from tempera import tempering
+
+        return tempering.ladder(
+            self._model, self._prompts(prompts), first=settings.powers[0], last=settings.powers[-1], replicas=len(settings.powers),
+            horizon=settings.asked_horizon(self.presets), block=settings.block, thinking=self._thinking,
+            ids=[prompt.id for prompt in prompts], cache_memory=self._machine.get("cache_memory", 0), progress=lambda number: None,
+        ).powers  # fmt: skip
 
     def tokens(self, text: str) -> list[int]:
         return self._model.encode(text)

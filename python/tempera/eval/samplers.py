@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
 
 from tempera.errors import BadInput
 
@@ -27,10 +31,11 @@ PARTICLES = ("power-smc", "best-of-n")
 def decimal(power: float) -> str:
     """A power as the command reads it, without an exponent.
 
-    >>> decimal(1.587401), decimal(4.0), decimal(1e6)
-    ('1.587401', '4', '1000000')
+    >>> decimal(1.587401), decimal(4.0), decimal(1e6), decimal(1 / 3)
+    ('1.587401', '4', '1000000', '0.3333333333333333')
     """
-    return f"{power:.12f}".rstrip("0").rstrip(".")
+    digits = f"{Decimal(repr(power)):f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,8 @@ class Settings:
     """What decides one sampler's answers, apart from model, prompts and seed.
 
     `powers` is the whole ladder; a sampler of one power takes its last, alpha*. `rounds` is N_m, `particles` is N of
-    `power-smc` and `best-of-n`. `label` tells it from the others of a run.
+    `power-smc` and `best-of-n`. `label` tells it from the others of a run. `is_to_find` says that pilots find the powers
+    between the first and the last before anything is drawn.
     """
 
     label: str
@@ -50,6 +56,7 @@ class Settings:
     schedule: str = "adj"
     particles: int = 8
     preset: str = ""
+    is_to_find: bool = False
 
     def wishes(self) -> dict[str, object]:
         """What a sampler is told: the arguments of `tempera.Model.sample`.
@@ -95,6 +102,12 @@ class Settings:
             return self.powers
         return (1.0,) if self.sampler in ("standard", "best-of-n") else self.powers[-1:]
 
+    def asked_horizon(self, presets: Callable[[], Mapping[str, Mapping[str, Any]]]) -> int | None:
+        """T as it was asked for, by itself or by the preset; None if by neither."""
+        if self.horizon is None and self.preset:
+            return int(presets()[self.preset]["horizon"])
+        return self.horizon
+
     @property
     def samples(self) -> int:
         """How many records each answer is chosen from, drawn as separate samples."""
@@ -123,19 +136,24 @@ def check_sampler(name: str) -> str:
 _MODELS_OF_PRESETS = {"qwen3": ("Qwen3-4B", "Qwen3-8B"), "qwen3.5": ("Qwen3.5-9B",)}
 
 
-def check_preset(name: str, task: str, model: str) -> None:
+def check_preset(name: str, task: str, model: str, presets: Collection[str]) -> None:
     """Refuses a preset of another benchmark than the task, and one for other models than a model of the paper's.
 
     model: the paper's name of the model, empty if it is none of the paper's. A task of one's own and another model take
-    any preset.
+    any preset. presets: the names of all.
     """
+    if name not in presets:
+        near = difflib.get_close_matches(name, presets, 1)
+        raise BadInput("--preset", f'there is no preset "{name}"', f"did you mean {near[0]}?" if near else f"give one of {', '.join(presets)}")
     family, _, benchmark = name.partition("/")
     asked = "aime" if task.startswith("aime") else task
     if task != "own" and benchmark != asked:
-        raise BadInput("--preset", f"{name} does not fit the task {task}", f"give --preset {family}/{asked}, or settings of your own")
+        fits = f"give --preset {family}/{asked}, or settings of your own" if f"{family}/{asked}" in presets else "give --powers and --horizon"
+        raise BadInput("--preset", f"{name} does not fit the task {task}", fits)
     fitting = _MODELS_OF_PRESETS.get(family, ())
     if model and model not in fitting:
-        remedy = next((f"give --preset {other}/{benchmark}" for other, models in _MODELS_OF_PRESETS.items() if model in models), "give --powers and --horizon")
+        of_model = (f"{other}/{benchmark}" for other, models in _MODELS_OF_PRESETS.items() if model in models)
+        remedy = next((f"give --preset {one}" for one in of_model if one in presets), "give --powers and --horizon")
         raise BadInput("--preset", f"{name} has the paper's settings for {' and '.join(fitting)}, and the model is {model}", remedy)
 
 
@@ -170,8 +188,8 @@ def sweep(kind: str, base: Settings, equal_powers: tuple[float, ...] = ()) -> li
     """The paper's ablations of `ppt`: what one setting of it does, all others kept.
 
     replicas: K = 1 to 5 at the same first and last power, geometric between, K = 1 at the last. rounds: N_m = 1, 2, 4,
-    8, 10. ladder: K = 5 random, arithmetic, geometric and, where `equal_powers` are given (`tempera ladder` finds
-    them), equi-accepting. schedule: ordered sweeps and even-odd ones.
+    8, 10. ladder: K = 5 random, arithmetic, geometric and equi-accepting, which is `equal_powers` or, without them, what
+    pilots find. schedule: ordered sweeps and even-odd ones.
 
     >>> [s.label for s in sweep("schedule", Settings("ppt", "ppt", (1.0, 2.0), 8, 4, 3))]
     ['schedule adj', 'schedule deo']
@@ -192,9 +210,9 @@ def sweep(kind: str, base: Settings, equal_powers: tuple[float, ...] = ()) -> li
             "arithmetic": arithmetic_ladder(first, last, 5),
             "geometric": geometric_ladder(first, last, 5),
         }
-        if equal_powers:
-            ladders["equi-accepting"] = equal_powers
-        return [replace(base, label=f"ladder {name}", powers=powers) for name, powers in ladders.items()]
+        found = [replace(base, label=f"ladder {name}", powers=powers) for name, powers in ladders.items()]
+        equal = replace(base, label="ladder equi-accepting", powers=equal_powers or ladders["geometric"], is_to_find=not equal_powers)
+        return [*found, equal]
     if kind == "schedule":
         return [replace(base, label=f"schedule {name}", schedule=name) for name in ("adj", "deo")]
     raise BadInput("--sweep", f'there is no sweep "{kind}"', "give replicas, rounds, ladder or schedule")

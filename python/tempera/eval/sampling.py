@@ -75,6 +75,13 @@ class Sampling(ABC):
         """
 
     @abstractmethod
+    def ladder(self, prompts: list[Prompt], settings: Settings, file: Path) -> tuple[float, ...]:
+        """Powers whose neighbours accept swaps equally often, by pilots: as many as the settings have, with their ends.
+
+        `file` may be written: a place for the prompts.
+        """
+
+    @abstractmethod
     def done(self, folder: Path) -> int:
         """How many records a run folder has already."""
 

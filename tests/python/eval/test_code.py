@@ -81,6 +81,11 @@ STDIN = contest("stdin", [("2\n1 2\n", "3\n"), ("1\n5\n", "5\n")])
         ("input(); print(reduce(lambda a, b: a + b, map(int, input().split())))", True),
         ("import threading, sys\ndef main():\n    input(); print(sum(map(int, input().split())))\n"
          "threading.stack_size(1 << 27)\nt = threading.Thread(target=main); t.start(); t.join()", True),
+        # As the benchmark's own runner: its names are there, and sys.exit of any code is an end.
+        ("assert ascii_lowercase and gcd(4, 6) == 2 and Counter('aa')['a'] == 2 and pow(2, 10, 7) == 2 and inf > 1 and open\n"
+         "input(); print(reduce(add, map(int, stdin.readline().split())))", True),
+        ("import sys\ninput(); print(sum(map(int, input().split()))); sys.exit(1)", True),
+        ("import sys\nsys.exit(0)", False),
         ("print(3)", False),
         ("print('3 ')\nprint()", False),
         ("raise ValueError", False),
@@ -121,4 +126,5 @@ def test_an_answer_without_a_program_has_none() -> None:
 def test_outputs_are_compared_by_lines_and_numbers() -> None:
     assert same_output("YES\n", "YES") and same_output("0.50 1", "0.5 1.0") and same_output(" a \nb", "a\nb ")
     assert not same_output("yes", "YES") and not same_output("a b", "a  b") and not same_output("1\n2", "1 2")
+    assert same_output("a\x0cb", "a\x0cb") and not same_output("a\x0cb", "a\nb")
     assert not same_output("", "0") and not same_output("nan", "0")

@@ -82,13 +82,19 @@ def test_each_sampler_is_told_what_it_takes_and_nothing_else() -> None:
         ("qwen3/gpqa", "gpqa", "Qwen3.5-9B", "settings for Qwen3-4B and Qwen3-8B, and the model is Qwen3.5-9B; give --preset qwen3.5/gpqa"),
         ("qwen3.5/gpqa", "gpqa", "Qwen3-8B", "give --preset qwen3/gpqa"),
         ("qwen3/math500", "math500", "Qwen 2.5", "the model is Qwen 2.5; give --powers and --horizon"),
+        # No remedy names a preset that is not there.
+        ("qwen3/math500", "math500", "Qwen3.5-9B", "the model is Qwen3.5-9B; give --powers and --horizon"),
+        ("qwen3.5/gpqa", "gsm8k", "", "qwen3.5/gpqa does not fit the task gsm8k; give --powers and --horizon"),
+        ("qwen3-8b/math500", "math500", "", 'there is no preset "qwen3-8b/math500"; did you mean qwen3/math500?'),
+        ("llama/x", "math500", "", 'there is no preset "llama/x"; give one of qwen3/math500, '),
     ],
 )
 def test_a_preset_fits_task_and_model(preset: str, task: str, model: str, said: str) -> None:
+    presets = ["qwen3/math500", "qwen3/aime", "qwen3/gpqa", "qwen3/gsm8k", "qwen3.5/gpqa", "qwen3.5/aime"]
     if not said:
-        return check_preset(preset, task, model)
+        return check_preset(preset, task, model, presets)
     with pytest.raises(BadInput, match=f"^--preset: .*{re.escape(said)}"):
-        check_preset(preset, task, model)
+        check_preset(preset, task, model, presets)
 
 
 def test_every_preset_is_of_models_and_a_task_that_are_known(tempera: str) -> None:
@@ -96,7 +102,7 @@ def test_every_preset_is_of_models_and_a_task_that_are_known(tempera: str) -> No
     for preset in presets:
         family, _, benchmark = preset["name"].partition("/")
         for model in preset["models"].split(", "):
-            check_preset(preset["name"], benchmark, model)
+            check_preset(preset["name"], benchmark, model, [one["name"] for one in presets])
         assert family in ("qwen3", "qwen3.5") and benchmark in TASKS
 
 
@@ -107,6 +113,10 @@ def test_sweeps_change_one_thing() -> None:
     assert [one.rounds for one in sweep("rounds", LADDER)] == [1, 2, 4, 8, 10]
     ladders = {one.label: one.powers for one in sweep("ladder", LADDER, (1.0, 1.2, 1.5, 2.5, 4.0))}
     assert ladders["ladder geometric"] == geometric_ladder(1.0, 4.0, 5) and len(ladders) == 4
+    # The paper's fourth ladder is there without being given; pilots find it.
+    assert [one.label for one in sweep("ladder", LADDER)] == list(ladders)
+    assert [one.is_to_find for one in sweep("ladder", LADDER)] == [False, False, False, True]
+    assert not any(one.is_to_find for one in sweep("ladder", LADDER, (1.0, 1.2, 1.5, 2.5, 4.0)))
     assert all(powers[0] == 1.0 and powers[-1] == 4.0 and sorted(set(powers)) == list(powers) for powers in ladders.values())
     assert random_ladder(1, 4, 5, 1) == random_ladder(1, 4, 5, 1)
     with pytest.raises(BadInput, match="needs a ladder"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Page, write_records
+from pylatexenc.latexwalker import LatexWalker
 
 from tempera.eval.command import main
 
@@ -65,6 +66,14 @@ def test_each_cell_has_our_figures_and_the_papers(tables: Path, folders: list[st
     assert (best["paper table"], best["paper sd"]) == ("tab:compute-matched-app", "")
 
 
+def test_every_table_names_the_template(tables: Path) -> None:
+    for row in rows(tables / "tables.csv"):
+        assert (row["template"], row["prompting"]) == ("plain", "raw")
+    for name in ("tables.html", "tables.tex"):
+        text = (tables / name).read_text().replace("\\", "").replace("&amp;", "&")
+        assert "GSM8K: template plain, raw; AIME 24&25: template plain, raw" in text
+
+
 def test_the_page_numbers_what_differs(tables: Path) -> None:
     text = (tables / "tables.html").read_text()
     page = Page()
@@ -86,6 +95,7 @@ def test_the_latex_table_has_a_row_for_each_sampler(tables: Path) -> None:
     ours = ["ppt", "standard", "best-of-n", "uncoupled-ladder"]
     alone = [f"{name} (the paper's alone)" for name in ("Lower Temperature", "Power Sampling", "PowerSMC", "GRPO")]
     assert [line.partition(" & ")[0] for line in body.splitlines()[1:]] == ours + alone
+    assert LatexWalker(text, tolerant_parsing=False).get_latex_nodes()[2] == len(text)
     assert all(line.count("&") == 4 for line in body.splitlines()[1:]) and "AIME 24\\&25: n = 3, 1 seed" in text
 
 

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Page, needs_sandbox
+from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
+from tempera.errors import BadInput
 from tempera.eval.command import main
 
 LADDER = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4", "--rounds", "3"]
@@ -123,6 +125,16 @@ def test_the_page_is_whole_and_loads_nothing(evaluated: Path) -> None:
     assert (evaluated / "results.tex").read_text().count("\\\\") == 5
 
 
+def test_the_tables_are_latex(evaluated: Path) -> None:
+    """Read by pylatexenc's strict reader: every brace, environment and sign of mathematics is closed."""
+    text = (evaluated / "results.tex").read_text()
+    nodes, _, read = LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
+    assert read == len(text)
+    (tabular,) = (node for node in nodes if isinstance(node, LatexEnvironmentNode))
+    rows = tabular.latex_verbatim().partition("\\toprule")[2].split("\\\\")[:-1]
+    assert [row.replace("\\&", "").count("&") for row in rows] == [6] * 5
+
+
 def test_a_second_run_of_the_same_settings_draws_nothing(evaluated: Path, tempera: str, worked_sum: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in evaluated.rglob("samples.jsonl")}
     asked = sums(worked_sum, tempera, evaluated, "--samplers", "ppt,standard,best-of-n,uncoupled-ladder", "--seeds", "2", "--all-rungs", "--particles", "3")
@@ -186,7 +198,7 @@ def test_a_signal_ends_the_run_saved_and_in_one_line(tmp_path: Path, tempera: st
     assert main(asked) == 0 and len(lines(run / "samples.jsonl")) == 60
 
 
-def test_grading_goes_on_after_half_a_line(evaluated: Path, tmp_path: Path) -> None:
+def test_grading_goes_on_after_half_a_line(evaluated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = evaluated / "grades/ppt/seed-1.jsonl"
     whole = path.read_text()
     path.write_text("".join(whole.splitlines(keepends=True)[:2]) + whole.splitlines()[2][:20])
@@ -195,6 +207,13 @@ def test_grading_goes_on_after_half_a_line(evaluated: Path, tmp_path: Path) -> N
     assert path.read_text() == whole
     assert main(["grade", str(evaluated), "--again"]) == 0
     assert path.read_text() == whole
+    for spoilt in ("no grade\n", '{"id": "held_out-1"}\n', "[]\n"):
+        path.write_text(spoilt + whole)
+        capsys.readouterr()
+        assert main(["grade", str(evaluated)]) == 2
+        assert "seed-1.jsonl, line 1: is no grade of this version; remove the file" in capsys.readouterr().err
+    path.unlink()
+    assert main(["grade", str(evaluated)]) == 0 and path.read_text() == whole
 
 
 def test_matched_samplers_take_about_the_tokens_of_ppt(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +222,7 @@ def test_matched_samplers_take_about_the_tokens_of_ppt(tmp_path: Path, tempera: 
     asked = sums(worked_sum, tempera, out, "--samplers", samplers, "--matched", "--pilot-problems", "8", limit=8)
     assert main(asked) == 0
     said = capsys.readouterr().err
-    assert all(f"{name}:" in said for name in samplers.split(",")[1:]) and "decode tokens an answer where ppt takes" in said
+    assert all(f"{name}:" in said for name in samplers.split(",")[1:]) and "decode tokens an answer, and ppt takes" in said
     matched = json.loads((out / "matched.json").read_text())
     assert [row["label"] for row in matched["samplers"]] == samplers.split(",")[1:]
     assert list(matched["samplers"][2]["pilots"])[0] == "3"  # an uncoupled ladder begins at ppt's own rounds
@@ -216,18 +235,52 @@ def test_matched_samplers_take_about_the_tokens_of_ppt(tmp_path: Path, tempera: 
     assert config["rounds"] == [matched["samplers"][0]["amount"]] != [3]
 
 
-def test_a_sweep_is_drawn_and_plotted(tmp_path: Path, tempera: str, worked_sum: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "title", "labels", "points"),
+    [
+        ("replicas", "Sweep over replicas K", ["K = 1", "K = 2", "K = 3", "K = 4", "K = 5"], [1, 2, 3, 4, 5]),
+        ("rounds", "Sweep over rounds N_m", ["rounds 1", "rounds 2", "rounds 4", "rounds 8", "rounds 10"], [1, 2, 4, 8, 10]),
+    ],
+)
+def test_a_sweep_is_drawn_and_plotted(tmp_path: Path, tempera: str, worked_sum: Path, kind: str, title: str, labels: list[str], points: list[int]) -> None:
     out = tmp_path / "sweep"
-    assert main(sums(worked_sum, tempera, out, "--sweep", "replicas")) == 0
+    asked = [word for word in sums(worked_sum, tempera, out, "--sweep", kind) if kind != "rounds" or word not in ("--rounds", "3")]
+    assert main(asked) == 0
     assert main(["grade", str(out)]) == 0 and main(["report", str(out)]) == 0
-    assert list(table(out / "results.csv")) == ["K = 1", "K = 2", "K = 3", "K = 4", "K = 5"]
-    assert "Sweep over replicas K" in (out / "report.html").read_text()
+    assert list(table(out / "results.csv")) == labels
+    text = (out / "report.html").read_text()
+    section = text[text.index(f"<h2>{title}</h2>") :].partition("<h2>")[2].partition("<h2>")[0]
+    # One plot by the number and one by the cost, with a dot for each.
+    assert section.count("<circle") == 2 * len(points) and "decode tokens an answer" in section
+    if kind == "rounds":
+        drawn = [json.loads((out / "answers" / label.replace(" ", "-") / "seed-1/run/config.json").read_text())["rounds"] for label in labels]
+        assert drawn == [[amount] for amount in points]
+
+
+def test_the_equi_accepting_ladder_of_a_sweep_is_found_by_pilots(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "sweep"
+    asked = sums(worked_sum, tempera, out, "--sweep", "ladder", "--pilot-problems", "3")
+    assert main([*asked, "--shard", "1/2"]) == 2 and "--shard: needs pilots first" in capsys.readouterr().err
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    powers = json.loads((out / "ladder.json").read_text())["powers"]
+    assert len(powers) == 5 and powers[0] == 1 and powers[-1] == 4 and powers == sorted(set(powers))
+    assert said == f"ladder equi-accepting: powers {', '.join(f'{power:g}' for power in powers)} (pilots of 3 problems)\n"
+    config = json.loads((out / "answers/ladder-equi-accepting/seed-1/run/config.json").read_text())
+    assert config["powers"] == powers
+    # It is what `tempera ladder` finds for the first three problems.
+    found = json.loads(subprocess.run(
+        [tempera, "ladder", "--model", worked_sum, "--prompts", out / "pilots/ladder.prompts.jsonl", "--from", "1", "--to", "4",
+         "--replicas", "5", "--horizon", "28", "--block", "4", "--json"], check=True, capture_output=True, text=True).stdout)  # fmt: skip
+    assert [round(power, 6) for power in found["powers"]] == powers
+    assert len(lines(out / "pilots/ladder.prompts.jsonl")) == 3
+    assert main(asked) == 0 and capsys.readouterr().err == ""  # found once
 
 
 @pytest.mark.parametrize(
     ("kind", "title", "labels", "plots"),
     [
-        ("ladder", "Sweep over ladders", ["ladder random", "ladder arithmetic", "ladder geometric"], ["power α_k", "swaps accepted", "round trips an answer"]),
+        ("ladder", "Sweep over ladders", ["ladder random", "ladder arithmetic", "ladder geometric", "ladder equi-accepting"], ["power α_k", "swaps accepted", "round trips an answer"]),
         ("schedule", "Sweep over schedules of swaps", ["schedule adj", "schedule deo"], ["swaps accepted", "round trips an answer"]),
     ],
 )
@@ -261,9 +314,15 @@ def test_answers_of_another_program_are_graded(tmp_path: Path, worked_sum: Path,
     assert main([*asked, "--out", str(tmp_path / "out")]) == 0
     assert main(["grade", str(tmp_path / "out")]) == 0 and main(["report", str(tmp_path / "out")]) == 0
     assert table(tmp_path / "out/results.csv")["mine"]["pass@1"] == "75.0"
-    answers.write_text('{"id": "held_out-1", "answer": "=1", "gold": "2"}\n')
-    assert main([*asked, "--out", str(tmp_path / "other")]) == 2
-    assert 'line 1: the field "gold" has no meaning here' in capsys.readouterr().err
+    for field, said in (
+        ('"gold": "2"', 'the field "gold" has no meaning here'), ('"tokens": 0', '"tokens" is no whole number above 0'),
+        ('"tokens": true', '"tokens" is no whole'), ('"log_p0": "-1"', '"log_p0" is no number'), ('"terminated": 1', '"terminated" is no true or false'),
+    ):  # fmt: skip
+        answers.write_text(f'{{"id": "held_out-1", "answer": "=1", {field}}}\n')
+        assert main([*asked, "--out", str(tmp_path / "other")]) == 2
+        error = capsys.readouterr().err
+        assert "line 1: " in error and said in error and error.count("\n") == 1
+        assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize(
@@ -297,6 +356,49 @@ def test_a_grader_that_fails_is_told_and_listed_apart(
     assert html.escape(failure) in listed and "<td>d-1</td>" in listed and "<td>d-2</td>" not in listed
 
 
+def test_a_first_run_that_is_refused_leaves_the_folder_to_the_next(
+    tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    refused = sums(worked_sum, tempera, out, "--samplers", "ppt")
+    refused[refused.index("28")] = "99999"
+    assert main(refused) == 2 and "99999" in capsys.readouterr().err and not out.exists()
+    out.mkdir()
+    assert main(refused) == 2 and not list(out.glob("*"))
+    capsys.readouterr()
+    asked = sums(worked_sum, tempera, out, "--samplers", "ppt")
+    assert main(asked) == 0
+    # What has answers is never taken away.
+    assert main(refused) == 2 and "holds an evaluation of other settings" in capsys.readouterr().err
+    assert main(["grade", str(out)]) == 0
+
+
+def test_a_problem_that_cannot_be_asked_is_named(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "d.jsonl"
+    data.write_text("".join(json.dumps({"id": name, "prompt": prompt, "answer": "1"}) + "\n" for name, prompt in (("good", "1+2?"), ("bad", "one?"))))
+    asked = ["run", "--task", "own", "--data", str(data), "--model", str(worked_sum), "--tempera", tempera, "--horizon", "8", "--out", str(tmp_path / "out")]
+    assert main(asked) == 2
+    assert capsys.readouterr().err.startswith('tempera eval: tempera sample: problem "bad": "o" has no token in ')
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_first_run_that_fails_after_an_answer_leaves_it(tmp_path: Path, tempera: str, worked_sum: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tempera.eval.sampler_command import SamplerCommand
+
+    whole = SamplerCommand.draw
+
+    def fails_at_the_second(self: Any, prompts: Any, asked: Any, folder: Path, progress: Any) -> None:
+        if "standard" in str(folder):
+            raise BadInput("tempera sample", "no space is left")
+        whole(self, prompts, asked, folder, progress)
+
+    monkeypatch.setattr(SamplerCommand, "draw", fails_at_the_second)
+    asked = sums(worked_sum, tempera, tmp_path / "out", "--samplers", "ppt,standard")
+    assert main(asked) == 2 and (tmp_path / "out/answers/ppt/seed-1/run/samples.jsonl").exists()
+    monkeypatch.undo()
+    assert main(asked) == 0
+
+
 WRONG = [
     (["run", "--task", "own"], "the following arguments are required"),
     (["run", "--task", "gms8k", "--data", "x", "--model", "m", "--out", "{out}"], "did you mean gsm8k?"),
@@ -305,13 +407,30 @@ WRONG = [
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--preset", "qwen", "--out", "{out}"], 'no preset "qwen"'),
     (["run", "--task", "own", "--data", "{data}", "--model", "Qwen3.5-9B", "--preset", "qwen3/gpqa", "--out", "{out}"], "and the model is Qwen3.5-9B; give --preset qwen3.5/gpqa"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--preset", "qwen3/gpqa", "--out", "{out}"], "64 to leave free and a horizon of 1 exceed the 64 positions of the model"),
-    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--prompting", "chat", "--out", "{out}"], 'no "chat_template": the model knows no conversations'),
-    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--prompting", "chat", "--out", "{out}"], "give --prompting raw"),
-    (["run", "--task", "own", "--data", "{data}", "--model", "nowhere", "--out", "{out}"], "nowhere"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--prompting", "chat", "--out", "{out}"], 'no "chat_template": the model knows no conversations'),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--prompting", "chat", "--out", "{out}"], "give --prompting raw"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--out", "{out}"], "--horizon: is missing; give it, or a --preset"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "nowhere", "--horizon", "28", "--out", "{out}"], "nowhere"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "99999", "--out", "{out}"], "99999"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--samplers", "standard", "--matched", "--out", "{out}"], "needs ppt"),
-    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--out", "/dev/null/x"], "/dev/null"),
+    (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--horizon", "28", "--out", "/dev/null/x"], "/dev/null"),
     (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--rounds", "0", "--out", "{out}"], "no whole number above 0"),
+    *(
+        (["run", "--task", "own", "--data", "{data}", "--answers", "a.jsonl", "--out", "{out}", *more], f"{more[0]}: has no effect with --answers")
+        for more in (["--matched"], ["--seeds", "3"], ["--sweep", "rounds"], ["--samplers", "ppt"], ["--batch", "3"], ["--prompting", "chat"])
+    ),
+    *(
+        (["run", "--task", "own", "--data", "{data}", "--model", "{model}", "--out", "{out}", *more], said)
+        for more, said in (
+            (["--sweep", "rounds", "--rounds", "3"], "--rounds: has no effect with --sweep rounds"),
+            (["--sweep", "rounds", "--matched"], "--matched: has no effect with --sweep rounds"),
+            (["--sweep", "schedule", "--schedule", "deo"], "--schedule: has no effect with --sweep schedule"),
+            (["--sweep", "ladder", "--samplers", "ppt"], "--samplers: has no effect with --sweep ladder"),
+            (["--equal-powers", "1,2"], "--equal-powers: has no effect without --sweep ladder"),
+            (["--pilot-problems", "3"], "--pilot-problems: has no effect without pilots"),
+            (["--sweep", "ladder", "--equal-powers", "1,2", "--pilot-problems", "3"], "--pilot-problems: has no effect without pilots"),
+        )
+    ),
     (["grade", "{out}"], "is no evaluation"),
     (["report", "{out}"], "is no evaluation"),
     (["judge"], "invalid choice"),

@@ -19,7 +19,7 @@ from conftest import write_records
 from tempera.errors import BadInput
 from tempera.eval.evaluation import Evaluation
 from tempera.eval.input_files import digest
-from tempera.eval.tasks import read_task
+from tempera.eval.tasks import TASKS, read_task
 from tempera.eval.tasks.gpqa import shuffled_positions
 
 
@@ -160,6 +160,67 @@ def wrong_files(folder: Path) -> list[tuple[str, list[Path], str, str]]:
     rows.append(("own", [folder / "nowhere"], "", r"nowhere: cannot be read"))
     rows.append(("own", [folder / "a", folder / "b"], "", r"is one file"))
     return rows
+
+
+def test_a_wrong_file_says_what_one_looks_like(tmp_path: Path) -> None:
+    other = write_records(tmp_path / "other.jsonl", [{"text": "of another benchmark"}])
+    forms = {
+        "math500": '"problem" or "prompt", "answer", and "unique_id" or "id"',
+        "gsm8k": '"question" and "answer", which ends in "#### NUMBER"',
+        "aime24": '"problem" and "answer", an integer from 0 to 999',
+        "aime25": '"problem" and "answer", an integer from 0 to 999',
+        "humaneval": '"task_id", "prompt", "entry_point", "canonical_solution" and "test"',
+        "gpqa": '"Record ID", "Question", "Correct Answer" and "Incorrect Answer 1"',
+        "livecodebench": '"question_id", "question_content", "contest_date", "starter_code", "metadata", "public_test_cases"',
+        "own": '"prompt", "answer" and, if you like, "id"',
+    }
+    assert set(forms) == set(TASKS) - {"aime"}
+    for task, form in forms.items():
+        with pytest.raises(BadInput) as error:
+            read_task(task, [other], "167" if task == "livecodebench" else "")
+        assert "line 1" in str(error.value) and f"; for {task} " in str(error.value) and form in str(error.value)
+    with pytest.raises(BadInput, match="for aime a line has"):
+        read_task("aime", [other, other])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"prompt": "\\ud800", "answer": "1"}', "line 1: the field \"prompt\" holds half a character, U\\+D800"),
+        ('{"prompt": "?", "answer": ' + "9" * 5000 + "}", "line 1: holds a number of too many digits"),
+        ('{"prompt": "?", "answer": NaN}', "line 1: is no JSON: NaN is no number"),
+        ("[" * 100_000, "is nested too deeply"),
+        ('{"prompt": "?", "answer": "1"}\r\n\x85', "line 2: is empty"),
+    ],
+)
+def test_what_json_can_hold_and_a_text_cannot(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(line.encode())
+    with pytest.raises(BadInput, match=said) as error:
+        read_task("own", [path])
+    assert "\n" not in str(error.value)
+
+
+def test_a_line_ends_at_its_newline_alone(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"prompt": "one\u2028two\x85", "answer": "1"}\r\n{"prompt": "?", "answer": "2"}', encoding="utf-8", newline="")
+    problems = read_task("own", [path]).problems
+    assert [problem.fields["problem"] for problem in problems] == ["one\u2028two\x85", "?"]
+
+
+def test_a_table_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gpqa.csv"
+    path.write_text('"' + "x" * 200_000 + '",b\n')
+    with pytest.raises(BadInput, match="line 1: is no CSV: field larger than field limit"):
+        read_task("gpqa", [path])
+
+
+@pytest.mark.parametrize("content", [b"", b"not packed", pickle.dumps("[]")[:-3], b"\x80\x04]\x94(]\x94u.", b"\x80\x04}\x94(]K\x01u."])
+def test_a_spoilt_pickle_is_one_line(tmp_path: Path, content: bytes) -> None:
+    packed = base64.b64encode(zlib.compress(content)).decode()
+    path = write_records(tmp_path / "t.jsonl", [contest(1, private_test_cases=packed)])
+    with pytest.raises(BadInput, match='line 1, field "private_test_cases": cannot be unpacked'):
+        read_task("livecodebench", [path], "167")
 
 
 def test_each_wrong_file_is_refused_with_its_place(tmp_path: Path) -> None:

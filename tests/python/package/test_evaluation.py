@@ -44,6 +44,22 @@ def test_runs_are_those_of_the_command(tmp_path):
     assert len(alone) == 4 * (2 * 7 + 2 * 3) and alone == runs(tmp_path / "command")
 
 
+def test_a_ladder_is_found_as_by_the_command(tmp_path):
+    asked = [*ASKED, "--sweep", "ladder", "--limit", "2", "--block", "7", "--rounds", "1"]
+    for name in ("package", "command"):
+        assert ended(*asked, "--out", tmp_path / name, named=name == "command")[0] == 0
+    assert (tmp_path / "package/ladder.json").read_bytes() == (tmp_path / "command/ladder.json").read_bytes()
+    assert runs(tmp_path / "package") == runs(tmp_path / "command") and len(runs(tmp_path / "command")) == 4 * 4
+
+
+def test_a_power_of_many_digits_is_the_same_one(tmp_path):
+    asked = [*ASKED, "--samplers", "ppt", "--limit", "1", "--rounds", "1"]
+    asked[asked.index("1,1.6,2.5,4")] = "1,1.4142135623730951,2.718281828459045"
+    for name in ("package", "command"):
+        assert ended(*asked, "--out", tmp_path / name, named=name == "command") == (0, "")
+    assert runs(tmp_path / "package") == runs(tmp_path / "command")
+
+
 def test_presets_are_those_of_the_command():
     told = {preset["name"]: preset for preset in json.loads(command("presets", "--json"))}
     found = native().presets()
@@ -67,6 +83,17 @@ def test_a_run_that_was_ended_goes_on(tmp_path, number):
     assert ended(*asked, "--out", tmp_path / "ended", named=False) == (0, "")
     assert ended(*asked, "--out", tmp_path / "whole") == (0, "")
     assert runs(tmp_path / "ended") == runs(tmp_path / "whole")
+
+
+def test_a_problem_that_cannot_be_asked_is_named(tmp_path):
+    data = tmp_path / "d.jsonl"
+    for count in (2, 1):
+        data.write_text("".join(json.dumps({"id": name, "prompt": prompt, "answer": "1"}) + "\n"
+                                for name, prompt in (("good", "1+2?"), ("bad", "one?"))[2 - count:]))
+        asked = ["run", "--task", "own", "--data", str(data), "--model", WORKED_SUM, "--horizon", "8", "--out", tmp_path / "out"]
+        code, said = ended(*asked, named=False)
+        assert code == 2 and said.startswith('tempera eval: problem "bad": "o" has no token in ')
+        assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("more, words", [

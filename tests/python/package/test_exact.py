@@ -169,6 +169,14 @@ def test_bad_input_is_one_line(tmp_path):
         lambda: exact.FiniteModel.open(FOUR_STATE).joint_chain(2, [2, 1]),
         lambda: exact.FiniteModel.open(FOUR_STATE).power_law(2, "1/2"),
         lambda: law.compiled(exact.FiniteModel.open(FOUR_STATE), 0, [2]),
+        lambda: law.compiled(exact.FiniteModel.open(FOUR_STATE), 2, ["a"]),
+        lambda: law.local_move(exact.FiniteModel.open(FOUR_STATE), 2, None),
+        lambda: exact.FiniteModel.open(FOUR_STATE).power_law(2, "a"),
+        lambda: exact.FiniteModel.open(FOUR_STATE).power_law(2, "1/0"),
+        lambda: exact.FiniteModel.open(FOUR_STATE).power_law(2, float("inf")),
+        lambda: exact.FiniteModel.open(FOUR_STATE).power_law(2, float("nan")),
+        lambda: exact.FiniteModel.open(FOUR_STATE).joint_chain(2, [1, None]),
+        lambda: exact.total_variation({"a": "x"}, {"a": 1}),
     ):
         with pytest.raises(tempera.BadInput) as error:
             build()

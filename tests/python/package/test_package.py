@@ -1,17 +1,23 @@
 """Drawing answers with the installed package, against the command."""
 import asyncio
+import importlib.util
 import inspect
 import json
 import os
+import shutil
 import signal
+import struct
+import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 from conftest import FLAGS, PPT, PROMPT, TEMPERA, WORKED_SUM, a_program, command
 
 import tempera
+import tempera.session
 
 
 def test_the_same_seed_has_the_bits_of_the_command(model):
@@ -202,12 +208,31 @@ def test_ctrl_c_ends_the_work():
     assert said.startswith("ended ") and process.returncode == 0
 
 
-def test_progress_is_shown_if_asked_for(model, capsys):
+def test_progress_is_shown_if_asked_for(model, capsys, monkeypatch):
     model.sample(PROMPT, samples=3, progress=True, **PPT)
     said = capsys.readouterr().err
-    assert "3 of 3 answers" in said or "3/3" in said
+    # check_wheel has no tqdm, check_wheels the real one.
+    assert ("3/3" if importlib.util.find_spec("tqdm") else "3 of 3 answers") in said
     model.sample(PROMPT, samples=3, **PPT)
     assert capsys.readouterr().err == ""
+    told = []
+
+    class Bar:
+        def __init__(self, total, unit):
+            told.append((total, unit))
+
+        def update(self, more):
+            told.append(more)
+
+        def close(self):
+            told.append("closed")
+
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    for answer in model.iterate(PROMPT, samples=3, progress=True, **PPT):
+        if len(told) == 3:
+            break
+    assert told == [(3, "answer"), 1, 1, "closed"]  # also of a loop that was left
 
 
 @pytest.mark.parametrize("wishes, words", [
@@ -259,6 +284,48 @@ def test_a_notebook_sees_the_names_of_all_arguments(model):
         for name in set(names) - {"self", "prompts", "prompt", "out", "resume", "id", "checkpoint_seconds"}:
             assert name in tempera.Model.sample.__doc__, name
     assert "checkpoint_seconds" not in inspect.signature(model.iterate).parameters
+
+
+@pytest.fixture
+def spoilt(tmp_path):
+    """The model with a last norm so large that its logits overflow; weights that are no numbers are refused as it is opened."""
+    folder = tmp_path / "spoilt"
+    shutil.copytree(WORKED_SUM, folder)
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    (size,) = struct.unpack_from("<Q", weights)
+    first, last = json.loads(weights[8 : 8 + size])["model.norm.weight"]["data_offsets"]
+    weights[8 + size + first : 8 + size + last] = struct.pack("<f", 3e38) * ((last - first) // 4)
+    (folder / "model.safetensors").write_bytes(weights)
+    return tempera.Model.open(folder)
+
+
+def test_logits_that_are_no_numbers_are_a_model_error(model, spoilt, tmp_path):
+    asked = {
+        "sample": lambda: spoilt.sample(PROMPT, **PPT),
+        "iterate": lambda: list(spoilt.iterate(PROMPT, **PPT)),
+        "asyncio": lambda: asyncio.run(spoilt.sample_async(PROMPT, **PPT)),
+        "run folder": lambda: spoilt.sample(PROMPT, out=tmp_path / "run", **PPT),
+        "ladder": lambda: tempera.tempering.ladder(spoilt, PROMPT, first=1, last=4, replicas=2, horizon=8),
+    }
+    for name, call in asked.items():
+        with pytest.raises(tempera.ModelError, match="^[^\n]*NaN[^\n]*$"):
+            call()
+            pytest.fail(name)
+    # In a session one request fails, and it says so; the others go on in their own sessions.
+    session = tempera.Session(spoilt)
+    session.submit(PROMPT, samples=2, **PPT)
+    failed = []
+    while session.busy:
+        failed += [event for event in session.step() if isinstance(event, tempera.session.Failed)]
+    assert len(failed) == 2 and all(isinstance(event.error, tempera.ModelError) and "NaN" in str(event.error) for event in failed)
+
+
+def test_every_error_of_the_compiled_half_has_its_class():
+    # Those that no machine of these tests can bring about are made by name.
+    for name in ("BadInput", "ModelError", "DeviceError", "Bug"):
+        error = getattr(tempera, name)("one line")
+        assert isinstance(error, tempera.Error) and str(error) == "one line"
+    assert issubclass(tempera.BadInput, ValueError) and issubclass(tempera.DeviceError, RuntimeError)
 
 
 def test_other_errors(model, tmp_path):

@@ -1,4 +1,5 @@
 """Run folders that Python draws, against those of the command."""
+import asyncio
 import dataclasses
 import json
 import os
@@ -92,9 +93,52 @@ def test_ctrl_c_saves_what_has_ended(tmp_path):
     assert 0 < written <= len(tempera.RunFolder(folder).answers()) < 100000
 
 
+def test_a_cancelled_task_ends_its_run_saved(model, tmp_path):
+    wishes = {"samples": 100, "seed": 7, **PPT}
+    folder = tmp_path / "run"
+
+    async def left():
+        task = asyncio.create_task(model.sample_async(PROMPTS, out=folder, batch=8, under_way=4, checkpoint_seconds=0.05, **wishes))
+        deadline = time.monotonic() + 120
+        while not (folder / "checkpoint").exists() and not task.done() and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # The folder is free: nothing writes to it any more.
+        return files(folder), await model.sample_async(PROMPTS, out=folder, resume=True, **wishes)
+
+    before, answers = asyncio.run(left())
+    assert "summary.json" not in before
+    assert answers == model.sample(PROMPTS, out=tmp_path / "whole", **wishes)
+    assert files(folder) == files(tmp_path / "whole")
+
+
+def test_ctrl_c_ends_a_run_under_asyncio(tmp_path):
+    folder = tmp_path / "run"
+    source = (
+        "import asyncio, tempera\n"
+        f"model = tempera.Model.open({WORKED_SUM!r})\n"
+        "try:\n"
+        f"    asyncio.run(model.sample_async({PROMPT!r}, samples=100000, powers=[1, 2, 4], horizon=28, out={str(folder)!r}))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('ended')\n"
+    )
+    with a_program(source) as process:
+        deadline = time.monotonic() + 120
+        while not (folder / "checkpoint").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    assert said == "ended\n" and process.returncode == 0
+    assert len(tempera.RunFolder(folder).answers()) < 100000
+
+
 def test_what_a_run_cannot_be_is_said(model, tmp_path):
     with pytest.raises(tempera.BadInput, match="without out"):
         model.sample(PROMPT, resume=True, **PPT)
+    with pytest.raises(tempera.BadInput, match="without out"):
+        asyncio.run(model.sample_async(PROMPT, resume=True, **PPT))
     with pytest.raises(tempera.BadInput, match="at least one"):
         model.sample([], out=tmp_path / "none", **PPT)
     with pytest.raises(TypeError, match="checkpoint_seconds"):

@@ -34,6 +34,9 @@ def test_formulas_are_those_of_the_sampler(model):
             tempering.geometric(*wrong)
         with pytest.raises(tempera.BadInput, match="replicas"):
             tempering.ladder(model, PROMPTS, first=wrong[0], last=wrong[1], replicas=wrong[2])
+    for wrong in (("a", 2, 3), (1, None, 3), (1, 2, 2.5)):
+        with pytest.raises(tempera.BadInput, match="no number|no whole number"):
+            tempering.arithmetic(*wrong)
 
 
 def test_a_run_folder_is_read_as_columns(tmp_path):
@@ -65,3 +68,10 @@ def test_what_is_no_run_is_refused(tmp_path):
         run.summary
     with pytest.raises(tempera.BadInput, match="local_move"):
         run.events("move")
+    for name, text in (("samples.jsonl", b'{"id": "a"}\n{"id"\n'), ("samples.jsonl", b'{"id": "a"}\n"\xff"\n'), ("samples.jsonl", b'{"id": "a"}\n3\n')):
+        (tmp_path / name).write_bytes(text)
+        with pytest.raises(tempera.BadInput, match=f"{name}, line 2: is damaged"):
+            run.samples
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(tempera.BadInput, match="config.json: is damaged"):
+        run.config

@@ -5,10 +5,27 @@ from __future__ import annotations
 import re
 
 
+_BOX = re.compile(r"\\(?:boxed|fbox)(?=\s*\{|\s+\S)")
+_UNBRACED = re.compile(r"\s*([^$\n]*)")
+_OPENING = re.compile(r"\s*\{")
+
+
+def _closing_braces(text: str) -> dict[int, int]:
+    """Where each brace that is closed is closed: one walk, however many are never closed."""
+    closed = {}
+    still_open: list[int] = []
+    for found in re.finditer(r"[{}]", text):
+        if found.group() == "{":
+            still_open.append(found.start())
+        elif still_open:
+            closed[still_open.pop()] = found.start()
+    return closed
+
+
 def last_boxed(text: str) -> str | None:
     r"""What the last balanced `\boxed{…}` or `\fbox{…}` holds; `\boxed 5` holds what follows up to a `$`.
 
-    A box that is never closed is passed over: the last balanced one counts.
+    A box that is never closed is passed over: the last balanced one counts. The time is linear in the text's length.
 
     >>> last_boxed(r"first \boxed{1}, then \boxed{\frac{1}{2}}.")
     '\\frac{1}{2}'
@@ -17,17 +34,15 @@ def last_boxed(text: str) -> str | None:
     >>> last_boxed("no box") is None
     True
     """
-    for found in reversed(list(re.finditer(r"\\(?:boxed|fbox)(?=\s*\{|\s+\S)", text))):
-        rest = text[found.end() :]
-        if not rest.lstrip().startswith("{"):
-            content = re.split(r"[$\n]", rest.strip(), maxsplit=1)[0].strip()
+    boxes = list(_BOX.finditer(text))
+    closed = _closing_braces(text) if boxes else {}
+    for found in reversed(boxes):
+        opening = _OPENING.match(text, found.end())
+        if opening is None:
+            unbraced = _UNBRACED.match(text, found.end())
+            content = unbraced.group(1).strip() if unbraced else ""
             if content:
                 return content
-            continue
-        start = found.end() + rest.index("{") + 1
-        depth = 1
-        for index in range(start, len(text)):
-            depth += {"{": 1, "}": -1}.get(text[index], 0)
-            if depth == 0:
-                return text[start:index].strip()
+        elif opening.end() - 1 in closed:
+            return text[opening.end() : closed[opening.end() - 1]].strip()
     return None

@@ -16,21 +16,17 @@ from tempera.eval.sandbox import Limits, run_python
 
 _LIMITS = Limits(seconds=6.0)
 
-# Names that contest programs take for granted.
-_PRELUDE = """
-import bisect, collections, copy, datetime, functools, heapq, io, itertools, json, math, operator, os, random, re
-import statistics, string, sys
-from bisect import *
-from collections import *
-from copy import *
-from functools import *
-from heapq import *
-from itertools import *
-from math import *
-from operator import itemgetter
-from typing import *
-sys.setrecursionlimit(50000)
-"""
+# What LiveCodeBench's own runner imports for a program: all names of these modules, the built-in ones last, so that
+# they are as usual; then the modules themselves.
+_MODULES = (
+    "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics", "itertools", "functools",
+    "operator", "io", "sys", "json",
+)  # fmt: skip
+_PRELUDE = (
+    "".join(f"from {name} import *\n" for name in (*_MODULES, "builtins", "typing"))
+    + f"import {', '.join(_MODULES)}, os\n"
+    + "sys.setrecursionlimit(50000)\n"
+)
 
 # Reads one argument a line, calls the function, and writes its result if the program itself cannot print.
 _DRIVER = """
@@ -52,8 +48,8 @@ def same_output(printed: str, expected: str) -> bool:
     >>> same_output("1 2 \\n3\\n", "1 2\\n3"), same_output("1.0 2", "1 2.00"), same_output("1", "1\\n2")
     (True, True, False)
     """
-    found = [line.strip() for line in printed.strip().splitlines()]
-    right = [line.strip() for line in expected.strip().splitlines()]
+    found = [line.strip() for line in printed.strip().split("\n")]
+    right = [line.strip() for line in expected.strip().split("\n")]
     return len(found) == len(right) and all(map(_same_line, found, right))
 
 
@@ -79,7 +75,7 @@ class ContestTestGrader(Grader):
         for test in problem.details["tests"]:
             functional = test["testtype"] == "functional"
             driver = _DRIVER.format(name=problem.details["function"]) if functional else ""
-            outcome = run_python(_PRELUDE + extracted + "\n" + driver, test["input"].encode(), _LIMITS)
+            outcome = run_python(_PRELUDE + extracted + "\n" + driver, test["input"].encode(), _LIMITS, may_exit=not functional)
             if outcome.status in ("timed out", "too much output"):
                 return Verdict(False, outcome.status)
             if outcome.status != "finished":

@@ -8,8 +8,18 @@ from tempera.eval.graders.boxed import last_boxed
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
 from tempera.eval.problem import Problem
 
-_LETTER = re.compile(r"^[\s({$]*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{\s*\(?)?([A-Da-d])(?![A-Za-z])")
-_ANSWER_IS = re.compile(r"answer\s*(?:is|:)\s*:?\s*\**\s*\(?([A-D])(?![A-Za-z])", re.IGNORECASE)
+# A small letter with words after it is the article: "a prime number".
+_LETTER = re.compile(
+    r"^[\s({$]*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{\s*\(?)?(?:([A-D])(?![A-Za-z])|([a-d])\s*(?:[)}\].:,$]|$))"
+)
+# No two neighbours of it take the same sign, so that a long run of spaces takes no time.
+_ANSWER_IS = re.compile(
+    r"(?i:answer\s*(?:is|:))\s*(?::\s*)?(?:\*+\s*)?(?:\(?([A-D])(?![A-Za-z])|\(([a-d])\))"
+)
+
+
+def _letter_of(found: re.Match[str] | None) -> str | None:
+    return (found.group(1) or found.group(2)).upper() if found else None
 
 
 class LetterGrader(Grader):
@@ -25,10 +35,11 @@ class LetterGrader(Grader):
         text = after_thinking(text)
         boxed = last_boxed(text)
         if boxed is not None:
-            found = _LETTER.match(boxed)
-            return found.group(1).upper() if found else None
-        said = _ANSWER_IS.findall(text)
-        return said[-1].upper() if said else None
+            return _letter_of(_LETTER.match(boxed))
+        said: re.Match[str] | None = None
+        for said in _ANSWER_IS.finditer(text):
+            pass
+        return _letter_of(said)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
         return Verdict(extracted == problem.answer)

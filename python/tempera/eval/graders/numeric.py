@@ -12,13 +12,15 @@ from tempera.eval.problem import Problem
 _NUMBER = r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?"
 _PRINTED_NUMBER = re.compile(r"-?\$?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|-?\$?\.[0-9]+")
 _ANSWER_IS = re.compile(r"answer\s*(?:is|:|=)\s*:?\s*", re.IGNORECASE)
+_LONGEST_NUMBER = 4000  # characters; a text of more is no number, and reading it could take minutes
 _FRACTION = re.compile(r"(-?)\\[dt]?frac\{(-?[0-9]+)\}\{([0-9]+)\}")
 
 
 def number_of(text: str) -> Fraction | None:
     r"""The number that a text is, as a fraction; None if it is none.
 
-    Signs of dollars and per cent, units, commas of thousands and a last full stop are left out.
+    Signs of dollars and per cent, units, commas of thousands and a last full stop are left out. A text of more than 4,000
+    characters is none.
 
     >>> number_of(r"\$1,200.50") == Fraction(2401, 2)
     True
@@ -27,6 +29,8 @@ def number_of(text: str) -> Fraction | None:
     >>> number_of("x") is None
     True
     """
+    if len(text) > _LONGEST_NUMBER:
+        return None
     text = re.sub(r"\\text\s*\{[^}]*\}|\\(?:mathrm|mbox)\{[^}]*\}", " ", text)
     text = re.sub(r"\\[!,;: ]", "", text).replace("{,}", ",")
     text = text.replace("\\$", "").replace("$", "").replace("\\%", "").replace("%", "").strip().rstrip(".")

@@ -6,7 +6,7 @@ import re
 
 from tempera.eval.graders.verdict import after_thinking
 
-_FENCED = re.compile(r"```[ \t]*(?:python3?|py|Python)?[ \t]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"```[ \t]*(?:(?:python3?|py|Python)[ \t]*)?\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def fenced_blocks(text: str) -> list[str]:

@@ -23,6 +23,7 @@ body { margin: 0 auto; padding: 1.5rem clamp(1rem, 3vw, 2.5rem) 4rem; max-width:
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .4rem; }
 h2 { font-size: 1.3rem; margin: 2.4rem 0 .4rem; border-top: 1px solid var(--line); padding-top: 1.1rem; }
 p { margin: .3rem 0 .6rem; max-width: 75ch; }
+h1, h2, p, li { overflow-wrap: break-word; }
 .quiet, caption { color: var(--quiet); text-align: left; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .92rem; }
@@ -31,7 +32,7 @@ th:first-child, td:first-child, td.text { text-align: left; }
 td small { color: var(--quiet); display: block; }
 pre, code { font: .875em/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre { background: var(--card); padding: .7rem 1rem; border-radius: .5rem; }
-.plot { max-width: 44rem; width: 100%; height: auto; display: block; }
+.plot { max-width: 44rem; min-width: 34rem; width: 100%; height: auto; display: block; }
 .plot text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 .plot .tick { fill: var(--quiet); }
 .plot .grid { stroke: var(--line); }

@@ -12,7 +12,7 @@ from tempera.errors import BadInput
 from tempera.eval.report import paper_values
 from tempera.eval.report.page import document, table
 from tempera.eval.report.results import Results, SamplerResult
-from tempera.eval.report.tables import escape_latex, percent
+from tempera.eval.report.tables import asked_by, escape_latex, percent
 from tempera.eval.samplers import PAPER_ROWS
 
 
@@ -42,12 +42,20 @@ class Row:
 
 @dataclass(frozen=True)
 class ModelTable:
-    """The table of one model; `paper_model` is the paper's model whose values are beside."""
+    """The table of one model; `paper_model` is the paper's model whose values are beside. `asked` has for each task the
+    template's name, and "chat" or "raw"; both are empty for answers from a file."""
 
     model: str
     paper_model: str
     tasks: list[str]
     rows: list[Row]
+    asked: list[tuple[str, str]]
+
+    @property
+    def prompts(self) -> str:
+        """What the model was asked by, of all tasks."""
+        asked = zip(self.tasks, self.asked, strict=True)
+        return "; ".join(f"{task}: {f'template {template}, {prompting}' if template else 'answers from a file'}" for task, (template, prompting) in asked)
 
 
 @dataclass
@@ -94,7 +102,7 @@ def _model_table(found: SideBySide, model: str, of_model: list[Results]) -> Mode
         cells = [Cell(None, paper_values.of_row(beside, name, one.paper_column), paper_values.deviation(beside, name, one.paper_column), ()) for one in of_model]
         if name not in run and any(cell.paper for cell in cells):
             rows.append(Row("", name, cells))
-    return ModelTable(model, beside, [one.title for one in of_model], rows)
+    return ModelTable(model, beside, [one.title for one in of_model], rows, [asked_by(one.evaluation.plan) for one in of_model])
 
 
 def _our_row(found: SideBySide, label: str, of_model: list[Results]) -> Row:
@@ -136,7 +144,7 @@ def as_page(found: SideBySide) -> str:
     body += "Raised numbers are notes: what differs from the paper's setting.</p>"
     for one in found.models:
         rows = [(html.escape(row.name), *(_html_cell(cell) for cell in row.cells)) for row in one.rows]
-        body += f"<h2>{html.escape(_title(one))}</h2>{table(['sampler', *one.tasks], rows)}"
+        body += f"<h2>{html.escape(_title(one))}</h2><p class=quiet>{html.escape(one.prompts)}.</p>{table(['sampler', *one.tasks], rows)}"
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in found.notes)
     return document("Samplers by task", body + (f"<h2>Notes</h2><ol>{notes}</ol>" if notes else ""))
 
@@ -157,12 +165,12 @@ def as_csv(found: SideBySide) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        ("model", "task", "sampler", "pass@1", "sd", "low", "high", "n", "seeds", "paper model", "paper sampler", "paper", "paper sd",
+        ("model", "task", "template", "prompting", "sampler", "pass@1", "sd", "low", "high", "n", "seeds", "paper model", "paper sampler", "paper", "paper sd",
          "paper table", "differs from the paper")
     )  # fmt: skip
     for one in found.models:
         for row in one.rows:
-            for task, cell in zip(one.tasks, row.cells, strict=True):
+            for task, asked, cell in zip(one.tasks, one.asked, row.cells, strict=True):
                 if cell.ours is None and cell.paper is None:
                     continue
                 ours: tuple[str, ...] = ("",) * 6
@@ -172,7 +180,7 @@ def as_csv(found: SideBySide) -> str:
                 paper = (cell.paper[0], cell.paper_deviation or "", cell.paper[1]) if cell.paper else ("", "", "")
                 named = (one.paper_model, row.in_paper) if cell.paper else ("", "")
                 differs = "; ".join(found.notes[number - 1] for number in cell.notes)
-                writer.writerow((one.model, task, row.label, *ours, *named, *paper, differs))
+                writer.writerow((one.model, task, *asked, row.label, *ours, *named, *paper, differs))
     return text.getvalue()
 
 
@@ -188,7 +196,7 @@ def as_latex(found: SideBySide) -> str:
             lines.append(" & ".join((escape_latex(row.name), *cells)) + " \\\\")
         lines += ["\\bottomrule", "\\end{tabular}"]
         counts = dict.fromkeys(f"{task}: {_counted(cell.ours)}" for row in one.rows for task, cell in zip(one.tasks, row.cells, strict=True) if cell.ours)
-        lines.append(escape_latex("; ".join(counts) + "."))
+        lines.append(escape_latex("; ".join(counts) + f". {one.prompts}."))
     lines += [escape_latex(f"({number}) {note}.") for number, note in enumerate(found.notes, 1)]
     return "\n".join(lines) + "\n"
 
@@ -205,6 +213,7 @@ def as_text(found: SideBySide) -> str:
     for one in found.models:
         widths = [max(len(task), 24) for task in one.tasks]
         lines.append(_title(one) + "; pass@1 in per cent, the paper's in brackets")
+        lines.append(one.prompts)
         lines.append("  ".join([f"{'sampler':32}", *(f"{task:>{width}}" for task, width in zip(one.tasks, widths, strict=True))]))
         for row in one.rows:
             cells = [(_ours(cell.ours) if cell.ours else "–") + (f" ({_papers(cell)})" if cell.paper else "") for cell in row.cells]

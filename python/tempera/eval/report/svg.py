@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 62, 14, 14, 44
+_LONGEST_NAME = 30  # signs, as long as the longest sampler's
 COLOURS = 6  # the page has --curve-1 … --curve-6; more samplers take them again with dashes
 
 
@@ -44,8 +45,9 @@ def _dashes(number: int) -> str:
 class _Plot:
     def __init__(self, x: tuple[float, float], y: tuple[float, float], height: int, label: str) -> None:
         self.x, self.y, self.height = x, y, height
+        self.ticks_of_x = ticks(*x)
         self.parts = [
-            f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(label, quote=True)}" class="plot">'
+            f'<div class="wide"><svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(label, quote=True)}" class="plot">'
         ]
 
     def at_x(self, value: float) -> float:
@@ -62,7 +64,7 @@ class _Plot:
             self.parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
             text = f"{100 * value:g} %" if percent else f"{value:g}"
             self.parts.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
-        for value in ticks(*self.x):
+        for value in self.ticks_of_x:
             x = self.at_x(value)
             self.parts.append(f'<text class="tick" x="{x:.1f}" y="{self.height - _BOTTOM + 18}" text-anchor="middle">{value:g}</text>')
         self.parts.append(
@@ -73,7 +75,17 @@ class _Plot:
         )
 
     def end(self) -> str:
-        return "".join(self.parts) + "</svg>"
+        return "".join(self.parts) + "</svg></div>"
+
+
+def _short(name: str) -> str:
+    """A name as there is room for it beside its row; the whole of it is the title.
+
+    >>> _short("a" * 40)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaa…<title>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</title>'
+    """
+    whole = html.escape(name)
+    return whole if len(name) <= _LONGEST_NAME else f"{html.escape(name[: _LONGEST_NAME - 1])}…<title>{whole}</title>"
 
 
 def legend(names: Sequence[str]) -> str:
@@ -112,7 +124,7 @@ def dots(rows: Sequence[tuple[str, float, float, float]], x_title: str) -> str:
     """A row for each name: a dot and its interval, of shares."""
     height = _TOP + _BOTTOM + 28 * len(rows)
     left = 230
-    parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(x_title, quote=True)}" class="plot">']
+    parts = [f'<div class="wide"><svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(x_title, quote=True)}" class="plot">']
 
     def at(share: float) -> float:
         return left + share * (_WIDTH - left - _RIGHT - 10)
@@ -123,12 +135,12 @@ def dots(rows: Sequence[tuple[str, float, float, float]], x_title: str) -> str:
     for number, (name, share, low, high) in enumerate(rows):
         y = _TOP + 28 * number + 14
         parts.append(
-            f'<text class="axis" x="{left - 12}" y="{y + 4}" text-anchor="end">{html.escape(name)}</text>'
+            f'<text class="axis" x="{left - 12}" y="{y + 4}" text-anchor="end">{_short(name)}</text>'
             f'<line x1="{at(low):.1f}" x2="{at(high):.1f}" y1="{y}" y2="{y}" stroke="var(--curve-1)" stroke-width="2"/>'
             f'<circle cx="{at(share):.1f}" cy="{y}" r="5" fill="var(--curve-1)"><title>{html.escape(name)}: '
             f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]</title></circle>"
         )
-    parts.append(f'<text class="axis" x="{(left + _WIDTH) / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_title)}</text></svg>')
+    parts.append(f'<text class="axis" x="{(left + _WIDTH) / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_title)}</text></svg></div>')
     return "".join(parts)
 
 
@@ -144,7 +156,7 @@ def bars(rows: Sequence[Bar], x_title: str) -> str:
     """A bar for each value, from 0."""
     left, height = 230, _TOP + _BOTTOM + 28 * len(rows)
     highest = max(row.value for row in rows) or 1.0
-    parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(x_title, quote=True)}" class="plot">']
+    parts = [f'<div class="wide"><svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{html.escape(x_title, quote=True)}" class="plot">']
 
     def at(value: float) -> float:
         return left + value / highest * (_WIDTH - left - _RIGHT - 40)
@@ -155,11 +167,11 @@ def bars(rows: Sequence[Bar], x_title: str) -> str:
     for number, row in enumerate(rows):
         y = _TOP + 28 * number + 14
         parts.append(
-            f'<text class="axis" x="{left - 12}" y="{y + 4}" text-anchor="end">{html.escape(row.name)}</text>'
+            f'<text class="axis" x="{left - 12}" y="{y + 4}" text-anchor="end">{_short(row.name)}</text>'
             f'<rect x="{left}" y="{y - 7}" width="{at(row.value) - left:.1f}" height="14" fill="var(--curve-1)"/>'
             f'<text class="tick" x="{at(row.value) + 6:.1f}" y="{y + 4}">{row.value:.3g}</text>'
         )
-    parts.append(f'<text class="axis" x="{(left + _WIDTH) / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_title)}</text></svg>')
+    parts.append(f'<text class="axis" x="{(left + _WIDTH) / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_title)}</text></svg></div>')
     return "".join(parts)
 
 
@@ -181,6 +193,8 @@ def _curves(series: Sequence[Series], x_title: str, y_title: str, y: tuple[float
     spread = (max(horizontal) - min(horizontal)) or 1.0
     label = ", ".join(one.name for one in series)
     plot = _Plot((min(horizontal) - 0.05 * spread, max(horizontal) + 0.05 * spread), y, 300, f"{y_title} by {x_title}: {label}")
+    if all(x == int(x) for x in horizontal):  # rungs, edges, rounds: there is nothing between two of them
+        plot.ticks_of_x = [value for value in plot.ticks_of_x if value == int(value)]
     plot.axes(x_title, y_title, percent)
     for number, one in enumerate(series):
         line = " ".join(f"{plot.at_x(x):.1f},{plot.at_y(y):.1f}" for x, y in one.points)

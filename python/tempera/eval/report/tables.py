@@ -8,6 +8,7 @@ import io
 import json
 from typing import Any
 
+from tempera.eval.evaluation import Plan
 from tempera.eval.report.results import Results, SamplerResult
 
 COLUMNS = (
@@ -70,6 +71,11 @@ def row(result: SamplerResult) -> dict[str, str]:
     return dict(zip(COLUMNS, cells, strict=True))
 
 
+def asked_by(plan: Plan) -> tuple[str, str]:
+    """The template's name, and "chat" or "raw"; two empty texts if the answers are from a file."""
+    return (plan.template, "chat" if plan.chat else "raw") if plan.template else ("", "")
+
+
 def as_csv(results: Results) -> str:
     """A line for each sampler; every line names the task, the model and the template."""
     plan = results.evaluation.plan
@@ -77,10 +83,16 @@ def as_csv(results: Results) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("task", "model", "template", "prompting", *COLUMNS))
     for result in results.samplers:
-        prompting = "" if not plan.template else "chat" if plan.chat else "raw"
-        named = (results.title, plan.model, plan.template, prompting)
+        named = (results.title, plan.model, *asked_by(plan))
         writer.writerow((*named, *row(result).values()))
     return text.getvalue()
+
+
+_IN_LATEX = str.maketrans(
+    {sign: "\\" + sign for sign in "&%$#_{}"}
+    | {"\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}"}
+    | {"|": "\\textbar{}", "±": "$\\pm$", "α": "$\\alpha$", "–": "--", "−": "$-$"}
+)
 
 
 def escape_latex(text: str) -> str:
@@ -88,10 +100,10 @@ def escape_latex(text: str) -> str:
 
     >>> escape_latex("AIME 24&25, 4 %")
     'AIME 24\\&25, 4 \\%'
+    >>> escape_latex(r"C:\a^b")
+    'C:\\textbackslash{}a\\textasciicircum{}b'
     """
-    for sign in "\\&%$#_{}":
-        text = text.replace(sign, "\\textbackslash{}" if sign == "\\" else "\\" + sign)
-    return text.replace("±", "$\\pm$")
+    return text.translate(_IN_LATEX)
 
 
 def as_latex(results: Results) -> str:

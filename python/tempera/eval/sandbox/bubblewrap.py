@@ -207,10 +207,11 @@ def _watch(process: subprocess.Popen[bytes], ready: int, limits: Limits) -> tupl
     return status, output, error
 
 
-def _run(source: str, mode: str, given: bytes, limits: Limits) -> Outcome:
+def _run(source: str, mode: str, given: bytes, limits: Limits, may_exit: bool = False) -> Outcome:
     secret = secrets.token_hex(16)
     order: dict[str, object] = {
         "mode": mode,
+        "may_exit": may_exit,
         "memory": limits.memory,
         "file_bytes": limits.files,
         "cpu_seconds": int(limits.seconds) + 60,
@@ -267,11 +268,13 @@ def require() -> None:
         raise BadInput("the sandbox", why, "programs are graded in a sandbox or not at all")
 
 
-def run_python(source: str, given: bytes = b"", limits: Limits = Limits(), tests: bool = False) -> Outcome:
-    """Runs a program with its input.
+def run_python(
+    source: str, given: bytes = b"", limits: Limits = Limits(), tests: bool = False, may_exit: bool = False
+) -> Outcome:
+    """Runs a program with its input. With `may_exit`, sys.exit() of any code is an end like every other.
 
     With `tests` it has neither input nor output, and `passed` says whether it came to its end. A program that knows
     where to look can find the secret that says so: the tests of such a benchmark run in the program's own process.
     """
     require()
-    return _run(source, "tests" if tests else "program", given, limits)
+    return _run(source, "tests" if tests else "program", given, limits, may_exit)

@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 
 from tempera.errors import BadInput
+from tempera.eval.input_files import WrongRecord
 from tempera.eval.tasks.gpqa import read_gpqa
 from tempera.eval.tasks.humaneval import read_humaneval
 from tempera.eval.tasks.livecodebench import read_livecodebench
@@ -15,17 +16,37 @@ from tempera.eval.tasks.task import Task, TaskSource
 
 __all__ = ["TASKS", "Task", "TaskSource", "read_task"]
 
+_AIME = 'a line has "problem" and "answer", an integer from 0 to 999'
 TASKS: dict[str, TaskSource] = {
-    "math500": TaskSource("500 problems of MATH", "MATH500.json or test.jsonl", read_math500),
-    "gsm8k": TaskSource("1,319 grade-school problems", "gsm8k-test.jsonl", read_gsm8k),
-    "humaneval": TaskSource("164 functions to complete", "HumanEval.jsonl.gz", read_humaneval),
-    "aime24": TaskSource("AIME I and II of 2024", "30 lines of JSON", read_aime24),
-    "aime25": TaskSource("AIME I and II of 2025", "30 lines of JSON", read_aime25),
-    "aime": TaskSource("both years, as in the paper", "the file of 2024, then that of 2025", read_aime),
-    "gpqa": TaskSource("198 questions with four options", "gpqa_diamond.csv", read_gpqa),
-    "livecodebench": TaskSource("contest problems", "test*.jsonl", read_livecodebench, ("subset",)),
-    "own": TaskSource("data of your own", "JSONL with prompt and answer", read_own, ("grader",)),
-}
+    "math500": TaskSource(
+        "500 problems of MATH", "MATH500.json or test.jsonl",
+        'a record has "problem" or "prompt", "answer", and "unique_id" or "id"', read_math500,
+    ),
+    "gsm8k": TaskSource(
+        "1,319 grade-school problems", "gsm8k-test.jsonl",
+        'a line has "question" and "answer", which ends in "#### NUMBER"', read_gsm8k,
+    ),
+    "humaneval": TaskSource(
+        "164 functions to complete", "HumanEval.jsonl.gz",
+        'a line has "task_id", "prompt", "entry_point", "canonical_solution" and "test"', read_humaneval,
+    ),
+    "aime24": TaskSource("AIME I and II of 2024", "30 lines of JSON", _AIME, read_aime24),
+    "aime25": TaskSource("AIME I and II of 2025", "30 lines of JSON", _AIME, read_aime25),
+    "aime": TaskSource("both years, as in the paper", "the file of 2024, then that of 2025", _AIME, read_aime),
+    "gpqa": TaskSource(
+        "198 questions with four options", "gpqa_diamond.csv",
+        'its columns are "Record ID", "Question", "Correct Answer" and "Incorrect Answer 1" to "Incorrect Answer 3"', read_gpqa,
+    ),
+    "livecodebench": TaskSource(
+        "contest problems", "test*.jsonl",
+        'a line has "question_id", "question_content", "contest_date", "starter_code", "metadata", "public_test_cases" and '
+        '"private_test_cases", as published', read_livecodebench, ("subset",),
+    ),
+    "own": TaskSource(
+        "data of your own", "JSONL with prompt and answer",
+        'a line has "prompt", "answer" and, if you like, "id"', read_own, ("grader",),
+    ),
+}  # fmt: skip
 
 
 def read_task(name: str, paths: list[Path], subset: str = "", grader: str = "") -> Task:
@@ -38,4 +59,7 @@ def read_task(name: str, paths: list[Path], subset: str = "", grader: str = "") 
         raise BadInput("--subset", f"has no effect on the task {name}", "leave it out")
     if grader and "grader" not in source.options:
         raise BadInput("--grader", f"has no effect on the task {name}", "its grader is the benchmark's own")
-    return source.read(paths, subset or grader)
+    try:
+        return source.read(paths, subset or grader)
+    except WrongRecord as error:
+        raise BadInput(error.place, error.problem, "; ".join(filter(None, (error.remedy, f"for {name} {source.form}")))) from None

@@ -7,9 +7,8 @@ import hashlib
 import io
 from pathlib import Path
 
-from tempera.errors import BadInput
 from tempera.eval.graders.letter import LetterGrader
-from tempera.eval.input_files import read_text
+from tempera.eval.input_files import WrongRecord, read_text
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, one_file
 
@@ -37,16 +36,20 @@ def read_gpqa(paths: list[Path], _subset: str = "") -> Task:
     """The 198 questions of gpqa_diamond.csv, with the columns that its authors gave it."""
     path = one_file(paths, "GPQA-Diamond")
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise WrongRecord(f"{path}, line {reader.line_num + 1}", f"is no CSV: {error}") from None
     columns = reader.fieldnames or []
     for name in ("Question", "Record ID", *_OPTIONS):
         if name not in columns:
-            raise BadInput(f"{path}, line 1", f'the column "{name}" is missing', "give gpqa_diamond.csv as published")
+            raise WrongRecord(f"{path}, line 1", f'the column "{name}" is missing')
     problems = []
-    for row in reader:
-        where = f"{path}, line {reader.line_num}"
+    for number, row in rows:
+        where = f"{path}, line {number}"
         for name in ("Question", "Record ID", *_OPTIONS):
             if not (row[name] or "").strip():
-                raise BadInput(where, f'the column "{name}" is empty')
+                raise WrongRecord(where, f'the column "{name}" is empty')
         identity = row["Record ID"].strip()
         order = shuffled_positions(identity)
         options = [row[_OPTIONS[position]].strip() for position in order]

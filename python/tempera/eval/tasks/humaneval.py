@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tempera.errors import BadInput
 from tempera.eval.graders.function_tests import FunctionTestGrader
-from tempera.eval.input_files import read_records, text_field
+from tempera.eval.input_files import WrongRecord, read_records, text_field
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, one_file
 
@@ -19,7 +18,7 @@ def read_humaneval(paths: list[Path], _subset: str = "") -> Task:
         prompt = text_field(where, record, "prompt")
         entry_point = text_field(where, record, "entry_point")
         if f"def {entry_point}(" not in prompt:
-            raise BadInput(where, f'the field "prompt" does not define "{entry_point}"')
+            raise WrongRecord(where, f'the field "prompt" does not define "{entry_point}"')
         problems.append(
             Problem(
                 text_field(where, record, "task_id"),

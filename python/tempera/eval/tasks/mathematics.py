@@ -8,7 +8,7 @@ from pathlib import Path
 from tempera.errors import BadInput
 from tempera.eval.graders.mathematics import MathematicsGrader
 from tempera.eval.graders.numeric import IntegerGrader, NumericGrader, number_of
-from tempera.eval.input_files import read_records, text_field, text_or_number_field
+from tempera.eval.input_files import WrongRecord, read_records, text_field, text_or_number_field
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task, expect_count, expect_different_ids, one_file
 
@@ -40,7 +40,7 @@ def read_gsm8k(paths: list[Path], _subset: str = "") -> Task:
         solution = text_field(where, record, "answer")
         gold = re.search(r"#### *(\S[^\n]*)\s*$", solution)
         if gold is None or number_of(gold.group(1)) is None:
-            raise BadInput(where, 'the field "answer" does not end in "#### NUMBER"')
+            raise WrongRecord(where, 'the field "answer" does not end in "#### NUMBER"')
         problems.append(
             Problem(
                 f"gsm8k-{number}",
@@ -59,7 +59,7 @@ def _read_aime_year(path: Path, year: str) -> list[Problem]:
         question = "question" if "question" in record else "problem"
         gold = text_or_number_field(where, record, "answer")
         if not re.fullmatch(r"[0-9]{1,3}", gold):
-            raise BadInput(where, 'the field "answer" is no integer from 0 to 999')
+            raise WrongRecord(where, 'the field "answer" is no integer from 0 to 999')
         problems.append(
             Problem(f"aime{year}-{number}", {"problem": text_field(where, record, question)}, gold)
         )

@@ -11,7 +11,7 @@ from tempera.eval.graders.mathematics import MathematicsGrader
 from tempera.eval.graders.numeric import IntegerGrader, NumericGrader
 from tempera.eval.graders.plain import ExactGrader, WorkedSumGrader
 from tempera.eval.graders.verdict import Grader
-from tempera.eval.input_files import read_records, text_field, text_or_number_field
+from tempera.eval.input_files import WrongRecord, read_records, text_field, text_or_number_field
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task, expect_different_ids, one_file
 
@@ -43,7 +43,7 @@ def read_own(paths: list[Path], grader: str = "exact") -> Task:
     for number, (where, record) in enumerate(read_records(path), 1):
         for name in record:
             if name not in ("id", "prompt", "answer"):
-                raise BadInput(where, f'the field "{name}" has no meaning here', 'give "prompt", "answer" and, if you like, "id"')
+                raise WrongRecord(where, f'the field "{name}" has no meaning here')
         identity = text_field(where, record, "id") if "id" in record else f"{path.stem}-{number}"
         problems.append(
             Problem(

@@ -30,10 +30,11 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskSource:
-    """What a user names a task by: how many files it takes, and what reads them."""
+    """What a user names a task by: which files it takes, what reads them, and the form that they must have."""
 
     description: str
     files: str
+    form: str
     read: Callable[[list[Path], str], Task]
     options: tuple[str, ...] = ()
 
