@@ -33,8 +33,9 @@ struct Moments {
 class Measurement final : public DrawListener {
  public:
   Measurement(const DrawSettings& settings, std::span<const Prompt> prompts,
-              std::size_t restart_parts)
-      : prompts_(prompts),
+              std::size_t restart_parts, const std::function<void()>& before_pass)
+      : before_pass_(before_pass),
+        prompts_(prompts),
         plans_(settings.plan, prompts),
         samples_(settings.samples),
         moments_(prompts.size(), std::vector<Moments>(settings.ladder.rungs())) {
@@ -47,6 +48,10 @@ class Measurement final : public DrawListener {
       parts = std::min(parts, plans_.of(prompt).stages.front().horizon);
     pilot_.restarts.resize(parts);
     pilot_.changes.resize(parts);
+  }
+
+  void before_batch(const SessionTotals& /*so_far*/) override {
+    if (before_pass_) before_pass_();
   }
 
   void round_ended(RequestId run_index, std::size_t, const Progress& progress,
@@ -83,6 +88,7 @@ class Measurement final : public DrawListener {
   }
 
  private:
+  const std::function<void()>& before_pass_;
   std::span<const Prompt> prompts_;
   PromptPlans plans_;
   std::size_t samples_;
@@ -269,7 +275,7 @@ std::vector<Pilot> calibrate_ladder(LanguageModel& model, std::span<const Prompt
   std::vector<double> powers = geometric_ladder(settings.from, settings.to, settings.replicas);
   for (std::size_t number = 1; number <= settings.pilots; ++number) {
     const DrawSettings draw = pilot_settings(settings, powers, number);
-    Measurement measurement(draw, prompts, settings.restart_parts);
+    Measurement measurement(draw, prompts, settings.restart_parts, settings.before_pass);
     draw_answers(model, prompts, parallel_power_tempering, draw, measurement);
     pilots.push_back(measurement.pilot());
     if (done) done(pilots.back());

@@ -25,6 +25,8 @@ struct CalibrationSettings {
       defaults::pilots;            ///< the most ladders that are tried, at most addressable_pilots
   SessionOptions session = {};     ///< how the pilots are laid out
   std::size_t restart_parts = 10;  ///< the most parts that restarts are counted in
+  /// Called before each forward pass; what it throws ends all pilots.
+  std::function<void()> before_pass = {};
 };
 
 /// The swaps of one of a pilot's runs, one number per edge.

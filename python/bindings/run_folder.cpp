@@ -50,12 +50,13 @@ gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::stri
   return settings;
 }
 
-/// Draws a run into a folder. resume: goes on with the run that is there, if one is.
+/// Draws a run into a folder. resume: goes on with the run that is there, if one is. is_left: asked
+/// after each pass whether nobody waits any more; the run then ends with what it has, saved.
 void draw_run(const SharedModel& model, const std::string& name, const std::string& folder,
               bool resume, const std::vector<Prompt>& prompts,
               const std::vector<std::optional<std::string>>& ids, std::optional<bool> thinking,
               const nb::dict& wishes, const gpu::JobLayout& layout,
-              const std::function<void()>& answered) {
+              const std::function<void()>& answered, const std::function<bool()>& is_left) {
   const gpu::SamplerWish wish = sampler_wish(wishes);
   const nb::gil_scoped_release others;
   gpu::SamplingSettings settings = settings_of(*model, name, prompts, ids, thinking, wish);
@@ -72,7 +73,7 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
   watcher.answer = [&](const gpu::SampledAnswer& /*answer*/) { answered(); };
   watcher.stop = [&] {
     const nb::gil_scoped_acquire python;
-    if (PyErr_CheckSignals() == 0) return false;
+    if (PyErr_CheckSignals() == 0) return is_left();
     interrupt = std::make_exception_ptr(nb::python_error());
     return true;
   };
@@ -80,7 +81,7 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
   try {
     job.run();
   } catch (const gpu::RunStopped&) {
-    std::rethrow_exception(interrupt);
+    if (interrupt) std::rethrow_exception(interrupt);
   }
 }
 
@@ -92,19 +93,20 @@ void bind_run_folder(nb::module_& module) {
       [](const SharedModel& model, const std::string& name, const std::string& folder, bool resume,
          const std::vector<Prompt>& prompts, const std::vector<std::optional<std::string>>& ids,
          std::optional<bool> thinking, const nb::dict& wishes,
-         const std::function<void()>& answered, std::size_t batch, std::size_t under_way,
-         std::size_t cache_memory, double checkpoint_seconds) {
+         const std::function<void()>& answered, const std::function<bool()>& is_left,
+         std::size_t batch, std::size_t under_way, std::size_t cache_memory,
+         double checkpoint_seconds) {
         draw_run(model, name, folder, resume, prompts, ids, thinking, wishes,
                  {.checkpoint_seconds = checkpoint_seconds,
                   .session = {{.largest_batch = batch,
                                .in_flight = under_way,
                                .cache_memory = cache_memory}}},
-                 answered);
+                 answered, is_left);
       },
       nb::arg("model"), nb::arg("name"), nb::arg("folder"), nb::arg("resume"), nb::arg("prompts"),
       nb::arg("ids"), nb::arg("thinking").none(), nb::arg("wishes"), nb::arg("answered"),
-      nb::arg("batch") = gpu::defaults::batch, nb::arg("under_way") = gpu::defaults::under_way,
-      nb::arg("cache_memory") = 0,
+      nb::arg("is_left"), nb::arg("batch") = gpu::defaults::batch,
+      nb::arg("under_way") = gpu::defaults::under_way, nb::arg("cache_memory") = 0,
       nb::arg("checkpoint_seconds") = gpu::defaults::checkpoint_seconds);
 }
 

@@ -29,13 +29,16 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
   gpu::LadderWish wish{from, to, replicas, horizon, block, rounds, samples, pilots};
   if (seed) wish.seed = *seed;
   wish.session.cache_memory = cache_memory;
-  const gpu::ResolvedLadder resolved = gpu::resolve_ladder(wish, *model, given, wished(thinking));
+  gpu::ResolvedLadder resolved = gpu::resolve_ladder(wish, *model, given, wished(thinking));
+  resolved.settings.before_pass = [] {
+    const nb::gil_scoped_acquire python;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  };
   std::size_t ended = 0;
   Calibration found;
   found.pilots = gpu::calibrate_ladder(model->model(), resolved.prompts, resolved.settings,
                                        [&](const gpu::Pilot& /*pilot*/) {
                                          const nb::gil_scoped_acquire python;
-                                         if (PyErr_CheckSignals() != 0) throw nb::python_error();
                                          done(++ended, resolved.settings.pilots);
                                        });
   const auto end = gpu::why_calibration_ends(found.pilots, resolved.settings.pilots);

@@ -145,6 +145,7 @@ def draw_run(
     thinking: bool | None,
     wishes: Mapping[str, Any],
     answered: Callable[[], None],
+    is_left: Callable[[], bool],
     batch: int = ...,
     under_way: int = ...,
     cache_memory: int = 0,

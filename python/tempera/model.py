@@ -205,8 +205,8 @@ class Model:
     ) -> list[Answer]:
         """sample() for asyncio: other tasks run between the forward passes.
 
-        Cancelling the task ends the work after the pass that is under way; with `out` when the next answer is there, and
-        the folder can go on.
+        Cancelling the task ends the work after the pass that is under way; with `out` what has been drawn is saved, and the
+        folder can go on.
         """
         if out is None and resume:
             raise errors.BadInput("resume", "has no effect without out", "name the run folder with out=")
@@ -270,19 +270,12 @@ class _Wished:
 def _into_folder(
     model: Model, folder: str, resume: bool, wished: _Wished, is_left: Callable[[], bool] = lambda: False
 ) -> list[Answer]:
-    """Draws a run folder, or what is left of it, and reads its answers. After each answer `is_left` may end it."""
+    """Draws a run folder, or what is left of it, and reads its answers. After each pass `is_left` may end it."""
     from tempera.run_folder import RunFolder
 
     bar = _bar(wished.total) if wished.is_shown else None
-
-    def answered() -> None:
-        if is_left():
-            raise asyncio.CancelledError
-        if bar is not None:
-            bar.update(1)
-
     try:
-        _draw_run(model, folder, resume, wished, answered)
+        _draw_run(model, folder, resume, wished, (lambda: bar.update(1)) if bar is not None else (lambda: None), is_left)
     finally:
         if bar is not None:
             bar.close()
@@ -308,17 +301,19 @@ def draw_into(
 ) -> None:
     """Makes a run folder, or goes on with it; `answered` is called as each answer is there. For tempera.eval."""
     wished = _Wished("draw_into", prompts, dict(wishes), ("checkpoint_seconds",))
-    _draw_run(model, folder, True, wished, answered)
+    _draw_run(model, folder, True, wished, answered, lambda: False)
 
 
-def _draw_run(model: Model, folder: str, resume: bool, wished: _Wished, answered: Callable[[], None]) -> None:
+def _draw_run(
+    model: Model, folder: str, resume: bool, wished: _Wished, answered: Callable[[], None], is_left: Callable[[], bool]
+) -> None:
     if not wished.prompts:
         raise errors.BadInput("prompts", "are none", "give at least one")
     if not resume and os.path.exists(os.path.join(folder, "config.json")):
         raise errors.BadInput(folder, "exists already, and a run folder is never overwritten", "give another, or resume=True")
     model._native.draw_run(
         model._opened, model.name, folder, resume, wished.prompts, wished.ids, wished.thinking, wished.sampler, answered,
-        **wished.layout,
+        is_left, **wished.layout,
     )  # fmt: skip
 
 

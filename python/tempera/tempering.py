@@ -92,7 +92,8 @@ def ladder(
     (`eq:equal-thermodynamic-distance`), by what the pilot before it measured. Nothing that a pilot draws is ever an
     answer: its draws have addresses of their own.
 
-    What is left out is what `tempera ladder --help` says. progress: is told how many pilots have ended; Ctrl-C is noticed then. The result is that
+    What is left out is what `tempera ladder --help` says. progress: is told how many pilots have ended. Ctrl-C ends the work after
+    the forward pass that is under way. The result is that
     of `tempera ladder --prompts FILE` with the same ids, which are "0", "1", … if left out. Raises BadInput.
     """
     listed = [prompts] if is_one(prompts) else list(prompts)

@@ -1,9 +1,11 @@
 """Ladders, and run folders as columns, against the command."""
 import json
+import signal
+import time
 
 import numpy as np
 import pytest
-from conftest import FLAGS, WORKED_SUM, command
+from conftest import FLAGS, WORKED_SUM, a_program, command
 
 import tempera
 from tempera import tempering
@@ -25,6 +27,26 @@ def test_a_ladder_is_that_of_the_command(model, tmp_path):
     assert list(found.pilots[0].powers) == printed["before"]["powers"] and found.end == printed["end"]
     assert told == list(range(1, len(found.pilots) + 1))
     assert all(weight >= 1 for weight in found.restart_weights)
+
+
+def test_ctrl_c_ends_a_pilot():
+    source = (
+        "import tempera\n"
+        "from tempera import tempering\n"
+        f"model = tempera.Model.open({WORKED_SUM!r})\n"
+        "print('begins', flush=True)\n"
+        "told = []\n"
+        "try:\n"
+        f"    tempering.ladder(model, {PROMPTS!r}, first=1, last=4, replicas=4, horizon=28, samples=20000, progress=told.append)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('ended', told, len(model.sample('1+2?', horizon=8, powers=[1, 2])))\n"
+    )
+    with a_program(source) as process:
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    assert said == "ended [] 1\n" and process.returncode == 0
 
 
 def test_formulas_are_those_of_the_sampler(model):
