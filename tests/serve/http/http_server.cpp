@@ -65,6 +65,7 @@ class SmallServer {
             limits),
         thread_([this] { http_.run(); }) {}
   ~SmallServer() {
+    let_go_on();  // also if a test has failed before it did
     http_.stop(std::chrono::milliseconds(0));
     thread_.join();
     for (std::thread& writer : writers_) writer.join();
