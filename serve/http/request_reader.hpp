@@ -82,6 +82,10 @@ class RequestReader {
       if (parser.content_length() && *parser.content_length() > most)
         error = http::error::body_limit;
     }
+    if (!error && !has_its_host(parser.get())) {
+      no_request_ = {400, "a request names its Host once; only HTTP/1.0 may leave it out"};
+      co_return std::nullopt;
+    }
     if (!error && boost::beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       http::response<http::empty_body> go_on{http::status::continue_, parser.get().version()};
       co_await http::async_write(stream_, go_on, to_error());
@@ -116,6 +120,14 @@ class RequestReader {
   bool is_full() const { return buffer_.size() >= limits_.header_bytes; }
 
  private:
+  /// Whether the header names one Host: of two, a proxy may take the other one (RFC 9112, 3.2).
+  /// Before HTTP/1.1 there was none.
+  template <class Header>
+  static bool has_its_host(const Header& header) {
+    const std::size_t hosts = header.count(boost::beast::http::field::host);
+    return hosts == 1 || (hosts == 0 && header.version() < 11);
+  }
+
   static IncomingRequest incoming(
       boost::beast::http::request<boost::beast::http::string_body> request) {
     namespace http = boost::beast::http;

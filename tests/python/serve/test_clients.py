@@ -1,13 +1,14 @@
 """Real clients: openai-python (sync, async, streams, cancelling), curl, and Prometheus' own parser."""
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import time
 
 import pytest
 
-from conftest import Server
+from conftest import TREE, Server, obtained
 
 openai = pytest.importorskip("openai", reason="openai is not installed", exc_type=ImportError)
 
@@ -33,7 +34,7 @@ def complete(client, **fields):
 
 def test_sync_and_stream_have_one_text(client):
     whole = complete(client, n=2)
-    assert whole.system_fingerprint.startswith("worked_sum-float32-tempera-")
+    assert whole.system_fingerprint == "worked_sum-float32-tempera-" + (TREE / "VERSION").read_text().strip()
     assert whole.usage.total_tokens == whole.usage.prompt_tokens + whole.usage.completion_tokens
     assert whole.tempera["decode_tokens"] > whole.usage.completion_tokens
     texts = {0: "", 1: ""}
@@ -110,6 +111,25 @@ def test_the_batch_api_by_its_client(tmp_path):
         assert len(list(client.files.list())) == 2
         assert client.files.delete(uploaded.id).deleted
         assert client.batches.cancel(batch.id).status == "completed"
+    finally:
+        running.stop()
+
+
+@pytest.mark.skipif(not obtained("smollm2"), reason="smollm2 is not there: run tempera models get smollm2")
+def test_the_programs_of_the_page_run_as_they_are_printed(tmp_path, monkeypatch, capsys):
+    first, second = re.findall(r"```python\n(.*?)```", (TREE / "docs/serve.md").read_text(), re.S)
+    running = Server("--batch-folder", str(tmp_path / "kept"), model="smollm2")
+    try:
+        assert "http://127.0.0.1:8080/v1" in first
+        seen = {}
+        exec(first.replace("127.0.0.1:8080", f"127.0.0.1:{running.port}"), seen)
+        printed = capsys.readouterr().out
+        assert seen["answer"].choices[0].message.content in printed and str(seen["answer"].tempera["decode_tokens"]) in printed
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "requests.jsonl").write_text(json.dumps({
+            "custom_id": "a", "method": "POST", "url": "/v1/completions", "body": {"prompt": "The sky is", "max_tokens": 2, "seed": 1}}) + "\n")
+        exec(second, seen)
+        assert "BatchRequestCounts(" in capsys.readouterr().out
     finally:
         running.stop()
 

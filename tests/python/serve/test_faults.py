@@ -142,7 +142,7 @@ def test_too_much_is_refused(server, same_before_and_after, faults):
         (b"POST /v1/completions HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
         (b"POST /v1/completions HTTP/1.1\r\nContent-Length: 16777217\r\n\r\n", 413),
         (b"POST /v1/files HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
-        (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + (b"100000\r\n" + b" " * 2 ** 20 + b"\r\n") * 18, 413),
+        (b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + (b"100000\r\n" + b" " * 2 ** 20 + b"\r\n") * 18, 413),
         (b"GET / HTTP/1.1\r\nX: " + b"a" * 70000 + b"\r\n\r\n", 431),
         (b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n", 431),
         (b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 10000 + b"\r\n", 431),
@@ -211,12 +211,21 @@ def test_pipelined_and_split_requests(server, same_before_and_after, faults):
     (b"POST /v1/completions HTTP/1.1\r\nContent-Length: -5\r\n\r\n", b" 400"),
     (b"POST /v1/completions HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b" 413"),
     (b"GET / HTTP/1.1\r\nX: " + b"a" * 70000 + b"\r\n\r\n", b" 431"),
-    (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n", b" 400"),
+    (b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n", b" 400"),
 ])
 def test_what_is_no_request_is_refused(server, same_before_and_after, faults, data, status):
     answer = raw(server, data)
     assert status in answer.split(b"\r\n", 1)[0], answer[:200]
     faults("no HTTP at all", "answered by" + status.decode())
+
+
+def test_a_request_names_its_host_once(server, same_before_and_after, faults):
+    for hosts in (b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\nHost: elsewhere.test\r\n", b"Host: elsewhere.test\r\nhost: localhost\r\n", b""):
+        for line in (b"GET /health", b"POST /v1/completions"):
+            answer = raw(server, line + b" HTTP/1.1\r\n" + hosts + b"Content-Length: 0\r\n\r\n")
+            assert answer.startswith(b"HTTP/1.1 400") and b"names its Host once" in answer, (hosts, answer)
+            faults("two `Host`s in one request, or none", "answered by 400")
+    assert raw(server, b"GET /health HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.0 200")
 
 
 def test_half_bodies_and_silence(server, same_before_and_after, faults):
@@ -227,6 +236,29 @@ def test_half_bodies_and_silence(server, same_before_and_after, faults):
     for i, connection in enumerate(connections):
         connection.close()
         faults("nothing, or half a request, and silence", "held, and forgotten when it left")
+
+
+@pytest.mark.parametrize("tempera", [{**BODY["tempera"], "rounds": 40}, None])
+def test_a_stop_lets_a_stream_that_has_begun_end(tempera):
+    body = {**BODY, "n": 8, "stream": True, **({"tempera": tempera} if tempera else {})}
+    if tempera is None:
+        del body["tempera"]
+    running = Server()
+    whole = running.ask("/v1/completions", {**body, "stream": False})[1]
+    connection = running.connection()
+    connection.request("POST", "/v1/completions", json.dumps(body))
+    answer = connection.getresponse()
+    assert answer.readline() == b": accepted\n"
+    running.process.terminate()
+    lines = answer.read().decode().strip().split("\n\n")
+    assert running.process.wait(timeout=60) == 128 + signal.SIGTERM
+    running.process.stderr.close()
+    assert "data: [DONE]" in lines, lines[-3:]
+    texts = [""] * 8
+    for line in lines:
+        for choice in json.loads(line[6:])["choices"] if line.startswith("data: {") else []:
+            texts[choice["index"]] += choice["text"]
+    assert texts == [choice["text"] for choice in whole["choices"]]
 
 
 def test_a_stop_lets_what_runs_end():

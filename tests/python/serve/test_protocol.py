@@ -1,7 +1,10 @@
 """The paths of `tempera serve`, against the command's own figures."""
+import collections
 import json
+import re
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -29,6 +32,11 @@ def test_an_answer_is_the_commands_own(server, command):
     answer = ppt(server, n=3)
     assert [choice["text"] for choice in answer["choices"]] == [a["answer"] for a in printed["answers"]]
     assert [c["log_p0"] for c in answer["tempera"]["choices"]] == [a["log_p0"] for a in printed["answers"]]
+    said, summary = answer["tempera"], printed["summary"]
+    assert (said["decode_tokens"], sum(c["round_trips"] for c in said["choices"])) == (summary["decode_tokens"], summary["round_trips"])
+    for name, rows, proposed in (("local_moves", summary["rungs"], "proposed"), ("swaps", summary["edges"], "attempts")):
+        own = [[sum(c[name][k][count] for c in said["choices"]) for count in ("proposed", "accepted")] for k in range(len(rows))]
+        assert own == [[row[proposed], row["accepted"]] for row in rows] and sum(map(sum, own)) > 0
     # Not degenerate: the samples differ from one another.
     assert len({choice["text"] for choice in answer["choices"]}) > 1
 
@@ -46,6 +54,74 @@ def test_a_fresh_seed_is_returned_and_repeats_its_answer(server):
     assert first["tempera"]["seed"] != second["tempera"]["seed"]
     again = ppt(server, seed=first["tempera"]["seed"])
     assert again["choices"] == first["choices"]
+
+
+def test_a_list_of_prompts_is_that_of_the_command(server, command, tmp_path):
+    prompts = ["1+2?", "3+4?", "1+2?"]
+    file = tmp_path / "prompts.jsonl"
+    file.write_text("".join(json.dumps({"id": str(i), "prompt": prompt}) + "\n" for i, prompt in enumerate(prompts)))
+    printed = command("sample", "--prompts", str(file), "--model", MODEL, "--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4",
+                      "--rounds", "3", "--seed", "3", "--samples", "2", "--json")["answers"]
+    body = {"n": 2, "max_tokens": 28, "seed": 3, "tempera": PPT}
+    texts = server.ask("/v1/completions", {"prompt": prompts, **body})[1]
+    assert [choice["text"] for choice in texts["choices"]] == [answer["answer"] for answer in printed]
+    # Each prompt has draws of its own, also if it is another one's text.
+    assert [choice["text"] for choice in texts["choices"][:2]] != [choice["text"] for choice in texts["choices"][4:]]
+    tokens = server.ask("/v1/completions", {"prompt": [server.ask("/tokenize", {"prompt": prompt})[1]["tokens"] for prompt in prompts], **body})[1]
+    assert essence(tokens) == essence(texts)
+
+
+@pytest.mark.parametrize("fields, options", [({}, ["--temperature", "1"]), ({"temperature": 0.5}, ["--temperature", "0.5"])])
+def test_without_the_object_it_is_tokenwise_sampling(server, command, fields, options):
+    printed = command("sample", PROMPT, "--model", MODEL, "--horizon", "28", "--seed", "5", "--samples", "3", "--json", *options)["answers"]
+    answer = server.ask("/v1/completions", {"prompt": PROMPT, "max_tokens": 28, "seed": 5, "n": 3, **fields})[1]
+    assert [choice["text"] for choice in answer["choices"]] == [each["answer"] for each in printed]
+
+
+def test_a_preset_is_the_commands_own(server, command):
+    printed = command("sample", PROMPT, "--model", MODEL, "--preset", "qwen3/math500", "--horizon", "28", "--block", "4", "--rounds", "2",
+                      "--seed", "5", "--json")
+    answer = ppt(server, tempera={"preset": "qwen3/math500", "block": 4, "rounds": 2})
+    assert answer["tempera"]["preset"] == "qwen3/math500" and len(answer["tempera"]["powers"]) > 1
+    assert answer["tempera"]["powers"] == printed["settings"]["powers"]
+    assert answer["choices"][0]["text"] == printed["answers"][0]["answer"]
+
+
+def figures_of(server):
+    """Every sample of /metrics."""
+    return {name: float(value) for name, value in re.findall(r"^(tempera_\S+) (\S+)$", server.ask("/metrics")[1], re.M)}
+
+
+def test_the_metrics_count_what_the_answers_say(server):
+    server.wait_until_idle()
+    before = figures_of(server)
+    answers = [ppt(server, seed=seed, n=2) for seed in range(4)]
+    assert server.ask("/v1/completions", {"prompt": PROMPT, "top_p": 0.5})[0] == 400
+    wanted = collections.Counter({"tempera_requests_total": 5, "tempera_requests_refused_total": 1, "tempera_answers_total": 8})
+    for answer in answers:
+        wanted["tempera_prompt_tokens_total"] += answer["usage"]["prompt_tokens"]
+        wanted["tempera_answer_tokens_total"] += answer["usage"]["completion_tokens"]
+        wanted["tempera_decode_tokens_total"] += answer["tempera"]["decode_tokens"]
+        for choice in answer["tempera"]["choices"]:
+            wanted["tempera_round_trips_total"] += choice["round_trips"]
+            for name, label in (("local_moves", "rung"), ("swaps", "edge")):
+                for number, counts in enumerate(choice[name], 1):
+                    for outcome, count in counts.items():
+                        wanted[f'tempera_{name}_total{{{label}="{number}",outcome="{outcome}"}}'] += count
+    # The session's own figures are told after the pass that ended the last answer.
+    for _ in range(100):
+        after = figures_of(server)
+        grown = {name: after[name] - before.get(name, 0) for name in wanted}
+        if grown == wanted:
+            break
+        time.sleep(0.02)
+    assert grown == wanted
+    assert after["tempera_batches_total"] > before["tempera_batches_total"]
+    assert after["tempera_batch_rows_mean"] == pytest.approx(after["tempera_decode_tokens_total"] / after["tempera_batches_total"], abs=1e-5)
+    assert after["tempera_cache_bytes"] == after["tempera_choices_under_way"] == 0 < after["tempera_cache_bytes_most"]
+    for part in ("forward", "draw", "accept", "swap"):
+        name = f'tempera_seconds_total{{part="{part}"}}'
+        assert after[name] > before[name], name
 
 
 def test_many_prompts_and_choices_are_in_order(server):
@@ -94,6 +170,14 @@ def test_round_events_show_every_rung(server):
     whole = ppt(server)
     assert rounds[-1]["rungs"][-1]["text"] == whole["choices"][0]["text"]
     assert sum(event["decode_tokens"] for event in rounds) == whole["tempera"]["decode_tokens"]
+    said = whole["tempera"]["choices"][0]
+    assert [rung["log_p0"] for rung in rounds[-1]["rungs"]] == said["log_p0_of_rungs"]
+    for kind, key in (("local_move", "local_moves"), ("swap", "swaps")):
+        for number, counts in enumerate(said[key], 1):
+            outcomes = [move["accepted"] for event in rounds for move in event["events"] if (move["kind"], move["rung"]) == (kind, number)]
+            assert counts["accepted"] == sum(outcomes) and outcomes
+            # A move from a position after the record's end proposes the record itself, and is not counted.
+            assert counts["proposed"] == len(outcomes) if kind == "swap" else 0 < counts["proposed"] <= len(outcomes)
 
 
 def test_echoed_logprobs_are_those_of_score(server, command):
@@ -225,6 +309,11 @@ def test_a_full_queue_says_so():
     try:
         status, answer = running.ask("/v1/completions", {"prompt": "1?", "n": 3, "max_tokens": 4})
         assert status == 429 and answer["error"]["type"] == "rate_limit_error"
+        connection = running.connection()
+        connection.request("POST", "/v1/completions", json.dumps({"prompt": "1?", "n": 3}))
+        refused = connection.getresponse()
+        assert refused.status == 429 and int(refused.headers["Retry-After"]) > 0
+        connection.close()
         # Choices have left the queue before their answer is there: a client that asks again at once is no neighbour.
         for stream in [False, True] * 100:
             connection = running.connection()

@@ -65,6 +65,7 @@ class SmallServer {
             limits),
         thread_([this] { http_.run(); }) {}
   ~SmallServer() {
+    let_go_on();  // also if a test has failed before it did
     http_.stop(std::chrono::milliseconds(0));
     thread_.join();
     for (std::thread& writer : writers_) writer.join();
@@ -149,7 +150,7 @@ TEST_CASE("the thread of the connections asks for short turns", "[serve]") {
   }
   SmallServer server(short_limits());
   auto client = server.client();
-  send(client, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  send(client, "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(client).ends_with("small"));
   CHECK(server.turn_of_thread() == shortest);
   CHECK(scheduling_of_this_thread()[turn] != shortest);
@@ -157,8 +158,9 @@ TEST_CASE("the thread of the connections asks for short turns", "[serve]") {
 
 TEST_CASE("A client that sends too slowly, or nothing, is let go", "[serve]") {
   SmallServer server(short_limits());
-  for (const std::string text : {"", "G", "GET /small HTTP/1.1\r\n",
-                                 "POST /small HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc"}) {
+  for (const std::string text :
+       {"", "G", "GET /small HTTP/1.1\r\nHost: x\r\n",
+        "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"}) {
     CAPTURE(text);
     auto socket = server.client();
     send(socket, text);
@@ -174,7 +176,7 @@ TEST_CASE("A client that sends too slowly, or nothing, is let go", "[serve]") {
   CHECK(error);
   // One that sends all of it is answered.
   auto quick = server.client();
-  send(quick, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  send(quick, "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(quick).ends_with("small"));
 }
 
@@ -184,7 +186,7 @@ TEST_CASE("A client that reads too slowly is dropped when its answer fits the me
   limits.unsent_bytes = 20 * part_bytes;
   SmallServer server(limits);
   auto slow = server.client();
-  send(slow, "GET /large HTTP/1.1\r\n\r\n");
+  send(slow, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
   while (!server.has_dropped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(rest_of(slow).size() < 256 * part_bytes);
 }
@@ -195,14 +197,14 @@ TEST_CASE("An answer of which parts were dropped never looks whole", "[serve]") 
   limits.unsent_bytes = held_bytes;
   SmallServer server(limits);
   auto slow = server.client();
-  send(slow, "GET /held HTTP/1.1\r\n\r\n");
+  send(slow, "GET /held HTTP/1.1\r\nHost: x\r\n\r\n");
   std::string rest(1000, ' ');
   asio::read(slow, asio::buffer(rest));  // the first part is on its way
   server.let_go_on();
   while (!server.has_ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   // The server's thread takes what it was told in order: after this answer it knows of the end.
   auto quick = server.client();
-  send(quick, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  send(quick, "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(quick).ends_with("small"));
   CHECK(server.has_dropped());
   rest += rest_of(slow);
@@ -211,12 +213,12 @@ TEST_CASE("An answer of which parts were dropped never looks whole", "[serve]") 
 }
 
 TEST_CASE("A client that leaves is noticed, also one that has sent its next requests", "[serve]") {
-  for (const std::string next : {"", "GET /small HTTP/1.1\r\n\r\n", "GET /sm"}) {
+  for (const std::string next : {"", "GET /small HTTP/1.1\r\nHost: x\r\n\r\n", "GET /sm"}) {
     CAPTURE(next);
     SmallServer server(HttpLimits{});
     {
       auto client = server.client();
-      send(client, "GET /later HTTP/1.1\r\n\r\n");
+      send(client, "GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
       while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       send(client, next);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -232,14 +234,14 @@ TEST_CASE("A client that leaves is noticed, also one that has sent its next requ
 TEST_CASE("Requests that come while another is answered have their answers in order", "[serve]") {
   SmallServer server(HttpLimits{});
   auto client = server.client();
-  send(client, "GET /later HTTP/1.1\r\n\r\n");
+  send(client, "GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
   while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   // One after the other, also in pieces, and more of them than the server holds.
   for (int i = 0; i < 2000; ++i) {
     send(client, "GET /small HT");
-    send(client, "TP/1.1\r\n\r\n");
+    send(client, "TP/1.1\r\nHost: x\r\n\r\n");
   }
-  send(client, "GET /small HTTP/1.1\r\nConnection: close\r\n\r\n");
+  send(client, "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(server.asked() == 1);
   server.let_go_on();
   const std::string answers = rest_of(client);
@@ -255,7 +257,7 @@ TEST_CASE("A client whose first request is not answered cannot fill the server's
           "[serve]") {
   SmallServer server(HttpLimits{});
   auto client = server.client();
-  send(client, "GET /later HTTP/1.1\r\n\r\n");
+  send(client, "GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
   while (server.asked() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   client.non_blocking(true);
   const std::string part(part_bytes, 'a');
@@ -277,7 +279,7 @@ TEST_CASE("A large answer reaches a client that reads", "[serve]") {
   limits.unsent_bytes = 300 * part_bytes;
   SmallServer server(limits);
   auto socket = server.client();
-  send(socket, "GET /large HTTP/1.1\r\nConnection: close\r\n\r\n");
+  send(socket, "GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(rest_of(socket).size() > 256 * part_bytes);
   CHECK_FALSE(server.has_dropped());
 }

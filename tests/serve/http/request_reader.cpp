@@ -217,6 +217,7 @@ const std::vector<std::string>& stones() {
                                             "HTTP/2.0\r\n",
                                             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
                                             "GET http://other/ HTTP/1.1\r\n",
+                                            "Host: y\r\n",
                                             "X: " + std::string(500, 'a') + "\r\n",
                                             std::string(700, 'a'),
                                             "POST"};
@@ -304,13 +305,14 @@ TEST_CASE("a connection ends at the limits, and each says which", "[serve]") {
     return outcome.end;
   };
   const auto post = [](const std::string& path, std::size_t length) {
-    return "POST " + path + " HTTP/1.1\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
-           std::string(length, 'a');
+    return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) +
+           "\r\n\r\n" + std::string(length, 'a');
   };
   CHECK(end_of("GET /" + std::string(400, 'a') + " HTTP/1.1\r\n\r\n") == 431);
   CHECK(end_of(post("/v1/completions", 601)) == 413);
   CHECK(end_of(post("/v1/files", 1501)) == 413);
-  CHECK(end_of("POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n259\r\n" +
+  CHECK(end_of("POST /v1/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "259\r\n" +
                std::string(601, 'a') + "\r\n0\r\n\r\n") == 413);
   CHECK(end_of("garbage\r\n\r\n") == 400);
   CHECK(end_of("GET / HTTP/1.1\r\n") == 0);  // and then nothing: nobody listens
@@ -322,7 +324,7 @@ TEST_CASE("the limit of a header is that of all its bytes, however they are spli
   asio::io_context io{1};
   const HttpLimits limits = small_limits();
   const auto with_header_of = [&](std::size_t bytes) {
-    std::string text = "GET /" + std::string(150, 'a') + " HTTP/1.1\r\nX: \r\n\r\n";
+    std::string text = "GET /" + std::string(150, 'a') + " HTTP/1.1\r\nHost: x\r\nX: \r\n\r\n";
     text.insert(text.size() - 4, bytes - text.size(), 'x');
     return text;
   };
@@ -339,9 +341,39 @@ TEST_CASE("the limit of a header is that of all its bytes, however they are spli
   }
 }
 
+TEST_CASE("a request names its Host once, as RFC 9112 asks in its section 3.2", "[serve]") {
+  asio::io_context io{1};
+  const HttpLimits limits = small_limits();
+  const auto outcome_of = [&](const std::string& version, const std::string& fields) {
+    return read_all(io, "GET / HTTP/" + version + "\r\n" + fields + "\r\n", {}, limits);
+  };
+  for (const std::string fields : {"Host: a\r\n", "hOST:a\r\n", "X: b\r\nHost:\r\n"}) {
+    CAPTURE(fields);
+    CHECK(outcome_of("1.1", fields).requests.size() == 1);
+  }
+  CHECK(outcome_of("1.0", "").requests.size() == 1);
+  CHECK(outcome_of("1.1", "Host: a\r\n").requests.front().host == "a");
+  // Which of two is meant nobody can tell, also if they are the same.
+  for (const std::string fields : {"Host: a\r\nHost: b\r\n", "Host: a\r\nHost: a\r\n",
+                                   "Host: a\r\nX: b\r\nhOST: b\r\n", "Host:\r\nHost: a\r\n"})
+    for (const std::string version : {"1.0", "1.1"}) {
+      CAPTURE(fields, version);
+      const Outcome outcome = outcome_of(version, fields);
+      CHECK(outcome.requests.empty());
+      CHECK(outcome.end == 400);
+    }
+  CHECK(outcome_of("1.1", "").end == 400);
+  // A request before it was whole, and is answered.
+  const Outcome second =
+      read_all(io, "GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\n\r\n", {}, limits);
+  CHECK(second.requests.size() == 1);
+  CHECK(second.end == 400);
+}
+
 TEST_CASE("the end of an empty body may come byte by byte", "[serve]") {
   asio::io_context io{1};
-  const std::string bytes = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
   for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
     std::vector<std::size_t> cuts;
     for (std::size_t at = cut; at < bytes.size(); ++at) cuts.push_back(at);
@@ -353,7 +385,7 @@ TEST_CASE("a client that asks whether to go on is told so before its body", "[se
   asio::io_context io{1};
   const HttpLimits limits = small_limits();
   const std::string bytes =
-      "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
+      "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab";
   Pieces stream(io, bytes, {});
   RequestReader<Pieces> reader(stream, limits);
   std::optional<IncomingRequest> incoming;

@@ -170,6 +170,39 @@ TEST_CASE("every chunk has a choice, and the last of the last choice the figures
   CHECK(counted.back()["usage"] == whole["usage"]);
 }
 
+TEST_CASE("no chunk of a stream splits a character, whether its tokens are drawn or tempered",
+          "[serve]") {
+  Chat chat;
+  bool is_long = false;
+  bool is_parted = false;
+  for (int seed = 0; seed < 12; ++seed)
+    for (const bool is_tempered : {false, true}) {
+      CAPTURE(seed, is_tempered);
+      json body = question();
+      body["max_tokens"] = 40;
+      body["seed"] = seed;
+      if (is_tempered) body["tempera"] = {{"powers", {1, 2}}, {"block", 8}, {"round_events", true}};
+      const std::string whole = chat.answer(body)["choices"][0]["message"]["content"];
+      body["stream"] = true;
+      std::string together;
+      std::size_t parts = 0;
+      // A part of a character would be sent as U+FFFD: the texts would not be those of the whole.
+      for (const json& chunk : chat.answered(body)->chunks()) {
+        if (chunk["choices"].empty()) continue;
+        const std::string text = chunk["choices"][0]["delta"].value("content", "");
+        parts += text.empty() ? 0 : 1;
+        together += text;
+      }
+      CHECK(together == whole);
+      CHECK((!is_tempered || parts <= 1));
+      is_long = is_long || characters_in(whole) < whole.size();
+      is_parted = is_parted || (parts > 2 && characters_in(whole) < whole.size());
+    }
+  // Not degenerate: there are characters of several bytes, also in answers that come in parts.
+  CHECK(is_long);
+  CHECK(is_parted);
+}
+
 TEST_CASE("the texts of scored tokens are together the answer, and its offsets count characters",
           "[serve]") {
   Chat chat;

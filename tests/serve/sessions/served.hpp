@@ -42,12 +42,17 @@ class Served {
  public:
   Asked ask(const nlohmann::json& body) {
     Asked asked;
-    asked.generation = std::make_shared<Generation>(
-        model, identity_, counters_,
-        resolve_generation(model, identity_, body.dump(), false, {}, 1),
-        GenerationName::fresh(false), asked.client);
+    asked.generation = generation_of(body, asked.client);
     asked.generation->begin(session);
     return asked;
+  }
+  /// One that has not begun.
+  std::shared_ptr<Generation> generation_of(const nlohmann::json& body,
+                                            std::shared_ptr<Exchange> client) {
+    return std::make_shared<Generation>(
+        model, identity_, counters_,
+        resolve_generation(model, identity_, body.dump(), false, {}, 1),
+        GenerationName::fresh(false), std::move(client));
   }
 
   const gpu::OpenedModel model =
