@@ -76,7 +76,9 @@ def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, record in enumerate(parse_json(text, str(path)), 1):
             yield _checked(f"{path}, record {number}", record)
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    # Not splitlines: a text in the JSON may hold U+2028 or another letter that ends a line for it.
+    lines = text.removesuffix("\n").split("\n") if text else []
+    for number, line in enumerate(lines, 1):
         where = f"{path}, line {number}"
         if not line.strip():
             raise BadInput(where, "is empty", "give one JSON object a line")
