@@ -89,8 +89,8 @@ def test_a_killed_node_changes_no_byte(cluster, single: str, tmp_path: Path) -> 
 
 
 def test_answers_and_prompts_may_hold_any_letter(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    # Letters at which Python would cut a line of JSON in two: as prompts of sums they are refused, so a program stands in that
-    # gives each prompt back.
+    # Python would cut a line of JSON in two at these letters. A model of sums refuses them, so the command is another program,
+    # which gives each prompt back.
     odd = [{"id": f"odd {n}", "prompt": f"a\u2028b\u2029c\u0085d\u000b{n}"} for n in range(5)]
     odd.append({"id": "talk", "messages": [{"role": "user", "content": "and\u2028so on"}]})
     command = tmp_path / "tempera"
