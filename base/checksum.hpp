@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,10 +11,12 @@ namespace tempera {
 /// from another run. It is no signature: who wants to forge one can.
 class Checksum {
  public:
+  /// What each byte is multiplied by, after it was taken in by exclusive or.
+  static constexpr std::uint64_t factor = 0x100000001B3U;
+
   explicit Checksum(std::uint64_t value = 0xCBF29CE484222325U) : value_(value) {}
   void update(std::string_view bytes) {
-    for (const char byte : bytes)
-      value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+    for (const char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * factor;
   }
   std::uint64_t value() const { return value_; }
   friend bool operator==(const Checksum&, const Checksum&) = default;
@@ -21,6 +24,18 @@ class Checksum {
  private:
   std::uint64_t value_;
 };
+
+/// Bytes that are to be taken into a checksum.
+struct ChecksumPiece {
+  Checksum* checksum = nullptr;
+  std::string_view bytes;
+};
+
+/// The same as checksum->update(bytes) of each piece, in less time: every multiplication waits for
+/// the one before it in its own checksum, and not for those of others, so four long pieces take
+/// hardly longer than one.
+/// @pre the checksums are different objects
+void update_together(std::span<const ChecksumPiece> pieces);
 
 /// The 16 digits of a checksum.
 inline std::string hexadecimal(const Checksum& checksum) {

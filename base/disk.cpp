@@ -168,22 +168,29 @@ bool is_there(const fs::path& file) {
                  "check the name and the permissions");
 }
 
+FileStart::FileStart(fs::path file, std::uint64_t size)
+    : file_(std::move(file)), left_(size), open_(open_to_read(file_)), piece_(piece_size) {}
+
+std::string_view FileStart::next() {
+  while (left_ > 0) {
+    const ssize_t got =
+        ::read(open_.descriptor(), piece_.data(),
+               static_cast<std::size_t>(std::min<std::uint64_t>(left_, piece_.size())));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_to_read(file_, errno);
+    if (got == 0)
+      throw BadInput(file_.string(), "is shorter than its checkpoint says",
+                     "the folder was changed by another program; start the run again elsewhere");
+    left_ -= static_cast<std::uint64_t>(got);
+    return {piece_.data(), static_cast<std::size_t>(got)};
+  }
+  return {};
+}
+
 void read_start(const fs::path& file, std::uint64_t size,
                 const std::function<void(std::string_view)>& take) {
-  const OpenFile open = open_to_read(file);
-  std::vector<char> piece(piece_size);
-  for (std::uint64_t left = size; left > 0;) {
-    const ssize_t got =
-        ::read(open.descriptor(), piece.data(),
-               static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse_to_read(file, errno);
-    if (got == 0)
-      throw BadInput(file.string(), "is shorter than its checkpoint says",
-                     "the folder was changed by another program; start the run again elsewhere");
-    take({piece.data(), static_cast<std::size_t>(got)});
-    left -= static_cast<std::uint64_t>(got);
-  }
+  FileStart start(file, size);
+  for (std::string_view piece = start.next(); !piece.empty(); piece = start.next()) take(piece);
 }
 
 void read_lines(const fs::path& file, std::uint64_t size,

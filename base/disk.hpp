@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tempera {
 
@@ -77,6 +78,22 @@ std::string reason(int error);
 /// Whether something is there under this name.
 /// @throw BadInput if the system cannot say: a name too long, a folder that may not be read
 bool is_there(const std::filesystem::path& file);
+
+/// Reads the first bytes of a file, piece by piece.
+class FileStart {
+ public:
+  /// @throw BadInput if the file cannot be opened
+  FileStart(std::filesystem::path file, std::uint64_t size);
+  /// The next bytes, valid until the next call; none once all were handed over.
+  /// @throw BadInput if the file cannot be read or is shorter
+  std::string_view next();
+
+ private:
+  std::filesystem::path file_;
+  std::uint64_t left_;
+  OpenFile open_;
+  std::vector<char> piece_;
+};
 
 /// Hands the first `size` bytes of a file to `take`, piece by piece.
 /// @throw BadInput if the file cannot be read or is shorter

@@ -36,4 +36,18 @@ std::string one_line(std::string_view text) { return shown(text, 400); }
 
 std::string in_quotes(std::string_view text) { return '"' + shown(text, 80) + '"'; }
 
+std::string as_shell_word(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos)
+    return std::string(word);
+  std::string quoted = "'";
+  for (const char letter : word)
+    if (letter == '\'')
+      quoted += "'\\''";
+    else
+      quoted += letter;
+  return quoted + "'";
+}
+
 }  // namespace tempera

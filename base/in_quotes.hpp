@@ -14,4 +14,8 @@ std::string one_line(std::string_view text);
 /// longer than 80 bytes cut.
 std::string in_quotes(std::string_view text);
 
+/// A word of a command as a shell takes it: as it is if it holds nothing that a shell reads
+/// otherwise, else in single quotes.
+std::string as_shell_word(std::string_view word);
+
 }  // namespace tempera

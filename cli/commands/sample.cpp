@@ -93,7 +93,7 @@ std::vector<gpu::PromptLine> read_prompts(const SampleOptions& options) {
 }
 
 std::string way_to_resume(const std::string& folder) {
-  return "tempera: interrupted; go on with: tempera sample --resume " + folder;
+  return "tempera: interrupted; go on with: tempera sample --resume " + as_shell_word(folder);
 }
 
 /// Takes the prompts in, and says what the run depends on beside what the user said.

@@ -137,7 +137,7 @@ void SampleShard::take_no_part(const gpu::SamplingSettings& settings,
                                const gpu::SessionOptions& session) {
   if (!ranks_) return;
   std::vector<std::size_t> runs;
-  opened_->for_each_part([&](const std::string& line, const std::string& where) {
+  opened_->for_each_part([&](const std::string& line, const gpu::LinePlace& where) {
     const std::size_t all = settings.prompts.size() * settings.samples;
     runs.push_back(gpu::part_of(line, all, where).run_index);
   });

@@ -37,14 +37,13 @@ void FileWindow::fill(std::uint64_t offset, std::size_t least) {
   buffer_.resize(got);
 }
 
-void FileWindow::read(std::uint64_t offset, std::uint64_t count,
-                      const std::function<void(std::string_view)>& take) {
+void FileWindow::read(std::uint64_t offset, std::uint64_t count, std::string& into) {
   while (count > 0) {
     if (at(offset).empty()) fill(offset, size_);
     const std::string_view piece = at(offset).substr(0, count);
     if (piece.empty())
       throw BadInput(file_.string(), "is shorter than its checkpoint says", remedy_for(file_));
-    take(piece);
+    into += piece;
     offset += piece.size();
     count -= piece.size();
   }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,10 +14,9 @@ class FileWindow {
  public:
   FileWindow(std::filesystem::path file, std::size_t size) : file_(std::move(file)), size_(size) {}
 
-  /// Hands over the bytes [offset, offset + count), piece by piece.
+  /// Adds the bytes [offset, offset + count) to `into`.
   /// @throw BadInput if the file is shorter or cannot be read
-  void read(std::uint64_t offset, std::uint64_t count,
-            const std::function<void(std::string_view)>& take);
+  void read(std::uint64_t offset, std::uint64_t count, std::string& into);
   /// The line that begins at `offset`, without its end; valid until the next call.
   /// @throw BadInput as read, and if no line ends there
   std::string_view line(std::uint64_t offset);

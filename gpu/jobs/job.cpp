@@ -111,10 +111,10 @@ void Job::restore_checkpoint() {
 void Job::restore_parts() {
   if (deal_ == nullptr) return;
   is_delivered_.resize(runs());
-  folder_->for_each_part([this](const std::string& line, const std::string& where) {
+  folder_->for_each_part([this](const std::string& line, const LinePlace& where) {
     const std::size_t run_index = part_of(line, runs(), where).run_index;
     if (is_delivered_[run_index])
-      throw BadInput(where, "is the second of its run", remedy_for(where));
+      throw BadInput(where.text(), "is the second of its run", remedy_for(where.text()));
     is_delivered_[run_index] = true;
     delivered_.push_back(run_index);
     report_.count_run(run_index);

@@ -14,122 +14,18 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
-#include "gpu/jobs/deal.hpp"
-#include "gpu/jobs/file_window.hpp"
-#include "gpu/jobs/gathered_lines.hpp"
+#include "gpu/jobs/background_worker.hpp"
+#include "gpu/jobs/held_runs.hpp"
 #include "gpu/jobs/part_line.hpp"
 #include "gpu/jobs/run_folder.hpp"
 #include "gpu/jobs/run_report.hpp"
 #include "gpu/jobs/shard.hpp"
+#include "gpu/jobs/shard_reader.hpp"
 
 namespace tempera::gpu {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Where the parts, events and line of an answer begin in the files of its shard.
-struct Offsets {
-  std::uint64_t part = 0;
-  std::uint64_t events = 0;
-  std::uint64_t sample = 0;
-};
-
-/// The finished folder of a shard, read answer by answer in the order of the runs.
-class ShardReader {
- public:
-  ShardReader(fs::path folder, std::size_t window)
-      : folder_(std::move(folder)),
-        name_((folder_ / "parts.jsonl").string()),
-        parts_(folder_ / "parts.jsonl", window),
-        events_(folder_ / "events.jsonl", window),
-        samples_(folder_ / "samples.jsonl", window) {}
-
-  /// Checks that the shard is one of this run, and marks its runs in `is_held`.
-  void check(const RunFolder& folder, const nlohmann::json& config, const std::string& config_name,
-             std::vector<bool>& is_held);
-  const RunSpeed& speed() const { return speed_; }
-
-  /// The run of the next answer; nothing at the end.
-  std::optional<std::size_t> run_index();
-  /// The next answer's part and statistics; its events and line are added to `events` and
-  /// `samples`. Goes on to the answer after it.
-  Part take(TemperingStatistics& statistics, GatheredLines& events, GatheredLines& samples);
-
- private:
-  fs::path folder_;
-  std::string name_;  ///< of parts.jsonl, for messages
-  FileWindow parts_;
-  FileWindow events_;
-  FileWindow samples_;
-  std::size_t runs_ = 0;     ///< of the whole run
-  std::size_t answers_ = 0;  ///< of the shard
-  RunSpeed speed_;
-  /// The lines in the order of the runs, if that is not the order of the file.
-  std::vector<std::pair<std::size_t, Offsets>> sorted_;
-  std::size_t taken_ = 0;
-  Offsets at_;
-};
-
-void ShardReader::check(const RunFolder& folder, const nlohmann::json& config,
-                        const std::string& config_name, std::vector<bool>& is_held) {
-  const std::string name = (folder_ / "config.json").string();
-  require_same_run(folder.config(), name, config, config_name);
-  speed_ = folder.speed();
-  runs_ = is_held.size();
-  bool is_ascending = true;
-  std::optional<std::size_t> before;
-  Offsets at;
-  folder.for_each_part([&](const std::string& line, const std::string& where) {
-    const Part part = part_of(line, runs_, where);
-    if (is_held[part.run_index])
-      throw BadInput(where,
-                     "is an answer that another shard holds too (place " +
-                         std::to_string(part.run_index + 1) + ")",
-                     remedy_for(name_));
-    is_held[part.run_index] = true;
-    is_ascending = is_ascending && (!before || *before < part.run_index);
-    before = part.run_index;
-    // Kept from the first answer that comes out of order; those before it are read again below.
-    if (!is_ascending) sorted_.emplace_back(part.run_index, at);
-    at.part += line.size() + 1;
-    at.events += part.events;
-    at.sample += part.sample;
-    ++answers_;
-  });
-  if (at.events != folder.sealed_bytes("events.jsonl") ||
-      at.sample != folder.sealed_bytes("samples.jsonl"))
-    throw BadInput(name_, "does not count the bytes of events.jsonl and samples.jsonl",
-                   remedy_for(name_));
-  if (is_ascending) return;
-  sorted_.clear();
-  at = {};
-  folder.for_each_part([&](const std::string& line, const std::string& where) {
-    const Part part = part_of(line, runs_, where);
-    sorted_.emplace_back(part.run_index, at);
-    at.part += line.size() + 1;
-    at.events += part.events;
-    at.sample += part.sample;
-  });
-  std::sort(sorted_.begin(), sorted_.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-}
-
-std::optional<std::size_t> ShardReader::run_index() {
-  if (taken_ == answers_) return std::nullopt;
-  if (!sorted_.empty()) at_ = sorted_[taken_].second;
-  return part_of(parts_.line(at_.part), runs_, name_).run_index;
-}
-
-Part ShardReader::take(TemperingStatistics& statistics, GatheredLines& events,
-                       GatheredLines& samples) {
-  const std::string_view line = parts_.line(at_.part);
-  const Part part = part_of(line, runs_, statistics, name_);
-  events_.read(at_.events, part.events, [&](std::string_view piece) { events.add(piece); });
-  samples_.read(at_.sample, part.sample, [&](std::string_view piece) { samples.add(piece); });
-  at_ = {at_.part + line.size() + 1, at_.events + part.events, at_.sample + part.sample};
-  ++taken_;
-  return part;
-}
 
 /// The folder in which a merge is made before it gets its name: this process's own.
 fs::path unfinished_name(const fs::path& merged) {
@@ -180,7 +76,8 @@ bool are_dealt_as_asked(const fs::path& run, const std::vector<Shard>& shards) {
 void require_all_shards(const fs::path& run, const std::vector<Shard>& shards) {
   if (shards.empty())
     throw BadInput(run.string(), "holds no shard",
-                   "draw its shards first, with tempera sample --shard I/N --out " + run.string());
+                   "draw its shards first, with tempera sample --shard I/N --out " +
+                       as_shell_word(run.string()));
   const std::size_t of = shards.front().of;
   for (const Shard& shard : shards)
     if (shard.of != of)
@@ -212,7 +109,7 @@ void require_all_shards(const fs::path& run, const std::vector<Shard>& shards) {
   throw BadInput(run.string(), "of its " + std::to_string(of) + " shards " + missing,
                  are_dealt_as_asked(run, shards)
                      ? "make them with: mpirun -n " + std::to_string(of) +
-                           " tempera sample --resume " + run.string()
+                           " tempera sample --resume " + as_shell_word(run.string())
                      : "make the first with: " + first);
 }
 
@@ -228,18 +125,47 @@ nlohmann::ordered_json config_of(const fs::path& folder) {
   return nlohmann::ordered_json::parse(text);
 }
 
-/// Opens the folders of some shards, each on a thread of its own: that reads all their bytes for
-/// the seals. What is wrong is told of the first.
-std::vector<RunFolder> open_at_once(const std::vector<fs::path>& folders) {
-  std::vector<std::future<RunFolder>> opening;
-  for (const fs::path& folder : folders)
-    opening.push_back(std::async(std::launch::async, [&folder] {
-      config_of(folder);
-      return RunFolder::open(folder);
-    }));
-  std::vector<RunFolder> opened;
-  for (std::future<RunFolder>& folder : opening) opened.push_back(folder.get());
-  return opened;
+/// Opens the folders of some shards and checks that they belong together. What costs is to read
+/// all their bytes for the seals, and then all their parts.
+std::vector<ShardReader> open_shards(const std::vector<fs::path>& folders, std::size_t window,
+                                     const nlohmann::json& config, const std::string& config_name,
+                                     HeldRuns& held) {
+  for (const fs::path& folder : folders) config_of(folder);
+  const std::vector<RunFolder> opened = RunFolder::open_together(folders);
+  std::vector<ShardReader> readers;
+  for (std::size_t i = 0; i < opened.size(); ++i)
+    readers.emplace_back(folders[i], window).check(opened[i], config, config_name, held);
+  return readers;
+}
+
+/// Opens all shards of a run on several threads. What is wrong is told of the first of these.
+std::vector<ShardReader> open_all(const fs::path& run, const std::vector<Shard>& shards,
+                                  const nlohmann::json& config, const std::string& config_name,
+                                  HeldRuns& held) {
+  // Buffers of all files together take 48 MiB at most, unless there are thousands of shards.
+  constexpr std::size_t most_of_buffers = std::size_t{48} << 20;
+  const std::size_t window =
+      std::clamp(most_of_buffers / (3 * shards.size()), std::size_t{1} << 12, std::size_t{1} << 16);
+  const std::size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
+  constexpr std::size_t most_at_once = 8;  // which are open at the same time
+  const std::size_t at_once =
+      std::clamp((shards.size() + threads - 1) / threads, std::size_t{1}, most_at_once);
+  std::vector<ShardReader> readers;
+  readers.reserve(shards.size());
+  for (auto shard = shards.begin(); shard != shards.end();) {
+    std::vector<std::future<std::vector<ShardReader>>> opening;
+    while (opening.size() < threads && shard != shards.end()) {
+      std::vector<fs::path> folders;
+      for (; folders.size() < at_once && shard != shards.end(); ++shard)
+        folders.push_back(run / shard->folder_name());
+      opening.push_back(std::async(std::launch::async, [&, folders = std::move(folders)] {
+        return open_shards(folders, window, config, config_name, held);
+      }));
+    }
+    for (auto& some : opening)
+      for (ShardReader& reader : some.get()) readers.push_back(std::move(reader));
+  }
+  return readers;
 }
 
 /// Another version may write otherwise than the single run would have.
@@ -257,7 +183,71 @@ std::string name_of_run(const SamplingSettings& settings, std::size_t run_index)
          (id ? " of prompt " + in_quotes(*id) : "");
 }
 
-/// Copies the answers in the order of the runs.
+/// Counts answers on a thread of its own, by their lines of parts.jsonl in the order of the runs.
+class CountedParts {
+ public:
+  /// The arguments must outlive the object; what is counted of a prompt is written by `writer`.
+  CountedParts(RunReport& report, const DrawSettings& draw, std::size_t runs,
+               BackgroundWorker& writer, RunFolder& into)
+      : report_(report),
+        statistics_(draw.ladder, draw.plan),
+        runs_(runs),
+        writer_(writer),
+        into_(into) {}
+
+  /// file: where the line is, for messages; to outlive the object
+  void add(std::string_view line, const std::string& file) {
+    batch_.lines += line;
+    batch_.ends.emplace_back(batch_.lines.size(), &file);
+    if (batch_.lines.size() > most) count();
+  }
+  /// Waits until all are counted and their prompts' reports given to the writer.
+  /// @throw BadInput if a line is not as tempera writes it
+  void finish() {
+    count();
+    worker_.finish();
+    write();
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 18;
+  struct Batch {
+    std::string lines;
+    std::vector<std::pair<std::size_t, const std::string*>> ends;  ///< of each line, and its file
+  };
+
+  void count() {
+    worker_.add([this, batch = std::move(batch_)] {
+      std::string_view lines = batch.lines;
+      std::size_t begin = 0;
+      for (const auto& [end, file] : batch.ends) {
+        const Part part =
+            part_of(lines.substr(begin, end - begin), runs_, statistics_, LinePlace{*file});
+        begin = end;
+        if (const auto line = report_.take(part.run_index, statistics_, part.is_cut))
+          prompt_reports_ += *line + '\n';
+      }
+      if (prompt_reports_.size() > most) write();
+    });
+    batch_ = {};
+  }
+  void write() {
+    writer_.add([this, lines = std::move(prompt_reports_)] { into_.append_prompt_reports(lines); });
+    prompt_reports_ = {};
+  }
+
+  RunReport& report_;
+  TemperingStatistics statistics_;
+  std::size_t runs_;
+  BackgroundWorker& writer_;
+  RunFolder& into_;
+  std::string prompt_reports_;
+  Batch batch_;
+  BackgroundWorker worker_;
+};
+
+/// Copies the answers in the order of the runs: this thread puts them in order, one counts them,
+/// and one writes them.
 void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSettings& settings,
           const std::function<void(double)>& share_done) {
   const DrawSettings draw = settings.draw_settings();
@@ -275,26 +265,36 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
     go_on(reader);
   }
   const std::size_t runs = prompts.size() * settings.samples;
-  BackgroundWriter writer;
-  GatheredLines events(writer, into, &RunFolder::append_events);
-  GatheredLines samples(writer, into, &RunFolder::append_samples);
-  GatheredLines prompt_reports(writer, into, &RunFolder::append_prompt_reports);
-  TemperingStatistics statistics(draw.ladder, draw.plan);
+  BackgroundWorker writer;
+  CountedParts parts(report, draw, runs, writer, into);
+  constexpr std::size_t most = std::size_t{1} << 20;  // a write for each answer would take longer
+  std::string events;
+  std::string samples;
+  const auto write = [&] {
+    writer.add([&into, events = std::move(events), samples = std::move(samples)] {
+      into.append_answers(events, samples);
+    });
+    for (std::string* bytes : {&events, &samples}) {
+      *bytes = {};
+      bytes->reserve(most);
+    }
+  };
   for (std::size_t run_index = 0; run_index < runs; ++run_index) {
     // Every run is held once: that was checked.
     ShardReader& reader = *next.top().second;
-    next.pop();
-    const Part part = reader.take(statistics, events, samples);
-    if (part.run_index != run_index)
-      throw Bug("a merge has taken run " + std::to_string(part.run_index) + " for " +
+    if (next.top().first != run_index)
+      throw Bug("a merge has taken run " + std::to_string(next.top().first) + " for " +
                 std::to_string(run_index));
-    const auto prompt_report = report.take(run_index, statistics, part.is_cut);
-    if (prompt_report) prompt_reports.add(*prompt_report + '\n');
+    next.pop();
+    parts.add(reader.part_line(), reader.part_file());
+    reader.take(events, samples);
+    if (events.size() + samples.size() > most) write();
     go_on(reader);
     if (share_done && run_index % 256 == 0)
       share_done(static_cast<double>(run_index) / static_cast<double>(runs));
   }
-  for (GatheredLines* file : {&events, &samples, &prompt_reports}) file->write();
+  write();
+  parts.finish();
   writer.finish();
   nlohmann::json state{{"under_way", nlohmann::json::array()}};
   report.add_state(state);
@@ -305,7 +305,8 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
 }  // namespace
 
 std::string command_for(const fs::path& run, std::size_t shard, std::size_t shards) {
-  return "tempera sample --resume " + run.string() + " --shard " + Shard{shard, shards}.text();
+  return "tempera sample --resume " + as_shell_word(run.string()) + " --shard " +
+         Shard{shard, shards}.text();
 }
 
 MergedRun merge_shards(const fs::path& run, const fs::path& merged, const MergeOptions& options) {
@@ -333,28 +334,11 @@ MergedRun merge_shards(const fs::path& run, const fs::path& merged, const MergeO
     return made;
   }
   require_version(options.version, plain_config, config_name);
-  // Buffers of all files together take 48 MiB at most, unless there are thousands of shards.
-  constexpr std::size_t most_of_buffers = std::size_t{48} << 20;
-  const std::size_t window =
-      std::clamp(most_of_buffers / (3 * shards.size()), std::size_t{1} << 12, std::size_t{1} << 16);
-  std::vector<bool> is_held(made.answers);
-  std::vector<ShardReader> readers;
-  readers.reserve(shards.size());
-  const std::size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
-  for (std::size_t begin = 0; begin < shards.size(); begin += threads) {
-    std::vector<fs::path> folders;
-    for (std::size_t i = begin; i < std::min(begin + threads, shards.size()); ++i)
-      folders.push_back(run / shards[i].folder_name());
-    const std::vector<RunFolder> opened = open_at_once(folders);
-    for (std::size_t i = 0; i < opened.size(); ++i)
-      readers.emplace_back(folders[i], window).check(opened[i], plain_config, config_name, is_held);
-  }
-  const auto none = std::find(is_held.begin(), is_held.end(), false);
-  if (none != is_held.end())
-    throw BadInput(
-        run.string(),
-        "no shard holds " + name_of_run(settings, static_cast<std::size_t>(none - is_held.begin())),
-        "run the command of all shards again: it draws what is missing");
+  HeldRuns held(made.answers);
+  std::vector<ShardReader> readers = open_all(run, shards, plain_config, config_name, held);
+  if (const auto none = held.first_without())
+    throw BadInput(run.string(), "no shard holds " + name_of_run(settings, *none),
+                   "run the command of all shards again: it draws what is missing");
   remove_strays(merged, disk);
   const fs::path unfinished = unfinished_name(merged);
   try {

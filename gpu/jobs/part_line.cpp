@@ -10,12 +10,12 @@
 namespace tempera::gpu {
 namespace {
 
-[[noreturn]] void refuse(const std::string& where) {
-  throw BadInput(where, "is not as tempera writes it", remedy_for(where));
+[[noreturn]] void refuse(const LinePlace& where) {
+  throw BadInput(where.text(), "is not as tempera writes it", remedy_for(where.text()));
 }
 
 /// Reads `key`, which the line must go on with, and the whole number after it.
-std::uint64_t number_after(std::string_view& line, std::string_view key, const std::string& where) {
+std::uint64_t number_after(std::string_view& line, std::string_view key, const LinePlace& where) {
   if (!line.starts_with(key)) refuse(where);
   line.remove_prefix(key.size());
   std::uint64_t number = 0;
@@ -26,7 +26,7 @@ std::uint64_t number_after(std::string_view& line, std::string_view key, const s
 }
 
 /// Reads what is before the statistics; `line` is left at these.
-Part take_part(std::string_view& line, std::size_t runs, const std::string& where) {
+Part take_part(std::string_view& line, std::size_t runs, const LinePlace& where) {
   Part part;
   part.run_index = number_after(line, "{\"place\":", where);
   part.events = number_after(line, ",\"events\":", where);
@@ -51,7 +51,7 @@ std::string part_line(const Part& part, const TemperingStatistics& statistics) {
 }
 
 Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& statistics,
-             const std::string& where) {
+             const LinePlace& where) {
   const Part part = take_part(line, runs, where);
   try {
     statistics.restore_text(line);
@@ -61,7 +61,7 @@ Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& stati
   return part;
 }
 
-Part part_of(std::string_view line, std::size_t runs, const std::string& where) {
+Part part_of(std::string_view line, std::size_t runs, const LinePlace& where) {
   return take_part(line, runs, where);
 }
 

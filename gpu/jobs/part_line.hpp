@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "gpu/jobs/line_place.hpp"
 #include "gpu/statistics/tempering_statistics.hpp"
 
 namespace tempera::gpu {
@@ -24,10 +25,10 @@ std::string part_line(const Part& part, const TemperingStatistics& statistics);
 /// there.
 /// @throw BadInput naming `where` for anything but what part_line gives for one of `runs` runs
 Part part_of(std::string_view line, std::size_t runs, TemperingStatistics& statistics,
-             const std::string& where);
+             const LinePlace& where);
 
 /// The part that a line begins with, without reading its statistics.
 /// @throw BadInput as part_of
-Part part_of(std::string_view line, std::size_t runs, const std::string& where);
+Part part_of(std::string_view line, std::size_t runs, const LinePlace& where);
 
 }  // namespace tempera::gpu

@@ -9,9 +9,11 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "base/readable_json.hpp"
 #include "base/regular_file.hpp"
+#include "gpu/jobs/checksums_of_files.hpp"
 #include "gpu/jobs/shard.hpp"
 
 namespace tempera::gpu {
@@ -72,7 +74,7 @@ bool is_unused(const fs::path& folder) {
 
 [[noreturn]] void refuse_to_overwrite(const fs::path& path) {
   throw BadInput(path.string(), "exists already, and a run folder is never overwritten",
-                 "choose another folder, or go on with --resume " + path.string());
+                 "choose another folder, or go on with --resume " + as_shell_word(path.string()));
 }
 
 }  // namespace
@@ -116,10 +118,24 @@ RunFolder RunFolder::create(const fs::path& named, const nlohmann::ordered_json&
 }
 
 RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
+  return std::move(open_together({path}, disk).front());
+}
+
+std::vector<RunFolder> RunFolder::open_together(const std::vector<fs::path>& paths, Disk& disk) {
+  std::vector<RunFolder> folders;
+  folders.reserve(paths.size());
+  for (const fs::path& path : paths) folders.push_back(open_unread(path, disk));
+  verify(folders);
+  for (RunFolder& folder : folders)
+    if (!folder.is_finished_) folder.take_up();
+  return folders;
+}
+
+RunFolder RunFolder::open_unread(const fs::path& path, Disk& disk) {
   require_no_special_file(path, "folder");
   if (is_unused(path))
     throw BadInput(path.string(), "is empty: no run has begun in it",
-                   "begin one there with --out " + path.string());
+                   "begin one there with --out " + as_shell_word(path.string()));
   if (!is_there(path / "config.json"))
     throw BadInput(path.string(), "holds no config.json, so it is no run folder",
                    "give the folder that --out made");
@@ -131,11 +147,9 @@ RunFolder RunFolder::open(const fs::path& path, Disk& disk) {
   folder.journal_ = Journal(path, checksum_of(folder.config_, ""), disk);
   folder.read_checkpoint();
   folder.read_journal();
-  const bool finished = folder.summary_ && is_there(path / "summary.json");
+  folder.is_finished_ = folder.summary_ && is_there(path / "summary.json");
   // Any number of processes may read a finished run.
-  if (finished) ::flock(folder.lock_.descriptor(), LOCK_SH | LOCK_NB);
-  folder.verify();
-  if (!finished) folder.take_up();
+  if (folder.is_finished_) ::flock(folder.lock_.descriptor(), LOCK_SH | LOCK_NB);
   return folder;
 }
 
@@ -216,19 +230,39 @@ void RunFolder::read_journal() {
   journal_.read();
 }
 
-void RunFolder::verify() const {
-  for (const auto& [name, written] : files_) {
-    const fs::path file = path_ / name;
-    if (written.bytes == 0 && !is_there(file)) continue;
-    if (!is_there(file)) throw BadInput(file.string(), "is missing", remedy_for(file));
-    if (size_of(file) < written.bytes)
-      throw BadInput(file.string(), "is shorter than its checkpoint says", remedy_for(file));
-    Checksum checksum;
-    read_start(file, written.bytes, [&](std::string_view bytes) { checksum.update(bytes); });
-    const bool longer = summary_ && fs::file_size(file) > written.bytes;
-    if (!(checksum == written.checksum) || longer)
-      throw BadInput(file.string(), "is not what the run wrote", remedy_for(file));
-  }
+void RunFolder::verify(const std::vector<RunFolder>& folders) {
+  struct Read {
+    const RunFolder* folder;
+    const std::string* name;
+    const Written* written;
+  };
+  std::vector<Read> reads;
+  std::vector<StartOf> starts;
+  for (const RunFolder& folder : folders)
+    for (const auto& [name, written] : folder.files_) {
+      const fs::path file = folder.path_ / name;
+      if (written.bytes == 0 && !is_there(file)) continue;
+      if (!is_there(file)) throw BadInput(file.string(), "is missing", remedy_for(file));
+      if (size_of(file) < written.bytes)
+        throw BadInput(file.string(), "is shorter than its checkpoint says", remedy_for(file));
+      reads.push_back({&folder, &name, &written});
+      starts.push_back({file, written.bytes});
+    }
+  const std::vector<Checksum> checksums = checksums_of(starts);
+  for (std::size_t i = 0; i < reads.size(); ++i)
+    reads[i].folder->require_whole(*reads[i].name, *reads[i].written, checksums[i]);
+  for (const RunFolder& folder : folders) folder.require_summary();
+}
+
+void RunFolder::require_whole(const std::string& name, const Written& written,
+                              const Checksum& checksum) const {
+  const fs::path file = path_ / name;
+  const bool longer = summary_ && fs::file_size(file) > written.bytes;
+  if (!(checksum == written.checksum) || longer)
+    throw BadInput(file.string(), "is not what the run wrote", remedy_for(file));
+}
+
+void RunFolder::require_summary() const {
   const fs::path file = path_ / "summary.json";
   if (is_there(file) && (!summary_ || read_whole(file) != *summary_))
     throw BadInput(file.string(), "is not what the run wrote", remedy_for(file));
@@ -265,11 +299,13 @@ void RunFolder::for_each_prompt_report(const std::function<void(const std::strin
 }
 
 void RunFolder::for_each_part(
-    const std::function<void(const std::string&, const std::string&)>& take) const {
-  const std::string where = (path_ / "parts.jsonl").string() + ", line ";
-  std::size_t number = 0;
-  for_each_line("parts.jsonl",
-                [&](const std::string& line) { take(line, where + std::to_string(++number)); });
+    const std::function<void(const std::string&, const LinePlace&)>& take) const {
+  const std::string file = path_ / "parts.jsonl";
+  LinePlace where{file};
+  for_each_line("parts.jsonl", [&](const std::string& line) {
+    ++where.number;
+    take(line, where);
+  });
 }
 
 std::uint64_t RunFolder::sealed_bytes(const std::string& name) const {
@@ -292,13 +328,24 @@ const OpenFile& RunFolder::opened(const std::string& name, Written& written) {
   return written.open;
 }
 
-void RunFolder::append(const std::string& name, std::string_view lines) {
-  if (lines.empty()) return;
+RunFolder::Written& RunFolder::write(const std::string& name, std::string_view lines) {
   Written& written = files_[name];
+  if (lines.empty()) return written;
   disk_->append(opened(name, written), lines, path_ / name);
   written.bytes += lines.size();
-  written.checksum.update(lines);
   written.forced = false;
+  return written;
+}
+
+void RunFolder::append(const std::string& name, std::string_view lines) {
+  // An empty file of a name that a run need not have is not made.
+  if (!lines.empty()) write(name, lines).checksum.update(lines);
+}
+
+void RunFolder::append_answers(std::string_view events, std::string_view samples) {
+  const std::array<ChecksumPiece, 2> pieces{{{&write("events.jsonl", events).checksum, events},
+                                             {&write("samples.jsonl", samples).checksum, samples}}};
+  update_together(pieces);
 }
 
 void RunFolder::buffer_events(std::size_t sample, std::string_view events) {

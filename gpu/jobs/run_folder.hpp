@@ -13,6 +13,7 @@
 #include "base/checksum.hpp"
 #include "base/disk.hpp"
 #include "gpu/jobs/journal.hpp"
+#include "gpu/jobs/line_place.hpp"
 #include "gpu/jobs/run_speed.hpp"
 
 namespace tempera::gpu {
@@ -49,6 +50,11 @@ class RunFolder {
   /// @throw BadInput if it is no run folder, its files are not those that were written, or another
   /// process holds it
   static RunFolder open(const std::filesystem::path& path, Disk& disk = Disk::real());
+  /// The same of several: the seals of all their files are compared together, which takes a
+  /// fraction of the time of one after the other.
+  /// @throw BadInput as open, for one of those that are wrong
+  static std::vector<RunFolder> open_together(const std::vector<std::filesystem::path>& paths,
+                                              Disk& disk = Disk::real());
 
   const std::filesystem::path& path() const { return path_; }
   /// config.json.
@@ -71,7 +77,7 @@ class RunFolder {
   void for_each_prompt_report(const std::function<void(const std::string&)>& take) const;
   /// Hands over each line of parts.jsonl, without its end, and its place for messages.
   void for_each_part(
-      const std::function<void(const std::string& line, const std::string& where)>& take) const;
+      const std::function<void(const std::string& line, const LinePlace& where)>& take) const;
   /// How many bytes of a file the checkpoint seals; 0 of a file that is not there.
   std::uint64_t sealed_bytes(const std::string& name) const;
 
@@ -82,10 +88,8 @@ class RunFolder {
     append("prompt_reports.jsonl", line + '\n');
   }
   void append_part(const std::string& line) { append("parts.jsonl", line + '\n'); }
-  /// Appends whole lines to events.jsonl.
-  void append_events(std::string_view lines) { append("events.jsonl", lines); }
-  /// Appends whole lines to samples.jsonl.
-  void append_samples(std::string_view lines) { append("samples.jsonl", lines); }
+  /// Appends whole lines to events.jsonl and samples.jsonl.
+  void append_answers(std::string_view events, std::string_view samples);
   /// Appends whole lines to prompt_reports.jsonl.
   void append_prompt_reports(std::string_view lines) { append("prompt_reports.jsonl", lines); }
   /// Appends whole lines to the file in which the events of a sample wait for its turn.
@@ -116,9 +120,16 @@ class RunFolder {
   void unmake(bool folder_too);
   void read_checkpoint();
   void read_journal();
-  void verify() const;
+  /// Opens the folder but for what its files' bytes say.
+  static RunFolder open_unread(const std::filesystem::path& path, Disk& disk);
+  static void verify(const std::vector<RunFolder>& folders);
+  void require_whole(const std::string& name, const Written& written,
+                     const Checksum& checksum) const;
+  void require_summary() const;
   void take_up();
   void append(const std::string& name, std::string_view lines);
+  /// Writes the lines, whose checksum is for the caller to take.
+  Written& write(const std::string& name, std::string_view lines);
   /// The file, opened for appending if it is not yet.
   const OpenFile& opened(const std::string& name, Written& written);
   void for_each_line(const std::string& name,
@@ -137,6 +148,7 @@ class RunFolder {
   std::vector<std::string> released_;  ///< files to remove once a checkpoint does without them
   std::optional<nlohmann::json> state_;
   std::optional<std::string> summary_;
+  bool is_finished_ = false;  ///< whether it was, with its summary.json, as it was opened
 };
 
 }  // namespace tempera::gpu

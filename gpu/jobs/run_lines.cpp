@@ -151,7 +151,7 @@ void for_each_answer(const RunFolder& folder, const SamplingSettings& settings,
   const std::string file = (folder.path() / "samples.jsonl").string();
   const std::size_t runs = settings.prompts.size() * settings.samples;
   std::vector<std::size_t> of_shard;
-  folder.for_each_part([&](const std::string& line, const std::string& where) {
+  folder.for_each_part([&](const std::string& line, const LinePlace& where) {
     of_shard.push_back(part_of(line, runs, where).run_index);
   });
   std::size_t number = 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/in_quotes.hpp"
 #include "base/json_document.hpp"
 #include "gpu/jobs/merge.hpp"
 
@@ -49,8 +50,9 @@ nlohmann::ordered_json ShardFolder::config() const {
   const fs::path own = path_ / "config.json";
   const auto file = is_there(own) ? std::optional(own) : other_config(run_, shard_);
   if (!file)
-    throw BadInput(run_.string(), "holds no shard that has begun",
-                   "begin it with --out " + run_.string() + " and the model and prompts");
+    throw BadInput(
+        run_.string(), "holds no shard that has begun",
+        "begin it with --out " + as_shell_word(run_.string()) + " and the model and prompts");
   const std::string text = read_whole(*file);
   parse_json(text, file->string());
   auto config = nlohmann::ordered_json::parse(text);
@@ -88,7 +90,7 @@ bool wait_for_shards(const fs::path& run, std::size_t shards, std::chrono::milli
       if (steady_clock::now() - since > most)
         throw BadInput((run / shard.folder_name()).string(), "was left unfinished",
                        "go on with: " + command_for(run, number, shards) + ", then tempera merge " +
-                           run.string());
+                           as_shell_word(run.string()));
       std::this_thread::sleep_for(std::chrono::milliseconds(250));
     }
   }

@@ -36,6 +36,12 @@ class StateText {
   /// A whole number in digits.
   /// @throw ForeignState if none is there
   std::uint64_t number() {
+    // Most counts have one digit.
+    if (left_.size() > 1 && is_digit(left_[0]) && !is_digit(left_[1])) {
+      const auto digit = static_cast<std::uint64_t>(left_[0] - '0');
+      left_.remove_prefix(1);
+      return digit;
+    }
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(left_.data(), left_.data() + left_.size(), number);
     if (error != std::errc() || (left_.front() == '0' && end != left_.data() + 1)) refuse();
@@ -72,6 +78,7 @@ class StateText {
   }
 
  private:
+  static bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
   [[noreturn]] static void refuse() { throw ForeignState("the text is not that of a state"); }
 
   std::string_view left_;

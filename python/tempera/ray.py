@@ -6,7 +6,8 @@
 
 An answer depends on the model, the settings, the seed, its prompt with the prompt's id, and its sample, and never on
 what is drawn beside it. So a block may be drawn anywhere, and again where a node was lost, to the same bytes; nodes may
-come and go while the work is under way. Ray Data deals the blocks out and gives a lost one to another actor.
+come and go while the work is under way. Ray Data deals the blocks out and gives a lost one to another actor. A block whose
+process a signal ended is begun again there.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from typing import Any, Union
 from tempera.errors import BadInput
 from tempera.eval.sampler_command import find_command
 
-#: A file of prompts, or {"id": …, "prompt": …} of each.
-Prompts = Union[str, "os.PathLike[str]", Iterable[Mapping[str, str]]]
+#: A file of prompts, or of each {"id": …, "prompt": …} or {"id": …, "messages": […]}.
+Prompts = Union[str, "os.PathLike[str]", Iterable[Mapping[str, Any]]]
 
 # What decides where answers go, or which of them are drawn: sample() says that itself.
 _NOT_FOR_BLOCKS = ("--out", "--resume", "--shard", "--prompts", "--prompt-file", "--json", "--summary")
@@ -31,9 +32,14 @@ _NOT_FOR_BLOCKS = ("--out", "--resume", "--shard", "--prompts", "--prompt-file",
 # In the place of a sample: the line is why the block was refused.
 _REFUSED = -1
 
+# How often a block is begun whose process a signal ends, such as that of a machine without memory left.
+_TURNS = 3
 
-def read_prompts(prompts: Prompts) -> list[dict[str, str]]:
-    """The prompts, each with an id and a text. Raises BadInput for anything else, and for an id that is there twice."""
+
+def read_prompts(prompts: Prompts) -> list[dict[str, Any]]:
+    """The prompts, each with an id and a text, or an id and the messages of a conversation, as `tempera sample --prompts` takes
+    them. Raises BadInput for anything else, and for an id that is there twice.
+    """
     if isinstance(prompts, (str, os.PathLike)):
         where = os.fspath(prompts)
         try:
@@ -41,19 +47,17 @@ def read_prompts(prompts: Prompts) -> list[dict[str, str]]:
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(where, f"cannot be read ({error})", "give a file of prompts, one a line") from None
         listed: list[Any] = []
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(_lines_of(text), 1):
             try:
                 listed.append(json.loads(line))
             except ValueError:
                 raise BadInput(f"{where}, line {number}", "is no JSON", 'write {"id": "…", "prompt": "…"}') from None
     else:
         where, listed = "prompts", list(prompts)
-    found: list[dict[str, str]] = []
+    found: list[dict[str, Any]] = []
     ids: set[str] = set()
     for number, prompt in enumerate(listed, 1):
-        if not isinstance(prompt, Mapping) or set(prompt) != {"id", "prompt"} or not all(
-            isinstance(value, str) for value in prompt.values()
-        ):
+        if not _is_prompt(prompt):
             raise BadInput(f"{where}, prompt {number}", "is not an id and a prompt", 'write {"id": "…", "prompt": "…"}')
         if prompt["id"] in ids:
             raise BadInput(f"{where}, prompt {number}", f'the id "{prompt["id"]}" is there twice', "give each its own")
@@ -62,6 +66,20 @@ def read_prompts(prompts: Prompts) -> list[dict[str, str]]:
     if not found:
         raise BadInput(where, "holds no prompt", 'write {"id": "…", "prompt": "…"} on each line')
     return found
+
+
+def _lines_of(text: str) -> list[str]:
+    """Lines of JSON: a text in one may hold what str.splitlines takes for the end of a line, such as U+2028."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _is_prompt(prompt: Any) -> bool:
+    if not isinstance(prompt, Mapping) or not isinstance(prompt.get("id"), str):
+        return False
+    if set(prompt) == {"id", "prompt"}:
+        return isinstance(prompt["prompt"], str)
+    return set(prompt) == {"id", "messages"} and isinstance(prompt["messages"], list)
 
 
 def _check_flags(flags: Sequence[str]) -> list[str]:
@@ -84,22 +102,21 @@ class _Device:
         places = [int(place) for place in block["place"]]
         with tempfile.TemporaryDirectory(prefix="tempera-block-") as folder:
             file = Path(folder) / "prompts.jsonl"
-            lines = [
-                json.dumps({"id": str(name), "prompt": str(text)}, ensure_ascii=False)
-                for name, text in zip(block["id"], block["prompt"])
-            ]
-            file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-            out = Path(folder) / "run"
-            asked = [self._command, "sample", "--prompts", str(file), "--out", str(out), "--shard", "none", *self._flags]
-            done = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8")
+            file.write_text("".join(f"{line}\n" for line in block["prompt"]), encoding="utf-8")
+            for turn in range(_TURNS):
+                out = Path(folder) / f"run-{turn}"
+                asked = [self._command, "sample", "--prompts", str(file), "--out", str(out), "--shard", "none", *self._flags]
+                done = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8")
+                if done.returncode >= 0:
+                    break
             if done.returncode == 2:
                 # A wrong input: raised here it would be a traceback of Ray's, with the line somewhere in it.
                 refusal = done.stderr.strip().splitlines()[-1].removeprefix("tempera: ")
                 return {"place": places[:1], "sample": [_REFUSED], "line": [refusal]}
             if done.returncode:
-                said = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode}"]
-                raise RuntimeError(said[-1])
-            drawn = (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+                ended = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"ended with exit code {done.returncode}"
+                raise RuntimeError((done.stderr.strip().splitlines() or [f"{self._command} {ended}"])[-1])
+            drawn = _lines_of((out / "samples.jsonl").read_text(encoding="utf-8"))
         samples = len(drawn) // len(places)
         return {
             "place": [place for place in places for _ in range(samples)],
@@ -108,11 +125,12 @@ class _Device:
         }
 
 
-def _blocks(prompts: list[dict[str, str]], flags: list[str], command: str | None, **layout: Any) -> Any:
+def _blocks(prompts: list[dict[str, Any]], flags: list[str], command: str | None, **layout: Any) -> Any:
     import ray.data  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     block = layout["block"]
-    rows = [{"place": place, **prompt} for place, prompt in enumerate(prompts)]
+    # A prompt is its line of JSON, whatever it holds.
+    rows = [{"place": place, "prompt": json.dumps(prompt, ensure_ascii=False)} for place, prompt in enumerate(prompts)]
     # Ray's own blocks are those of this deal: what is lost with a node is drawn again, and nothing else.
     dealt = ray.data.from_items(rows, override_num_blocks=max(1, -(-len(rows) // block)))
     return dealt.map_batches(

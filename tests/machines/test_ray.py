@@ -88,6 +88,45 @@ def test_a_killed_node_changes_no_byte(cluster, single: str, tmp_path: Path) -> 
     assert out.read_text(encoding="utf-8") == single
 
 
+def test_answers_and_prompts_may_hold_any_letter(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    # Python would cut a line of JSON in two at these letters. A model of sums refuses them, so the command is another program,
+    # which gives each prompt back.
+    odd = [{"id": f"odd {n}", "prompt": f"a\u2028b\u2029c\u0085d\u000b{n}"} for n in range(5)]
+    odd.append({"id": "talk", "messages": [{"role": "user", "content": "and\u2028so on"}]})
+    command = tmp_path / "tempera"
+    command.write_text("""#!/usr/bin/env python3
+import os, pathlib, signal, sys
+given = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+once = pathlib.Path(__file__).with_name("killed")
+if not once.exists():
+    once.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+out = pathlib.Path(given["--out"])
+out.mkdir()
+(out / "samples.jsonl").write_bytes(pathlib.Path(given["--prompts"]).read_bytes())
+""")
+    command.chmod(0o755)
+    file = tmp_path / "odd.jsonl"
+    file.write_text("".join(json.dumps(prompt, ensure_ascii=False) + "\n" for prompt in odd), encoding="utf-8")
+    # The first process is killed, and its block is drawn by another.
+    lines = tempera.ray.sample(file, ["--model", "any"], out=tmp_path / "out", block=2, command=str(command))
+    assert [json.loads(line) for line in lines] == odd
+    assert (tmp_path / "out").read_bytes() == file.read_bytes()
+    assert (tmp_path / "killed").exists()
+
+
+def test_a_command_that_is_always_killed_ends_the_run(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    command = tmp_path / "tempera"
+    command.write_text(f"""#!/bin/sh
+echo turn >>"{tmp_path}/turns"
+kill -9 $$
+""")
+    command.chmod(0o755)
+    with pytest.raises(Exception, match="was ended by signal 9"):
+        tempera.ray.sample(PROMPTS[:1], ["--model", "any"], command=str(command))
+    assert (tmp_path / "turns").read_text().count("turn") >= 3
+
+
 def test_a_node_that_comes_later_draws_too(cluster, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     made, nodes = cluster
     # On each node the command first says whose process it is. Ray looks for new nodes every ten seconds, so that blocks
@@ -150,6 +189,9 @@ def test_what_the_command_refuses_is_one_line(cluster) -> None:  # type: ignore[
         ([], FLAGS, "holds no prompt"),
         ([{"id": "a", "prompt": "x"}] * 2, FLAGS, 'the id "a" is there twice'),
         ([{"id": "a", "text": "x"}], FLAGS, "is not an id and a prompt"),
+        ([{"id": "a", "prompt": "x", "messages": []}], FLAGS, "is not an id and a prompt"),
+        ([{"id": "a", "messages": "x"}], FLAGS, "is not an id and a prompt"),
+        ([{"id": 1, "prompt": "x"}], FLAGS, "is not an id and a prompt"),
         (PROMPTS, ["--seed", "1"], "--model: is missing"),
         (PROMPTS, [*FLAGS, "--out", "x"], "--out: is not for blocks"),
         ("/no/such/file", FLAGS, "cannot be read"),

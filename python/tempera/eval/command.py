@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 import textwrap
@@ -249,7 +250,7 @@ def _run(given: argparse.Namespace) -> None:
             evaluation.remove_if_empty()
         raise
     if given.shard:
-        print(f"{given.out}: shard {given.shard}; once all are drawn: tempera eval merge {given.out}")
+        print(f"{given.out}: shard {given.shard}; once all are drawn: tempera eval merge {shlex.quote(str(given.out))}")
         return
     print(f"{given.out}: {len(plan.samplers) * len(plan.seeds)} runs; next: tempera eval grade {given.out}")
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "gpu/jobs/background_writer.hpp"
+#include "gpu/jobs/background_worker.hpp"
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
 namespace tempera::gpu {
@@ -324,7 +324,7 @@ TEST_CASE("a damaged run folder is refused, the file named") {
 
 TEST_CASE("what is written in the background is written in order, and whole at the end") {
   std::vector<int> written;
-  BackgroundWriter writer;
+  BackgroundWorker writer;
   for (int i = 0; i < 1000; ++i) writer.add([&written, i] { written.push_back(i); });
   writer.finish();
   REQUIRE(written.size() == 1000);
@@ -333,7 +333,7 @@ TEST_CASE("what is written in the background is written in order, and whole at t
 
 TEST_CASE("a write that fails in the background is told, and is the last") {
   std::atomic<int> written{0};
-  BackgroundWriter writer;
+  BackgroundWorker writer;
   writer.add([&] { ++written; });
   writer.add([] { throw std::runtime_error("the disk is full"); });
   CHECK_THROWS_AS(
@@ -352,13 +352,13 @@ TEST_CASE("what waits to be written in the background is dropped with its writer
   std::atomic<bool> may_end{false};
   std::thread later;
   {
-    BackgroundWriter writer;
+    BackgroundWorker writer;
     writer.add([&] {
       has_begun = true;
       while (!may_end) std::this_thread::yield();
     });
     while (!has_begun) std::this_thread::yield();
-    for (std::size_t i = 0; i < BackgroundWriter::most_waiting; ++i) writer.add([&] { ++written; });
+    for (std::size_t i = 0; i < BackgroundWorker::most_waiting; ++i) writer.add([&] { ++written; });
     later = std::thread([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       may_end = true;

@@ -18,7 +18,7 @@ from conftest import write_records
 
 from tempera.errors import BadInput
 from tempera.eval.evaluation import Evaluation
-from tempera.eval.input_files import digest
+from tempera.eval.input_files import digest, read_records
 from tempera.eval.tasks import TASKS, read_task
 from tempera.eval.tasks.gpqa import shuffled_positions
 
@@ -248,3 +248,12 @@ def test_a_name_is_refused_with_the_nearest() -> None:
         read_task("humanevel", [])
     with pytest.raises(BadInput, match="has no effect on the task gsm8k"):
         read_task("gsm8k", [], grader="exact")
+
+
+def test_a_record_may_hold_letters_at_which_python_would_end_a_line(tmp_path: Path) -> None:
+    records = [{"question": f"a\u2028b\u2029c\u0085{n}"} for n in range(3)]
+    file = tmp_path / "odd.jsonl"
+    file.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    assert list(read_records(file)) == [(f"{file}, line {n}", record) for n, record in enumerate(records, 1)]
+    file.write_text("")
+    assert list(read_records(file)) == []

@@ -11,42 +11,42 @@
 
 namespace tempera::gpu {
 
-/// Writes on a thread of its own, one after the other, so that whoever gathers the bytes need not
-/// wait for the disk. After one that fails nothing more is written.
-class BackgroundWriter {
+/// Does pieces of work on a thread of its own, one after the other, so that whoever gathers what
+/// they need does not wait for the disk. After one that fails nothing more is done.
+class BackgroundWorker {
  public:
-  BackgroundWriter();
-  /// What is still waiting is not written.
-  ~BackgroundWriter();
-  BackgroundWriter(const BackgroundWriter&) = delete;
-  BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+  BackgroundWorker();
+  /// What is still waiting is not done.
+  ~BackgroundWorker();
+  BackgroundWorker(const BackgroundWorker&) = delete;
+  BackgroundWorker& operator=(const BackgroundWorker&) = delete;
 
-  /// Has `write` called after all that were added before; first waits until fewer than most_waiting
+  /// Has `work` called after all that were added before; first waits until fewer than most_waiting
   /// wait.
   /// @throw what an earlier one has thrown
-  void add(std::function<void()> write);
-  /// Waits until all are written.
+  void add(std::function<void()> work);
+  /// Waits until all are done.
   /// @throw what one of them has thrown
   void finish();
 
   static constexpr std::size_t most_waiting = 4;
 
  private:
-  void write_until_end();
+  void work_until_end();
 
   std::mutex mutex_;  ///< of what follows
   std::deque<std::function<void()>> waiting_;
-  bool is_writing_ = false;
+  bool is_working_ = false;
   bool is_ending_ = false;
   std::exception_ptr failure_;
   std::condition_variable added_;
-  std::condition_variable written_;
+  std::condition_variable worked_;
   std::thread thread_;
 };
 
-inline BackgroundWriter::BackgroundWriter() : thread_([this] { write_until_end(); }) {}
+inline BackgroundWorker::BackgroundWorker() : thread_([this] { work_until_end(); }) {}
 
-inline BackgroundWriter::~BackgroundWriter() {
+inline BackgroundWorker::~BackgroundWorker() {
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -56,42 +56,42 @@ inline BackgroundWriter::~BackgroundWriter() {
   thread_.join();
 }
 
-inline void BackgroundWriter::add(std::function<void()> write) {
+inline void BackgroundWorker::add(std::function<void()> work) {
   std::unique_lock lock(mutex_);
-  written_.wait(lock, [this] { return failure_ || waiting_.size() < most_waiting; });
+  worked_.wait(lock, [this] { return failure_ || waiting_.size() < most_waiting; });
   if (failure_) std::rethrow_exception(failure_);
-  waiting_.push_back(std::move(write));
+  waiting_.push_back(std::move(work));
   added_.notify_all();
 }
 
-inline void BackgroundWriter::finish() {
+inline void BackgroundWorker::finish() {
   std::unique_lock lock(mutex_);
-  written_.wait(lock, [this] { return failure_ || (waiting_.empty() && !is_writing_); });
+  worked_.wait(lock, [this] { return failure_ || (waiting_.empty() && !is_working_); });
   if (failure_) std::rethrow_exception(failure_);
 }
 
-inline void BackgroundWriter::write_until_end() {
+inline void BackgroundWorker::work_until_end() {
   std::unique_lock lock(mutex_);
   for (;;) {
     added_.wait(lock, [this] { return is_ending_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const std::function<void()> write = std::move(waiting_.front());
+    const std::function<void()> work = std::move(waiting_.front());
     waiting_.pop_front();
-    is_writing_ = true;
+    is_working_ = true;
     lock.unlock();
     std::exception_ptr failure;
     try {
-      write();
+      work();
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
-    is_writing_ = false;
+    is_working_ = false;
     if (failure) {
       failure_ = failure;
       waiting_.clear();
     }
-    written_.notify_all();
+    worked_.notify_all();
   }
 }
 
