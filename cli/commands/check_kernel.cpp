@@ -98,30 +98,53 @@ void print_row(const lab::JudgedCase& judged, const JudgedRow& row) {
   std::fflush(stdout);
 }
 
-void print_smallest(const lab::FailingCase& smallest, const std::vector<std::string>& paths) {
+/// A path of draws from one state to another.
+struct ShownPath {
+  std::string from, to;
+  lab::ProgramPath draws;
+};
+
+lab::Notation notation_of(const KernelVerdict& verdict, const std::vector<ShownPath>& paths) {
+  std::vector<Rational> numbers;
+  if (verdict.escape) numbers.push_back(verdict.escape->probability);
+  if (verdict.moved) numbers.insert(numbers.end(), {verdict.moved->before, verdict.moved->after});
+  if (verdict.unbalanced)
+    numbers.insert(numbers.end(),
+                   {verdict.unbalanced->forward_flow, verdict.unbalanced->reverse_flow});
+  for (const ShownPath& path : paths)
+    for (const Rational& number : lab::numbers_of(path.draws)) numbers.push_back(number);
+  return lab::Notation(numbers);
+}
+
+std::string text_of(const ShownPath& path, const lab::Notation& notation) {
+  return "(" + path.from + ") -> (" + path.to + ") " + path_text(path.draws, notation);
+}
+
+void print_smallest(const lab::FailingCase& smallest, const std::vector<ShownPath>& paths) {
   const KernelVerdict& verdict = smallest.verdict;
+  const lab::Notation notation = notation_of(verdict, paths);
   std::printf("the smallest model on which it fails (%zu tried), horizon %zu, %zu states:\n",
               smallest.tried, smallest.judged.horizon(), verdict.states);
   say(spaced_json(lab::model_json(smallest.judged.model())));
   if (verdict.escape)
     say("no state of the space: from (" + verdict.escape->from + ") to (" + verdict.escape->to +
-        ") with probability " + shown(verdict.escape->probability));
+        ") with probability " + notation.text_of(verdict.escape->probability));
   if (verdict.moved)
     say("not invariant: one step changes the mass of (" + verdict.moved->state + ") from " +
-        shown(verdict.moved->before) + " to " + shown(verdict.moved->after));
+        notation.text_of(verdict.moved->before) + " to " + notation.text_of(verdict.moved->after));
   if (verdict.unbalanced)
     say("unbalanced: (" + verdict.unbalanced->from + ") -> (" + verdict.unbalanced->to +
-        ") flows " + shown(verdict.unbalanced->forward_flow) + ", back " +
-        shown(verdict.unbalanced->reverse_flow));
+        ") flows " + notation.text_of(verdict.unbalanced->forward_flow) + ", back " +
+        notation.text_of(verdict.unbalanced->reverse_flow));
   if (smallest.verdict.escape || verdict.unbalanced)
-    for (const std::string& path : paths) say(path);
+    for (const ShownPath& path : paths) say(text_of(path, notation));
   if (verdict.stochastic() && !verdict.irreducible)
     say("reducible: some state of the target is not reached from every other");
 }
 
 /// The likeliest path of draws of what is unbalanced, or leaves the space, each way.
-std::vector<std::string> paths_of(lab::ProgramKernel& program, const lab::FailingCase& smallest) {
-  std::vector<std::string> paths;
+std::vector<ShownPath> paths_of(lab::ProgramKernel& program, const lab::FailingCase& smallest) {
+  std::vector<ShownPath> paths;
   const auto& pair = smallest.verdict.unbalanced;
   const auto& escape = smallest.verdict.escape;
   std::vector<std::pair<std::string, std::string>> asked;
@@ -139,8 +162,7 @@ std::vector<std::string> paths_of(lab::ProgramKernel& program, const lab::Failin
   for (const auto& [from, to] : asked) {
     const auto x = state_named(from), y = state_named(to);
     if (!x || !y) continue;
-    const std::string path = path_text(program.path(smallest.judged, *x, *y));
-    if (!path.empty()) paths.push_back("(" + from + ") -> (" + to + ") " + path);
+    if (const auto path = program.path(smallest.judged, *x, *y)) paths.push_back({from, to, *path});
   }
   return paths;
 }
@@ -163,7 +185,7 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
   };
   std::vector<JudgedRow> rows;
   std::optional<lab::FailingCase> smallest;
-  std::vector<std::string> paths;
+  std::vector<ShownPath> paths;
   ProgressLine line;
   std::string doing;
   ProgramClock clock(program);
@@ -229,7 +251,11 @@ void check_kernel(const CheckOptions& options, bool names_horizon) {
                     : decided == rows.size() ? ordered_json(true)
                                              : ordered_json(nullptr);
     json["smallest"] = smallest ? to_json(*smallest) : ordered_json(nullptr);
-    if (smallest) json["smallest"]["draws"] = paths;
+    if (smallest) {
+      json["smallest"]["draws"] = ordered_json::array();
+      for (const ShownPath& path : paths)
+        json["smallest"]["draws"].push_back(text_of(path, notation_of(smallest->verdict, paths)));
+    }
     json["printed"] = program.printed();
     std::cout << json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
   } else {

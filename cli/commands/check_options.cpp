@@ -15,8 +15,6 @@
 #include "cli/terminal/columns.hpp"
 #include "cli/terminal/help.hpp"
 #include "cli/terminal/option_values.hpp"
-#include "lab/enumerate/real.hpp"
-#include "lab/judge/program_step.hpp"
 
 namespace tempera::cli {
 namespace {
@@ -143,8 +141,7 @@ lab::ProgramKernel::Limits limits_of(const CheckOptions& options) {
 }
 
 std::string shown(const Rational& value) {
-  std::string fraction = reference::to_string(value);
-  return fraction.size() <= 32 ? fraction : lab::to_scientific(lab::to_real(value));
+  return lab::Notation(std::vector<Rational>{value}).text_of(value);
 }
 
 void say(const std::string& text) {
@@ -185,9 +182,8 @@ std::string ProgramClock::text(const lab::ProgramKernel::Progress& now) const {
   return text;
 }
 
-std::string path_text(const std::optional<lab::ProgramPath>& path) {
-  if (!path) return "";
-  return path->empty() ? "without a draw" : "by the draws " + lab::text_of(*path);
+std::string path_text(const lab::ProgramPath& path, const lab::Notation& notation) {
+  return path.empty() ? "without a draw" : "by the draws " + notation.text_of(path);
 }
 
 }  // namespace tempera::cli

@@ -7,6 +7,7 @@
 
 #include "gpu/session/exact_wish.hpp"
 #include "lab/judge/program_kernel.hpp"
+#include "lab/judge/program_step.hpp"
 #include "reference/numbers/rational.hpp"
 
 // What `tempera check` is asked, and what judging a kernel and judging a whole program share.
@@ -41,7 +42,7 @@ reference::Irrational irrational_of(const reference::Rational& within);
 std::size_t rungs_of(const std::string& target);
 lab::ProgramKernel::Limits limits_of(const CheckOptions& options);
 
-/// A fraction that a person can read, else its decimal.
+/// One number by itself: a fraction that a person can read, else its decimal.
 std::string shown(const reference::Rational& value);
 /// Prints the text in the lines beneath a table.
 void say(const std::string& text);
@@ -64,7 +65,8 @@ class ProgramClock {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::size_t before_;
 };
-std::string path_text(const std::optional<lab::ProgramPath>& path);
+/// "by the draws …"
+std::string path_text(const lab::ProgramPath& path, const lab::Notation& notation);
 
 void check_kernel(const CheckOptions& options, bool names_horizon);
 void check_whole_program(const CheckOptions& options, bool names_horizon);

@@ -59,11 +59,20 @@ lab::NamedRun run_of(const CheckOptions& options, std::size_t horizon, const Rat
           irrational_of(within)};
 }
 
+lab::Notation notation_of(const lab::LawComparison& comparison,
+                          const std::optional<lab::ProgramPath>& draws) {
+  std::vector<Rational> numbers = draws ? lab::numbers_of(*draws) : std::vector<Rational>();
+  numbers.push_back(comparison.difference->program);
+  numbers.push_back(comparison.difference->other);
+  return lab::Notation(numbers);
+}
+
 std::string text_of(const lab::JudgedCase& judged, const lab::LawComparison& comparison,
-                    const std::string& other) {
+                    const std::string& other, const lab::Notation& notation) {
   const auto& difference = *comparison.difference;
   return "the answer (" + judged.name({difference.record}) + ") has probability " +
-         shown(difference.program) + ", by " + other + " " + shown(difference.other);
+         notation.text_of(difference.program) + ", by " + other + " " +
+         notation.text_of(difference.other);
 }
 
 ordered_json law_json(const lab::JudgedCase& judged, const lab::TargetLaw& law) {
@@ -126,13 +135,14 @@ void print_row(const lab::JudgedCase& judged, const WholeRow& row,
   std::fflush(stdout);
 }
 
-void print_smallest(const lab::DifferingCase& smallest, const std::string& draws,
-                    const std::string& other) {
+void print_smallest(const lab::DifferingCase& smallest,
+                    const std::optional<lab::ProgramPath>& draws, const std::string& other) {
+  const lab::Notation notation = notation_of(smallest.comparison, draws);
   std::printf("the smallest model on which they differ (%zu tried), horizon %zu:\n", smallest.tried,
               smallest.judged.horizon());
   say(spaced_json(lab::model_json(smallest.judged.model())));
-  say(text_of(smallest.judged, smallest.comparison, "the " + other));
-  if (!draws.empty()) say(draws);
+  say(text_of(smallest.judged, smallest.comparison, "the " + other, notation));
+  if (draws) say(path_text(*draws, notation));
   std::fflush(stdout);
 }
 
@@ -197,8 +207,7 @@ class WholeCheck {
             [&](const lab::JudgedCase& one) { return program_.law(one, powers_); },
             claims_.back().law, differing.judged, within_);
       program_.law(smallest_->judged, powers_);
-      draws_ = path_text(
-          program_.path_to(smallest_->judged, {smallest_->comparison.difference->record}));
+      draws_ = program_.path_to(smallest_->judged, {smallest_->comparison.difference->record});
     } catch (const lab::TimeIsOver&) {
       is_late_ = true;
     }
@@ -207,7 +216,7 @@ class WholeCheck {
 
   lab::ProgramKernel& program() { return program_; }
   const std::optional<lab::DifferingCase>& smallest() const { return smallest_; }
-  const std::string& draws() const { return draws_; }
+  const std::optional<lab::ProgramPath>& draws() const { return draws_; }
   bool is_late() const { return is_late_; }
 
  private:
@@ -224,7 +233,7 @@ class WholeCheck {
   lab::ProgramKernel program_;
   ProgressLine line_;
   std::optional<lab::DifferingCase> smallest_;
-  std::string draws_;
+  std::optional<lab::ProgramPath> draws_;
   bool is_late_ = false;
 };
 
@@ -312,10 +321,13 @@ void check_whole_program(const CheckOptions& options, bool names_horizon) {
                               : ordered_json(true);
     json["smallest"] = nullptr;
     if (smallest) {
-      json["smallest"] = {{"model", ordered_json::parse(lab::model_json(smallest->judged.model()))},
-                          {"horizon", smallest->judged.horizon()},
-                          {"tried", smallest->tried},
-                          {"draws", check.draws()}};
+      json["smallest"] = {
+          {"model", ordered_json::parse(lab::model_json(smallest->judged.model()))},
+          {"horizon", smallest->judged.horizon()},
+          {"tried", smallest->tried},
+          {"draws", check.draws() ? path_text(*check.draws(),
+                                              notation_of(smallest->comparison, check.draws()))
+                                  : ""}};
       json["smallest"].update(comparison_json(smallest->judged, smallest->comparison));
     }
     json["printed"] = program.printed();

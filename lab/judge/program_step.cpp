@@ -1,5 +1,6 @@
 #include "lab/judge/program_step.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,6 +13,8 @@ namespace {
 using nlohmann::json;
 using reference::Rational;
 
+/// Characters of a fraction that a person can still read.
+constexpr std::size_t longest_fraction = 32;
 /// Lines that are held one by one against those of a second run.
 constexpr std::size_t most_lines = 200'000;
 
@@ -39,7 +42,7 @@ void ProgramStep::refuse_error(const JudgedState& from, const json& error,
           (is_chance ? "is not deterministic given its draws: " + last : "fails: " + last) +
               ", in the step from (" + judged_.name(from) + ") of model " + judged_.model().name() +
               ", horizon " + std::to_string(judged_.horizon()) +
-              (path.empty() ? "" : ", after the draws " + text_of(path)),
+              (path.empty() ? "" : ", after the draws " + Notation(numbers_of(path)).text_of(path)),
           is_chance ? "keep nothing from one step to the next" : "mend the program"),
       is_chance ? "" : text);
 }
@@ -174,15 +177,27 @@ std::string ProgramStep::answer(const json& asked, const std::string& line, Deci
   requests_.refuse(line, "which asks for nothing that there is");
 }
 
-std::string text_of(const ProgramPath& path) {
+Notation::Notation(const std::vector<Rational>& numbers)
+    : is_of_fractions_(std::all_of(numbers.begin(), numbers.end(), [](const Rational& number) {
+        return reference::to_string(number).size() <= longest_fraction;
+      })) {}
+
+std::string Notation::text_of(const Rational& number) const {
+  return is_of_fractions_ ? reference::to_string(number) : to_scientific(to_real(number));
+}
+
+std::string Notation::text_of(const ProgramPath& path) const {
   std::string text;
-  for (const PathDraw& draw : path) {
-    std::string fraction = reference::to_string(draw.probability);
-    if (fraction.size() > 24) fraction = to_scientific(to_real(draw.probability));
+  for (const PathDraw& draw : path)
     text += (text.empty() ? "" : ", ") + (draw.address.empty() ? "" : draw.address + " ") +
-            std::to_string(draw.winner) + " with " + fraction;
-  }
+            std::to_string(draw.winner) + " with " + text_of(draw.probability);
   return text;
+}
+
+std::vector<Rational> numbers_of(const ProgramPath& path) {
+  std::vector<Rational> numbers;
+  for (const PathDraw& draw : path) numbers.push_back(draw.probability);
+  return numbers;
 }
 
 }  // namespace tempera::lab

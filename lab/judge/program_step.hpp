@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lab/enumerate/decision_walk.hpp"
 #include "lab/judge/path_tree.hpp"
@@ -63,7 +64,20 @@ class ProgramStep {
   const std::vector<std::string>* before_ = nullptr;
 };
 
-/// The draws of a path, in order: "sampler.py:12 draws 1 (1/3), …".
-std::string text_of(const ProgramPath& path);
+/// How all numbers of one counterexample are written, so that they can be compared: as fractions if
+/// a person can read each of them, else as decimals.
+class Notation {
+ public:
+  explicit Notation(const std::vector<reference::Rational>& numbers);
+  std::string text_of(const reference::Rational& number) const;
+  /// The draws of a path, in order: "sampler.py:12 1 with 1/3, …".
+  std::string text_of(const ProgramPath& path) const;
+
+ private:
+  bool is_of_fractions_;
+};
+
+/// The numbers of a path, for the notation of what it is shown with.
+std::vector<reference::Rational> numbers_of(const ProgramPath& path);
 
 }  // namespace tempera::lab

@@ -88,14 +88,15 @@ def rename_early_names():
     own = {id(vars(m)) for name, m in list(sys.modules.items()) if is_own(name) and isinstance(m, types.ModuleType)}
     fresh = [original for _, original in known.values()]
     ours = {id(replacing.replaced)} | {id(entry) for entry in replacing.replaced.values()}
+    owners = _Owners() if fresh else None
     for _ in range(_DEPTH):
-        holders = gc.get_referrers(*fresh) if fresh else []
+        holders = _holders(fresh)
         ours |= {id(fresh), id(holders), id(known)} | {id(entry) for entry in known.values()}
         copied = []
         for holder in holders:
             if id(holder) in ours or id(holder) in own or id(holder) in known or isinstance(holder, types.FrameType):
                 continue
-            copy = _rename_in(holder, known)
+            copy = _rename_in(holder, known, owners)
             if copy is not None:
                 copied.append((copy, holder))
             elif isinstance(holder, _CLOSED) and any(id(value) in known for value in gc.get_referents(holder)):
@@ -104,6 +105,33 @@ def rename_early_names():
             known[id(holder)] = (copy, holder)
         fresh = [holder for _, holder in copied]
         del holders, copied
+
+
+class _Owners:
+    """Whose a dictionary, a cell or a tuple is: one look at everything that is held, in place of one for each of them."""
+
+    def __init__(self):
+        self.type_of, self.functions_of, self.function_of, self.bases = {}, {}, {}, set()
+        for o in gc.get_objects():
+            if type(o) is types.FunctionType:
+                for cell in o.__closure__ or ():
+                    self.functions_of.setdefault(id(cell), []).append(o)
+                if o.__defaults__:
+                    self.function_of.setdefault(id(o.__defaults__), o)
+            elif issubclass(type(o), type):
+                for held in gc.get_referents(o):
+                    if type(held) is dict:
+                        self.type_of[id(held)] = o
+                    elif type(held) is tuple:
+                        self.bases.add(id(held))
+
+
+def _holders(values):
+    """gc.get_referrers(*values), which looks for each of the values at everything that is held."""
+    ids = {id(value) for value in values}
+    if len(ids) < 8:
+        return gc.get_referrers(*values) if values else []
+    return [o for o in gc.get_objects() if not ids.isdisjoint(map(id, gc.get_referents(o)))]
 
 
 _DEPTH = 4  # of tuples within tuples
@@ -137,14 +165,13 @@ def _bound_methods(instances):
             and id(getattr(o, "__self__", None)) in ids]
 
 
-def _rename_in(holder, known):
+def _rename_in(holder, known, owners):
     """Renames in place; a holder that cannot be changed gives the copy that is to be in its place."""
     if isinstance(holder, dict):
         for key, value in list(holder.items()):
             if id(value) in known and key not in ("stands_in_for", "__wrapped__"):
-                owner = next((t for t in gc.get_referrers(holder) if isinstance(t, type) and isinstance(key, str)
-                              and t.__dict__.get(key) is value), None)
-                if owner is None:
+                owner = owners.type_of.get(id(holder)) if isinstance(key, str) else None
+                if owner is None or owner.__dict__.get(key) is not value:
                     holder[key] = known[id(value)][0]
                 elif not is_own(owner.__module__):
                     setattr(owner, key, known[id(value)][0])
@@ -162,14 +189,14 @@ def _rename_in(holder, known):
                 setattr(holder, key, known[id(value)][0])
     elif isinstance(holder, types.CellType):
         value = holder.cell_contents
-        if id(value) in known and not _is_ours(holder):
+        if id(value) in known and not any(is_own(f.__module__ or "") for f in owners.functions_of.get(id(holder), ())):
             holder.cell_contents = known[id(value)][0]
     elif isinstance(holder, functools.partial):
         function, arguments, named = (known.get(id(holder.func), (holder.func,))[0],
                                       tuple(known.get(id(v), (v,))[0] for v in holder.args), holder.keywords)
         holder.__setstate__((function, arguments, named, holder.__dict__))
     elif isinstance(holder, tuple):
-        return _rename_in_tuple(holder, known)
+        return _rename_in_tuple(holder, known, owners)
     elif isinstance(holder, (staticmethod, classmethod)) and id(holder.__func__) in known:
         return type(holder)(known[id(holder.__func__)][0])
     elif isinstance(holder, (types.GeneratorType, types.CoroutineType)):
@@ -181,14 +208,14 @@ def _rename_in(holder, known):
     return None
 
 
-def _rename_in_tuple(holder, known):
-    for function in gc.get_referrers(holder):
-        if isinstance(function, types.FunctionType) and function.__defaults__ is holder:
-            if not is_own(function.__module__ or ""):
-                function.__defaults__ = tuple(known[id(v)][0] if id(v) in known else v for v in holder)
-            return None
-        if isinstance(function, type):  # its bases
-            return None
+def _rename_in_tuple(holder, known, owners):
+    function = owners.function_of.get(id(holder))
+    if function is not None:
+        if not is_own(function.__module__ or ""):
+            function.__defaults__ = tuple(known[id(v)][0] if id(v) in known else v for v in holder)
+        return None
+    if id(holder) in owners.bases:
+        return None
     values = [known.get(id(v), (v,))[0] for v in holder]
     return type(holder)._make(values) if hasattr(type(holder), "_make") else tuple(values)
 
@@ -204,13 +231,3 @@ def _rename_in_instance(holder, known):
 
 def _names(slots):
     return (slots,) if isinstance(slots, str) else tuple(slots)
-
-
-def _is_ours(cell):
-    """Whether a cell belongs to one of the stand-ins, which must keep what they stand in for."""
-    for closure in gc.get_referrers(cell):
-        if isinstance(closure, tuple):
-            for function in gc.get_referrers(closure):
-                if isinstance(function, types.FunctionType) and is_own(function.__module__ or ""):
-                    return True
-    return False

@@ -203,14 +203,29 @@ class Trial:
         return time.perf_counter() - begin
 
 
+def may_fork():
+    """Whether the process is of one thread, so that it can be divided safely.
+
+    jemalloc, which pyarrow brings, stops its own thread while a process forks: that one is no hindrance.
+    """
+    others = 0
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{task}/comm") as name:
+                others += name.read().strip() != "jemalloc_bg_thd"
+        except OSError:
+            pass  # it has ended
+    return others <= 1
+
+
 def walk_for(step):
     """Replay or Forks, whichever is cheaper for this step."""
     trial = Trial()
     for _ in range(2):
         trial.seconds(step)  # the first call pays for what is made once, the second for calls that are run twice
     seconds = trial.seconds(step)
-    if seconds < 0.001 or len(os.listdir("/proc/self/task")) > 1:
-        return Replay  # a process of several threads cannot be divided safely
+    if seconds < 0.001 or not may_fork():
+        return Replay
     gc.collect()
     gc.freeze()
     begin = time.perf_counter()

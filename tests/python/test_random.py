@@ -1,6 +1,8 @@
 """Every source of chance of Python's random is answered with its law, or refused by name."""
 import bisect
+import contextlib
 import functools
+import json
 import math
 import os
 import random
@@ -229,3 +231,125 @@ def test_a_call_of_float_asks_for_no_value():
 def test_what_lies_below_the_grain_of_a_word_is_left_out():
     assert law(lambda: random.random() < 1e-300) == {False: 1}
     assert law(lambda: random.random() < 2.0**-100) == {True: Fraction(1, 2**100), False: 1 - Fraction(1, 2**100)}
+
+
+def test_every_public_function_of_chance_is_answered_or_refused():
+    """None of them may draw from Python's own generator, or from an instance's, within a step."""
+    one, silent = random.Random(11), []
+    for owner in (random, one):
+        for name in dir(owner):
+            function = getattr(owner, name)
+            if name.startswith("_") or isinstance(function, type) or not callable(function) or name in (
+                    "seed", "getstate", "setstate"):
+                continue
+            for arguments in ((), (1,), (2, 3), (2, 3, 2.5), ([1, 2],), ([1, 2], 1), ([1, 2], [1, 3])):
+                before = random.getstate(), one.getstate()
+                with contextlib.suppress(Exception):
+                    law(lambda: (function(*arguments), 0)[1])
+                if before != (random.getstate(), one.getstate()):
+                    silent.append(name)
+    assert silent == []
+
+
+WALKED = """
+import random, tempera_check
+from tempera_check import walks
+walks.walk_for = lambda step: walks.{kind}
+def step(model, state):
+    first = random.choices(range(40), weights=range(1, 41))[0]
+    if first == 39:
+        return [1]
+    tempera_check.merge(first % 2)
+    if random.random() < 0.25:
+        return [0, 0]
+    return [0, random.randrange(2)] if first % 2 else [0, 1]
+tempera_check.serve(step)
+"""
+CASE = {"horizon": 2, "powers": ["2"], "vocabulary": ["a", "e"], "terminal": [1], "default": ["1/2", "1/2"]}
+
+
+def lines_of_walk(kind, share):
+    """What a program writes of a step, its merges answered as tempera does."""
+    with subprocess.Popen([sys.executable, "-c", WALKED.format(kind=kind)], env=dict(os.environ, PYTHONPATH=PACKAGE),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        def send(line):
+            program.stdin.write(json.dumps(line) + "\n")
+            program.stdin.flush()
+
+        send(CASE)
+        assert "can" in json.loads(program.stdout.readline())
+        send({"state": [1], "share": share})
+        open_branches, known, lines = 1, set(), []
+        while open_branches:
+            line = json.loads(program.stdout.readline())
+            lines.append(line)
+            if "fork" in line:
+                open_branches += sum(1 for ticket in line["fork"] if ticket) - 1
+            elif "merge" in line:
+                is_new = line["merge"] not in known
+                known.add(line["merge"])
+                send({"new": is_new})
+                open_branches -= 0 if is_new else 1
+            else:
+                assert line.keys() & {"end", "skip"}, line
+                open_branches -= 1
+        send({"done": True})
+        program.stdin.close()
+        assert program.wait(30) == 0
+    return lines
+
+
+def test_a_step_that_forks_writes_what_one_writes_that_is_run_again():
+    whole = {kind: lines_of_walk(kind, [0, 1]) for kind in ("Replay", "Forks")}
+    assert whole["Forks"] == whole["Replay"]
+    # The first way on from each of the two merges is walked, from the others nothing.
+    assert sum("end" in line for line in whole["Forks"]) == 1 + 2 + 3
+    assert sum("merge" in line for line in whole["Forks"]) == 39
+    shared = [{kind: lines_of_walk(kind, [mine, 2]) for kind in ("Replay", "Forks")} for mine in range(2)]
+    for part in shared:
+        assert part["Forks"] == part["Replay"]
+        assert sum("skip" in line for line in part["Forks"]) == 20
+
+
+def run_alone(code):
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=dict(os.environ, PYTHONPATH=PACKAGE))
+
+
+def test_the_thread_of_an_allocator_does_not_keep_a_process_from_forking():
+    """pyarrow, which pandas brings, has one: each case of `tempera check` would start the program anew."""
+    run_alone("""
+import ctypes, threading
+from tempera_check import walks
+assert walks.may_fork()
+for name, may in ((b"jemalloc_bg_thd", True), (b"worker", False)):
+    is_named = threading.Event()
+    def wait():
+        ctypes.CDLL(None).prctl(15, name, 0, 0, 0)
+        is_named.set()
+        threading.Event().wait()
+    threading.Thread(target=wait, daemon=True).start()
+    is_named.wait()
+    assert walks.may_fork() == may, name
+""")
+
+
+def test_early_names_are_looked_for_a_few_times_however_many_there_are():
+    """With pandas and transformers imported, one look at everything that is held takes 0.1 seconds."""
+    run_alone("""
+import gc
+from random import random as early
+def holding(draw):
+    return lambda: draw()
+closures = [holding(early) for _ in range(300)]
+defaults = [eval("lambda draw=early: draw()") for _ in range(300)]
+classes = [type("Class", (), {"draw": staticmethod(early)}) for _ in range(300)]
+looks = []
+for name in ("get_referrers", "get_objects"):
+    setattr(gc, name, lambda *held, own=getattr(gc, name): looks.append(1) or own(*held))
+import tempera_check
+from fractions import Fraction
+assert tempera_check.law(lambda: closures[299]() < 0.25)[True] == Fraction(1, 4)
+assert tempera_check.law(lambda: defaults[299]() < 0.25)[True] == Fraction(1, 4)
+assert tempera_check.law(lambda: classes[299].draw() < 0.25)[True] == Fraction(1, 4)
+assert len(looks) < 40, len(looks)
+""")

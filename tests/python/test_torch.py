@@ -1,4 +1,5 @@
 """Every source of chance of torch, functions and methods of tensors, is answered with its law, or refused by name."""
+import contextlib
 import itertools
 import json
 import os
@@ -117,3 +118,39 @@ def test_a_step_that_is_served_computes_in_one_thread(tmp_path):
                                                                                "PYTHONPATH": os.pathsep.join(sys.path)})
     ends = [json.loads(line)["end"] for line in done.stdout.splitlines() if "end" in json.loads(line)]
     assert (done.returncode, ends) == (0, [[0]])
+
+
+def names_of_chance():
+    """torch's own list: the operators that it tags as drawing from a generator."""
+    names = {schema.name.split("::")[1] for schema in torch._C._jit_get_all_schemas() if schema.name.startswith("aten::")}
+    for name in sorted(names):
+        packet = getattr(torch.ops.aten, name, None)
+        if packet is not None and any(torch.Tag.nondeterministic_seeded in getattr(packet, overload).tags
+                                      for overload in packet.overloads()):
+            yield name
+
+
+def test_every_operator_of_chance_is_answered_or_refused():
+    """None of them may draw from torch's own generator, or from one that is given, within a step."""
+    own, silent, called = torch.Generator().manual_seed(5), [], set()
+
+    def states():
+        return torch.cat([torch.get_rng_state(), own.get_state()])
+
+    for name in names_of_chance():
+        for owner in (torch, torch.Tensor, torch.nn.functional):
+            function = getattr(owner, name, None)
+            if function is None:
+                continue
+            called.add(name)
+            for arguments in ((), (3,), ((3,),), (8, (3,)), (0, 8, (3,)), (0.0, 1.0, (3,)), (WEIGHTS,), (WEIGHTS, 0.5),
+                              (WEIGHTS, 2), (WEIGHTS, 2, True), (WEIGHTS, WEIGHTS), (WEIGHTS, 0.5, True),
+                              (WEIGHTS, 0.1, 0.3, True)):
+                for named in ({}, {"generator": own}):
+                    before = states()
+                    with contextlib.suppress(Exception):
+                        law(lambda: (function(*(a.clone() if a is WEIGHTS else a for a in arguments), **named), 0)[1])
+                        if not torch.equal(before, states()):
+                            silent.append((owner.__name__, name, arguments, sorted(named)))
+    assert silent == []
+    assert {"rand", "multinomial", "bernoulli_", "exponential_", "normal_", "randperm"} <= called

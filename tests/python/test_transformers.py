@@ -5,31 +5,38 @@ import pytest
 import torch
 from laws import check_law
 from tempera_check import CausalLM, Model, Tokenizer, law
-from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
+from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 from transformers.generation import GenerationMixin
 
 MODEL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 2, "powers": ["2"],
                "rows": [[[], ["1/2", "1/4", "1/8", "1/8"]], [[0], ["1/4", "1/4", "1/2", "0"]]],
                "default": ["0", "1/2", "0", "1/2"]})
+UNEQUAL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 2, "powers": ["2"],
+                 "rows": [[[], ["1/2", "1/4", "3/16", "1/16"]], [[0], ["1/8", "5/16", "9/16", "0"]]],
+                 "default": ["0", "1/2", "0", "1/2"]})
 PROMPT = torch.tensor([[4]])
 
 
-def naive(row, temperature=1.0, top_k=None):
-    """The law of one token, recomputed: powered, cut, normalised."""
+def naive(row, temperature=1.0, top_k=None, top_p=1.0):
+    """The law of one token, recomputed: powered, cut, normalised, and the likeliest that make up top_p kept."""
     weights = [float(p) ** (1 / temperature) for p in row]
     if top_k is not None:
         least = sorted(weights)[-top_k]
         weights = [w if w >= least else 0 for w in weights]
-    return [w / sum(weights) for w in weights]
+    law_of_row, kept = [w / sum(weights) for w in weights], []
+    for v in sorted(range(len(row)), key=lambda v: -law_of_row[v]):
+        if sum(law_of_row[k] for k in kept) < top_p:
+            kept.append(v)
+    return [p / sum(law_of_row[k] for k in kept) if v in kept else 0 for v, p in enumerate(law_of_row)]
 
 
-def law_of_answers(**options):
-    """The law of two tokens, by the rows of the model alone."""
+def law_of_answers(model=MODEL, ends=(2, 3), **options):
+    """The law of two tokens, by the rows of the model alone; of one, if it is in `ends`."""
     answers = {}
-    for v, p in enumerate(naive(MODEL.fractions([]), **options)):
-        for w, q in enumerate(naive(MODEL.fractions([v]), **options) if v < 2 else [1.0]):
+    for v, p in enumerate(naive(model.fractions([]), **options)):
+        for w, q in enumerate(naive(model.fractions([v]), **options) if v not in ends else [1.0]):
             if p * q:
-                answers[(v,) if v > 1 else (v, w)] = Fraction(p * q)
+                answers[(v,) if v in ends else (v, w)] = Fraction(p * q)
     return answers
 
 
@@ -56,6 +63,32 @@ def test_generate_has_the_law_of_its_options(lm, options, ours):
     found = law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=2, do_sample=True, **options)[0]))
     assert sum(found.values()) == 1
     assert distance(found, law_of_answers(**ours)) < 1e-6
+
+
+@pytest.mark.parametrize("options", [
+    {"top_p": 0.7}, {"top_k": 3, "top_p": 0.85}, {"temperature": 0.5, "top_k": 3, "top_p": 0.85}])
+def test_what_is_kept_of_a_row_is_what_generate_keeps(options):
+    found = law(lambda: tidy(CausalLM(UNEQUAL).generate(PROMPT, max_new_tokens=2, do_sample=True, **options)[0]))
+    assert distance(found, law_of_answers(UNEQUAL, **options)) < 1e-6
+    assert distance(found, law_of_answers(UNEQUAL, **{**options, "top_p": 1.0})) > 0.05
+
+
+class EndsAfterB(StoppingCriteria):
+    def __call__(self, input_ids, scores, **named):
+        return input_ids[:, -1] == 1
+
+
+def test_a_criterion_of_the_programs_own_ends_an_answer(lm):
+    found = law(lambda: tidy(lm.generate(PROMPT, max_new_tokens=2, do_sample=True,
+                                         stopping_criteria=StoppingCriteriaList([EndsAfterB()]))[0]))
+    assert distance(found, law_of_answers(ends=(1, 2, 3))) < 1e-6
+
+
+def test_several_answers_to_one_prompt_are_independent(lm):
+    found = law(lambda: [tidy(row) for row in lm.generate(PROMPT, max_new_tokens=1, do_sample=True, num_return_sequences=2)])
+    row = naive(MODEL.fractions([]))
+    expected = {((v,), (w,)): p * q for v, p in enumerate(row) for w, q in enumerate(row)}
+    assert distance(found, expected) < 1e-6
 
 
 def test_rows_of_a_batch_are_independent_whatever_pads_them(lm):

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -195,6 +197,66 @@ TEST_CASE("what a sampler prints is shown, and a counterexample shows its draws"
   CHECK(result.exit_code == 1);
   CHECK_THAT(result.out, Catch::Contains("a line of its own") && Catch::Contains("by the draws ") &&
                              Catch::Contains(":4 0 with 1/3"));
+}
+
+TEST_CASE("a counterexample shows its draws in order, each with the line of its call") {
+  const CommandResult result = check_python(
+      "import random, tempera_check\n"
+      "def step(model, state):\n"
+      "    if random.randrange(3) == 0:\n"
+      "        return [1]\n"
+      "    return [0, random.randrange(2)]\n"
+      "tempera_check.serve(step)\n",
+      four_state);
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  const std::size_t first = result.out.find(":3 1 with 1/3, ");
+  REQUIRE(first != std::string::npos);
+  CHECK(result.out.find(":5 0 with 1/2", first) != std::string::npos);
+}
+
+TEST_CASE("a counterexample has one notation for all of its numbers") {
+  const auto counterexample = [](const std::string& program, const std::string& more) {
+    const CommandResult result =
+        check_python(program, " --horizon 2 --within 1e-9 --model " + tree +
+                                  "/toy_models/unequal_lengths.json " + more);
+    CAPTURE(result.out, result.err);
+    REQUIRE(result.exit_code == 1);
+    const std::size_t begin = result.out.find(more.empty() ? "not invariant: " : "the answer (");
+    REQUIRE(begin != std::string::npos);
+    const std::size_t end =
+        std::min(result.out.find("\nit", begin), result.out.find("\n  model ", begin));
+    return result.out.substr(begin, end - begin);
+  };
+  const auto has_decimals = [](const std::string& text) {
+    return text.find("e-0") != std::string::npos || text.find("e+0") != std::string::npos;
+  };
+  const auto has_fractions = [](const std::string& text) {
+    for (std::size_t at = text.find('/'); at != std::string::npos; at = text.find('/', at + 1))
+      if (at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) != 0) return true;
+    return false;
+  };
+  // Its acceptance is a double that no fraction of a few digits is.
+  const std::string of_floats =
+      counterexample(replaced(power_sampling, " - sum(proposed_log_q)", ""), "");
+  CAPTURE(of_floats);
+  CHECK(has_decimals(of_floats));
+  CHECK_FALSE(has_fractions(of_floats));
+  const std::string of_thirds = counterexample(
+      "import random, tempera_check\n"
+      "tempera_check.serve(lambda model, state: random.choice([[0, 2], [1, 0], [1, 1]]))\n",
+      "");
+  CAPTURE(of_thirds);
+  CHECK(has_fractions(of_thirds));
+  CHECK_FALSE(has_decimals(of_thirds));
+  // Of a whole program the target's fraction is a decimal beside what a double decides.
+  const std::string whole = counterexample(
+      "import random, tempera_check\n"
+      "tempera_check.serve(lambda model, state: [2] if random.random() < 0.3 else [0])\n",
+      "--whole --target power:2");
+  CAPTURE(whole);
+  CHECK(has_decimals(whole));
+  CHECK_FALSE(has_fractions(whole));
 }
 
 TEST_CASE("an import that is slower than the time-out is no hang") {
@@ -512,6 +574,24 @@ TEST_CASE("a target of one's own is a file") {
       check_python(whole, " --whole" + four_state + " --target " + other.path());
   CHECK(differs.exit_code == 1);
   CHECK_THAT(differs.out, Catch::Contains("differ (1 tried), horizon 2"));
+}
+
+TEST_CASE("an answer that ends open before the horizon is an answer like any other") {
+  const std::string open =
+      "import random, tempera_check\n"
+      "tempera_check.serve(lambda model, state: random.choice([[0], [0, 0], [1], []]))";
+  const TemporaryFile law(R"({"states": {"": "1/4", "a": "1/4", "a a": "1/4", "e": "1/4"}})");
+  const CommandResult result =
+      check_python(open, " --whole --json" + four_state + " --target " + law.path());
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(json::parse(result.out)["cases"][0]["law"] ==
+        json{{"", "1/4"}, {"a", "1/4"}, {"a a", "1/4"}, {"e", "1/4"}});
+  const TemporaryFile longer(R"({"states": {"": "1/4", "a e": "1/4", "a a": "1/4", "e": "1/4"}})");
+  const CommandResult differs =
+      check_python(open, " --whole" + four_state + " --target " + longer.path());
+  CHECK(differs.exit_code == 1);
+  CHECK_THAT(differs.out, Catch::Contains("the answer (a) has probability 1/4, by the target"));
 }
 
 TEST_CASE("a program that misbehaves is named, in one line, and nothing is left running") {

@@ -77,6 +77,25 @@ TEST_CASE("work in steps shows which step it is at") {
   }
 }
 
+TEST_CASE(
+    "a program that is judged shows paths, speed, what is done of the model and what is left") {
+  const TemporaryFile program(
+      "import random, time, tempera_check\n"
+      "def step(model, state):\n"
+      "    time.sleep(0.05)\n"
+      "    return random.choice([[0, 0], [0, 1], [1], [1], [1], [1]])\n"
+      "tempera_check.serve(step)\n");
+  const std::string check =
+      "check --program 'PYTHONPATH=" TEMPERA_SOURCE_DIR "/python python3 " + program.path() +
+      "' --horizon 2 --model " TEMPERA_SOURCE_DIR "/toy_models/four_state.json";
+  auto terminal = PseudoTerminal::open(140);
+  if (!terminal) return;
+  CHECK_THAT(terminal->run("", check),
+             Catch::Contains("four-state, ") && Catch::Contains(" paths, ") &&
+                 Catch::Contains(" a second, ") && Catch::Contains(" % of this model, about ") &&
+                 Catch::Contains(" s more for it"));
+}
+
 TEST_CASE("the progress line is narrower than the terminal, or than COLUMNS, or than 80 columns") {
   for (const auto& [columns, settings, widest] :
        {std::tuple<unsigned short, std::string, std::size_t>{40, "COLUMNS=60", 39},

@@ -1,5 +1,7 @@
 #include "reference/numbers/reconstruction.hpp"
 
+#include <algorithm>
+
 #include "tests/reference/random_model.hpp"
 
 using namespace tempera::reference;
@@ -53,6 +55,22 @@ TEST_CASE("a fraction is found again from its residue") {
     RC_ASSERT(found.numerator == naive.numerator);
     RC_ASSERT(found.denominator == naive.denominator);
   });
+}
+
+TEST_CASE("a fraction is the least of all those of its residue, if none is short too") {
+  for (const long modulus : {2L, 7L, 64L, 101L, 210L})
+    for (long residue = 0; residue < modulus; ++residue) {
+      long least = modulus * modulus;
+      for (long d = 1; d < modulus; ++d) {
+        const long above = d * residue % modulus, n = std::min(above, modulus - above);
+        least = std::min(least, n * n + d * d);
+      }
+      const auto [n, d] = shortest_fraction(residue, modulus);
+      CAPTURE(modulus, residue);
+      CHECK(d > 0);
+      CHECK((n - d * residue) % modulus == 0);
+      CHECK(n * n + d * d == least);
+    }
 }
 
 TEST_CASE("residues of whole numbers, and of nothing short") {
