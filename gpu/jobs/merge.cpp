@@ -271,13 +271,10 @@ void copy(std::vector<ShardReader>& readers, RunFolder& into, const SamplingSett
   std::string events;
   std::string samples;
   const auto write = [&] {
-    writer.add([&into, events = std::move(events), samples = std::move(samples)] {
+    writer.add([&into, events = std::exchange(events, {}), samples = std::exchange(samples, {})] {
       into.append_answers(events, samples);
     });
-    for (std::string* bytes : {&events, &samples}) {
-      *bytes = {};
-      bytes->reserve(most);
-    }
+    for (std::string* bytes : {&events, &samples}) bytes->reserve(most);
   };
   for (std::size_t run_index = 0; run_index < runs; ++run_index) {
     // Every run is held once: that was checked.

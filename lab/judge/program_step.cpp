@@ -121,7 +121,7 @@ void ProgramStep::replay(const JudgedState& from, std::vector<std::string> quest
     if (line.empty())
       program_.send(json{{"state", state_json(from)}}.dump());
     else
-      transcript = std::move(questions);
+      transcript = std::exchange(questions, {});
     const JudgedState to = run_path(from, decisions, std::exchange(line, ""), transcript, true);
     if (!settings_.is_pure) {
       decisions.replay();
