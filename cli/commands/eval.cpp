@@ -24,7 +24,7 @@ constexpr const char* eval_examples = R"(Examples:
   tempera eval report sums)";
 
 // Says in one line that the package is missing. What else is missing, the package says itself.
-constexpr const char* program = R"(import sys
+constexpr const char* python_program = R"(import sys
 try:
     from tempera.eval.command import main
 except ModuleNotFoundError as error:
@@ -46,7 +46,7 @@ void run_eval(const std::vector<std::string>& arguments) {
     const std::string first = others != nullptr && *others != '\0' ? others + std::string(":") : "";
     setenv("PYTHONPATH", (first + shipped.string()).c_str(), 1);
   }
-  std::vector<std::string> words{"python3", "-c", program};
+  std::vector<std::string> words{"python3", "-c", python_program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

@@ -586,7 +586,8 @@ TEST_CASE("the confidence of every record after every round is the replay's, aft
   check_summary(json::parse(Left(work / "run").summary), settings, runs);
 }
 
-TEST_CASE("a run that is cut off anywhere and resumed leaves the replay's events and summary") {
+TEST_CASE("a run that is cut off anywhere and resumed leaves the replay's events and summary",
+          "[long]") {
   const naive::Row row = scattered_row(6, 22, -0.5F);
   TableModel model(6, row);
   const test::TemporaryFolder work;

@@ -158,7 +158,7 @@ TEST_CASE("prefetching leaves every entry of a rung's moves as it is, in one rou
   }
 }
 
-TEST_CASE("prefetching beyond a round leaves the law of two rungs' rounds with swaps") {
+TEST_CASE("prefetching beyond a round leaves the law of two rungs' rounds with swaps", "[long]") {
   const lab::FiniteLogits logits(shipped("four_state"));
   const lab::CompiledSpace space(logits.enumerable(), 2);
   REQUIRE(space.size() == 3);
@@ -216,7 +216,7 @@ struct Rounds {
 
 }  // namespace
 
-TEST_CASE("prefetching beyond a round leaves the law of Algorithm 1 as it is") {
+TEST_CASE("prefetching beyond a round leaves the law of Algorithm 1 as it is", "[long]") {
   const lab::FiniteLogits logits(shipped("four_state"));
   const auto model = logits.enumerable();
   // One local move a round, as in the paper's presets.

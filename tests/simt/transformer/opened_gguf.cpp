@@ -42,7 +42,8 @@ WeightType in_turn(std::size_t matrix) { return weight_types[matrix % weight_typ
 
 }  // namespace
 
-TEST_CASE("a GGUF file of every type of weights has the host's bits on fibers, from file to draw") {
+TEST_CASE("a GGUF file of every type of weights has the host's bits on fibers, from file to draw",
+          "[long]") {
   require_same_answers(llama_gguf(in_turn));
   require_same_answers(qwen35_gguf(in_turn));
 }
