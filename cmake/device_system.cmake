@@ -10,8 +10,8 @@ target_compile_definitions(tempera_device INTERFACE
   TEMPERA_DEVICE_${TEMPERA_DEVICE})
 
 if(TEMPERA_DEVICE STREQUAL "CUDA")
-  # A100, RTX 30, Ada, Hopper; 90 also as PTX, which a newer device's driver compiles for itself.
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90 CACHE STRING "CUDA architectures")
+  include(${CMAKE_CURRENT_LIST_DIR}/cuda_architectures.cmake)
+  set(CMAKE_CUDA_ARCHITECTURES ${TEMPERA_CUDA_ARCHITECTURES} CACHE STRING "CUDA architectures")
   enable_language(CUDA)
   # CMake 3.25 does not know that nvcc takes C++20.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

@@ -46,7 +46,7 @@ std::string Model::decode(std::span<const TokenId> tokens) const {
 }
 
 Model open_model(const std::string& name_or_path, const ModelOptions& options) {
-  const gpu::CurrentDevice here(gpu::require_device(options.device.value_or("")));
+  const gpu::CurrentDevice here(gpu::require_device(options.device.value_or(""), "device"));
   return Model(std::make_shared<const Model::Parts>(Model::Parts{
       name_or_path, gpu::OpenedModel::open(name_or_path, {}, arithmetic_of(options.arithmetic),
                                            rope_factors_of(options.rope_factors))}));

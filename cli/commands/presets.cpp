@@ -22,6 +22,7 @@ void list(bool json) {
     auto all = nlohmann::ordered_json::array();
     for (const gpu::Preset& preset : gpu::presets())
       all.push_back({{"name", preset.name},
+                     {"other_names", gpu::other_names(preset)},
                      {"models", preset.models},
                      {"benchmark", preset.benchmark},
                      {"powers", preset.powers},
@@ -44,7 +45,9 @@ void list(bool json) {
   std::printf(
       "T: horizon; B: block; N: rounds of one local move of each rung and one ordered sweep. The\n"
       "answer is the last rung's. Where prompt, T and 64 tokens exceed the model's context, T is\n"
-      "what fits. An option of tempera sample overrides the preset's value.\n"
+      "what fits. An option of tempera sample overrides the preset's value. A preset is also "
+      "called\n"
+      "by each of its models: qwen3-8b/math500 is qwen3/math500.\n"
       "For its Qwen2.5-Math experiments the paper's text gives T = 3072 and raw prompts, but no\n"
       "powers, B or N, so that there is no preset: --horizon 3072, without --chat, and a ladder "
       "of\n"

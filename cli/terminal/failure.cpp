@@ -62,6 +62,8 @@ int report(const std::exception_ptr& failure) {
     return say(error.what(), 2);
   } catch (const ModelError& error) {
     return say(error.what(), 2);
+  } catch (const gpu::MissingDevice& error) {
+    return say(error.what(), 2);
   } catch (const DeviceError& error) {
     return say(lost_device(error.what()), 2);
   } catch (const Bug& error) {

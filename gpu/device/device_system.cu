@@ -119,20 +119,20 @@ CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
 
 CurrentDevice::~CurrentDevice() { cudaSetDevice(static_cast<int>(before_.index)); }
 
-Device require_device(const std::string& requested, const std::string& option) {
+Device require_device(const std::string& requested, const std::string& option,
+                      const std::string& otherwise) {
   const Device device = requested.empty() ? current_device() : asked_device(requested, option);
   const std::string where = requested.empty() ? "the device" : option + " " + requested;
   if (device.kind == Device::Kind::host)
-    throw BadInput(where, "this build runs on an NVIDIA GPU",
-                   "use the build of cmake --preset release; it gives the same bits");
+    throw MissingDevice(where, "this build runs on an NVIDIA GPU",
+                        "use the build of cmake --preset release; it gives the same bits");
   if (const std::string why = why_no_device(); !why.empty())
-    throw BadInput(where, why,
-                   "or use the build of cmake --preset release, which runs on the host");
+    throw MissingDevice(where, why, "or " + otherwise);
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess ||
       device.index >= static_cast<std::size_t>(devices))
-    throw BadInput(where, "this machine has " + std::to_string(devices) + " of them",
-                   "give cuda:0 to cuda:" + std::to_string(std::max(devices, 1) - 1));
+    throw MissingDevice(where, "this machine has " + std::to_string(devices) + " of them",
+                        "give cuda:0 to cuda:" + std::to_string(std::max(devices, 1) - 1));
   return device;
 }
 
@@ -198,11 +198,12 @@ CurrentDevice::CurrentDevice(Device device) : before_(current_device()) {
 
 CurrentDevice::~CurrentDevice() { current = before_; }
 
-Device require_device(const std::string& requested, const std::string& option) {
+Device require_device(const std::string& requested, const std::string& option,
+                      const std::string& /*otherwise*/) {
   const Device device = requested.empty() ? current_device() : asked_device(requested, option);
   if (device.kind != Device::Kind::host)
-    throw BadInput(option + " " + requested, "this build has no CUDA",
-                   "leave it out, or use the build of cmake --preset cuda");
+    throw MissingDevice(option + " " + requested, "this build has no CUDA",
+                        "leave it out, or use the build of cmake --preset cuda");
   return device;
 }
 

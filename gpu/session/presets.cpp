@@ -1,12 +1,24 @@
 #include "gpu/session/presets.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "base/nearest_name.hpp"
 
 namespace tempera::gpu {
+namespace {
+
+/// A to Z as a to z.
+std::string in_small_letters(std::string_view text) {
+  std::string small(text);
+  for (char& letter : small)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return small;
+}
+
+}  // namespace
 
 std::span<const Preset> presets() {
   constexpr std::string_view qwen3 = "Qwen3-4B, Qwen3-8B";
@@ -25,11 +37,26 @@ std::span<const Preset> presets() {
   return all;
 }
 
+std::vector<std::string> other_names(const Preset& preset) {
+  constexpr std::string_view between = ", ";
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < preset.models.size();) {
+    const std::size_t end = std::min(preset.models.find(between, begin), preset.models.size());
+    names.push_back(in_small_letters(preset.models.substr(begin, end - begin)) +
+                    std::string(preset.name.substr(preset.name.find('/'))));
+    begin = end + between.size();
+  }
+  return names;
+}
+
 const Preset* find_preset(std::string_view name) {
-  const auto all = presets();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Preset& preset) { return preset.name == name; });
-  return found == all.end() ? nullptr : &*found;
+  const std::string small = in_small_letters(name);
+  for (const Preset& preset : presets()) {
+    const std::vector<std::string> others = other_names(preset);
+    if (preset.name == small || std::find(others.begin(), others.end(), small) != others.end())
+      return &preset;
+  }
+  return nullptr;
 }
 
 std::string nearest_presets(std::string_view name) {
@@ -42,6 +69,10 @@ std::string nearest_presets(std::string_view name) {
     parts.push_back(preset.name.substr(slash + 1));
   }
   if (const auto nearest = nearest_name(name, names)) return std::string(*nearest);
+  std::vector<std::string> others;
+  for (const Preset& preset : presets())
+    for (std::string& other : other_names(preset)) others.push_back(std::move(other));
+  if (const auto nearest = nearest_name(std::string(name), others)) return *nearest;
   const auto nearest = nearest_name(name, parts);
   std::string list;
   for (std::size_t i = 0; nearest && i < names.size(); ++i)

@@ -26,7 +26,10 @@ inline constexpr std::size_t preset_margin = 64;
 
 /// All of them, in the paper's order.
 std::span<const Preset> presets();
-/// The one of this name, or nullptr.
+/// A preset is also called by each of its models: "qwen3/math500", which is for two, is
+/// "qwen3-4b/math500" and "qwen3-8b/math500" too.
+std::vector<std::string> other_names(const Preset& preset);
+/// The one that has this name or another, in capitals or not; or nullptr.
 const Preset* find_preset(std::string_view name);
 /// The same.
 /// @throw BadInput naming `where`, with the nearest names, if there is none

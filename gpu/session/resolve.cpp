@@ -101,7 +101,7 @@ SamplerSettings resolve_sampler(const SamplerWish& wish, Spelling spelling) {
       wish.preset ? &preset_named(*wish.preset, spelt("preset", spelling)) : nullptr;
   SamplerSettings settings;
   settings.sampler = sampler.name;
-  settings.preset = wish.preset.value_or("");
+  if (preset != nullptr) settings.preset = preset->name;
   if (wish.temperature)
     settings.powers = {power_of(*wish.temperature, spelt("temperature", spelling))};
   else

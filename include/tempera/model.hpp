@@ -73,7 +73,7 @@ class Model {
 
 /// Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by its name.
 /// @throw BadInput naming file, place and remedy for a model that cannot be used
-/// @throw DeviceError for a device that is missing or too small
+/// @throw DeviceError for a device that this build or this machine lacks
 Model open_model(const std::string& name_or_path, const ModelOptions& options = {});
 
 }  // namespace tempera

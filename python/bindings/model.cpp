@@ -22,7 +22,8 @@ Numbers array(std::vector<double> numbers, std::initializer_list<std::size_t> sh
 SharedModel open(const std::string& name_or_path, const std::optional<std::string>& arithmetic,
                  const std::optional<std::string>& device,
                  const std::optional<std::string>& rope_factors) {
-  const gpu::CurrentDevice here(gpu::require_device(device.value_or("")));
+  const gpu::CurrentDevice here(gpu::require_device(device.value_or(""), "device",
+                                                    "leave it out: the host gives the same bits"));
   std::optional<gpu::Arithmetic> chosen;
   if (arithmetic) {
     chosen = gpu::arithmetic_named(*arithmetic);

@@ -27,6 +27,7 @@ nanobind::dict presets() {
     one["horizon"] = preset.horizon;
     one["block"] = preset.block;
     one["rounds"] = preset.rounds;
+    one["other_names"] = tempera::gpu::other_names(preset);
     all[std::string(preset.name).c_str()] = one;
   }
   return all;

@@ -128,7 +128,7 @@ class CollectingSession final : private gpu::Listener {
     } catch (const std::exception& error) {
       const std::string name = error_name(error);
       news.error = name.empty() ? "Bug" : name;
-      news.text = error.what();
+      news.text = name.empty() ? error.what() : error_line(error);
     }
     news_.push_back(std::move(news));
   }

@@ -27,7 +27,7 @@ class ModelError(Error, ArithmeticError):
 
 
 class DeviceError(Error, RuntimeError):
-    """The device is missing, too small, or lost."""
+    """The device is missing or lost."""
 
 
 class Bug(Error, RuntimeError):

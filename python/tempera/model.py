@@ -95,11 +95,12 @@ class Model:
         """Opens a Hugging Face folder, a GGUF file, or a model that `tempera models` knows by name.
 
         arithmetic: which bits the logits have; "float32" if none is given.
-        device: "host", "cuda" or "cuda:N"; the host if none is given. Kernels for CUDA are in a wheel that was built
-        where nvcc and a GPU are, and are loaded when they are first asked for.
+        device: "host", "cuda" or "cuda:N"; the host if none is given. Kernels for CUDA are in a package that was built
+        where nvcc was on the path, and are loaded when they are first asked for.
         rope_factors: "short" or "long", for a model with two sets of rotary factors.
 
-        Raises BadInput for files that cannot be used, DeviceError for a device that cannot.
+        Raises BadInput for files that cannot be used, and for a device of no such name; DeviceError for one that this
+        package or this machine lacks.
         """
         name = os.fspath(name_or_path)
         opened = native(device).OpenedModel.open(name, arithmetic, device, rope_factors)

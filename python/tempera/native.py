@@ -6,13 +6,13 @@ import importlib
 import re
 from typing import Any
 
-from tempera.errors import BadInput
+from tempera.errors import BadInput, DeviceError
 
 
 def native(device: str | None = None) -> Any:
     """The extension for "host", "cuda" or "cuda:N", loaded when it is first asked for.
 
-    Raises BadInput if the device is not known, or the wheel has no kernels for it.
+    Raises BadInput if the device is not known, and DeviceError if this package was built without kernels for it.
     """
     if device is not None and not re.fullmatch("host|cuda(:[0-9]+)?", device):
         raise BadInput("device", f'"{device}" is not known', 'give "host", "cuda" or "cuda:N"')
@@ -21,8 +21,9 @@ def native(device: str | None = None) -> Any:
     try:
         return importlib.import_module("tempera._tempera_cuda")
     except ModuleNotFoundError:
-        raise BadInput(
-            "device", "this wheel has no kernels for CUDA", "build it where nvcc and a GPU are, with pip install ."
+        raise DeviceError(
+            f"device {device}: this package was built without kernels for CUDA; put nvcc on the path and build it again "
+            "(docs/python.md), or leave it out: the host gives the same bits"
         ) from None
 
 

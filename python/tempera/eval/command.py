@@ -24,7 +24,7 @@ from tempera.eval.reporting import check_table_folder, report, report_together
 from tempera.eval.running import merge, run
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
-from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, sweep
+from tempera.eval.samplers import SAMPLERS, Settings, check_preset, check_sampler, preset_named, sweep
 from tempera.eval.sampling import Sampling
 from tempera.eval.tasks import TASKS, read_task
 
@@ -203,6 +203,8 @@ def _plan(given: argparse.Namespace, sampling: Sampling) -> Plan:
         preset: dict[str, object] = {}
         if given.preset:
             known = sampling.presets()
+            # Whichever of its names is given: the same evaluation.
+            given.preset = preset_named(given.preset, known)
             check_preset(given.preset, given.task, paper_model(given.model), known)
             preset = known[given.preset]
         samplers = _settings(given, preset)

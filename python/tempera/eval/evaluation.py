@@ -4,7 +4,8 @@
     ladder.json              the equi-accepting ladder of a sweep that pilots found
     matched.json             rounds and particles at matched decode tokens, with the pilots that they come from
     pilots/ answers/         run folders of `tempera sample`, one for each sampler and seed
-    grades/                  a line for each answer, one file for each sampler and seed
+    grades/                  a line for each answer, one file for each sampler and seed; grader.json, which state of a
+                             grader of the user's own gave them
     report.html results.csv results.tex results.json
 """
 
@@ -57,7 +58,7 @@ class Plan:
         for path, expected in zip(paths, self.data_digests, strict=True):
             if digest(path) != expected:
                 raise BadInput(str(path), "is another file than the one that the answers were drawn for")
-        task = read_task(self.task, paths, self.subset, self.grader)
+        task = read_task(self.task, paths, self.subset, self.grader, is_checked=True)
         return dataclasses.replace(task, problems=task.problems[: self.limit or None])
 
     def prompt(self, problem: Problem) -> str:
@@ -188,6 +189,25 @@ class Evaluation:
     def grades_file(self, settings: Settings, seed: int) -> Path:
         """Where the verdicts of one sampler and seed are."""
         return self.folder / "grades" / folder_name(settings.label) / f"seed-{seed}.jsonl"
+
+    def graded_by(self) -> str:
+        """The SHA-256 of the user's grader that gave the verdicts, empty if none of the user's did."""
+        path = self._grader_file()
+        found: str = parse_json(read_text(path), str(path)).get("sha256", "") if path.exists() else ""
+        return found
+
+    def begin_grades_by(self, file_digest: str) -> bool:
+        """Removes all verdicts if the user's grader was another one; returns whether there were any."""
+        if self.graded_by() == file_digest:
+            return False
+        old = list((self.folder / "grades").rglob("*.jsonl"))
+        for path in old:
+            path.unlink()
+        write_whole(self._grader_file(), json.dumps({"sha256": file_digest}) + "\n")
+        return bool(old)
+
+    def _grader_file(self) -> Path:
+        return self.folder / "grades" / "grader.json"
 
     def other_rungs(self, settings: Settings) -> list[int]:
         """The rungs whose records are drawn too, so that they can vote."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ def grade(evaluation: Evaluation, sampling: Sampling, workers: int = 0, again: b
     task = evaluation.plan.read_task()
     if task.grader.needs_sandbox:
         sandbox.require()
+    if evaluation.begin_grades_by(task.grader.file_digest):
+        print(f"{evaluation.plan.grader}: the grader has changed, so all answers are judged again", file=sys.stderr)
     try:
         for settings in evaluation.samplers():
             for seed in evaluation.plan.seeds:

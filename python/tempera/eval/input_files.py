@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from tempera.errors import BadInput
 
@@ -28,13 +32,21 @@ def require_no_special_file(path: Path, wanted: str = "file") -> None:
             raise BadInput(str(path), f"is {name}, and no {wanted}", f"give the name of a {wanted}")
 
 
-def read_file(path: Path) -> bytes:
-    """The bytes of a file. A pipe, a socket or a device is refused."""
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, to be read. A pipe, a socket or a device is refused."""
     try:
         require_no_special_file(path)
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except OSError as error:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file. A pipe, a socket or a device is refused."""
+    with _opened(path) as file:
+        return file.read()
 
 
 def read_text(path: Path) -> str:
@@ -53,7 +65,11 @@ def read_text(path: Path) -> str:
 
 def digest(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits."""
-    return hashlib.sha256(read_file(path)).hexdigest()
+    found = hashlib.sha256()
+    with _opened(path) as file:
+        while part := file.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -84,23 +100,73 @@ def parse_json(text: str, where: str) -> Any:
 
 def read_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each object of a JSONL file, or of a file that is one JSON array, with its file and line."""
-    text = read_text(path)
+    for record, content in stored_records(path):
+        yield record.where, content
+
+
+@dataclass(frozen=True)
+class StoredRecord:
+    """A record of a data file, with its file and line. `read` gives it once more."""
+
+    where: str
+    read: Callable[[], dict[str, Any]]
+
+
+def stored_records(path: Path) -> Iterator[tuple[StoredRecord, dict[str, Any]]]:
+    """As read_records, with what reads a record once more. Of JSONL no more than one line is in memory at a time."""
+    if path.suffix == ".gz" or _is_array(path):
+        for where, content in _records_of(read_text(path), path):
+            yield StoredRecord(where, partial(_checked, where, content)), content
+        return
+    offset = 0
+    with _opened(path) as file:
+        # A line ends at its newline alone: U+2028 may be within a text.
+        for number, line in enumerate(file, 1):
+            read = partial(_line_at, path, number, offset, len(line))
+            yield StoredRecord(f"{path}, line {number}", read), _record_of(line, path, number, offset)
+            offset += len(line)
+
+
+def _is_array(path: Path) -> bool:
+    with _opened(path) as file:
+        while part := file.read(4096):
+            if text := part.lstrip():
+                return text.startswith(b"[")
+    return False
+
+
+def _records_of(text: str, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if text.lstrip().startswith("["):
         for number, record in enumerate(parse_json(text, str(path)), 1):
-            yield _checked(f"{path}, record {number}", record)
+            where = f"{path}, record {number}"
+            yield where, _checked(where, record)
         return
-    # Other ends of lines, such as U+2028, may be within a text.
-    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
-        where = f"{path}, line {number}"
-        if not line.strip():
-            raise WrongRecord(where, "is empty", "give one JSON object a line")
-        yield _checked(where, parse_json(line, where))
+    for number, line in enumerate(io.BytesIO(text.encode("utf-8")), 1):
+        yield f"{path}, line {number}", _record_of(line, path, number, 0)
 
 
-def _checked(where: str, record: Any) -> tuple[str, dict[str, Any]]:
+def _record_of(line: bytes, path: Path, number: int, offset: int) -> dict[str, Any]:
+    """The object of a line that begins at a byte of its file."""
+    where = f"{path}, line {number}"
+    try:
+        text = line.decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise WrongRecord(str(path), f"is not UTF-8 at byte {offset + error.start}") from None
+    if not text.strip():
+        raise WrongRecord(where, "is empty", "give one JSON object a line")
+    return _checked(where, parse_json(text, where))
+
+
+def _line_at(path: Path, number: int, offset: int, length: int) -> dict[str, Any]:
+    with _opened(path) as file:
+        file.seek(offset)
+        return _record_of(file.read(length), path, number, offset)
+
+
+def _checked(where: str, record: Any) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise WrongRecord(where, "is no JSON object")
-    return where, record
+    return record
 
 
 def text_field(where: str, record: dict[str, Any], name: str) -> str:

@@ -136,15 +136,25 @@ def check_sampler(name: str) -> str:
 _MODELS_OF_PRESETS = {"qwen3": ("Qwen3-4B", "Qwen3-8B"), "qwen3.5": ("Qwen3.5-9B",)}
 
 
+def preset_named(name: str, presets: Mapping[str, Mapping[str, Any]]) -> str:
+    """The preset's own name, by which its family is called, for that or for one of its other names.
+
+    >>> preset_named("Qwen3-8B/math500", {"qwen3/math500": {"other_names": ["qwen3-4b/math500", "qwen3-8b/math500"]}})
+    'qwen3/math500'
+    """
+    names = {other: own for own, preset in presets.items() for other in (own, *preset.get("other_names", ()))}
+    if name.lower() in names:
+        return names[name.lower()]
+    near = difflib.get_close_matches(name.lower(), names, 1)
+    raise BadInput("--preset", f'there is no preset "{name}"', f"did you mean {near[0]}?" if near else f"give one of {', '.join(presets)}")
+
+
 def check_preset(name: str, task: str, model: str, presets: Collection[str]) -> None:
     """Refuses a preset of another benchmark than the task, and one for other models than a model of the paper's.
 
-    model: the paper's name of the model, empty if it is none of the paper's. A task of one's own and another model take
-    any preset. presets: the names of all.
+    name: its own, as preset_named has it. model: the paper's name of the model, empty if it is none of the paper's. A task
+    of one's own and another model take any preset. presets: the names of all.
     """
-    if name not in presets:
-        near = difflib.get_close_matches(name, presets, 1)
-        raise BadInput("--preset", f'there is no preset "{name}"', f"did you mean {near[0]}?" if near else f"give one of {', '.join(presets)}")
     family, _, benchmark = name.partition("/")
     asked = "aime" if task.startswith("aime") else task
     if task != "own" and benchmark != asked:

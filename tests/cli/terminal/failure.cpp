@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
+#include "gpu/device/device_system.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "tests/catch.hpp"
 
@@ -62,6 +63,9 @@ TEST_CASE("a bug is called one, and what a user can mend is told as ever") {
   const Reported of_device = report_of(std::make_exception_ptr(DeviceError("no answer")));
   CHECK(of_device.code == 2);
   CHECK(of_device.said.starts_with("tempera: the NVIDIA GPU stopped: no answer; "));
+  const Reported of_none = report_of(std::make_exception_ptr(gpu::MissingDevice("a", "b", "c")));
+  CHECK(of_none.code == 2);
+  CHECK(of_none.said == "tempera: a: b; c\n");
   CHECK(report_of(std::make_exception_ptr(tempera::BadInput("a", "b", "c"))).said ==
         "tempera: a: b; c\n");
   CHECK(report_of(std::make_exception_ptr(std::bad_alloc())).code == 2);

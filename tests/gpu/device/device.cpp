@@ -30,7 +30,13 @@ TEST_CASE("in a build for the host every thread works on the host, and no other 
   }
   CHECK(current_device() == Device{});
   CHECK_THROWS_AS(CurrentDevice(Device{Device::Kind::cuda, 1}), Bug);
-  require_bad_input([] { require_device("cuda:1"); }, {"--device cuda:1", "no CUDA"});
+  // A name that is one: what is wrong is the build or the machine, and no input.
+  CHECK_THROWS_AS(require_device("cuda:1"), DeviceError);
+  CHECK_THROWS_WITH(require_device("cuda:1", "device"),
+                    "device cuda:1: this build has no CUDA; leave it out, or use the build of "
+                    "cmake --preset cuda");
+  CHECK_THROWS_AS(require_devices("cuda:0,cuda:1", "--devices"), MissingDevice);
+  require_bad_input([] { require_devices("host,gpu", "--devices"); }, {"\"gpu\" is unknown"});
   require_bad_input([] { require_device("gpu"); }, {"--device", "\"gpu\" is unknown", "cuda:1"});
 }
 

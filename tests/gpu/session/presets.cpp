@@ -80,6 +80,20 @@ TEST_CASE("the presets are the rows of the paper's two tables, in their order") 
   CHECK(find_preset("qwen3/math50") == nullptr);
 }
 
+TEST_CASE("a preset is called by its family and by each of its models, in capitals or not") {
+  using Names = std::vector<std::string>;
+  CHECK(other_names(*find_preset("qwen3/gpqa")) == Names{"qwen3-4b/gpqa", "qwen3-8b/gpqa"});
+  CHECK(other_names(*find_preset("qwen3.5/gpqa")) == Names{"qwen3.5-9b/gpqa"});
+  for (const Preset& preset : presets())
+    for (const std::string& other : other_names(preset)) CHECK(find_preset(other) == &preset);
+  CHECK(find_preset("Qwen3-8B/MATH500") == find_preset("qwen3/math500"));
+  for (const char* none :
+       {"qwen3.5-9b/math500", "qwen3-8b", "qwen3-8b/", "/math500", "qwen3-14b/math500", ""})
+    CHECK(find_preset(none) == nullptr);
+  CHECK(nearest_presets("qwen3-8b/math50") == "qwen3-8b/math500");
+  CHECK(nearest_presets("qwen3/math50") == "qwen3/math500");
+}
+
 TEST_CASE("every preset makes a run of whole stages") {
   for (const Preset& preset : presets()) {
     CAPTURE(preset.name);

@@ -71,6 +71,10 @@ TEST_CASE("what a user says overrides the preset's value, value by value", "[ses
   CHECK(some.block == 100);
   CHECK(some.rounds == std::vector<std::size_t>{2});
   CHECK(some.preset == "qwen3/humaneval");
+  // Whichever of its names is given, the settings have one: a run may go on under the other.
+  const SamplerSettings of_model = resolve_sampler({{.preset = "Qwen3-8B/humaneval"}});
+  CHECK(of_model.preset == "qwen3/humaneval");
+  CHECK(of_model.powers == preset.powers);
 }
 
 TEST_CASE("what has no effect, no range or no name is refused by its name", "[session]") {

@@ -61,7 +61,7 @@ def test_a_function_that_never_ends_is_wrong_and_says_so() -> None:
 def contest(kind: str, tests: list[tuple[str, str]], function: str = "") -> Problem:
     return Problem(
         "c", {}, "",
-        {"tests": [{"input": i, "output": o, "testtype": kind} for i, o in tests], "function": function},
+        {"tests": lambda: [{"input": i, "output": o, "testtype": kind} for i, o in tests], "function": function},
     )  # fmt: skip
 
 
@@ -85,6 +85,7 @@ STDIN = contest("stdin", [("2\n1 2\n", "3\n"), ("1\n5\n", "5\n")])
         ("assert ascii_lowercase and gcd(4, 6) == 2 and Counter('aa')['a'] == 2 and pow(2, 10, 7) == 2 and inf > 1 and open\n"
          "input(); print(reduce(add, map(int, stdin.readline().split())))", True),
         ("import sys\ninput(); print(sum(map(int, input().split()))); sys.exit(1)", True),
+        ("str(10 ** 40000); input(); print(sum(map(int, input().split())))", True),
         ("import sys\nsys.exit(0)", False),
         ("print(3)", False),
         ("print('3 ')\nprint()", False),
@@ -108,6 +109,8 @@ PAIRS = contest("functional", [("[1, 2]\n3", "[3, 6]"), ("[]\n1", "[]")], "scale
         ("class Solution:\n    def scale(self, a, k):\n        return tuple(k * x for x in a)", True),
         ("def scale(a, k):\n    return [k * x for x in a]", True),
         ("class Solution:\n    def scale(self, a, k):\n        return a", False),
+        # The names that reading and writing need may be the program's own.
+        ("list = map = str = isinstance = None\ndef scale(a, k):\n    return [k * x for x in a]", True),
         ("class Solution:\n    def scale(self, a, k):\n        return {1}", False),
         ("class Solution:\n    def other(self, a, k):\n        return a", False),
         ("import os\nos.write(1, b'[3, 6]')\nos._exit(0)", False),
@@ -117,6 +120,26 @@ def test_functions_of_contests(source: str, correct: bool) -> None:
     grader = ContestTestGrader()
     program = grader.extract(fenced(source), True, PAIRS)
     assert program is not None and grader.judge(program, PAIRS).correct == correct
+
+
+TABLE = contest("functional", [('"a\u2028b"', '[["a\\u2028b", 1]]')], "table")
+
+
+@pytest.mark.parametrize(
+    ("source", "correct"),
+    [
+        ("def table(text):\n    return [[text, 1]]", True),
+        ("def table(text):\n    return ([text, 1],)", True),
+        # The benchmark's own runner takes a tuple for a list, and one within a list for something else.
+        ("def table(text):\n    return [(text, 1)]", False),
+        ("def table(text):\n    return [[text, True]]", True),
+        ("def table(text):\n    return [[text, '1']]", False),
+    ],
+)
+def test_results_are_compared_as_lists(source: str, correct: bool) -> None:
+    grader = ContestTestGrader()
+    program = grader.extract(fenced(source), True, TABLE)
+    assert program is not None and grader.judge(program, TABLE).correct == correct
 
 
 def test_an_answer_without_a_program_has_none() -> None:

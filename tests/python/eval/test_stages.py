@@ -356,6 +356,44 @@ def test_a_grader_that_fails_is_told_and_listed_apart(
     assert html.escape(failure) in listed and "<td>d-1</td>" in listed and "<td>d-2</td>" not in listed
 
 
+def test_the_verdicts_of_a_grader_that_has_changed_are_not_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grader, data, answers, out = (tmp_path / name for name in ("own.py", "d.jsonl", "mine.jsonl", "out"))
+    data.write_text("".join(json.dumps({"prompt": "?", "answer": answer}) + "\n" for answer in "abc"))
+    answers.write_text("".join(json.dumps({"id": f"d-{n}", "answer": "a"}) + "\n" for n in (1, 2, 3)))
+    asked = ["run", "--task", "own", "--data", str(data), "--grader", f"{grader}:judge", "--answers", str(answers), "--out", str(out)]
+
+    def right() -> list[bool]:
+        return [grade["correct"] for grade in lines(out / "grades/mine/seed-1.jsonl")]
+
+    grader.write_text("def judge(text, answer):\n    return text == answer\n")
+    assert main(asked) == 0 and main(["grade", str(out)]) == 0 and main(["report", str(out)]) == 0
+    assert right() == [True, False, False] and capsys.readouterr().err == ""
+    # What is judged stays as long as the grader does; half a file of verdicts goes on.
+    grades = out / "grades/mine/seed-1.jsonl"
+    grades.write_text("".join(grades.read_text().splitlines(keepends=True)[:2]).replace("true", "false"))
+    assert main(["grade", str(out)]) == 0 and right() == [False, False, False] and capsys.readouterr().err == ""
+    grader.write_text("def judge(text, answer):\n    return text != answer\n")
+    # The same run goes on, for no answer depends on the grader; a report of verdicts that are none is refused.
+    assert main(asked) == 0
+    assert main(["report", str(out)]) == 2
+    said = f"tempera eval: {grader}:judge: the grader has changed since it judged the answers; tempera eval grade {out}\n"
+    assert capsys.readouterr().err == said
+    assert main(["grade", str(out)]) == 0
+    assert right() == [False, True, True]
+    assert capsys.readouterr().err == f"{grader}:judge: the grader has changed, so all answers are judged again\n"
+    assert main(["report", str(out)]) == 0 and main(["grade", str(out)]) == 0 and capsys.readouterr().err == ""
+
+
+def test_a_preset_is_one_by_each_of_its_names(tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = sums(worked_sum, tempera, tmp_path / "out", "--preset", "Qwen3-8B/math500", "--seeds", "2", limit=1)
+    assert main(asked) == 0
+    plan = json.loads((tmp_path / "out/settings.json").read_text())
+    assert plan["preset"] == plan["samplers"][0]["preset"] == "qwen3/math500"
+    # Its family's name makes the same evaluation.
+    asked[asked.index("Qwen3-8B/math500")] = "qwen3/math500"
+    assert main(asked) == 0
+
+
 def test_a_first_run_that_is_refused_leaves_the_folder_to_the_next(
     tmp_path: Path, tempera: str, worked_sum: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pickle
+import tracemalloc
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -29,25 +30,47 @@ def math500(path: Path) -> Path:
     return path
 
 
+# Of the columns of gpqa_diamond.csv those that could be taken for one another, in their order.
+GPQA = (
+    "Pre-Revision Question", "Pre-Revision Correct Answer", "Pre-Revision Incorrect Answer 1", "Pre-Revision Incorrect Answer 2",
+    "Pre-Revision Incorrect Answer 3", "Pre-Revision Explanation", "Self-reported question-writing time (minutes)", "Question",
+    "Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3", "Explanation",
+    "Revision Comments (from Question Writer)", "Subdomain", "Writer's Difficulty Estimate", "Extra Revised Question",
+    "Extra Revised Explanation", "Extra Revised Correct Answer", "Extra Revised Incorrect Answer 1",
+    "Extra Revised Incorrect Answer 2", "Extra Revised Incorrect Answer 3", "Non-Expert Validator Accuracy",
+    "Majority Non-Expert Vals Incorrect", "Expert Validator Accuracy", "Record ID", "High-level domain", "Question Writer",
+    "Canary String",
+)  # fmt: skip
+
+
 def gpqa(path: Path, records: int = 198) -> Path:
     with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["Record ID", "Question", "Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3"])
+        writer = csv.DictWriter(file, GPQA)
+        writer.writeheader()
         for n in range(records):
-            writer.writerow([f"rec{n}", f"Which,\nof {n}?", "right", "wrong 1", "wrong 2", "wrong 3"])
+            row = {name: f'another "{name}",\r\nof {n}' for name in GPQA}
+            row |= {"Record ID": f"rec{n}", "Question": f"Which,\nof {n}? ", "Correct Answer": "right\n", "Canary String": ""}
+            writer.writerow(row | {f"Incorrect Answer {k}": f"wrong {k}" for k in (1, 2, 3)})
     return path
 
 
+def private(tests: list[tuple[str, str]], kind: str = "stdin") -> str:
+    text = json.dumps([{"input": given, "output": right, "testtype": kind} for given, right in tests])
+    return base64.b64encode(zlib.compress(pickle.dumps(text))).decode()
+
+
 def contest(n: int, day: str = "2024-09-01", **changes: Any) -> dict[str, Any]:
-    private = json.dumps([{"input": "2\n", "output": "4\n", "testtype": "stdin"}])
-    packed = base64.b64encode(zlib.compress(pickle.dumps(private))).decode()
     return {
+        "question_title": f"{n}",
+        "platform": "atcoder",
+        "contest_id": "abc",
+        "difficulty": "easy",
         "question_id": f"q{n}",
         "question_content": f"Double the number ({n}).",
         "contest_date": f"{day}T00:00:00",
         "starter_code": "",
         "public_test_cases": json.dumps([{"input": "1\n", "output": "2\n", "testtype": "stdin"}]),
-        "private_test_cases": packed,
+        "private_test_cases": private([("2\n", "4\n")]),
         "metadata": "{}",
     } | changes
 
@@ -85,7 +108,8 @@ def test_humaneval_is_read_packed(tmp_path: Path) -> None:
 
 def test_options_are_shuffled_by_the_id_alone(tmp_path: Path) -> None:
     task = read_task("gpqa", [gpqa(tmp_path / "gpqa.csv")])
-    for problem in task.problems:
+    for n, problem in enumerate(task.problems):
+        assert problem.id == f"rec{n}" and problem.fields["problem"] == f"Which,\nof {n}?"
         lines = problem.fields["options"].splitlines()
         assert lines["ABCD".index(problem.answer)] == f"{problem.answer}) right"
     # Each letter is right about as often as the others: 198/4 = 49.5, standard deviation 6.1, 4.5 of them allowed.
@@ -100,11 +124,62 @@ def test_a_subset_of_livecodebench_is_named(tmp_path: Path) -> None:
     path = write_records(tmp_path / "test5.jsonl", [contest(n) for n in range(167)])
     task = read_task("livecodebench", [path], "167")
     assert task.title == "LiveCodeBench (167)"
-    assert [test["output"] for test in task.problems[0].details["tests"]] == ["2\n", "4\n"]
+    assert [test["output"] for test in task.problems[0].details["tests"]()] == ["2\n", "4\n"]
     window = write_records(tmp_path / "w.jsonl", [contest(1, "2024-07-31"), contest(2, "2024-08-01"), contest(3, "2025-02-01")])
+    # Both days count, as in the benchmark's own --start_date and --end_date.
     task = read_task("livecodebench", [window], "2024-08-01..2025-02-01")
-    assert task.title == "LiveCodeBench (2024-08-01..2025-02-01, 1 problems)"
-    assert [problem.id for problem in task.problems] == ["q2"]
+    assert task.title == "LiveCodeBench (2024-08-01..2025-02-01, 2 problems)"
+    assert [problem.id for problem in task.problems] == ["q2", "q3"]
+    assert [problem.id for problem in read_task("livecodebench", [window], "2024-07-31..2024-07-31").problems] == ["q1"]
+
+
+@pytest.mark.parametrize("form", ["lines", "packed", "array"])
+def test_each_problem_has_its_own_tests(tmp_path: Path, form: str) -> None:
+    records = [contest(n, question_content="ü" * n, private_test_cases=private([(f"{n}", f"ö{n}")])) for n in range(167)]
+    text = json.dumps(records, ensure_ascii=False) if form == "array" else "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+    path = tmp_path / ("test5.jsonl.gz" if form == "packed" else "test5.jsonl")
+    path.write_bytes(gzip.compress(text.encode()) if form == "packed" else text.encode())
+    for n, problem in reversed(list(enumerate(read_task("livecodebench", [path], "167").problems))):
+        assert problem.details["tests"]()[1:] == [{"input": f"{n}", "output": f"ö{n}", "testtype": "stdin"}]
+
+
+def test_the_metadata_say_whether_a_function_is_called(tmp_path: Path) -> None:
+    public = json.dumps([{"input": "1", "output": "2", "testtype": "functional"}])
+    called = {"metadata": '{"func_name": "double"}', "starter_code": "class Solution:"}
+    records = [contest(0), contest(1, metadata='{"func_name": null}')]
+    records += [contest(n, public_test_cases=public, private_test_cases=private([("2", "4")], "functional"), **called) for n in range(2, 167)]
+    records[3]["private_test_cases"] = private([("2", "4")])  # as the benchmark's own runner, which does not look at it
+    problems = read_task("livecodebench", [write_records(tmp_path / "test5.jsonl", records)], "167").problems
+    assert [problem.details["function"] for problem in problems] == ["", ""] + ["double"] * 165
+    assert len(problems[3].details["tests"]()) == 2
+    for wrong in ({"metadata": "{}"}, {"metadata": '{"func_name": 3}'}):
+        path = write_records(tmp_path / "wrong.jsonl", [contest(1, public_test_cases=public, **wrong)])
+        with pytest.raises(BadInput, match='line 1, field "metadata": the field "func_name" is'):
+            read_task("livecodebench", [path], "167")
+
+
+def test_the_tests_of_no_two_problems_are_in_memory_at_once(tmp_path: Path) -> None:
+    packed = private([("1" * 1_000_000, "2")])
+    path = write_records(tmp_path / "test5.jsonl", [contest(n, private_test_cases=packed) for n in range(167)])
+    tracemalloc.start()
+    try:
+        problems = read_task("livecodebench", [path], "167").problems
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # One problem's million of letters is there some times over while it is unpacked; all of them would be 167 million.
+    assert kept < 2_000_000 and most < 10_000_000
+    assert len(problems[166].details["tests"]()[1]["input"]) == 1_000_000
+
+
+def test_tests_are_unpacked_once_before_answers_are_drawn(tmp_path: Path) -> None:
+    path = write_records(tmp_path / "test5.jsonl", [contest(n, **({"private_test_cases": "!"} if n == 166 else {})) for n in range(167)])
+    with pytest.raises(BadInput, match='line 167, field "private_test_cases": cannot be unpacked: .*; for livecodebench a line has'):
+        read_task("livecodebench", [path], "167")
+    assert len(read_task("livecodebench", [path], "167", is_checked=True).problems) == 167
+
+
+WINDOW = "2024-08-01..2025-02-01"  # a subset that one problem can be
 
 
 class Harmful:
@@ -118,7 +193,7 @@ def test_no_pickle_is_executed(tmp_path: Path, content: Any) -> None:
     packed = base64.b64encode(zlib.compress(pickle.dumps(content))).decode()
     path = write_records(tmp_path / "t.jsonl", [contest(1, private_test_cases=packed)])
     with pytest.raises(BadInput, match='line 1, field "private_test_cases"'):
-        read_task("livecodebench", [path], "167")
+        read_task("livecodebench", [path], WINDOW)
     assert not Path("/tmp/tempera-pickle-ran").exists()
 
 
@@ -220,7 +295,7 @@ def test_a_spoilt_pickle_is_one_line(tmp_path: Path, content: bytes) -> None:
     packed = base64.b64encode(zlib.compress(content)).decode()
     path = write_records(tmp_path / "t.jsonl", [contest(1, private_test_cases=packed)])
     with pytest.raises(BadInput, match='line 1, field "private_test_cases": cannot be unpacked'):
-        read_task("livecodebench", [path], "167")
+        read_task("livecodebench", [path], WINDOW)
 
 
 def test_each_wrong_file_is_refused_with_its_place(tmp_path: Path) -> None:

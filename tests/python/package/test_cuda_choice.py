@@ -1,4 +1,4 @@
-"""Whether a wheel gets the kernels for CUDA: by what a machine has, here by programs that stand for nvcc and nvidia-smi."""
+"""Whether a wheel gets the kernels for CUDA, and for which GPUs: by programs that stand for nvcc and nvidia-smi."""
 import os
 import shutil
 import subprocess
@@ -7,23 +7,28 @@ import pytest
 from conftest import TREE
 
 GOOD_NVCC, BAD_NVCC = "exit 0", "echo 'error: -std=c++20 is not supported' >&2; exit 1"
-ONE_GPU, TWO_GPUS, OLD_GPU, NO_GPU = "echo 9.0", "printf '8.0\\n9.0\\n9.0\\n'", "echo 7.5", "echo 'No devices were found'; exit 6"
+NVCC_OF_ONE = 'case "$*" in *-arch=sm_90*) exit 0 ;; *) exit 1 ;; esac'
+ONE_GPU, OLD_GPU, NO_GPU = "echo 9.0", "echo 7.5", "echo 'No devices were found'; exit 6"
+NEW_GPUS = "printf '8.6\\n12.0\\n12.0\\n'"
+PRESET = "ON [80-real;86-real;89-real;90]"
 
 
 @pytest.mark.parametrize(("wish", "nvcc", "smi", "expected", "words"), [
-    ("OFF", GOOD_NVCC, ONE_GPU, "OFF []", "not asked for"),
+    ("OFF", GOOD_NVCC, ONE_GPU, "OFF []", "TEMPERA_PYTHON_CUDA is OFF"),
     ("AUTO", None, ONE_GPU, "OFF []", "nvcc is not on the path"),
-    ("AUTO", GOOD_NVCC, None, "OFF []", "no GPU here"),
-    ("AUTO", GOOD_NVCC, NO_GPU, "OFF []", "no GPU here"),
-    ("AUTO", GOOD_NVCC, OLD_GPU, "OFF []", "sm_75"),
-    ("AUTO", BAD_NVCC, ONE_GPU, "OFF []", "no C++20"),
-    ("AUTO", GOOD_NVCC, ONE_GPU, "ON [90-real]", "a GPU and nvcc are here"),
-    ("AUTO", GOOD_NVCC, TWO_GPUS, "ON [80-real;90-real]", "a GPU and nvcc are here"),
-    ("ON", GOOD_NVCC, None, "ON []", "asked for"),
+    ("AUTO", GOOD_NVCC, None, PRESET, "nvcc is here"),
+    ("AUTO", GOOD_NVCC, NO_GPU, PRESET, "nvcc is here"),
+    ("AUTO", GOOD_NVCC, OLD_GPU, PRESET, "not for sm_75"),
+    ("AUTO", GOOD_NVCC, ONE_GPU, PRESET, "nvcc is here"),
+    ("AUTO", GOOD_NVCC, NEW_GPUS, "ON [80-real;86-real;89-real;90;120-real]", "nvcc is here"),
+    ("AUTO", NVCC_OF_ONE, NEW_GPUS, "ON [90]", "not for sm_80, sm_86, sm_89, sm_120"),
+    ("AUTO", BAD_NVCC, ONE_GPU, "OFF []", "no C++20 for sm_80, sm_86, sm_89, sm_90"),
+    ("ON", GOOD_NVCC, None, PRESET, "nvcc is here"),
+    ("ON", BAD_NVCC, None, None, "take no C++20"),
     ("ON", None, ONE_GPU, None, "nvcc is not on the path"),
     ("yes", GOOD_NVCC, ONE_GPU, None, "must be ON, OFF or AUTO"),
 ])
-def test_kernels_are_built_where_they_are_of_use(tmp_path, wish, nvcc, smi, expected, words):
+def test_kernels_are_built_where_nvcc_is(tmp_path, wish, nvcc, smi, expected, words):
     cmake = shutil.which("cmake")
     for name, program in (("nvcc", nvcc), ("nvidia-smi", smi)):
         if program is not None:

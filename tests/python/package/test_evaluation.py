@@ -65,7 +65,7 @@ def test_presets_are_those_of_the_command():
     found = native().presets()
     assert list(found) == list(told) and len(found) > 5
     for name, preset in found.items():
-        assert preset == {key: told[name][key] for key in preset} and {"powers", "horizon", "block", "rounds"} == set(preset)
+        assert preset == {key: told[name][key] for key in preset} and {"powers", "horizon", "block", "rounds", "other_names"} == set(preset)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -18,6 +18,7 @@ from conftest import FLAGS, PPT, PROMPT, TEMPERA, WORKED_SUM, a_program, command
 
 import tempera
 import tempera.session
+from tempera.native import native
 
 
 def test_the_same_seed_has_the_bits_of_the_command(model):
@@ -348,6 +349,14 @@ def test_other_errors(model, tmp_path):
     for device in ("tpu", "cuda:", "cuda:-1", "cuda1"):
         with pytest.raises(tempera.BadInput, match=f'device: "{device}" is not known'):
             tempera.Model.open(WORKED_SUM, device=device)
-    for device in ("cuda", "cuda:1"):  # tests/python/check_cuda has a wheel with these kernels
-        with pytest.raises(tempera.BadInput, match="this wheel has no kernels for CUDA"):
-            tempera.Model.open(WORKED_SUM, device=device)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_a_device_that_is_not_there_is_a_device_error(device):
+    # Of a package without the kernels, and of the compiled half itself; tests/python/check_cuda has a wheel with them.
+    with pytest.raises(tempera.DeviceError) as error:
+        tempera.Model.open(WORKED_SUM, device=device)
+    assert str(error.value).startswith(f"device {device}: this package was built without kernels for CUDA; ")
+    with pytest.raises(tempera.DeviceError) as error:
+        native().OpenedModel.open(WORKED_SUM, None, device, None)
+    assert str(error.value).startswith(f"device {device}: this build has no CUDA; ") and "\n" not in str(error.value)

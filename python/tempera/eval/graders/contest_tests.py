@@ -1,6 +1,7 @@
 """LiveCodeBench's grader: a program's output, or a function's result, for each test; 6 seconds a test.
 
-Each test is a run of its own, and what it gives is compared outside the sandbox.
+Each test is a run of its own, and what it gives is compared outside the sandbox. A problem's details are `tests`, which
+reads its tests, and `function`, the name of what they call; without a name a program is run.
 """
 
 from __future__ import annotations
@@ -25,18 +26,35 @@ _MODULES = (
 _PRELUDE = (
     "".join(f"from {name} import *\n" for name in (*_MODULES, "builtins", "typing"))
     + f"import {', '.join(_MODULES)}, os\n"
-    + "sys.setrecursionlimit(50000)\n"
+    + "sys.setrecursionlimit(50000)\ngetattr(sys, 'set_int_max_str_digits', abs)(50000)\n"
 )
 
-# Reads one argument a line, calls the function, and writes its result if the program itself cannot print.
+# Reads one argument a line, calls the function, and writes its result if the program itself cannot print. As in the
+# benchmark's own runner a tuple is a list, and a tuple within the result is none.
 _DRIVER = """
 def _tempera_call(name):
     import json, os, sys
-    arguments = [json.loads(line) for line in sys.stdin.read().splitlines() if line.strip()]
+    from builtins import TypeError, dict, getattr, globals, isinstance, list, str, tuple
+    def require_json(value):
+        if isinstance(value, tuple):
+            raise TypeError
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str):
+                    raise TypeError
+            value = list(value.values())
+        if isinstance(value, list):
+            for one in value:
+                require_json(one)
+    arguments = [json.loads(line) for line in sys.stdin.read().split("\\n") if line.strip()]
     output = os.dup(1)
     os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
     function = getattr(globals()["Solution"](), name) if "Solution" in globals() else globals()[name]
-    os.write(output, json.dumps(function(*arguments)).encode())
+    result = function(*arguments)
+    if isinstance(result, tuple):
+        result = list(result)
+    require_json(result)
+    os.write(output, json.dumps(result).encode())
     os._exit(0)
 _tempera_call({name!r})
 """
@@ -72,9 +90,9 @@ class ContestTestGrader(Grader):
         return whole_program(text)
 
     def judge(self, extracted: str, problem: Problem) -> Verdict:
-        for test in problem.details["tests"]:
-            functional = test["testtype"] == "functional"
-            driver = _DRIVER.format(name=problem.details["function"]) if functional else ""
+        functional = bool(problem.details["function"])
+        driver = _DRIVER.format(name=problem.details["function"]) if functional else ""
+        for test in problem.details["tests"]():
             outcome = run_python(_PRELUDE + extracted + "\n" + driver, test["input"].encode(), _LIMITS, may_exit=not functional)
             if outcome.status in ("timed out", "too much output"):
                 return Verdict(False, outcome.status)

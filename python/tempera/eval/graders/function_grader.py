@@ -8,7 +8,7 @@ from pathlib import Path
 from tempera.errors import BadInput
 from tempera.eval.graders.limited_worker import Crashed, LimitedWorker, TimedOut
 from tempera.eval.graders.verdict import Grader, Verdict, after_thinking
-from tempera.eval.input_files import read_text
+from tempera.eval.input_files import digest, read_text
 from tempera.eval.problem import Problem
 
 _SECONDS = 30.0
@@ -27,6 +27,7 @@ class FunctionGrader(Grader):
             raise BadInput(f"{file}, line {error.lineno}", f"is no Python: {error.msg}") from None
         if not any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body):
             raise BadInput(str(file), f'there is no function "{function}"', "--grader FILE.py:FUNCTION names one")
+        self.file_digest = digest(file)
         self._file = str(file.resolve())
         self._function = function
         self._worker = LimitedWorker(_SECONDS)

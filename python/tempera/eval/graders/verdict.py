@@ -26,6 +26,7 @@ class Grader(ABC):
 
     votes = True  # whether answers of several records can be merged by equality
     needs_sandbox = False
+    file_digest = ""  # of the user's own file that judges: verdicts of another state of it are not kept
 
     @abstractmethod
     def extract(self, text: str, terminated: bool, problem: Problem) -> str | None:

@@ -104,6 +104,8 @@ def gather(evaluation: Evaluation, sampling: Sampling, paper_model: str | None =
     plan = evaluation.plan
     task = plan.read_task()
     task.grader.close()
+    if evaluation.graded_by() != task.grader.file_digest:
+        raise BadInput(plan.grader, "the grader has changed since it judged the answers", f"tempera eval grade {evaluation.folder}")
     model = paper_values.paper_model(plan.model) if paper_model is None else paper_model
     if model and model not in paper_values.models():
         raise BadInput("--paper-model", f'"{model}" is not in the paper', f"give one of {', '.join(paper_values.models())}")

@@ -9,7 +9,7 @@ from tempera.errors import BadInput
 from tempera.eval.input_files import WrongRecord
 from tempera.eval.tasks.gpqa import read_gpqa
 from tempera.eval.tasks.humaneval import read_humaneval
-from tempera.eval.tasks.livecodebench import read_livecodebench
+from tempera.eval.tasks.livecodebench import check_tests, read_livecodebench
 from tempera.eval.tasks.mathematics import read_aime, read_aime24, read_aime25, read_gsm8k, read_math500
 from tempera.eval.tasks.own import read_own
 from tempera.eval.tasks.task import Task, TaskSource
@@ -40,7 +40,7 @@ TASKS: dict[str, TaskSource] = {
     "livecodebench": TaskSource(
         "contest problems", "test*.jsonl",
         'a line has "question_id", "question_content", "contest_date", "starter_code", "metadata", "public_test_cases" and '
-        '"private_test_cases", as published', read_livecodebench, ("subset",),
+        '"private_test_cases", as published', read_livecodebench, ("subset",), check_tests,
     ),
     "own": TaskSource(
         "data of your own", "JSONL with prompt and answer",
@@ -49,8 +49,11 @@ TASKS: dict[str, TaskSource] = {
 }  # fmt: skip
 
 
-def read_task(name: str, paths: list[Path], subset: str = "", grader: str = "") -> Task:
-    """Reads the data of a task; `subset` is LiveCodeBench's, `grader` that of a task of one's own."""
+def read_task(name: str, paths: list[Path], subset: str = "", grader: str = "", is_checked: bool = False) -> Task:
+    """Reads the data of a task; `subset` is LiveCodeBench's, `grader` that of a task of one's own.
+
+    is_checked: whether the same files have been read before, and all that is in them looked at.
+    """
     source = TASKS.get(name)
     if source is None:
         near = difflib.get_close_matches(name, TASKS, 1)
@@ -60,6 +63,9 @@ def read_task(name: str, paths: list[Path], subset: str = "", grader: str = "") 
     if grader and "grader" not in source.options:
         raise BadInput("--grader", f"has no effect on the task {name}", "its grader is the benchmark's own")
     try:
-        return source.read(paths, subset or grader)
+        task = source.read(paths, subset or grader)
+        if source.check is not None and not is_checked:
+            source.check(task)
+        return task
     except WrongRecord as error:
         raise BadInput(error.place, error.problem, "; ".join(filter(None, (error.remedy, f"for {name} {source.form}")))) from None

@@ -9,12 +9,13 @@ import json
 import pickle
 import re
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tempera.errors import BadInput
 from tempera.eval.graders.contest_tests import ContestTestGrader
-from tempera.eval.input_files import WrongRecord, parse_json, read_records, text_field
+from tempera.eval.input_files import StoredRecord, WrongRecord, parse_json, stored_records, text_field
 from tempera.eval.problem import Problem
 from tempera.eval.tasks.task import Task, expect_different_ids
 
@@ -56,65 +57,84 @@ def private_tests(packed: str, where: str) -> Any:
     return parse_json(text, field)
 
 
-def _tests(where: str, record: dict[str, Any], all_tests: Any) -> list[dict[str, str]]:
-    tests = []
-    if not isinstance(all_tests, list) or not all_tests:
-        raise WrongRecord(where, "there are no tests")
+def _tests(where: str, all_tests: Any) -> list[dict[str, str]]:
+    if not isinstance(all_tests, list):
+        raise WrongRecord(where, "its tests are no list")
     for test in all_tests:
         if not isinstance(test, dict) or test.get("testtype") not in ("stdin", "functional"):
             raise WrongRecord(where, 'a test has no "testtype" of "stdin" or "functional"')
-        tests.append({name: text_field(where, test, name) for name in ("input", "output", "testtype")})
-    kinds = {test["testtype"] for test in tests}
-    if len(kinds) > 1:
-        raise WrongRecord(where, "tests of both kinds, stdin and functional")
+    return [{name: text_field(where, test, name) for name in ("input", "output", "testtype")} for test in all_tests]
+
+
+def _public_tests(where: str, record: dict[str, Any]) -> list[dict[str, str]]:
+    text = text_field(where, record, "public_test_cases")
+    return _tests(where, parse_json(text, f'{where}, field "public_test_cases"'))
+
+
+def _all_tests(record: StoredRecord) -> list[dict[str, str]]:
+    """The public tests of a problem, then the private ones, unpacked when they are asked for."""
+    where, content = record.where, record.read()
+    tests = _public_tests(where, content) + _tests(where, private_tests(text_field(where, content, "private_test_cases"), where))
+    if not tests:
+        raise WrongRecord(where, "there are no tests")
     return tests
 
 
-def _read_problem(where: str, record: dict[str, Any]) -> tuple[Problem, datetime.date]:
-    public = parse_json(text_field(where, record, "public_test_cases"), f'{where}, field "public_test_cases"')
-    private = private_tests(text_field(where, record, "private_test_cases"), where)
-    if not isinstance(public, list) or not isinstance(private, list):
-        raise WrongRecord(where, "its tests are no list")
-    tests = _tests(where, record, public + private)
-    function = ""
-    if tests[0]["testtype"] == "functional":
-        metadata = parse_json(text_field(where, record, "metadata"), f'{where}, field "metadata"')
-        if not isinstance(metadata, dict):
-            raise WrongRecord(where, 'the field "metadata" is no JSON object')
-        function = text_field(f'{where}, field "metadata"', metadata, "func_name")
-    written = text_field(where, record, "contest_date")
+def _function(where: str, record: dict[str, Any]) -> str:
+    """The name of the function that the tests call, empty if a program is tested: as the benchmark's own runner decides it."""
+    field = f'{where}, field "metadata"'
+    metadata = parse_json(text_field(where, record, "metadata"), field)
+    if not isinstance(metadata, dict):
+        raise WrongRecord(where, 'the field "metadata" is no JSON object')
+    is_called = any(test["testtype"] == "functional" for test in _public_tests(where, record))
+    return text_field(field, metadata, "func_name") if is_called or metadata.get("func_name") is not None else ""
+
+
+def _read_problem(record: StoredRecord, content: dict[str, Any]) -> tuple[Problem, datetime.datetime]:
+    where = record.where
+    function = _function(where, content)
+    text_field(where, content, "private_test_cases")
+    written = text_field(where, content, "contest_date")
     try:
-        day = datetime.date.fromisoformat(written[:10])
+        moment = datetime.datetime.fromisoformat(written).replace(tzinfo=None)
     except ValueError:
         raise WrongRecord(where, f'the field "contest_date" is no date: {json.dumps(written)}') from None
-    starter = text_field(where, record, "starter_code")
+    starter = text_field(where, content, "starter_code")
     problem = Problem(
-        text_field(where, record, "question_id"),
+        text_field(where, content, "question_id"),
         {
-            "problem": text_field(where, record, "question_content"),
+            "problem": text_field(where, content, "question_content"),
             "starter": f"Begin with this code:\n```python\n{starter}\n```" if starter
             else "Read the input from standard input and print the output.",
         },
         "",
-        {"tests": tests, "function": function, "starter": starter},
+        {"tests": partial(_all_tests, record), "function": function},
     )
-    return problem, day
+    return problem, moment
+
+
+def check_tests(task: Task) -> None:
+    """Unpacks the tests of every problem, one problem at a time, so that what is spoilt is found before answers are drawn."""
+    for problem in task.problems:
+        problem.details["tests"]()
 
 
 def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
     """test*.jsonl as published, in one of the subsets that "v5" is used for, or in a window of dates.
 
     `880`: versions 1 to 5 together, five files. `167`: what is new in version 5, test5.jsonl alone.
-    `2024-08-01..2025-02-01`: the contests from the first day on, before the last.
+    `2024-08-01..2025-01-31`: the contests from the first day to the last, as the benchmark's --start_date and --end_date.
+
+    The five files have 4.35 GB, and more when they are unpacked. So the tests of a problem are read when it is judged.
     """
     window = re.fullmatch(r"(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)", subset)
-    first, last = datetime.date.min, datetime.date.max
+    first, last = datetime.datetime.min, datetime.datetime.max
     if window:
         try:
-            first, last = (datetime.date.fromisoformat(day) for day in window.groups())
+            first, last = (datetime.datetime.fromisoformat(day) for day in window.groups())
         except ValueError:
             raise BadInput("--subset", f'"{subset}" holds no date') from None
-        if first >= last:
+        if first > last:
             raise BadInput("--subset", f'the window "{subset}" is empty', "the first day comes first")
     elif subset not in ("880", "167"):
         raise BadInput(
@@ -124,9 +144,9 @@ def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
         )
     problems = []
     for path in paths:
-        for where, record in read_records(path):
-            problem, day = _read_problem(where, record)
-            if first <= day < last:
+        for record, content in stored_records(path):
+            problem, moment = _read_problem(record, content)
+            if first <= moment <= last:
                 problems.append(problem)
     where = " ".join(str(path) for path in paths)
     if window and not problems:

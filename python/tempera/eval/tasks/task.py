@@ -30,13 +30,17 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskSource:
-    """What a user names a task by: which files it takes, what reads them, and the form that they must have."""
+    """What a user names a task by: which files it takes, what reads them, and the form that they must have.
+
+    `check` looks at what is too large to be looked at each time that the files are read.
+    """
 
     description: str
     files: str
     form: str
     read: Callable[[list[Path], str], Task]
     options: tuple[str, ...] = ()
+    check: Callable[[Task], None] | None = None
 
 
 def expect_count(paths: list[Path], problems: list[Problem], count: int, title: str) -> None:
