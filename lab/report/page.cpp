@@ -49,6 +49,7 @@ td small { display: block; color: var(--quiet); font-size: .85rem; }
 .samplers th:first-child { text-align: left; font-weight: normal;
   white-space: normal; }
 @media (max-width: 30rem) {
+  .claim p { overflow-x: auto; }
   .samplers { font-size: .8rem; }
   .samplers th, .samplers td { padding: .2rem; }
   .samplers .wide { display: none; }
@@ -82,6 +83,7 @@ math[display="block"] { margin: .3rem 0; overflow-x: auto; }
 pre { font: .8rem/1.4 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere;
   background: var(--card); padding: .6rem .8rem; border-radius: .4rem; }
 details:target summary { color: var(--ink); font-weight: 600; }
+details:target::details-content { content-visibility: visible; }
 .verdict { color: var(--tone); font-weight: 600; }
 .holds { --tone: var(--good); } .seen { --tone: var(--curve-1); } .holds-if { --tone: var(--if); }
 .fails, .refuted { --tone: var(--bad); } .undecided { --tone: var(--none); }

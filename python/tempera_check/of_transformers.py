@@ -102,20 +102,34 @@ class CausalLM(PreTrainedModel, GenerationMixin):
         return row
 
     def forward(self, input_ids=None, attention_mask=None, past_key_values=None, use_cache=None, labels=None,
-                logits_to_keep=0, return_dict=None, **_):
-        """@return logits of float32, one row for each token of input_ids; tokens that the mask hides are not seen"""
+                logits_to_keep=0, return_dict=None, cache=None, **others):
+        """@return logits of float32, one row for each token of input_ids; tokens that the mask hides are not seen
+
+        The cache is `cache` since transformers 5.24, and `past_key_values` in older releases.
+        """
         if input_ids is None:
             raise ValueError("tempera_check.CausalLM takes input_ids, not embeddings")
+        for name, value in others.items():
+            if value is not None and name not in _WITHOUT_EFFECT:
+                raise TypeError(f"tempera_check.CausalLM does not know what {name} is to change: leave it out")
+        if cache is None:
+            cache = past_key_values
+        if cache is None and use_cache:
+            cache = DynamicCache()
         tokens = input_ids
-        if use_cache is not False and past_key_values is None and use_cache:
-            past_key_values = DynamicCache()
-        if past_key_values is not None:
+        if cache is not None:
             keys = input_ids.to(torch.float32)[:, None, :, None]
-            keys, _ = past_key_values.update(keys, keys, 0)
+            keys, _ = cache.update(keys, keys, 0)
             tokens = keys[:, 0, :, 0].round().long()
+            if tokens.shape[1] != cache.get_seq_length():
+                raise TypeError(f"a {type(cache).__name__} holds {tokens.shape[1]} places for {int(cache.get_seq_length())} "
+                                "tokens, and tempera_check.CausalLM takes caches that hold the tokens alone: use a DynamicCache")
         length, fresh = tokens.shape[1], input_ids.shape[1]
         hidden = None
-        if attention_mask is not None and attention_mask.dim() == 2:
+        if attention_mask is not None:
+            if attention_mask.dim() != 2:
+                raise TypeError("tempera_check.CausalLM takes an attention_mask of two dimensions, a row for each text, not of "
+                                f"{attention_mask.dim()}")
             hidden = attention_mask[:, :length].tolist()
         first_unseen = len(self._model.vocabulary)
         rows = []
@@ -131,9 +145,14 @@ class CausalLM(PreTrainedModel, GenerationMixin):
         logits = torch.stack(rows).to(input_ids.device)
         if isinstance(logits_to_keep, int) and logits_to_keep > 0:
             logits = logits[:, -logits_to_keep:]
-        return CausalLMOutputWithPast(logits=logits, past_key_values=past_key_values)
+        return CausalLMOutputWithPast(logits=logits, **{_CACHE: cache})
 
 
+# The name of the cache in what a model returns.
+_CACHE = "cache" if "cache" in CausalLMOutputWithPast.__dataclass_fields__ else "past_key_values"
+# What generate() tells a model, and a table of rows does not ask for.
+_WITHOUT_EFFECT = {"position_ids", "cache_position", "token_type_ids", "mm_token_type_ids", "num_logits_to_keep", "output_attentions",
+                   "output_hidden_states"}
 # What generate() runs by. A program that puts its own there sees every call.
 _UNCHANGED = {name: getattr(CausalLM, name, None) for name in (
     "forward", "__call__", "_sample", "sample", "greedy_search", "prepare_inputs_for_generation", "_get_logits_processor",

@@ -1,4 +1,5 @@
 """generate() of transformers over a finite model: the tokens have the law that its options say."""
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -14,6 +15,10 @@ MODEL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon"
 UNEQUAL = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 2, "powers": ["2"],
                  "rows": [[[], ["1/2", "1/4", "3/16", "1/16"]], [[0], ["1/8", "5/16", "9/16", "0"]]],
                  "default": ["0", "1/2", "0", "1/2"]})
+# Another row after each prefix of up to three tokens.
+LONG = Model({"vocabulary": ["a", "b", "e", "f"], "terminal": [2, 3], "horizon": 4, "powers": ["2"],
+              "rows": [[list(prefix), [f"{n}/40", f"{31 - n}/40", "5/40", "4/40"]] for n, prefix in enumerate(
+                  itertools.chain.from_iterable(itertools.product((0, 1), repeat=length) for length in range(4)), 3)]})
 PROMPT = torch.tensor([[4]])
 
 
@@ -30,14 +35,20 @@ def naive(row, temperature=1.0, top_k=None, top_p=1.0):
     return [p / sum(law_of_row[k] for k in kept) if v in kept else 0 for v, p in enumerate(law_of_row)]
 
 
-def law_of_answers(model=MODEL, ends=(2, 3), **options):
-    """The law of two tokens, by the rows of the model alone; of one, if it is in `ends`."""
-    answers = {}
-    for v, p in enumerate(naive(model.fractions([]), **options)):
-        for w, q in enumerate(naive(model.fractions([v]), **options) if v not in ends else [1.0]):
-            if p * q:
-                answers[(v,) if v in ends else (v, w)] = Fraction(p * q)
-    return answers
+def law_of_answers(model=MODEL, ends=(2, 3), length=2, begin=(), **options):
+    """The law of so many tokens after `begin`, by the rows of the model alone; of fewer, if one is in `ends`."""
+    answers = {tuple(begin): 1.0}
+    for _ in range(length):
+        longer = {}
+        for prefix, p in answers.items():
+            if set(prefix) & set(ends):
+                longer[prefix] = p
+                continue
+            for v, q in enumerate(naive(model.fractions(prefix), **options)):
+                if p * q:
+                    longer[(*prefix, v)] = p * q
+        answers = longer
+    return {answer: Fraction(p) for answer, p in answers.items()}
 
 
 def tidy(sequence):
@@ -71,6 +82,41 @@ def test_what_is_kept_of_a_row_is_what_generate_keeps(options):
     found = law(lambda: tidy(CausalLM(UNEQUAL).generate(PROMPT, max_new_tokens=2, do_sample=True, **options)[0]))
     assert distance(found, law_of_answers(UNEQUAL, **options)) < 1e-6
     assert distance(found, law_of_answers(UNEQUAL, **{**options, "top_p": 1.0})) > 0.05
+
+
+@pytest.mark.parametrize("options", [{}, {"use_cache": False}, {"temperature": 0.5}, {"return_dict_in_generate": True}])
+def test_every_token_follows_all_that_are_before_it(options):
+    """Of two tokens the second sees the whole answer even if a cache is lost: of four it does not."""
+    lm = CausalLM(LONG)
+    for begin in ((), (0, 1)):
+        prompt = torch.tensor([[4, *begin]])
+
+        def answer():
+            found = lm.generate(prompt, max_new_tokens=4 - len(begin), do_sample=True, **options)
+            return tidy((found if isinstance(found, torch.Tensor) else found.sequences)[0])
+
+        ours = {"temperature": options.get("temperature", 1.0)}
+        assert distance(law(answer), law_of_answers(LONG, length=4 - len(begin), begin=begin, **ours)) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["cache", "past_key_values"])
+def test_a_cache_is_taken_under_either_name(name):
+    lm = CausalLM(LONG)
+    known = lm(PROMPT, use_cache=True)
+    for token, prefix in ((0, [0]), (1, [0, 1]), (1, [0, 1, 1])):
+        cache = known.cache if hasattr(known, "cache") else known.past_key_values
+        known = lm(torch.tensor([[token]]), use_cache=True, **{name: cache})
+        assert known.logits[0, -1, :4].exp().tolist() == pytest.approx(LONG.probabilities(prefix), abs=1e-6)
+
+
+def test_what_a_table_cannot_follow_is_refused_by_name():
+    lm = CausalLM(LONG)
+    with pytest.raises(TypeError, match="what cache_of_tomorrow is to change"):
+        lm(PROMPT, cache_of_tomorrow=DynamicCache())
+    with pytest.raises(TypeError, match="attention_mask of two dimensions"):
+        lm(PROMPT, attention_mask=torch.ones(1, 1, 1, 1))
+    with pytest.raises((TypeError, ValueError), match="StaticCache|cache_implementation"):
+        lm.generate(PROMPT, max_new_tokens=2, do_sample=False, cache_implementation="static")
 
 
 class EndsAfterB(StoppingCriteria):

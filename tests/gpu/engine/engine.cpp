@@ -171,10 +171,11 @@ TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and 
   struct Member {
     std::size_t context, ladder;
     std::uint64_t seed;
-    bool truncating;
+    bool truncating, measured;
   };
-  const std::vector<Member> members{{0, 0, 1, false}, {1, 0, 1, false}, {0, 1, 1, false},
-                                    {0, 1, 1, true},  {1, 2, 9, false}, {0, 2, 8, true}};
+  const std::vector<Member> members{{0, 0, 1, false, false}, {1, 0, 1, false, true},
+                                    {0, 1, 1, false, false}, {0, 1, 1, true, true},
+                                    {1, 2, 9, false, true},  {0, 2, 8, true, false}};
   std::uint64_t batches_alone = 0;
   const auto run = [&](std::span<const Member> company) {
     PhiloxLottery lottery;
@@ -187,6 +188,7 @@ TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and 
     for (std::size_t i = 0; i < company.size(); ++i) {
       const Member& member = company[i];
       runs.push_back({engine, contexts[member.context], ladders[member.ladder], member.seed});
+      runs.back().options.confidence = member.measured;
       tasks.push_back(member.truncating ? truncating_power_sampling(runs[i], plan, progress[i])
                                         : parallel_power_tempering(runs[i], plan, progress[i]));
     }
@@ -198,8 +200,12 @@ TEST_CASE("runs of other prompts, ladders, seeds and samplers share a batch and 
     CAPTURE(i);
     const auto [alone, batches] = run(std::span(members).subspan(i, 1));
     batches_alone += batches;
-    for (Rung k = 0; k < ladders[members[i].ladder].rungs(); ++k)
+    for (Rung k = 0; k < ladders[members[i].ladder].rungs(); ++k) {
       CHECK(same_record(together[i].replicas[k], alone[0].replicas[k]));
+      // What its neighbours ask to be measured is not measured of a run that does not ask.
+      CHECK(together[i].replicas[k].confidence() == alone[0].replicas[k].confidence());
+      CHECK((alone[0].replicas[k].confidence() != 0.0) == members[i].measured);
+    }
   }
   CHECK(batches_together < batches_alone);
 }

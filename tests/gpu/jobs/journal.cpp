@@ -1,6 +1,7 @@
 // The journal of a run folder: what is in it after every round, and what is made of one that is
 // torn or edited.
 #include <algorithm>
+#include <cerrno>
 
 #include "tests/gpu/jobs/sampling_runs.hpp"
 
@@ -190,6 +191,26 @@ TEST_CASE("a journal that another checkpoint has overtaken is swept away") {
   resume_run(model, run);
   CHECK(Left(run) == Left(work / "whole"));
   CHECK(journal_in(run).empty());
+}
+
+// The file may end in the middle of the line that failed, so that a line after it would be torn.
+TEST_CASE("a journal takes no line after one that could not be written") {
+  struct Filling final : Disk {
+    int before(const char*, const std::filesystem::path&) override { return is_full ? ENOSPC : 0; }
+    bool is_full = false;
+  };
+  const test::TemporaryFolder work;
+  Filling disk;
+  Journal journal(work / "", Checksum(), disk);
+  journal.append("one");
+  const std::string written = read_bytes(work / journal.name());
+  CHECK(std::count(written.begin(), written.end(), '\n') == 1);
+  disk.is_full = true;
+  require_bad_input([&] { journal.append("two"); }, {journal.name()});
+  disk.is_full = false;
+  require_bad_input([&] { journal.append("three"); }, {journal.name()});
+  require_bad_input([&] { journal.force(); }, {journal.name()});
+  CHECK(read_bytes(work / journal.name()) == written);
 }
 
 }  // namespace tempera::gpu

@@ -61,6 +61,25 @@ TEST_CASE("figures that are none are refused, the file named") {
   refuse("other", 1);
 }
 
+TEST_CASE("the largest batch that is asked for is the largest of a run's passes") {
+  const auto model = random_qwen3(small_config(), 4);
+  const test::TemporaryFolder work;
+  const SamplingSettings settings = longer_settings();
+  const auto drawn_by = [&](std::size_t largest_batch) {
+    const auto path = work / std::to_string(largest_batch);
+    RunFolder folder = RunFolder::create(path, settings.to_json());
+    JobLayout layout{.checkpoint_seconds = 1e9};
+    layout.session.largest_batch = largest_batch;
+    Job(*model, settings, numbers_of, &folder, {}, layout).run();
+    return speed_of(path);
+  };
+  const json one = drawn_by(1), many = drawn_by(64);
+  CHECK(one["decode_tokens"] == many["decode_tokens"]);
+  // A pass of one record gives one token, and a prompt's pass none or one.
+  CHECK(one["forward_passes"] >= one["decode_tokens"]);
+  CHECK(2 * many["forward_passes"].get<std::size_t>() < many["decode_tokens"]);
+}
+
 // What is drawn for events is the same, wherever a run was cut: the rest was wasted.
 TEST_CASE("speed.json of a run that was resumed tells of all processes") {
   const auto model = random_qwen3(small_config(), 4);

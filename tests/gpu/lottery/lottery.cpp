@@ -90,6 +90,21 @@ TEST_CASE("every outcome that a lottery chooses is drawn, at both ends of its wo
   });
 }
 
+TEST_CASE("a lottery that looks again chooses among what is possible still") {
+  struct Asked final : ChoosingLottery {
+    std::size_t choose(std::span<const std::uint64_t> tickets, const Draw&) override {
+      asked.emplace_back(tickets.begin(), tickets.end());
+      return 1;
+    }
+    std::vector<std::vector<std::uint64_t>> asked;
+  };
+  Asked lottery;
+  const std::vector<std::uint64_t> tickets{3, 4, 5};
+  CHECK(lottery.draw(tickets, {}) == 1);
+  CHECK(lottery.redraw_conditioned(tickets, 2, {}) == 1);
+  CHECK(lottery.asked == std::vector<std::vector<std::uint64_t>>{{3, 4, 5}, {3, 4}});
+}
+
 TEST_CASE("the words of one outcome are its least, its largest and one inside") {
   TapeLottery tape({1, 1, 1, 1});
   const std::vector<std::uint64_t> tickets{1, 2, 1};

@@ -91,6 +91,54 @@ TEST_CASE("one rung, and stages without sweeps, are a plain fixed-horizon chain"
         run(*model, {2.0}, plan, 12).progress.replicas[0].token_ids());
 }
 
+TEST_CASE("over the records' own positions every local move of a run proposes something") {
+  const auto model = random_qwen3(small_config(), 3);
+  for (const RestartRange range : {RestartRange::horizon, RestartRange::record}) {
+    const Plan plan{make_stages(14, 7, {9, 9}, {2, 2}, {1, 1}), Schedule::adj, 1, 0, {}, range};
+    const Witness witness = run(*model, {1.0, 2.0}, plan, 15).witness;
+    std::size_t unproposed = 0;
+    for (const Event& event : witness.events)
+      if (event.kind == Event::Kind::local_move && !event.proposed) ++unproposed;
+    // A record that has ended proposes nothing from a position after its end.
+    CHECK((unproposed == 0) == (range == RestartRange::record));
+  }
+}
+
+TEST_CASE("early rejection leaves a run over the records' own positions as it is") {
+  struct Kept final : Observer {
+    void round_ended(const Progress&, std::span<const Event> now) override {
+      events.insert(events.end(), now.begin(), now.end());
+    }
+    std::vector<Event> events;
+  };
+  const Context own{{2}, {0, 1}};
+  // A record that ends at once has one ticket, and others have 31 and more: a bound that takes
+  // every proposal to be long rejects what is accepted.
+  const Plan plan{
+      make_stages(4, 4, {12}, {1}, {1}), Schedule::adj, 1, 0, {1, 30, 1, 1}, RestartRange::record};
+  std::size_t early = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    TableModel model = scattered_table(5, seed);
+    PhiloxLottery lottery;
+    Kept kept[2];
+    Progress progress[2];
+    for (const bool is_early : {false, true}) {
+      SmallRun small(model, own, {1.0, 6.0}, lottery, seed);
+      small.run.options.early_rejection = is_early;
+      small.finish(parallel_power_tempering(small.run, plan, progress[is_early], &kept[is_early]));
+    }
+    REQUIRE(kept[0].events.size() == kept[1].events.size());
+    for (std::size_t i = 0; i < kept[0].events.size(); ++i) {
+      REQUIRE(kept[0].events[i].accepted == kept[1].events[i].accepted);
+      if (kept[1].events[i].early) ++early;
+    }
+    for (Rung k = 0; k < 2; ++k)
+      REQUIRE(same_record(progress[0].replicas[k], progress[1].replicas[k]));
+  }
+  CHECK(early > 50);
+}
+
 // The prompt once for all rungs. Of a proposal's n tokens the last is only asked for by a later
 // move, and the prefix before r is in the cache that was forked: n − 1 tokens go through the
 // layers. A block extension first computes the record's last token, unless the record is empty.

@@ -1,6 +1,7 @@
 // Samplers of particles on a small transformer: the same bits whatever the batch and wherever a run
 // is cut, no address twice, and the answer that the rule gives.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "gpu/sampler/best_of_n.hpp"
@@ -97,6 +98,46 @@ TEST_CASE("particles have the same bits for any batch and wherever their run is 
         CHECK(same_outcome(run_to_end(*model, program, 4.0, 5, seed, 64, cut), whole));
     }
   CHECK(resampled > 0);
+}
+
+// Naively: where no particle was resampled, the particles are those that were weighed, each by exp
+// of the sum of its ζ since the last resampling. Tickets are off by half of one in 2^44 of the
+// largest.
+TEST_CASE("particles are weighed by what they drew since they were last resampled") {
+  struct Weighed final : Observer {
+    void round_ended(const Progress& progress, std::span<const Event> now) override {
+      for (const Event& event : now) {
+        if (event.kind != Event::Kind::resampling) continue;
+        if (event.accepted) {
+          since = progress.replicas.front().horizon();
+          continue;
+        }
+        double sum = 0.0, squares = 0.0;
+        for (const Record& particle : progress.replicas) {
+          double log_weight = 0.0;
+          for (std::size_t t = since + 1; t <= particle.length(); ++t)
+            log_weight += particle.tokens().log_z(t)[0];
+          sum += std::exp(log_weight);
+          squares += std::exp(2.0 * log_weight);
+        }
+        CHECK(event.effective_sample_size == Approx(sum * sum / squares).epsilon(0).margin(1e-9));
+        if (since > 0) ++after_resampling;
+      }
+    }
+    std::size_t since = 0, after_resampling = 0;
+  };
+  TableModel model = scattered_table(7, 9);
+  std::size_t after_resampling = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    PhiloxLottery lottery;
+    SmallRun small(model, particle_context, {3.0}, lottery, seed);
+    Weighed weighed;
+    Progress progress;
+    small.finish(power_smc<PowerSmcRules>(small.run, particle_plan(6), progress, &weighed));
+    after_resampling += weighed.after_resampling;
+  }
+  CHECK(after_resampling > 5);
 }
 
 TEST_CASE("no two decisions of a run of particles share an address") {

@@ -9,12 +9,11 @@ import base64
 import itertools
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium import webdriver
+from on_screen import CONTRASTS, opened
 
 from tempera.eval.command import main
 
@@ -23,19 +22,6 @@ TEMPERA = os.environ.get("TEMPERA", str(ROOT / "build/release/tempera"))
 MODEL = ROOT / "toy_models/worked_sum"
 PICTURES = os.environ.get("TEMPERA_PAGE_PICTURES")
 LADDER = ["--powers", "1,1.6,2.5,4", "--horizon", "28", "--block", "4"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +57,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 NAMES = ("samplers", "replicas", "ladder", "schedule", "rounds", "answers", "gsm8k", "tables")
 
 
-def opened(browser: Any, page: Path, width: int, scheme: str = "light") -> Any:
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 600})
-    browser.get(page.as_uri())
-    return browser
-
-
 # What is written in each plot, with its box on the screen and that of the plot.
 TEXTS = """
 return [...document.querySelectorAll("svg.plot")].map(plot => {
@@ -108,32 +87,6 @@ def test_the_page_is_as_wide_as_the_screen(browser: Any, pages: dict[str, Path],
     """A table that is wider scrolls by itself."""
     assert opened(browser, pages[name], width).execute_script("return document.documentElement.scrollWidth") <= width
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
-
-
-# The contrast of each text and of each curve with what is under it, as WCAG has it.
-CONTRASTS = """
-const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-function channels(colour) {
-  canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-  return [...canvas.getImageData(0, 0, 1, 1).data];
-}
-function luminance([r, g, b]) {
-  const [x, y, z] = [r, g, b].map(c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-}
-function under(element) {
-  for (let e = element; e; e = e.parentElement) { const c = channels(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; }
-  return [255, 255, 255, 255];
-}
-function contrast(colour, element) {
-  const [a, b] = [luminance(channels(colour)), luminance(under(element))].sort((x, y) => y - x);
-  return (a + 0.05) / (b + 0.05);
-}
-const texts = [...document.querySelectorAll("h1, h2, h3, p, td, th, small, li, pre")].map(e => [e.textContent.slice(0, 40), contrast(getComputedStyle(e).color, e)]);
-const plotted = [...document.querySelectorAll("svg text")].map(e => [e.textContent, contrast(getComputedStyle(e).fill, e)]);
-const curves = [...document.querySelectorAll("svg polyline, svg path, svg .legend line")].map(e => [e.outerHTML.slice(0, 60), contrast(getComputedStyle(e).stroke, e)]);
-return [[...texts, ...plotted], curves];
-"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,4 +1,6 @@
+#include <cmath>
 #include <cstring>
+#include <list>
 
 #include "gpu/transformer/transformer.hpp"
 #include "tests/catch.hpp"
@@ -114,6 +116,65 @@ TEST_CASE("the comparison of bfloat16-pairs logits sees every planted defect",
         PairDefect::shares_not_rounded});
   sees(several_splits, {PairDefect::mass_of_unrounded_shares, PairDefect::splits_of_128,
                         PairDefect::split_scaled_by_the_largest, PairDefect::score_scaled_first});
+}
+
+namespace {
+
+/// Token 22 has values that are no numbers, and no other token has.
+class OverflowingTensors final : public TensorSource {
+ private:
+  const StoredTensor& tensor(const std::string& name, const Shape& shape) override {
+    std::size_t size = 1;
+    for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
+    auto& values = values_.emplace_back();
+    for (std::size_t i = 0; i < size; ++i)
+      values.push_back(shape.size() == 1 ? 1.0f : static_cast<float>(i * i % 7) / 8.0f - 0.375f);
+    const auto set_first = [&](const auto& value_of) {
+      const auto in = static_cast<std::size_t>(shape[1]);
+      for (std::size_t row = 0; row < size / in; ++row) values[row * in] = value_of(row);
+    };
+    if (name == "model.embed_tokens.weight")
+      set_first([](std::size_t token) { return token == 22 ? 64.0f : 0.0f; });
+    if (name.ends_with("v_proj.weight")) set_first([](std::size_t) { return 3e38f; });
+    return tensors_.emplace_back(StoredTensor{
+        name, "F32", shape, std::as_bytes(std::span<const float>(values)), "overflowing"});
+  }
+
+  std::list<std::vector<float>> values_;
+  std::list<StoredTensor> tensors_;
+};
+
+}  // namespace
+
+TEST_CASE("what is left in a page after the last token has no part in any logit") {
+  const PairCase shape{16, 16, 2, 1, 8, 1, 0};
+  const std::vector<TokenId> overflowing(64, 22), text{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  for (const auto arithmetic :
+       {Arithmetic::float32, Arithmetic::tensor_core, Arithmetic::bfloat16_pairs})
+    for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
+      CAPTURE(form->name());
+      const auto rows_after = [&](bool is_used) {
+        OverflowingTensors tensors;
+        Transformer transformer(std::make_unique<Qwen3>(shape.config(), tensors, *form));
+        DeviceMemory<float> memory;
+        if (is_used) {
+          const auto cache = transformer.empty_cache();
+          transformer.next_logits(std::vector<Pass>{{cache.get(), overflowing}}, memory);
+          const std::vector<float> row = memory.download(0, 23);
+          CHECK(std::isnan(row[0]));
+        }
+        // Token by token: an odd number of them fills half of a pair.
+        const auto cache = transformer.empty_cache();
+        std::vector<std::vector<float>> rows;
+        for (std::size_t t = 0; t < text.size(); ++t) {
+          transformer.next_logits(std::vector<Pass>{{cache.get(), std::span(text).subspan(t, 1)}},
+                                  memory);
+          rows.push_back(memory.download(0, 23));
+        }
+        return row_bits(rows);
+      };
+      CHECK((rows_after(true) == rows_after(false)));
+    }
 }
 
 }  // namespace tempera::gpu

@@ -170,6 +170,30 @@ TEST_CASE("embedding, bias, sum and gate take quantised weights too, of several 
   }
 }
 
+// Few rows take two blocks of outputs side by side, if both are of one type.
+TEST_CASE("each block of a stack is read as it is stored, whatever the one beside it is",
+          "[kernels][quantised]") {
+  constexpr std::size_t in = 512;
+  Stack stack{in, {}, {}, {}, {}};
+  std::size_t out = 0;
+  for (const auto& type : quantised_types()) {
+    stack.add(type.dtype, 5, static_cast<std::uint32_t>(out));
+    out += padded(5);
+  }
+  const auto inputs = inputs_of(rows * in);
+  DeviceMemory<float> device_inputs{std::span<const float>(inputs)};
+  const auto products = [&](const Kernels& form, const PackedMatrix& matrix, std::size_t count) {
+    DeviceMemory<float> outputs(count * out);
+    form.multiply(matrix.view(), {device_inputs.data(), nullptr}, count, out, outputs.data());
+    return bits_of(outputs.download(0, count * out));
+  };
+  for (const auto* form : forms_of_the_kernels())
+    for (const std::size_t count : {1, 2, 3, 4, 5, 11}) {
+      CAPTURE(form->name(), count);
+      CHECK((products(*form, stack.packed(), count) == products(*form, stack.as_float32(), count)));
+    }
+}
+
 namespace {
 
 /// A weight by an arithmetic of tensor cores: what it dequantises to, rounded.

@@ -24,6 +24,19 @@ void put(std::string& data, const nlohmann::json& header, const std::string& ten
   std::memcpy(data.data() + begin + element * sizeof value, &value, sizeof value);
 }
 
+/// Bytes of this file that the process has in memory, as the system says.
+std::size_t resident_bytes_of(const std::string& file) {
+  std::ifstream maps("/proc/self/smaps");
+  std::size_t kilobytes = 0;
+  bool is_file = false;
+  for (std::string line; std::getline(maps, line);) {
+    // A mapping's first line begins with its addresses and ends with its file.
+    if (line.find('-') < line.find(' ')) is_file = line.ends_with(" " + file);
+    if (is_file && line.starts_with("Rss:")) kilobytes += std::stoul(line.substr(4));
+  }
+  return 1024 * kilobytes;
+}
+
 }  // namespace
 
 TEST_CASE("weights that config.json does not describe are refused by their tensor", "[weights]") {
@@ -101,6 +114,26 @@ TEST_CASE("parts of different dtype are stacked without loss", "[weights]") {
   CHECK(values.at(1) == 0.0f);
   CHECK(values.at(2 * lanes) == 0.25f);
   CHECK(values.at(3 * lanes) == 10.0f);
+}
+
+TEST_CASE("what has been packed of a folder is in memory no more", "[weights]") {
+  constexpr std::size_t out = 512, in = 2048, bytes = out * in * sizeof(float);
+  const ModelFolder folder("untied_float32");
+  const std::string file = std::filesystem::canonical(folder.path()) / "model.safetensors";
+  const nlohmann::json header{
+      {"map", {{"dtype", "F32"}, {"shape", {out, in}}, {"data_offsets", {0, bytes}}}}};
+  folder.write("model.safetensors", safetensors_bytes(header.dump(), std::string(bytes, '\x3C')));
+  const TensorFiles files(folder.path());
+  FolderTensors tensors(files);
+  const PackedMatrix packed = tensors.matrix("map", out, in, Arithmetic::float32);
+  CHECK(packed.out == out);
+  CHECK(resident_bytes_of(file) < bytes / 4);
+  // What is read and not given back is seen.
+  std::size_t sum = 0;
+  for (const std::byte byte : files.tensors().at("map").bytes)
+    sum += std::to_integer<unsigned>(byte);
+  CHECK(sum == bytes * 0x3CU);
+  CHECK(resident_bytes_of(file) >= bytes);
 }
 
 TEST_CASE("a step's work is that of layers and head, the embedding's only where it is the head",
