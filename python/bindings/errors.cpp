@@ -15,7 +15,7 @@ void translate(const std::exception_ptr& thrown, void* /*nothing*/) {
     const std::string name = error_name(error);
     if (name.empty()) throw;  // what Python calls such an exception is for nanobind to say
     const nb::object type = nb::module_::import_("tempera.errors").attr(name.c_str());
-    const nb::object raised = type(error_line(error));
+    const nb::object raised = type(error_line(error).c_str());
     PyErr_SetObject(type.ptr(), raised.ptr());
   }
 }

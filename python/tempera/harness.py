@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tempera.errors import BadInput
+from tempera.errors import BadInput, Bug, Error
 from tempera.eval.running import answers_of
 from tempera.eval.sampler_command import SamplerCommand, find_command
 from tempera.eval.sampler_package import SamplerPackage, is_installed
@@ -152,9 +152,9 @@ def main() -> int:
         return 2
     try:
         cli_evaluate()
-    except BadInput as error:
+    except Error as error:
         print(f"tempera.harness: {error}", file=sys.stderr)
-        return 2
+        return 3 if isinstance(error, Bug) else 2
     return 0
 
 

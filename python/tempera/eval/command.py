@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from tempera.errors import BadInput
+from tempera.errors import BadInput, Bug, Error
 from tempera.eval.evaluation import Evaluation, Plan
 from tempera.eval.given_answers import GivenAnswers
 from tempera.eval.grading import grade
@@ -247,7 +247,7 @@ def _run(given: argparse.Namespace) -> None:
     evaluation = Evaluation.make(given.out, plan)
     try:
         run(evaluation, sampling, given.shard)
-    except BadInput:
+    except Error:
         if is_new:
             evaluation.remove_if_empty()
         raise
@@ -324,15 +324,15 @@ def _ended(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a stage; 0, or 2 after one line on what is wrong."""
+    """Runs a stage; 0, or 2 after one line on what is wrong, and 3 if that is a bug of tempera."""
     signal.signal(signal.SIGTERM, _ended)
     try:
         given = parser().parse_args(arguments)
         {"run": _run, "merge": _merge, "grade": _grade, "report": _report}[given.stage](given)
-    except BadInput as error:
+    except Error as error:
         # What draws names its own option.
         print(f"tempera eval: {error}".replace("use sample, and leave out --chat and --messages", "give --prompting raw"), file=sys.stderr)
-        return 2
+        return 3 if isinstance(error, Bug) else 2
     except BrokenPipeError:
         return 2
     except OSError as error:

@@ -1,8 +1,11 @@
 """What the tests of the installed package share. TEMPERA names the command; TREE the source tree."""
 import contextlib
+import json
 import os
 import pathlib
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 
@@ -37,3 +40,16 @@ def a_program(source):
 @pytest.fixture(scope="session")
 def model():
     return tempera.Model.open(WORKED_SUM)
+
+
+@pytest.fixture
+def spoilt_folder(tmp_path):
+    """The model with a last norm so large that its logits overflow; weights that are no numbers are refused as it is opened."""
+    folder = tmp_path / "spoilt"
+    shutil.copytree(WORKED_SUM, folder)
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    (size,) = struct.unpack_from("<Q", weights)
+    first, last = json.loads(weights[8 : 8 + size])["model.norm.weight"]["data_offsets"]
+    weights[8 + size + first : 8 + size + last] = struct.pack("<f", 3e38) * ((last - first) // 4)
+    (folder / "model.safetensors").write_bytes(weights)
+    return folder

@@ -96,11 +96,20 @@ def test_a_problem_that_cannot_be_asked_is_named(tmp_path):
         assert not (tmp_path / "out").exists()
 
 
+def test_a_model_whose_logits_are_no_numbers_is_one_line(tmp_path, spoilt_folder):
+    asked = [*ASKED, "--samplers", "ppt", "--limit", "2", "--out", tmp_path / "out"]
+    asked[asked.index(WORKED_SUM)] = str(spoilt_folder)
+    for named in (False, True):
+        code, said = ended(*asked, named=named)
+        assert code == 2 and said.startswith("tempera eval: ") and "NaN" in said and said.count("\n") == 1
+
+
 @pytest.mark.parametrize("more, words", [
     (["--shard", "1/2"], "--shard: needs the command tempera"),
     (["--preset", "qwen3/math"], 'there is no preset "qwen3/math"'),
     (["--batch", "many"], '--batch: "many" is no whole number'),
     (["--tempera", "/nowhere/tempera"], "is no program"),
+    (["--device", "cuda"], "device cuda: this package was built without kernels for CUDA"),
 ])
 def test_what_is_wrong_is_one_line(tmp_path, more, words):
     code, said = ended(*ASKED, "--out", tmp_path / "none", *more, named=False)

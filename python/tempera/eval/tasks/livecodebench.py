@@ -17,6 +17,7 @@ from tempera.errors import BadInput
 from tempera.eval.graders.contest_tests import ContestTestGrader
 from tempera.eval.input_files import StoredRecord, WrongRecord, parse_json, stored_records, text_field
 from tempera.eval.problem import Problem
+from tempera.eval.progress import Progress
 from tempera.eval.tasks.task import Task, expect_different_ids
 
 # The most bytes that one problem's private tests may unpack to.
@@ -115,8 +116,13 @@ def _read_problem(record: StoredRecord, content: dict[str, Any]) -> tuple[Proble
 
 def check_tests(task: Task) -> None:
     """Unpacks the tests of every problem, one problem at a time, so that what is spoilt is found before answers are drawn."""
-    for problem in task.problems:
-        problem.details["tests"]()
+    progress = Progress("unpacking the tests", len(task.problems), 0)
+    try:
+        for number, problem in enumerate(task.problems, 1):
+            problem.details["tests"]()
+            progress.show(number)
+    finally:
+        progress.end()
 
 
 def read_livecodebench(paths: list[Path], subset: str = "") -> Task:
