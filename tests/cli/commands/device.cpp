@@ -2,6 +2,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
+namespace tempera::device_test {
+
 using namespace tempera::test;
 
 namespace {
@@ -33,3 +35,5 @@ TEST_CASE("a device that this build or machine lacks is refused in one line, and
   CHECK(host.exit_code == 0);
   CHECK(host.out == run_command("score --tokens 4,11,10 --json" + model).out);
 }
+
+}  // namespace tempera::device_test

@@ -9,6 +9,8 @@
 #include "tests/cli/run_command.hpp"
 #include "tests/gpu/transformer/architectures/model_folder.hpp"
 
+namespace tempera::prompt_horizons_test {
+
 using nlohmann::json;
 using namespace tempera::test;
 using tempera::gpu::ModelFolder;
@@ -233,3 +235,5 @@ TEST_CASE("a pilot of a short prompt does not depend on a long one beside it") {
             of_short[counts][i].get<std::size_t>() + of_long[counts][i].get<std::size_t>());
     }
 }
+
+}  // namespace tempera::prompt_horizons_test

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lab/claims/checks.hpp"
+#include "reference/analysis/structural_bias.hpp"
 
 namespace tempera::test {
 
@@ -17,6 +18,8 @@ struct Planted {
 
 /// A kernel that never moves, in place of the fixed-horizon kernel.
 void local_at_rest(lab::FunctionsUnderTest& functions);
+/// rung_bias with one of its numbers spoilt.
+std::function<void(lab::FunctionsUnderTest&)> spoilt_bias(void (*spoil)(reference::RungBias&));
 
 std::vector<Planted> planted_in_records();
 std::vector<Planted> planted_in_kernels();

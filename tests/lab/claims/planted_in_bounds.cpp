@@ -29,6 +29,18 @@
 #include "tests/lab/claims/planted.hpp"
 
 namespace tempera::test {
+std::function<void(lab::FunctionsUnderTest&)> spoilt_bias(void (*spoil)(reference::RungBias&)) {
+  return [spoil](lab::FunctionsUnderTest& functions) {
+    functions.of<lab::BoundFunctions>().rung_bias =
+        [spoil](const reference::ComparisonSpace& space, const reference::Matrix& kernel,
+                const reference::Law& target, std::size_t h) {
+          reference::RungBias bias = reference::rung_bias(space, kernel, target, h);
+          spoil(bias);
+          return bias;
+        };
+  };
+}
+
 namespace {
 
 using namespace reference;
@@ -61,20 +73,6 @@ Matrix at_rest(const ComparisonSpace& space, const Power&) {
   Matrix kernel(space.size(), space.size());
   complete_rows_on_diagonal(kernel);
   return kernel;
-}
-
-/// rung_bias with one of its numbers spoilt.
-template <class Spoil>
-std::function<void(FunctionsUnderTest&)> spoilt_bias(Spoil spoil) {
-  return [spoil](FunctionsUnderTest& functions) {
-    functions.of<lab::BoundFunctions>().rung_bias = [spoil](const ComparisonSpace& space,
-                                                            const Matrix& kernel, const Law& target,
-                                                            std::size_t h) {
-      RungBias bias = rung_bias(space, kernel, target, h);
-      spoil(bias);
-      return bias;
-    };
-  };
 }
 
 std::function<void(FunctionsUnderTest&)> scaled_variation(const Rational& factor) {

@@ -75,17 +75,6 @@ std::function<void(FunctionsUnderTest&)> spoilt_refinement(void (*spoil)(lab::Re
   };
 }
 
-std::function<void(FunctionsUnderTest&)> spoilt_bias(void (*spoil)(RungBias&)) {
-  return [spoil](FunctionsUnderTest& functions) {
-    functions.of<lab::BoundFunctions>().rung_bias = [spoil](const auto& space, const auto& kernel,
-                                                            const auto& target, std::size_t h) {
-      RungBias bias = rung_bias(space, kernel, target, h);
-      spoil(bias);
-      return bias;
-    };
-  };
-}
-
 /// Every record goes to the first one, which is the shortest open or ended.
 void truncating_that_gathers(FunctionsUnderTest& functions) {
   functions.of<lab::KernelFunctions>().truncating_kernel = [](const ComparisonSpace& space,
