@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/missing_device.hpp"
 
 namespace tempera::cli {
 namespace {

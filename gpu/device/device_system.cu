@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/missing_device.hpp"
 #include "gpu/device/planted_fault.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
@@ -38,6 +39,11 @@ Device asked_device(const std::string& requested, const std::string& option) {
 }
 
 }  // namespace
+
+Device require_device(const std::string& requested, const std::string& option) {
+  return require_device(requested, option,
+                        "use the build of cmake --preset release, which runs on the host");
+}
 
 std::vector<Device> require_devices(const std::string& list, const std::string& option) {
   std::vector<Device> devices;

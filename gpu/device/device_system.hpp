@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
-#include "base/in_quotes.hpp"
 #include "gpu/device/device.hpp"
 #include "gpu/device/driver_answer.hpp"
 
@@ -42,23 +40,12 @@ std::string why_no_device();
 /// What has stopped the GPU in the middle of a run, in words; empty if nothing has.
 std::string device_failure();
 
-/// A device that is named well, and that this build or this machine cannot run kernels on.
-class MissingDevice : public DeviceError {
- public:
-  /// "where: what; remedy", as a BadInput says it.
-  MissingDevice(const std::string& where, const std::string& what, const std::string& remedy)
-      : DeviceError(OneLine(), one_line(where) + ": " + one_line(what) + "; " + one_line(remedy)) {}
-};
-
 /// The device that a user asks for by its name (device_named); of an empty text this build's own.
 /// No other is taken in its place.
 /// @param option that the user gave, for messages
-/// @param otherwise what to do on a machine without a GPU
-/// @throw BadInput if the text names none
-/// @throw MissingDevice if this build or this machine cannot run kernels on it
-Device require_device(const std::string& requested, const std::string& option = "--device",
-                      const std::string& otherwise =
-                          "use the build of cmake --preset release, which runs on the host");
+/// @throw BadInput if the text names none; MissingDevice (missing_device.hpp) if this build or this
+/// machine cannot run kernels on it
+Device require_device(const std::string& requested, const std::string& option = "--device");
 
 /// The devices that a list names, with commas between them: "cuda:0,cuda:1". No GPU is named twice.
 /// The host may be, for sessions that share its processors.

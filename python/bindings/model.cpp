@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/missing_device.hpp"
 #include "gpu/session/token_scores.hpp"
 #include "python/bindings/bindings.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "gpu/device/device_memory.hpp"
-#include "gpu/device/device_system.hpp"
+#include "gpu/device/missing_device.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "tests/catch.hpp"
 

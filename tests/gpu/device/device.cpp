@@ -1,6 +1,7 @@
 #include "gpu/device/device.hpp"
 
 #include "gpu/device/device_system.hpp"
+#include "gpu/device/missing_device.hpp"
 #include "tests/bad_input.hpp"
 #include "tests/catch.hpp"
 
