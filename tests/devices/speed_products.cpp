@@ -78,6 +78,10 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
   constexpr std::size_t compared[] = {1, 16, 64};
   double invariant[std::size(compared)] = {};
   double order_dependent[std::size(compared)] = {};
+  // With so many rows a product is bound by arithmetic.
+  constexpr std::size_t many_rows = 512;
+  double many_rows_seconds = 0.0;
+  double many_rows_operations = 0.0;
   for (const Product& product : products) {
     auto copies = copies_of(product, kernels.arithmetic());
     for (const std::size_t rows : batches) {
@@ -100,7 +104,14 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
           order_dependent_seconds(run.timing, product.out * (product.form == Form::gate ? 2 : 1),
                                   product.in, rows));
     }
+    if (product.is_head) continue;
+    many_rows_seconds += product_seconds(run, kernels, product, many_rows, copies);
+    many_rows_operations += 2.0 * static_cast<double>(product.weights() * many_rows);
   }
+  run.figures.judge(
+      std::string(shape.name) + ", a layer's products, B = " + std::to_string(many_rows),
+      many_rows_operations / (many_rows_seconds * run.rates.matrix_peak), "of the matrix peak",
+      {Goal::Side::at_least, 0.60});
   for (std::size_t i = 0; i < std::size(compared); ++i) {
     if (order_dependent[i] == 0.0) continue;
     run.figures.judge(std::string(shape.name) + ", batch invariance of a layer's products, B = " +

@@ -214,4 +214,68 @@ inline const PlantedPackedWeights planted_packed_weights[] = {
 
 }  // namespace tempera::gpu
 ")
+set(many_rows gpu/transformer/kernels/cuda/many_rows_product.cuh)
+set(own_functions finish_results)
+set(planted_defects)
+tempera_plant(${many_rows} none "" "")
+tempera_plant(${many_rows} copies_over_what_is_read "fetched = ring + ahead * Layout::stage_vectors" "fetched = ring")
+tempera_plant(${many_rows} stage_one_late "copies.ask_for_inputs(stage + ahead, fetched)" "copies.ask_for_inputs(stage + ahead - 1, fetched)")
+tempera_plant(${many_rows} weights_of_the_next_step "fetch(tiles[i], 2 * stage, true" "fetch(tiles[i], 2 * stage + (stage == 0 ? 1 : 0), true")
+tempera_plant(${many_rows} steps_exchanged
+  "weights[tile][0], both.x, both.y);\n      simt::tensor_core_step(sums[tile][tokens], weights[tile][1], both.z, both.w);"
+  "weights[tile][1], both.z, both.w);\n      simt::tensor_core_step(sums[tile][tokens], weights[tile][0], both.x, both.y);")
+tempera_plant(${many_rows} inputs_of_the_other_half "simt::warp() / warps_of_outputs * Layout" "(1 - simt::warp() / warps_of_outputs) * Layout")
+tempera_plant(${many_rows} outputs_of_the_other_half "slot + simt::warp() % warps_of_outputs" "slot + (1 - simt::warp() % warps_of_outputs)")
+tempera_plant(${many_rows} inputs_out_of_turn "Layout::input_place(token_of(i), piece())" "token_of(i) * Layout::row_vectors + piece()")
+tempera_plant(${many_rows} segment_one_stage_long
+  "left < Layout::segment_stages ? left : Layout::segment_stages" "left < 17 ? left : (begin == 0 ? 17 : 15)")
+tempera_plant(${many_rows} first_segment_lost "is_first ? sums" "(void(is_first), true) ? sums")
+tempera_plant(${many_rows} first_segment_twice "*place + sums[tile][tokens][i];" "*place + *place + sums[tile][tokens][i];")
+tempera_plant(${many_rows} last_row_of_its_neighbour "const unsigned last = plan.rows - 1" "const unsigned last = plan.rows - 2")
+tempera_plant(${many_rows} last_tile_of_its_neighbour "const unsigned last = plan.units - 1" "const unsigned last = plan.units - 2")
+tempera_plant(${many_rows} tokens_of_the_chunk_before "const unsigned token = job.chunk * Layout::tokens" "const unsigned token = 0 * Layout::tokens")
+tempera_plant(${many_rows} added_to_the_neighbour "before[i] = epilogue.before(plan, first_token + token, index)"
+  "before[i] = epilogue.before(plan, first_token + token, 0)")
+tempera_plant(${many_rows} last_tokens_not_stored "const unsigned left = plan.rows - first_token" "const unsigned left = plan.rows - first_token - 1")
+set(of_sums ${planted_defects})
+tempera_plant(${many_rows} gate_as_up "place % together * (plan.tiles / 2)" "(together - 1 - place % together) * (plan.tiles / 2)")
+tempera_plant(${many_rows} up_of_the_neighbouring_unit "total[Layout::result_place(unit * together + tile, output, token)]"
+  "total[Layout::result_place((unit * together + tile) ^ (tile == 1 ? 2 : 0), output, token)]")
+set(includes)
+set(rows)
+foreach(defect IN LISTS planted_defects)
+  string(APPEND includes "#include \"planted/many_rows_product_${defect}.hpp\"\n")
+  set(is_gated true)
+  if(defect IN_LIST of_sums)
+    set(is_gated false)
+  endif()
+  string(APPEND rows "    {\"${defect}\", ${is_gated},
+     launch_planted<AddProduct, planted::${defect}::many_rows_product<AddProduct>>,
+     launch_planted<GateProduct, planted::${defect}::many_rows_product<GateProduct>>},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${planted_folder}/many_rows_defects.hpp @ONLY CONTENT "#pragma once
+
+#include \"gpu/transformer/kernels/cuda/product_epilogues.cuh\"
+@includes@
+namespace tempera::gpu {
+
+template <class Epilogue, auto Kernel>
+void launch_planted(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands, const Epilogue& epilogue) {
+  simt::launch({.blocks = {plan.blocks}, .threads = ManyRowsLayout::threads, .shared_bytes = plan.shared_bytes}, stream, Kernel,
+               plan, operands, epilogue);
+}
+
+struct PlantedManyRows {
+  const char* defect;
+  bool is_gated;  ///< whether gated products alone show it
+  void (*add)(simt::Stream&, const ProductPlan&, const ProductOperands&, const AddProduct&);
+  void (*gate)(simt::Stream&, const ProductPlan&, const ProductOperands&, const GateProduct&);
+};
+
+inline const PlantedManyRows planted_many_rows[] = {
+@rows@};
+
+}  // namespace tempera::gpu
+")
+set(own_functions)
 target_include_directories(test_simt PRIVATE ${CMAKE_CURRENT_BINARY_DIR})

@@ -80,7 +80,9 @@ STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, 
 NORMS = "norms of rows have the contract's bits, in rows and in pages, and are gathered again"
 DRAW = "the draw's kernels have the host's bits for every shape, batch and thread order"
 ENDS = "words at the ends of tokens, threads and chunks select the host's token"
+MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 64, and by contract"
 STORING = r"7productILj1ELj1ENS1_12StoreProductENS1_15Fragment"
+MANY_STORING = r"17many_rows_productINS1_12StoreProduct"
 
 PLANTS = [
     Plant("a fragment's registers exchanged", "product_launch", STORING, r"mma\..*", with_operand(1, exchanged(1, 2)), SHAPES),
@@ -92,6 +94,11 @@ PLANTS = [
     Plant("the counter not reset", "product_launch", STORING, r"st\.global\.u32", left_out, CUT),
     Plant("the counter's reset moved", "product_launch", STORING, r"st\.global\.u32", with_operand(1, other(0)), CUT, after=r"atom\.global\.add\.u32"),
     Plant("a part counted twice", "product_launch", STORING, r"atom\.global\.add\.u32", with_operand(2, other(2)), CUT),
+    Plant("a fragment's registers exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(1, exchanged(1, 2)), MANY, only={0}),
+    Plant("the halves of K exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(2, exchanged(0, 1)), MANY, only={63}),
+    Plant("inputs of the neighbouring token", "many_rows_product_launch", MANY_STORING, r"ldmatrix\..*", with_operand(1, moved_by(64)), MANY, only={0}),
+    Plant("a stage's copies not closed", "many_rows_product_launch", MANY_STORING, r"cp\.async\.commit_group", left_out, MANY, only={0}),
+    Plant("a total of the neighbouring lane", "many_rows_product_launch", MANY_STORING, r"st\.shared\.f32", with_operand(0, moved_by(4)), MANY, only={0}),
     Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
     Plant("a split that is added twice", "attention_launch", r"12attend_splitILj1ELj1E", r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
     Plant("the reset of attention's counter moved", "attention_launch", r"12attend_splitILj1ELj1E", r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),

@@ -48,7 +48,7 @@ gpu::ProductPlan plan_for(const QuantisedMatrix& matrix, std::size_t rows, unsig
                           std::size_t limit = shared_bytes) {
   const auto out = static_cast<unsigned>(matrix.out);
   return gpu::plan_product(static_cast<unsigned>(rows), static_cast<unsigned>(matrix.in), out,
-                           out / 16, false, {multiprocessors, limit});
+                           out / 16, false, {multiprocessors, limit}, gpu::WeightForm::quantised);
 }
 
 Bfloat16s inputs_of(std::size_t rows, std::size_t in, unsigned seed) {

@@ -4,11 +4,13 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
+#include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/host/host_kernels.hpp"
 #include "gpu/transformer/random_transformer.hpp"
 #include "tests/catch.hpp"
@@ -151,6 +153,51 @@ TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's form of its a
     INFO("batch " << batch);
     REQUIRE(wrong == 0);
   }
+}
+
+TEST_CASE("a batch of 512 on fibers has the host's bits, and so have four prompts together") {
+  auto config = config_of(64, 4, 2, 16, 96, true);
+  config.num_hidden_layers = 1;
+  // On this device its products go by tiles of 128 tokens.
+  for (const auto& [in, out, tiles, gated] :
+       {std::tuple{64U, 128U, 8U, false}, {64U, 64U, 4U, false}, {64U, 96U, 12U, true}})
+    REQUIRE(gpu::plan_product(512, in, out, tiles, gated, {3, 227 * 1024}).token_tiles ==
+            gpu::ManyRowsLayout::token_tiles);
+  const gpu::CudaKernels kernels(6);
+  const auto on_fibers = gpu::random_qwen3(config, 17, kernels);
+  const auto on_host =
+      gpu::random_qwen3(config, 17, gpu::default_kernels(gpu::Arithmetic::tensor_core));
+  std::mt19937 random(14);
+  Rows fibers{*on_fibers};
+  Rows host{*on_host};
+  std::vector<std::unique_ptr<gpu::Cache>> caches;
+  std::vector<Text> texts;
+  const auto fiber_root = on_fibers->empty_cache();
+  const auto host_root = on_host->empty_cache();
+  const Text prompt = random_text(21, random);
+  REQUIRE(different(fibers({{fiber_root.get(), prompt}})[0],
+                    host({{host_root.get(), prompt}})[0]) == 0);
+  const auto wrong_rows = [&](std::size_t records, std::size_t tokens) {
+    for (std::size_t record = 0; record < records; ++record)
+      texts.push_back(random_text(tokens, random));
+    std::vector<gpu::Pass> fiber_passes;
+    std::vector<gpu::Pass> host_passes;
+    for (std::size_t record = 0; record < records; ++record) {
+      const Text& text = texts[texts.size() - records + record];
+      const std::size_t length = 21 - record % 20;
+      caches.push_back(fiber_root->fork(length));
+      fiber_passes.push_back({caches.back().get(), text});
+      caches.push_back(host_root->fork(length));
+      host_passes.push_back({caches.back().get(), text});
+    }
+    const auto expected = host(host_passes);
+    const auto found = fibers(fiber_passes);
+    std::size_t wrong = 0;
+    for (std::size_t row = 0; row < records; ++row) wrong += different(found[row], expected[row]);
+    return wrong;
+  };
+  CHECK(wrong_rows(512, 1) == 0);
+  CHECK(wrong_rows(4, 40) == 0);
 }
 
 TEST_CASE("a whole step on a device that gives a block 99 KiB has the same bits") {

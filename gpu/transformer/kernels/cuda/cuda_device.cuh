@@ -20,15 +20,17 @@ struct CudaKernels::Device {
   // Room for partial results, kept between launches; the counters are zero between them.
   DeviceMemory<float> scratch;
   DeviceMemory<std::uint32_t> counters;
-  // The plans of all products so far, by rows, in, out, tiles, gated. A plan takes longer than its
-  // launch.
-  std::map<std::array<unsigned, 5>, ProductPlan> plans;
+  // The plans of all products so far, by rows, in, out, tiles, gated and the weights' form. A plan
+  // takes longer than its launch.
+  std::map<std::array<unsigned, 6>, ProductPlan> plans;
 
-  const ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated) {
-    const std::array<unsigned, 5> key{rows, in, out, tiles, gated ? 1U : 0U};
+  const ProductPlan& plan_of(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                             WeightForm form) {
+    const std::array<unsigned, 6> key{
+        rows, in, out, tiles, gated ? 1U : 0U, static_cast<unsigned>(form)};
     auto found = plans.find(key);
     if (found == plans.end())
-      found = plans.emplace(key, plan_product(rows, in, out, tiles, gated, limits)).first;
+      found = plans.emplace(key, plan_product(rows, in, out, tiles, gated, limits, form)).first;
     return found->second;
   }
 
@@ -48,8 +50,10 @@ struct CudaKernels::Device {
   template <class Epilogue>
   void launch(const MatrixView& matrix, const StagedRows& inputs, std::size_t rows, std::size_t out,
               const Epilogue& epilogue) {
-    const ProductPlan& plan = plan_of(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
-                                      as_unsigned(matrix.out / tile_outputs), Epilogue::gated);
+    const ProductPlan& plan =
+        plan_of(as_unsigned(rows), as_unsigned(matrix.in), as_unsigned(out),
+                as_unsigned(matrix.out / tile_outputs), Epilogue::gated,
+                matrix.quantised == nullptr ? WeightForm::fragments : WeightForm::quantised);
     scratch.ensure_size(plan.scratch_floats());
     counters.ensure_size(plan.counters());
     launch_product(stream, plan,

@@ -8,13 +8,16 @@
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 
 // What becomes of the results of a product. Every thread of a warp calls the epilogue together, for
-// one token and one output each (two sums if it is gated); `there` says whether it has any.
+// one token and one output each (two sums if it is gated); `there` says whether it has any. One
+// that `adds` can do so in two halves as well, so that many results are asked for before the first
+// waits.
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 /// outputs[token, output] = sum + bias[output]
 struct StoreProduct {
   static constexpr bool gated = false;
+  static constexpr bool adds = false;
   float* outputs;     // [rows, out]
   const float* bias;  // [out]; may be null
 
@@ -29,17 +32,27 @@ struct StoreProduct {
 /// outputs[token, output] += sum
 struct AddProduct {
   static constexpr bool gated = false;
+  static constexpr bool adds = true;
   float* outputs;  // [rows, out]
 
   TEMPERA_ON_DEVICE void operator()(const ProductPlan& plan, unsigned token, unsigned output,
                                     const float (&sums)[2], bool there) const {
     if (there) outputs[std::size_t{token} * plan.out + output] += sums[0];
   }
+  /// The first half: what is there before.
+  TEMPERA_ON_DEVICE float before(const ProductPlan& plan, unsigned token, unsigned output) const {
+    return outputs[std::size_t{token} * plan.out + output];
+  }
+  TEMPERA_ON_DEVICE void store(const ProductPlan& plan, unsigned token, unsigned output,
+                               float sum) const {
+    outputs[std::size_t{token} * plan.out + output] = sum;
+  }
 };
 
 /// gated[token, output] = bf16(g / (1 + exp(−g)) · u)
 struct GateProduct {
   static constexpr bool gated = true;
+  static constexpr bool adds = false;
   std::uint16_t* gated_rows;  // [rows, out], bfloat16
 
   TEMPERA_ON_DEVICE void operator()(const ProductPlan& plan, unsigned token, unsigned output,
@@ -60,6 +73,7 @@ TEMPERA_ON_DEVICE inline float larger_or_nan(float a, float b) {
 /// -infinity if all are, NaN if one is NaN or +infinity.
 struct StoreLogits {
   static constexpr bool gated = false;
+  static constexpr bool adds = false;
   float* logits;       // [rows, out]
   float* tile_maxima;  // [rows, tiles of out]; may be null
 

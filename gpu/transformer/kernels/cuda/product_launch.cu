@@ -1,3 +1,4 @@
+#include "gpu/transformer/kernels/cuda/many_rows_product_launch.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
@@ -32,6 +33,8 @@ void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOper
       return launch_for<2>(stream, plan, operands, epilogue);
     case 4:
       return launch_for<4>(stream, plan, operands, epilogue);
+    case ManyRowsLayout::token_tiles:
+      return launch_many_rows_product(stream, plan, operands, epilogue);
     default:
       return launch_for<8>(stream, plan, operands, epilogue);
   }

@@ -12,6 +12,12 @@ namespace tempera::gpu {
 
 namespace {
 
+// An H200's, for one multiprocessor: cycles a nanosecond, and bytes a nanosecond of memory and of
+// the second-level cache.
+constexpr double h200_cycles = 1.755;
+constexpr double h200_memory = 36;
+constexpr double h200_cache = 60;
+
 unsigned quotient_up(unsigned a, unsigned b) { return (a + b - 1) / b; }
 
 std::size_t shared_bytes(const ProductPlan& plan) {
@@ -65,6 +71,31 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
   return best;
 }
 
+// By the rates of predicted_nanoseconds. A stage of a block is 256 steps of the tensor cores, 0.6 a
+// cycle. Of shared memory, 128 bytes a cycle, it writes 16 KiB and reads 32; to that come 64 KiB in
+// and out for each segment that is added. From the second-level cache it has 16 KiB, and the
+// results go there once. The slowest of the three bounds it. A block that has its multiprocessor
+// alone waits 40 ns a stage for its barrier and its first operands; two wait for each other's.
+double nanoseconds_of_many_rows(const ProductPlan& plan, unsigned multiprocessors) {
+  using Layout = ManyRowsLayout;
+  constexpr double alone = 40;
+  constexpr double begin_and_end = 700;
+  constexpr double vector_bytes = 16;
+  const double stages = double(plan.in) / Layout::stage_inputs;
+  const double tensor_cores = stages * 2 * Layout::tiles * Layout::token_tiles / 0.6 / h200_cycles;
+  const double stage_bytes = Layout::stage_vectors * vector_bytes;
+  constexpr double read_again = 2;  // weights by two warps, and inputs by two
+  const double shared =
+      (stages * (1 + read_again) * stage_bytes + 2.0 * plan.segments * Layout::total_bytes) / 128 /
+      h200_cycles;
+  const double second_level = (stages * stage_bytes + Layout::total_bytes) / h200_cache;
+  const unsigned jobs = quotient_up(plan.jobs(), multiprocessors);
+  const double busiest = jobs * std::max({tensor_cores, shared, second_level}) +
+                         jobs % 2 * stages * alone + quotient_up(jobs, 2) * begin_and_end;
+  const double weights = double(plan.segments) * segment_steps * plan.tiles * 512;
+  return std::max(busiest, weights / (h200_memory * multiprocessors));
+}
+
 }  // namespace
 
 SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
@@ -86,11 +117,14 @@ SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiproc
 
 // Nanoseconds by the rates of an H200: of 4.8 TB/s a multiprocessor gets 36 bytes a nanosecond,
 // from the second-level cache about 60, 200 ns after it has asked; a block's first bytes and its
-// last sums cost about 0.7 µs. Blocks that meet at a counter take 1 µs for it, one more kernel
-// 2.5 µs: what is between two kernels of a graph, its first bytes and its tail.
+// last sums cost about 0.7 µs. Chunks read the same weights at about the same time, so that memory
+// gives them once. Shared memory lets a block take half a step of the tensor cores a cycle. Blocks
+// that meet at a counter take 1 µs for it, one more kernel 2.5 µs: what is between two kernels of a
+// graph, its first bytes and its tail.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
-  constexpr double memory = 36;
-  constexpr double cache = 60;
+  if (plan.token_tiles == ManyRowsLayout::token_tiles)
+    return nanoseconds_of_many_rows(plan, multiprocessors);
+  constexpr double tensor_core_steps = 0.5 * h200_cycles;
   constexpr double latency = 200;
   constexpr double meeting = 1000;
   constexpr double kernel = 2500;
@@ -104,16 +138,48 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
                               ? 0
                               : double(plan.part_segments) * tokens * plan.job_units *
                                     plan.unit_tiles * tile_outputs * 4;
+  const double steps = double(plan.job_units) * plan.unit_tiles * plan.part_segments *
+                       segment_steps * plan.token_tiles;
   const double first =
-      rounds * (std::max(weights / memory, (weights + inputs) / cache) + sums_out / cache + 700);
+      rounds * (std::max({weights / (h200_memory * plan.chunks), (weights + inputs) / h200_cache,
+                          steps / tensor_core_steps}) +
+                sums_out / h200_cache + 700);
   if (plan.adding == Adding::own_block) return first;
   const SecondPhase second = second_phase(plan, gated, multiprocessors);
   return first + (plan.adding == Adding::last_block ? meeting : kernel) +
-         std::max(second.waits * latency, double(second.sums) * sizeof(float) / cache);
+         std::max(second.waits * latency, double(second.sums) * sizeof(float) / h200_cache);
 }
 
-ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
-                         const ProductDevice& device) {
+std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                          bool gated, const ProductDevice& device) {
+  using Layout = ManyRowsLayout;
+  if (!fills_stages(in) || Layout::shared_bytes > device.shared_bytes) return std::nullopt;
+  ProductPlan plan{};
+  plan.rows = rows;
+  plan.token_tiles = Layout::token_tiles;
+  plan.stages = Layout::stages;
+  plan.in = in;
+  plan.out = out;
+  plan.tiles = tiles;
+  plan.unit_tiles = gated ? 2 : 1;
+  plan.units = gated ? tiles / 2 : quotient_up(out, tile_outputs);
+  plan.segments = quotient_up(in, segment_inputs);
+  plan.job_units = Layout::tiles / plan.unit_tiles;
+  plan.parts = 1;
+  plan.part_segments = plan.segments;
+  plan.chunks = quotient_up(rows, Layout::tokens);
+  plan.window = 1;
+  plan.blocks = plan.jobs();
+  plan.adding = Adding::own_block;
+  plan.shared_bytes = Layout::shared_bytes;
+  return plan;
+}
+
+namespace {
+
+/// The plan of `product`, in chunks of at most 64 tokens.
+ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                           const ProductDevice& device) {
   ProductPlan plan{};
   plan.rows = rows;
   plan.in = in;
@@ -136,6 +202,20 @@ ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tile
                      " bytes of shared memory, too few for a matrix product",
                  "use a GPU of compute capability 8.0 or newer, or the build of cmake --preset "
                  "release, which runs on the host");
+}
+
+}  // namespace
+
+ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
+                         const ProductDevice& device, WeightForm form) {
+  const ProductPlan plan = plan_in_chunks(rows, in, out, tiles, gated, device);
+  constexpr unsigned most_rows_of_one_chunk = 64;
+  if (rows <= most_rows_of_one_chunk || form == WeightForm::quantised) return plan;
+  const auto many = plan_many_rows(rows, in, out, tiles, gated, device);
+  const auto time_of = [&](const ProductPlan& each) {
+    return predicted_nanoseconds(each, gated, device.multiprocessors);
+  };
+  return many && time_of(*many) < time_of(plan) ? *many : plan;
 }
 
 }  // namespace tempera::gpu

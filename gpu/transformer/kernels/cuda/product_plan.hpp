@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "gpu/device/arithmetic.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
@@ -29,7 +30,7 @@ enum class Adding : unsigned {
 /// is `job_units` neighbouring units of outputs, a part of the segments, and a chunk of the tokens.
 struct ProductPlan {
   unsigned rows;           ///< tokens
-  unsigned token_tiles;    ///< of 8 tokens that a chunk has: 1, 2, 4 or 8
+  unsigned token_tiles;    ///< of 8 tokens that a chunk has: 1, 2, 4 or 8; 16 of many_rows_product
   unsigned stages;         ///< of the ring of weights: one of ring_depths
   unsigned in;             ///< inputs
   unsigned out;            ///< outputs that are stored
@@ -91,11 +92,20 @@ SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiproc
 /// an H200's and calculated: no device has been measured.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
+/// How a matrix stores its weights.
+enum class WeightForm : unsigned { fragments, quantised };
+
+/// The plan of many_rows_product, a block for each 128 outputs of 128 tokens; none if the device
+/// has too little shared memory for it, or if the inputs are not a multiple of 32.
+std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                          bool gated, const ProductDevice& device);
+
 /// The cut of the least predicted_nanoseconds, of those for the largest chunks of tokens and
-/// then the deepest ring that the device has room for.
+/// then the deepest ring that the device has room for. Of more than 64 rows and weights in
+/// fragments plan_many_rows, if that is predicted to take less.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput if the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
-                         const ProductDevice& device);
+                         const ProductDevice& device, WeightForm form = WeightForm::fragments);
 
 }  // namespace tempera::gpu

@@ -78,6 +78,29 @@ Accesses::Counts of_product(unsigned rows, gpu::Adding adding) {
   });
 }
 
+/// 256 rows × 1024 inputs → 128 outputs, by two blocks of many_rows_product.
+gpu::ProductPlan plan_of_many_rows() {
+  const auto plan = gpu::plan_many_rows(256, 1024, 128, 8, false, {2, std::size_t{227} * 1024});
+  REQUIRE(plan.has_value());
+  return *plan;
+}
+Accesses::Counts of_many_rows() {
+  const gpu::ProductPlan plan = plan_of_many_rows();
+  std::mt19937 random(5);
+  Aligned<std::uint32_t> weights(packed_fragments(
+      random_bfloat16s(std::size_t{plan.out} * plan.in, 0.3F, random), plan.out, plan.in));
+  Aligned<std::uint16_t> inputs(random_bfloat16s(std::size_t{plan.rows} * plan.in, 1.0F, random));
+  Aligned<float> outputs(std::size_t{plan.rows} * plan.out);
+  return counted([&](simt::Stream& stream) {
+    gpu::launch_product(stream, plan,
+                        {reinterpret_cast<const simt::Vector16*>(weights.data()),
+                         {inputs.data()},
+                         nullptr,
+                         nullptr},
+                        gpu::StoreProduct{outputs.data(), nullptr});
+  });
+}
+
 /// One row after 512 positions, 8 queries of 128 that share 2 key heads.
 Accesses::Counts of_attention() {
   constexpr std::uint32_t positions = 512;
@@ -172,6 +195,7 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
   const std::map<std::string, std::function<Accesses::Counts()>> launches{
       {"product_of_8_rows", [] { return of_product(8, gpu::Adding::own_block); }},
       {"product_of_64_rows", [] { return of_product(64, gpu::Adding::own_block); }},
+      {"product_of_256_rows", of_many_rows},
       {"cut_product_last_block", [] { return of_product(64, gpu::Adding::last_block); }},
       {"cut_product_next_kernel", [] { return of_product(64, gpu::Adding::next_kernel); }},
       {"attention", of_attention},
@@ -190,6 +214,20 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
     CHECK(static_cast<double>(found.sectors) <=
           planned.at(name).sectors * static_cast<double>(found.fewest_sectors));
   }
+}
+
+TEST_CASE("a block of a product of many rows moves the bytes that its prediction counts") {
+  using Layout = gpu::ManyRowsLayout;
+  const gpu::ProductPlan plan = plan_of_many_rows();
+  const std::uint64_t stages = plan.in / Layout::stage_inputs;
+  constexpr std::uint64_t stage_bytes = std::uint64_t{Layout::stage_vectors} * 16;
+  const Accesses::Counts found = of_many_rows();
+  CHECK(found.sectors == plan.blocks * (stages * stage_bytes + Layout::total_bytes) / 32);
+  // Every stage is read twice, and every segment's sums go in and out. What copies write is not
+  // counted here: once a stage.
+  const std::uint64_t shared_bytes =
+      stages * 2 * stage_bytes + std::uint64_t{2} * plan.segments * Layout::total_bytes;
+  CHECK(found.turns == plan.blocks * shared_bytes / 128);
 }
 
 }  // namespace tempera::lab::ptx
