@@ -95,7 +95,7 @@ PLANTS = [
     Plant("the counter's reset moved", "product_launch", STORING, r"st\.global\.u32", with_operand(1, other(0)), CUT, after=r"atom\.global\.add\.u32"),
     Plant("a part counted twice", "product_launch", STORING, r"atom\.global\.add\.u32", with_operand(2, other(2)), CUT),
     Plant("a fragment's registers exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(1, exchanged(1, 2)), MANY, only={0}),
-    Plant("the halves of K exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(2, exchanged(0, 1)), MANY, only={63}),
+    Plant("the halves of K exchanged, of many rows", "many_rows_product_launch", MANY_STORING, r"mma\..*", with_operand(2, exchanged(0, 1)), MANY),
     Plant("inputs of the neighbouring token", "many_rows_product_launch", MANY_STORING, r"ldmatrix\..*", with_operand(1, moved_by(64)), MANY, only={0}),
     Plant("a stage's copies not closed", "many_rows_product_launch", MANY_STORING, r"cp\.async\.commit_group", left_out, MANY, only={0}),
     Plant("a total of the neighbouring lane", "many_rows_product_launch", MANY_STORING, r"st\.shared\.f32", with_operand(0, moved_by(4)), MANY, only={0}),
