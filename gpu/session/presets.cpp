@@ -68,11 +68,10 @@ std::string nearest_presets(std::string_view name) {
     parts.push_back(preset.name.substr(0, slash));
     parts.push_back(preset.name.substr(slash + 1));
   }
-  if (const auto nearest = nearest_name(name, names)) return std::string(*nearest);
-  std::vector<std::string> others;
+  std::vector<std::string> all(names.begin(), names.end());
   for (const Preset& preset : presets())
-    for (std::string& other : other_names(preset)) others.push_back(std::move(other));
-  if (const auto nearest = nearest_name(std::string(name), others)) return *nearest;
+    for (std::string& other : other_names(preset)) all.push_back(std::move(other));
+  if (const auto nearest = nearest_name(std::string(name), all)) return *nearest;
   const auto nearest = nearest_name(name, parts);
   std::string list;
   for (std::size_t i = 0; nearest && i < names.size(); ++i)
