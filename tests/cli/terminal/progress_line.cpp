@@ -82,7 +82,7 @@ TEST_CASE(
   const TemporaryFile program(
       "import random, time, tempera_check\n"
       "def step(model, state):\n"
-      "    time.sleep(0.05)\n"
+      "    time.sleep(0.2)\n"
       "    return random.choice([[0, 0], [0, 1], [1], [1], [1], [1]])\n"
       "tempera_check.serve(step)\n");
   const std::string check =
