@@ -5,20 +5,10 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/lower_case.hpp"
 #include "base/nearest_name.hpp"
 
 namespace tempera::gpu {
-namespace {
-
-/// A to Z as a to z.
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  for (char& letter : small)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return small;
-}
-
-}  // namespace
 
 std::span<const Preset> presets() {
   constexpr std::string_view qwen3 = "Qwen3-4B, Qwen3-8B";
@@ -42,7 +32,7 @@ std::vector<std::string> other_names(const Preset& preset) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin < preset.models.size();) {
     const std::size_t end = std::min(preset.models.find(between, begin), preset.models.size());
-    names.push_back(in_small_letters(preset.models.substr(begin, end - begin)) +
+    names.push_back(in_lower_case(preset.models.substr(begin, end - begin)) +
                     std::string(preset.name.substr(preset.name.find('/'))));
     begin = end + between.size();
   }
@@ -50,7 +40,7 @@ std::vector<std::string> other_names(const Preset& preset) {
 }
 
 const Preset* find_preset(std::string_view name) {
-  const std::string small = in_small_letters(name);
+  const std::string small = in_lower_case(name);
   for (const Preset& preset : presets()) {
     const std::vector<std::string> others = other_names(preset);
     if (preset.name == small || std::find(others.begin(), others.end(), small) != others.end())

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "serve/protocol/lower_case.hpp"
+#include "base/lower_case.hpp"
 
 namespace tempera::serve {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
+#include "base/lower_case.hpp"
 #include "serve/protocol/error_body.hpp"
-#include "serve/protocol/lower_case.hpp"
 
 namespace tempera::serve {
 namespace {

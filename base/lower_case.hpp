@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace tempera::serve {
+namespace tempera {
 
-/// The text with the letters A to Z made small, whatever the locale: names of HTTP are ASCII.
+/// The text with the letters A to Z made small, whatever the locale.
 inline std::string in_lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)
@@ -13,4 +13,4 @@ inline std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-}  // namespace tempera::serve
+}  // namespace tempera
