@@ -80,7 +80,7 @@ STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, 
 NORMS = "norms of rows have the contract's bits, in rows and in pages, and are gathered again"
 DRAW = "the draw's kernels have the host's bits for every shape, batch and thread order"
 ENDS = "words at the ends of tokens, threads and chunks select the host's token"
-MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 64, and by contract"
+MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 32, and by contract"
 STORING = r"7productILj1ELj1ENS1_12StoreProductENS1_15Fragment"
 MANY_STORING = r"17many_rows_productINS1_12StoreProduct"
 

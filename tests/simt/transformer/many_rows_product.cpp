@@ -81,7 +81,7 @@ TEST_CASE("a product of many rows has the contract's bits for every batch, slot 
   }
 }
 
-TEST_CASE("512 rows have the same bits in tiles of 128 tokens, in chunks of 64, and by contract") {
+TEST_CASE("512 rows have the same bits in tiles of 128 tokens, in chunks of 32, and by contract") {
   const Problem problem(1120, 24, 9, 512);
   const auto rows = rows_in_any_order(problem, 512);
   const auto expected = problem.expected_of(rows);
@@ -90,7 +90,7 @@ TEST_CASE("512 rows have the same bits in tiles of 128 tokens, in chunks of 64, 
   // What takes quantised weights, or inputs that fill no stage.
   const auto chunks = gpu::plan_product(512, problem.in, problem.out, 2, false,
                                         {3, hopper_shared_bytes}, gpu::WeightForm::quantised);
-  REQUIRE(chunks.token_tiles == 8);
+  REQUIRE(chunks.token_tiles == 4);
   REQUIRE(different(stored(problem, rows, chunks, stream), expected) == 0);
   // The same record alone.
   const std::vector<unsigned> alone = {rows[300]};
@@ -169,11 +169,11 @@ TEST_CASE("tiles of 128 tokens are planned if they are predicted to take less, a
   CHECK(plan.blocks == 768);
   CHECK(2 * (plan.shared_bytes + 1024) <= 228 * 1024);
   const auto chunks = plan_for(512, 4096, device, gpu::WeightForm::quantised);
-  CHECK(chunks.token_tiles == 8);
+  CHECK(chunks.token_tiles == 4);
   CHECK(gpu::predicted_nanoseconds(plan, true, 132) <
         gpu::predicted_nanoseconds(chunks, true, 132));
-  CHECK(plan_for(64, 4096, device).token_tiles == 8);
-  CHECK(plan_for(512, 4096 + 16, device).token_tiles == 8);
+  CHECK(plan_for(64, 4096, device).token_tiles == 4);
+  CHECK(plan_for(512, 4096 + 16, device).token_tiles == 4);
   CHECK(plan_for(512, 4096, {132, 99 * 1024}).token_tiles == 4);
   CHECK_FALSE(gpu::plan_many_rows(512, 48, 16, 1, false, device));
   // What fits no kernel of tiles is refused, not computed.

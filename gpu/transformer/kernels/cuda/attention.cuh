@@ -2,6 +2,7 @@
 
 #include <cfloat>
 #include <cstdint>
+#include <cstring>
 
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
@@ -68,19 +69,51 @@ struct AttentionLayout {
   }
 };
 
+/// The same of heads whose rows of 16 bytes fill the block's threads: which page a copy is of, and
+/// nothing else, is asked for before it, eight together.
+TEMPERA_ON_DEVICE inline void bring_whole_rows(const PagePart& part, const std::uint32_t* pages,
+                                               unsigned head, unsigned size, unsigned first,
+                                               unsigned count, const AttentionLayout& layout,
+                                               simt::Vector16* shared) {
+  constexpr unsigned asked_together = 8;
+  const unsigned chunk = simt::thread() % layout.chunks;
+  const unsigned rows_together = attention_threads / layout.chunks;
+  for (unsigned begin = simt::thread() / layout.chunks; begin < count;
+       begin += asked_together * rows_together) {
+    std::uint32_t page[asked_together];
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < asked_together; ++i) {
+      const unsigned s = begin + i * rows_together;
+      page[i] = pages[(first + (s < count ? s : begin)) / page_tokens];
+    }
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < asked_together; ++i) {
+      const unsigned s = begin + i * rows_together;
+      if (s >= count) break;
+      const std::uint16_t* const source =
+          part_of_page<std::uint16_t>(part, page[i]) +
+          (head * page_tokens + (first + s) % page_tokens) * size + chunk * 8;
+      simt::copy_async(shared + s * layout.pitch + chunk, source);
+    }
+  }
+}
+
 /// Starts to bring the positions first … first + count − 1 of one head into shared memory, one row
-/// each; elements after the head are zeros.
-TEMPERA_ON_DEVICE inline void bring_positions(const TokenRows& batch, const PagePart& part,
-                                              unsigned row, unsigned head, unsigned size,
-                                              unsigned first, unsigned count,
-                                              const AttentionLayout& layout,
+/// each; elements after the head are zeros. pages: of the record.
+TEMPERA_ON_DEVICE inline void bring_positions(const PagePart& part, const std::uint32_t* pages,
+                                              unsigned head, unsigned size, unsigned first,
+                                              unsigned count, const AttentionLayout& layout,
                                               simt::Vector16* shared) {
-  TEMPERA_UNROLL_BY(4)
+  if (size % 8 == 0 && attention_threads % layout.chunks == 0) {
+    bring_whole_rows(part, pages, head, size, first, count, layout, shared);
+    simt::commit_copies();
+    return;
+  }
   for (unsigned p = simt::thread(); p < count * layout.chunks; p += attention_threads) {
     const unsigned s = p / layout.chunks;
     const unsigned chunk = p % layout.chunks;
     const std::uint16_t* const source =
-        part_of_page<std::uint16_t>(part, page_of_position(batch, row, first + s)) +
+        part_of_page<std::uint16_t>(part, pages[(first + s) / page_tokens]) +
         (std::size_t{head} * page_tokens + (first + s) % page_tokens) * size + chunk * 8;
     simt::Vector16* const target = shared + s * layout.pitch + chunk;
     if (size % 8 == 0) {
@@ -93,6 +126,23 @@ TEMPERA_ON_DEVICE inline void bring_positions(const TokenRows& batch, const Page
     }
   }
   simt::commit_copies();
+}
+
+/// `Count` neighbouring numbers of shared memory, four at a time if they are so many. Aligned as
+/// they are together.
+template <unsigned Count>
+TEMPERA_ON_DEVICE inline void load_neighbours(const float* from, float (&numbers)[Count]) {
+  if constexpr (Count % 4 == 0) {
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < Count; i += 4) {
+      const auto four = *reinterpret_cast<const simt::Vector16*>(from + i);
+      const std::uint32_t words[4] = {four.x, four.y, four.z, four.w};
+      memcpy(numbers + i, words, sizeof words);
+    }
+  } else {
+    TEMPERA_UNROLL
+    for (unsigned i = 0; i < Count; ++i) numbers[i] = from[i];
+  }
 }
 
 TEMPERA_ON_DEVICE inline float lower_bfloat16(std::uint32_t pair) {
@@ -193,7 +243,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
     return OwnSlot{own_row, slot_of_position(part, page, key_head, position, size), in_group == 0};
   };
 
-  bring_positions(batch, keys, row, key_head, size, first, paged, layout, rows);
+  const std::uint32_t* const pages = batch.page_table + batch.first_page[row];
+  bring_positions(keys, pages, key_head, size, first, paged, layout, rows);
   const unsigned padded_size = layout.chunks * 8;
   for (unsigned e = thread; e < Queries * padded_size; e += attention_threads) {
     const unsigned q = e / padded_size;
@@ -238,7 +289,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
                             lower_bfloat16(words.w), upper_bfloat16(words.w)};
       TEMPERA_UNROLL
       for (unsigned q = 0; q < Queries; ++q) {
-        const float* query = queries + q * padded_size + chunk * 8;
+        float query[8];
+        load_neighbours(queries + q * padded_size + chunk * 8, query);
         TEMPERA_UNROLL
         for (unsigned i = 0; i < 8; ++i) score[q] = fused_multiply_add(query[i], key[i], score[q]);
       }
@@ -256,7 +308,7 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
     if (lane == 0) maxima[warp * Queries + q] = largest;
   }
   simt::barrier();  // all keys have been read, too
-  bring_positions(batch, values, row, key_head, size, first, paged, layout, rows);
+  bring_positions(values, pages, key_head, size, first, paged, layout, rows);
   if (has_own) {
     const OwnSlot slot = own_slot(values);
     const float* const value = own + shape.value_begin + key_head * size;
@@ -288,6 +340,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
   const unsigned run_end = run_begin + run_positions < count ? run_begin + run_positions : count;
   for (unsigned s = run_begin; s < run_end; ++s) {
     const auto* words = reinterpret_cast<const std::uint32_t*>(rows + s * layout.pitch);
+    float weights[Queries];
+    load_neighbours(p + s * Queries, weights);
     TEMPERA_UNROLL
     for (unsigned pair = 0; pair < Pairs; ++pair) {
       const unsigned word = pair * simt::warp_lanes + lane;
@@ -296,8 +350,8 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
       const float high = upper_bfloat16(words[word]);
       TEMPERA_UNROLL
       for (unsigned q = 0; q < Queries; ++q) {
-        run[q][pair][0] = fused_multiply_add(p[s * Queries + q], low, run[q][pair][0]);
-        run[q][pair][1] = fused_multiply_add(p[s * Queries + q], high, run[q][pair][1]);
+        run[q][pair][0] = fused_multiply_add(weights[q], low, run[q][pair][0]);
+        run[q][pair][1] = fused_multiply_add(weights[q], high, run[q][pair][1]);
       }
     }
   }

@@ -30,19 +30,37 @@ TEMPERA_ON_DEVICE inline float as_float(std::uint32_t bits) {
   return value;
 }
 
+/// Σ x² of each row's share of this thread, to `partial`, 256 floats a row. Rows: at least plan.rows.
+/// What the rows wait for is waited for once.
+template <unsigned Rows>
+TEMPERA_ON_DEVICE inline void add_squares(const ProductPlan& plan, const float* states,
+                                          float* partial) {
+  float sums[Rows] = {};
+  TEMPERA_UNROLL_BY(16 / Rows)  // loads before the first waits
+  for (unsigned i = simt::thread(); i < plan.in; i += product_threads) {
+    TEMPERA_UNROLL
+    for (unsigned row = 0; row < Rows; ++row) {
+      const float x = row < plan.rows ? states[std::size_t{row} * plan.in + i] : 0.0f;
+      sums[row] = fused_multiply_add(x, x, sums[row]);
+    }
+  }
+  TEMPERA_UNROLL
+  for (unsigned row = 0; row < Rows; ++row) {
+    if (row < plan.rows) partial[row * product_threads + simt::thread()] = sums[row];
+  }
+}
+
 /// The factor 1 / sqrt(Σ x² / in + ε) of each row, in the order of sums of normalize_by_block. By
 /// the whole block, and good after the next barrier. partial: room for 256 floats a row.
 TEMPERA_ON_DEVICE inline void find_factors(const ProductPlan& plan, const StagedRows& inputs,
                                            float* partial, float* factors) {
-  static_assert(product_threads == 256);
-  for (unsigned row = 0; row < plan.rows; ++row) {
-    const float* const x = inputs.states + std::size_t{row} * plan.in;
-    float sum = 0;
-    TEMPERA_UNROLL_BY(8)
-    for (unsigned i = simt::thread(); i < plan.in; i += product_threads) {
-      sum = fused_multiply_add(x[i], x[i], sum);
-    }
-    partial[row * product_threads + simt::thread()] = sum;
+  static_assert(product_threads == 256 && largest_normed_rows == 8);
+  if (plan.rows == 1) {
+    add_squares<1>(plan, inputs.states, partial);
+  } else if (plan.rows <= 4) {
+    add_squares<4>(plan, inputs.states, partial);
+  } else {
+    add_squares<8>(plan, inputs.states, partial);
   }
   simt::barrier();
   if (simt::warp() >= plan.rows) return;
@@ -81,13 +99,17 @@ TEMPERA_ON_DEVICE inline void stage_inputs(const ProductPlan& plan, const Staged
   constexpr unsigned piece = 8;  // inputs of 16 bytes
   constexpr unsigned row_pieces = segment_inputs / piece;
   const unsigned begin = window_begin * segment_inputs;
-  const unsigned pieces = (window_end - window_begin) * Layout::tokens * row_pieces;
-  TEMPERA_UNROLL_BY(4)
+  const unsigned staged = Layout::staged(plan.rows);
+  const unsigned pieces = (window_end - window_begin) * staged * row_pieces;
+  // row / staged, without a division in the loop: exact up to 2^16 / staged.
+  const unsigned reciprocal = (65536 + staged - 1) / staged;
+  TEMPERA_UNROLL_BY(8)
   for (unsigned p = simt::thread(); p < pieces; p += product_threads) {
     const unsigned row = p / row_pieces;  // segment-major, then tokens
     const unsigned input = p % row_pieces * piece;
-    const unsigned token = first_token + row % Layout::tokens;
-    const unsigned first = begin + row / Layout::tokens * segment_inputs + input;
+    const unsigned slot = row * reciprocal / 65536;
+    const unsigned token = first_token + row - slot * staged;
+    const unsigned first = begin + slot * segment_inputs + input;
     simt::Vector16 value{};
     if (token < plan.rows && first < plan.in) {
       const std::size_t row_begin = std::size_t{token} * plan.in;
@@ -173,7 +195,7 @@ add_segments(const ProductPlan plan, const float* scratch, const Epilogue epilog
 
 /// One block's jobs. Grid: plan.blocks; threads: product_threads; shared memory: plan.shared_bytes.
 template <unsigned TokenTiles, unsigned UnitTiles, class Epilogue, class Weights>
-TEMPERA_KERNEL(product_threads, 1)
+TEMPERA_KERNEL(product_threads, product_blocks_together)
 product(const ProductPlan plan, const ProductOperands operands, const Epilogue epilogue) {
   using Layout = ProductLayout<TokenTiles>;
   using Cursor = WeightCursor<UnitTiles, Epilogue::gated, Weights>;
@@ -186,10 +208,17 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   auto* const ring = simt::shared_memory<simt::Vector16>() + simt::warp() * ring_vectors;
   const std::size_t inputs_begin = Layout::ring_bytes(plan.stages);
   auto* const inputs = simt::shared_memory<std::uint16_t>(inputs_begin);
-  const std::size_t factors_begin = inputs_begin + Layout::inputs_bytes(plan.window);
+  const unsigned staged = Layout::staged(plan.rows);
+  const std::size_t factors_begin = inputs_begin + Layout::inputs_bytes(plan.window, plan.rows);
   auto* const factors = simt::shared_memory<float>(factors_begin);
   auto* const total = simt::shared_memory<float>(factors_begin + Layout::factor_bytes);
   const bool whole = plan.adding == Adding::own_block;
+
+  // The row of a token that is not there.
+  auto* const zeros = inputs + std::size_t{plan.window} * staged * Layout::input_pitch;
+  if constexpr (Layout::has_zero_row) {
+    for (unsigned i = simt::thread(); i < Layout::input_pitch; i += product_threads) zeros[i] = 0;
+  }
 
   simt::let_next_begin();
   const Weights matrix = Weights::of(operands);
@@ -200,7 +229,8 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   }
   simt::wait_for_inputs();  // the weights were there before; all else is the launches' before this
   if constexpr (Layout::factor_bytes > 0) {
-    static_assert(Layout::inputs_bytes(1) >= largest_normed_rows * product_threads * sizeof(float));
+    // A window's rows have room for as many rows of partial sums, before the row of zeros.
+    static_assert(Layout::input_pitch * 2 >= product_threads * sizeof(float));
     if (operands.inputs.rows == nullptr) {
       find_factors(plan, operands.inputs, simt::shared_memory<float>(inputs_begin), factors);
     }
@@ -210,7 +240,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   for (unsigned number = simt::block().x; number < plan.jobs(); number += simt::blocks().x) {
     const ProductJob job = ProductJob::at(plan, number);
     const unsigned first_token = job.chunk * Layout::tokens;
-    const std::size_t sum_floats = Layout::sum_floats(job.units * UnitTiles);
+    const std::size_t sum_floats = Layout::sum_floats(job.units * UnitTiles, plan.rows);
     for (unsigned window_begin = job.segment_begin; window_begin < job.segment_end;
          window_begin += plan.window) {
       const unsigned work_end = job.window_work(plan, window_begin);
@@ -232,8 +262,10 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
         }
         float sums[UnitTiles][TokenTiles][4] = {};
         // Lane l gives row l % 8 of matrix l / 8: eight tokens, eight inputs each.
+        const bool no_token = Layout::has_zero_row && lane % 8 >= staged;
         const std::uint16_t* rows =
-            inputs + (slot * Layout::tokens + lane % 8) * Layout::input_pitch + lane / 8 * 8;
+            (no_token ? zeros : inputs + (slot * staged + lane % 8) * Layout::input_pitch) +
+            lane / 8 * 8;
         TEMPERA_NO_UNROLL
         for (unsigned step = 0; step < steps; step += Cursor::stage_steps) {
           wait_for_stage(plan.stages);
@@ -242,10 +274,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
           if constexpr (Weights::across_lanes) simt::warp_barrier();
           const simt::Vector16* stage = ring + used;
           used = used + stage_vectors == ring_vectors ? 0 : used + stage_vectors;
-          TEMPERA_UNROLL
-          for (unsigned s = 0; s < Cursor::stage_steps; s += 2) {
-            if (step + s >= steps) break;
-            const bool second = step + s + 1 < steps;
+          const auto take_pair = [&](unsigned s, bool second) {
             simt::Vector16 weights[UnitTiles][2];
             TEMPERA_UNROLL
             for (unsigned tile = 0; tile < UnitTiles; ++tile) {
@@ -263,6 +292,13 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
                 }
               }
             }
+          };
+          if (step + Cursor::stage_steps <= steps) {
+            TEMPERA_UNROLL
+            for (unsigned s = 0; s < Cursor::stage_steps; s += 2) take_pair(s, true);
+          } else {
+            TEMPERA_NO_UNROLL
+            for (unsigned s = 0; step + s < steps; s += 2) take_pair(s, step + s + 1 < steps);
           }
           ahead.fetch(ring + fetched);
           fetched = fetched + stage_vectors == ring_vectors ? 0 : fetched + stage_vectors;
@@ -276,6 +312,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
             for (unsigned i = 0; i < 4; ++i) {
               const unsigned output = lane / 4 + i / 2 * 8;
               const unsigned token = tokens * 8 + lane % 4 * 2 + i % 2;
+              if (Layout::has_zero_row && token >= staged) continue;
               const float sum = sums[tile][tokens][i];
               if (!whole) {
                 if (first_token + token < plan.rows) {
@@ -286,7 +323,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
                 continue;
               }
               const std::size_t index =
-                  ((unit * UnitTiles + tile) * Layout::tokens + token) * Layout::sum_pitch + output;
+                  ((unit * UnitTiles + tile) * staged + token) * Layout::sum_pitch + output;
               if (plan.window > 1) {
                 total[(slot + 1) * sum_floats + index] = sum;
               } else {
@@ -348,8 +385,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
       for (unsigned t = 0; t < UnitTiles / tiles; ++t) {
         if (!there) break;
         values[t] =
-            total[((unit * UnitTiles + tile + t) * Layout::tokens + token) * Layout::sum_pitch +
-                  output];
+            total[((unit * UnitTiles + tile + t) * staged + token) * Layout::sum_pitch + output];
       }
       epilogue(plan, first_token + token, index, values, there && index < plan.out);
     }

@@ -8,7 +8,7 @@ namespace {
 template <unsigned TokenTiles, class Epilogue>
 void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
                 const Epilogue& epilogue) {
-  constexpr unsigned unit_tiles = unit_tiles_for(TokenTiles, Epilogue::gated);
+  constexpr unsigned unit_tiles = unit_tiles_for(Epilogue::gated);
   const simt::LaunchShape shape{
       .blocks = {plan.blocks}, .threads = product_threads, .shared_bytes = plan.shared_bytes};
   if (operands.quantised != nullptr) {
@@ -31,12 +31,10 @@ void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOper
       return launch_for<1>(stream, plan, operands, epilogue);
     case 2:
       return launch_for<2>(stream, plan, operands, epilogue);
-    case 4:
-      return launch_for<4>(stream, plan, operands, epilogue);
     case ManyRowsLayout::token_tiles:
       return launch_many_rows_product(stream, plan, operands, epilogue);
     default:
-      return launch_for<8>(stream, plan, operands, epilogue);
+      return launch_for<4>(stream, plan, operands, epilogue);
   }
 }
 

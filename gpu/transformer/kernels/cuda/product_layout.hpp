@@ -27,12 +27,24 @@ constexpr bool normalizes_inputs(std::size_t rows, std::size_t in) {
   return rows <= largest_normed_rows && in % 8 == 0;
 }
 
-/// Where things are in the shared memory of a block of the product, for 8 · TokenTiles tokens:
+/// Who adds the segments of a result. It changes no bit.
+enum class Adding : unsigned {
+  own_block,    ///< the block that has all of them, since the inputs are not cut
+  last_block,   ///< of the blocks that have parts of a range and chunk, the one that ends last
+  next_kernel,  ///< add_segments, by the whole device
+};
+
+/// Blocks of the product that share a multiprocessor, if its shared memory has room for them.
+constexpr unsigned product_blocks_together = 2;
+
+/// Where things are in the shared memory of a block of the product, for 8 · TokenTiles tokens. Of
+/// a chunk of 8, only the tokens that there are (`staged`) have room; lanes that would read another
+/// read a row of zeros.
 ///   ring    [warps, ring stages, 4 fragments, 32 lanes] of 16 bytes: the weights on their way, two
 ///           fragments' room for a pair of steps that is packed
-///   inputs  [window, tokens, input_pitch] bfloat16
+///   inputs  [window, staged, input_pitch] bfloat16, and a row of zeros if 8 tokens are a chunk
 ///   factors [8] float32, of the rows that are normalised, if there are 8 tokens
-///   total   [job units, unit tiles, tokens, sum_pitch] float32: the segments added so far
+///   total   [job units, unit tiles, staged, sum_pitch] float32: the segments added so far
 ///   slots   [window] times the same: the segments of a window of several, not yet added
 template <unsigned TokenTiles>
 struct ProductLayout {
@@ -46,22 +58,31 @@ struct ProductLayout {
   static constexpr unsigned input_pitch = segment_inputs + 8;
   /// So that the four lanes t of an accumulator's row are in different groups of banks.
   static constexpr unsigned sum_pitch = tile_outputs + 4;
+  static constexpr bool has_zero_row = TokenTiles == 1;
 
-  TEMPERA_HOST_DEVICE static constexpr std::size_t inputs_bytes(unsigned window) {
-    return std::size_t{window} * tokens * input_pitch * 2;
+  /// Tokens of a chunk that have room.
+  TEMPERA_HOST_DEVICE static constexpr unsigned staged(unsigned rows) {
+    return has_zero_row && rows < tokens ? rows : tokens;
+  }
+  TEMPERA_HOST_DEVICE static constexpr std::size_t inputs_bytes(unsigned window, unsigned rows) {
+    const std::size_t input_rows = std::size_t{window} * staged(rows) + (has_zero_row ? 1 : 0);
+    return input_rows * input_pitch * 2;
   }
   static constexpr std::size_t factor_bytes =
       tokens <= largest_normed_rows ? largest_normed_rows * sizeof(float) : 0;
-  TEMPERA_HOST_DEVICE static constexpr std::size_t sum_floats(unsigned tiles) {
-    return std::size_t{tiles} * tokens * sum_pitch;
+  TEMPERA_HOST_DEVICE static constexpr std::size_t sum_floats(unsigned tiles, unsigned rows) {
+    return std::size_t{tiles} * staged(rows) * sum_pitch;
   }
   /// The shared memory of a job of so many tiles. It holds no sums if other blocks add them.
-  static constexpr std::size_t shared_bytes(unsigned stages, unsigned window, unsigned tiles,
-                                            bool whole) {
+  static constexpr std::size_t shared_bytes(unsigned stages, unsigned window, unsigned rows,
+                                            unsigned tiles, Adding adding) {
     const std::size_t sums = window == 1 ? 1 : window + 1;
     constexpr std::size_t last_block_flag = 16;
-    return ring_bytes(stages) + inputs_bytes(window) + factor_bytes +
-           (whole ? sums * sum_floats(tiles) * sizeof(float) : last_block_flag);
+    const std::size_t added = adding == Adding::own_block
+                                  ? sums * sum_floats(tiles, rows) * sizeof(float)
+                              : adding == Adding::last_block ? last_block_flag
+                                                             : 0;
+    return ring_bytes(stages) + inputs_bytes(window, rows) + factor_bytes + added;
   }
 };
 

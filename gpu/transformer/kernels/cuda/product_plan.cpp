@@ -1,6 +1,7 @@
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,22 +23,22 @@ unsigned quotient_up(unsigned a, unsigned b) { return (a + b - 1) / b; }
 
 std::size_t shared_bytes(const ProductPlan& plan) {
   const unsigned tiles = plan.job_units * plan.unit_tiles;
-  const bool whole = plan.parts == 1;
   switch (plan.token_tiles) {
     case 1:
-      return ProductLayout<1>::shared_bytes(plan.stages, plan.window, tiles, whole);
+      return ProductLayout<1>::shared_bytes(plan.stages, plan.window, plan.rows, tiles, plan.adding);
     case 2:
-      return ProductLayout<2>::shared_bytes(plan.stages, plan.window, tiles, whole);
-    case 4:
-      return ProductLayout<4>::shared_bytes(plan.stages, plan.window, tiles, whole);
+      return ProductLayout<2>::shared_bytes(plan.stages, plan.window, plan.rows, tiles, plan.adding);
     default:
-      return ProductLayout<8>::shared_bytes(plan.stages, plan.window, tiles, whole);
+      return ProductLayout<4>::shared_bytes(plan.stages, plan.window, plan.rows, tiles, plan.adding);
   }
 }
 
-/// The deepest ring that is worth its room: 128 KiB in flight a block; 80 KiB if the inputs of
-/// 64 tokens need the room.
-unsigned deepest_ring(unsigned token_tiles) { return token_tiles <= 4 ? 8 : 5; }
+/// Blocks of the plan that a multiprocessor has room for; each takes 1 KiB besides its own.
+unsigned blocks_together(const ProductPlan& plan, const ProductDevice& device) {
+  constexpr std::size_t reserved = 1024;
+  const std::size_t room = (device.shared_bytes + reserved) / (plan.shared_bytes + reserved);
+  return static_cast<unsigned>(std::min<std::size_t>(room, product_blocks_together));
+}
 
 /// The cheapest cut of those with the token tiles and the ring of `plan`.
 std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductDevice& device) {
@@ -45,26 +46,29 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
   constexpr unsigned most_units = 16;
   std::optional<ProductPlan> best;
   double least = std::numeric_limits<double>::infinity();
+  const auto try_cut = [&] {
+    plan.shared_bytes = shared_bytes(plan);
+    if (plan.shared_bytes > device.shared_bytes) return;
+    plan.blocks = std::min(plan.jobs(), blocks_together(plan, device) * device.multiprocessors);
+    const double estimate = predicted_nanoseconds(plan, gated, device.multiprocessors);
+    if (estimate >= least) return;
+    least = estimate;
+    best = plan;
+  };
   for (unsigned part_segments = 1; part_segments <= plan.segments; ++part_segments) {
     plan.part_segments = part_segments;
     plan.parts = quotient_up(plan.segments, part_segments);
     for (unsigned units = 1; units <= std::min(most_units, plan.units); ++units) {
       plan.job_units = units;
-      // The warps share the units of a window: the fewer segments it takes to keep all of them
-      // busy, the less shared memory; beyond 16 tokens one segment at a time is all that fits.
-      const unsigned busy = quotient_up(2 * product_warps, units);
-      plan.window = plan.token_tiles <= 2 ? std::min(part_segments, std::max(busy, 1U)) : 1;
-      while (plan.window > 1 && shared_bytes(plan) > device.shared_bytes) --plan.window;
-      plan.shared_bytes = shared_bytes(plan);
-      if (plan.shared_bytes > device.shared_bytes) continue;
-      plan.blocks = std::min(plan.jobs(), device.multiprocessors);
-      for (const Adding adding : {Adding::own_block, Adding::last_block, Adding::next_kernel}) {
-        if ((adding == Adding::own_block) != (plan.parts == 1)) continue;
-        plan.adding = adding;
-        const double estimate = predicted_nanoseconds(plan, gated, device.multiprocessors);
-        if (estimate >= least) continue;
-        least = estimate;
-        best = plan;
+      // Beyond 16 tokens one segment at a time is all that fits.
+      const unsigned widest = plan.token_tiles <= 2 ? part_segments : 1;
+      for (plan.window = widest;; plan.window = quotient_up(plan.window, 2)) {
+        for (const Adding adding : {Adding::own_block, Adding::last_block, Adding::next_kernel}) {
+          if ((adding == Adding::own_block) != (plan.parts == 1)) continue;
+          plan.adding = adding;
+          try_cut();
+        }
+        if (plan.window == 1) break;
       }
     }
   }
@@ -115,39 +119,67 @@ SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiproc
           jobs * quotient_up(sums, product_threads) * waits};
 }
 
-// Nanoseconds by the rates of an H200: of 4.8 TB/s a multiprocessor gets 36 bytes a nanosecond,
-// from the second-level cache about 60, 200 ns after it has asked; a block's first bytes and its
-// last sums cost about 0.7 µs. Chunks read the same weights at about the same time, so that memory
-// gives them once. Shared memory lets a block take half a step of the tensor cores a cycle. Blocks
-// that meet at a counter take 1 µs for it, one more kernel 2.5 µs: what is between two kernels of a
-// graph, its first bytes and its tail.
+namespace {
+
+/// What a warp waits for a unit of its own: 32 steps after each other, with their loads.
+double unit_nanoseconds(const ProductPlan& plan) {
+  const bool two = plan.unit_tiles == 2;
+  switch (plan.token_tiles) {
+    case 1:
+      return two ? 3100 : 1800;
+    case 2:
+      return two ? 3800 : 1400;
+    default:
+      return two ? 5200 : 1200;
+  }
+}
+
+/// The tokens of a chunk that have room in a block.
+unsigned staged_tokens(const ProductPlan& plan) {
+  return plan.token_tiles == 1 ? ProductLayout<1>::staged(plan.rows) : 8 * plan.token_tiles;
+}
+
+}  // namespace
+
+// Fitted to 22,846 plans that an H200 was measured with (docs/performance.md): the plan that this
+// chooses takes 1.03 of the time of the fastest, in the mean. Three things go on side by side: each
+// block's waits after each other, all units of a multiprocessor, and the weights' way from memory.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
   if (plan.token_tiles == ManyRowsLayout::token_tiles)
     return nanoseconds_of_many_rows(plan, multiprocessors);
-  constexpr double tensor_core_steps = 0.5 * h200_cycles;
-  constexpr double latency = 200;
-  constexpr double meeting = 1000;
-  constexpr double kernel = 2500;
-  const unsigned tokens = std::min(plan.rows, 8 * plan.token_tiles);
-  const double segment_bytes = double{segment_steps} * 512;
-  const double rounds = quotient_up(plan.jobs(), multiprocessors);
-  const double weights =
-      double(plan.job_units) * plan.unit_tiles * plan.part_segments * segment_bytes;
-  const double inputs = double(plan.part_segments) * tokens * segment_inputs * 2;
-  const double sums_out = plan.adding == Adding::own_block
-                              ? 0
-                              : double(plan.part_segments) * tokens * plan.job_units *
-                                    plan.unit_tiles * tile_outputs * 4;
-  const double steps = double(plan.job_units) * plan.unit_tiles * plan.part_segments *
-                       segment_steps * plan.token_tiles;
+  constexpr double begin_and_end = 3700;
+  constexpr double window_begins = 1050;
+  constexpr double input_row = 38;   // of a segment
+  constexpr double sums_of_row = 6;  // of a tile and a segment, in shared memory
+  constexpr double unit = 200;       // of a multiprocessor that has many
+  constexpr double memory = 30.5;    // bytes a nanosecond
+  constexpr double kernel = 3100;
+  constexpr double scratch = 10;  // bytes a nanosecond
+  constexpr double meeting = 900;
+  constexpr double wait = 800;
+  const double windows = quotient_up(plan.part_segments, plan.window);
+  const double staged = staged_tokens(plan);
+  const double turns = quotient_up(plan.job_units * plan.window, product_warps);
+  double job = windows * (window_begins + input_row * plan.window * staged +
+                          turns * unit_nanoseconds(plan));
+  if (plan.adding == Adding::own_block)
+    job += sums_of_row * plan.job_units * plan.unit_tiles * staged * plan.segments;
+  const double of_block = quotient_up(plan.jobs(), plan.blocks) * job;
+  const double units = double(plan.units) * plan.segments * plan.chunks / multiprocessors;
+  const double tiles = double(plan.units) * plan.unit_tiles;
+  const double weights = tiles * tile_outputs * plan.in * 2 / multiprocessors;
   const double first =
-      rounds * (std::max({weights / (h200_memory * plan.chunks), (weights + inputs) / h200_cache,
-                          steps / tensor_core_steps}) +
-                sums_out / h200_cache + 700);
-  if (plan.adding == Adding::own_block) return first;
+      begin_and_end + std::hypot(of_block, unit * units, weights / memory);
   const SecondPhase second = second_phase(plan, gated, multiprocessors);
-  return first + (plan.adding == Adding::last_block ? meeting : kernel) +
-         std::max(second.waits * latency, double(second.sums) * sizeof(float) / h200_cache);
+  switch (plan.adding) {
+    case Adding::own_block:
+      return first;
+    case Adding::last_block:
+      return first + meeting + wait * second.waits;
+    default:
+      return first + kernel +
+             double(plan.scratch_floats()) * sizeof(float) / multiprocessors / scratch;
+  }
 }
 
 std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
@@ -177,7 +209,7 @@ std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned o
 
 namespace {
 
-/// The plan of `product`, in chunks of at most 64 tokens.
+/// The plan of `product`, in chunks of at most 32 tokens.
 ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
                            const ProductDevice& device) {
   ProductPlan plan{};
@@ -189,10 +221,9 @@ ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned ti
   for (unsigned token_tiles = token_tiles_for(rows); token_tiles > 0; token_tiles /= 2) {
     plan.token_tiles = token_tiles;
     plan.chunks = quotient_up(rows, 8 * token_tiles);
-    plan.unit_tiles = unit_tiles_for(token_tiles, gated);
+    plan.unit_tiles = unit_tiles_for(gated);
     plan.units = gated ? tiles / 2 : quotient_up(quotient_up(out, tile_outputs), plan.unit_tiles);
     for (const unsigned stages : ring_depths) {
-      if (stages > deepest_ring(token_tiles)) continue;
       plan.stages = stages;
       if (const auto best = cheapest(plan, gated, device)) return *best;
     }

@@ -8,20 +8,14 @@
 
 namespace tempera::gpu {
 
-/// How deep the ring of weights can be, in stages of 16 KiB a block.
-constexpr unsigned ring_depths[] = {8, 5, 4, 3};
+/// How deep the ring of weights can be, in stages of 16 KiB a block. Deeper ones were no faster on
+/// an H200, and leave no room for a second block.
+constexpr unsigned ring_depths[] = {4, 3};
 
 /// What the plan of a product depends on, besides its sizes.
 struct ProductDevice {
   unsigned multiprocessors;
   std::size_t shared_bytes;  ///< that one block may have
-};
-
-/// Who adds the segments of a result. It changes no bit.
-enum class Adding : unsigned {
-  own_block,    ///< the block that has all of them, since the inputs are not cut
-  last_block,   ///< of the blocks that have parts of a range and chunk, the one that ends last
-  next_kernel,  ///< add_segments, by the whole device
 };
 
 /// How a product is cut into the jobs of its blocks. It changes no bit.
@@ -30,7 +24,7 @@ enum class Adding : unsigned {
 /// is `job_units` neighbouring units of outputs, a part of the segments, and a chunk of the tokens.
 struct ProductPlan {
   unsigned rows;           ///< tokens
-  unsigned token_tiles;    ///< of 8 tokens that a chunk has: 1, 2, 4 or 8; 16 of many_rows_product
+  unsigned token_tiles;    ///< of 8 tokens that a chunk has: 1, 2 or 4; 16 of many_rows_product
   unsigned stages;         ///< of the ring of weights: one of ring_depths
   unsigned in;             ///< inputs
   unsigned out;            ///< outputs that are stored
@@ -68,16 +62,11 @@ struct ProductPlan {
 };
 
 /// The token tiles of 8 that a kernel for this many rows takes, if the device has room for their
-/// inputs: 1, 2, 4 or 8.
-constexpr unsigned token_tiles_for(unsigned rows) {
-  return rows <= 8 ? 1 : rows <= 16 ? 2 : rows <= 32 ? 4 : 8;
-}
+/// inputs: 1, 2 or 4. Of 64 tokens the sums alone would leave no room for a second block.
+constexpr unsigned token_tiles_for(unsigned rows) { return rows <= 8 ? 1 : rows <= 16 ? 2 : 4; }
 
-/// The tiles of 16 outputs that a warp takes together: gate and up, or two neighbours if many
-/// tokens would otherwise read the inputs from shared memory too often.
-constexpr unsigned unit_tiles_for(unsigned token_tiles, bool gated) {
-  return gated || token_tiles == 8 ? 2 : 1;
-}
+/// The tiles of 16 outputs that a warp takes together: gate and up.
+constexpr unsigned unit_tiles_for(bool gated) { return gated ? 2 : 1; }
 
 /// What the second phase of a plan costs its busiest multiprocessor: the sums that it reads from
 /// the scratch memory, and how often one of its threads waits for such reads, the second-level
@@ -88,8 +77,8 @@ struct SecondPhase {
 };
 SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
-/// What a product takes, in nanoseconds, by the model of product_plan.cpp and its rates, which are
-/// an H200's and calculated: no device has been measured.
+/// What a product takes, in nanoseconds, by the model of product_plan.cpp. Its rates are an H200's:
+/// fitted to measurements for chunks, and calculated for many_rows_product.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
 /// How a matrix stores its weights.

@@ -102,7 +102,8 @@ TEMPERA_ON_DEVICE inline unsigned steps_of_segment(const ProductPlan& plan, unsi
   return left < segment_steps ? left : segment_steps;
 }
 
-/// The weights that one warp will need, stage by stage, from where it is on.
+/// The weights that one warp will need, stage by stage, from where it is on. What a stage needs of
+/// its unit is found once a unit: with few warps, each instruction of a stage is waited for.
 template <unsigned UnitTiles, bool Gated, class Weights>
 struct WeightCursor {
   /// A stage holds two pairs of steps, 1 KiB each: of one tile, or of two.
@@ -114,54 +115,57 @@ struct WeightCursor {
   ProductJob job{};
   unsigned window_begin = 0;
   unsigned work = 0;  // of the window, segment-major; this warp has every eighth
-  unsigned step = 0;  // within the segment
+  typename Weights::Tile tiles[UnitTiles];
+  unsigned step = 0;  // of the matrix: the next to ask for
+  unsigned left = 0;  // steps of the unit's segment not yet asked for; 0 when all is asked for
 
   TEMPERA_ON_DEVICE WeightCursor(const ProductPlan& product, const Weights& of_product)
       : plan(product), weights(of_product), job_number(simt::block().x) {
-    if (ended()) return;
+    if (job_number >= plan.jobs()) return;
     job = ProductJob::at(plan, job_number);
     window_begin = job.segment_begin;
     work = simt::warp();
-    step = 0;
-    skip_finished();
+    begin_unit();
   }
 
-  TEMPERA_ON_DEVICE bool ended() const { return job_number >= plan.jobs(); }
-
-  TEMPERA_ON_DEVICE void skip_finished() {
+  /// Goes to the unit `work`, or to the first after it that there is.
+  TEMPERA_ON_DEVICE void begin_unit() {
     while (work >= job.window_work(plan, window_begin)) {
       work = simt::warp();
       window_begin += plan.window;
       if (window_begin < job.segment_end) continue;
       job_number += simt::blocks().x;
-      if (ended()) return;
+      if (job_number >= plan.jobs()) return;
       job = ProductJob::at(plan, job_number);
       window_begin = job.segment_begin;
     }
+    const unsigned segment = window_begin + work / job.units;
+    const unsigned unit = job.first_unit + work % job.units;
+    TEMPERA_UNROLL
+    for (unsigned tile = 0; tile < UnitTiles; ++tile) {
+      tiles[tile] = weights.tile(tile_of(plan, unit, tile), product_steps(plan));
+    }
+    step = segment * segment_steps;
+    left = steps_of_segment(plan, segment);
   }
 
   /// Asks for the next stage, and for nothing if there is none; one group of copies either way.
   TEMPERA_ON_DEVICE void fetch(simt::Vector16* stage) {
-    if (!ended()) {
-      const unsigned segment = window_begin + work / job.units;
-      const unsigned unit = job.first_unit + work % job.units;
-      const unsigned segment_length = steps_of_segment(plan, segment);
+    if (left > 0) {
       TEMPERA_UNROLL
       for (unsigned tile = 0; tile < UnitTiles; ++tile) {
-        const auto source = weights.tile(tile_of(plan, unit, tile), product_steps(plan));
         TEMPERA_UNROLL
         for (unsigned s = 0; s < stage_steps; s += 2) {
-          if (step + s < segment_length) {
-            Weights::fetch(source, segment * segment_steps + step + s,
-                           step + s + 1 < segment_length, stage + pair_of(s, tile));
+          if (s < left) {
+            Weights::fetch(tiles[tile], step + s, s + 1 < left, stage + pair_of(s, tile));
           }
         }
       }
       step += stage_steps;
-      if (step >= segment_length) {
-        step = 0;
+      left = left > stage_steps ? left - stage_steps : 0;
+      if (left == 0) {
         work += product_warps;
-        skip_finished();
+        begin_unit();
       }
     }
     simt::commit_copies();
@@ -183,18 +187,10 @@ struct WeightCursor {
 /// Waits for the oldest stage of a ring that is full but for one; how many groups of copies may
 /// still be in flight is part of the instruction.
 TEMPERA_ON_DEVICE inline void wait_for_stage(unsigned stages) {
-  static_assert(sizeof ring_depths == 4 * sizeof(unsigned) && ring_depths[0] == 8 &&
-                ring_depths[1] == 5 && ring_depths[2] == 4 && ring_depths[3] == 3);
-  switch (stages) {
-    case 8:
-      return simt::wait_copies<6>();
-    case 5:
-      return simt::wait_copies<3>();
-    case 4:
-      return simt::wait_copies<2>();
-    default:
-      return simt::wait_copies<1>();
-  }
+  static_assert(sizeof ring_depths == 2 * sizeof(unsigned) && ring_depths[0] == 4 &&
+                ring_depths[1] == 3);
+  if (stages == 4) return simt::wait_copies<2>();
+  simt::wait_copies<1>();
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM
