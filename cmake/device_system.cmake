@@ -41,6 +41,9 @@ function(tempera_cuda_sources target)
     if(NOT TEMPERA_DEVICE STREQUAL "CUDA")
       set_source_files_properties(${source} PROPERTIES LANGUAGE CXX
         COMPILE_OPTIONS "-xc++;${TEMPERA_DEVICE_OPTIMISATION}")
+    else()
+      # CMake of 3.31 or later would join sources of CUDA too: each has names of its own that another one has.
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
     target_sources(${target} PRIVATE ${source})
   endforeach()
