@@ -40,8 +40,9 @@ inline CommandResult run_command(const std::string& arguments, const std::string
   return run_program(TEMPERA_BINARY, arguments, input);
 }
 
-/// What a command that takes long printed, if it succeeded: computed once for all processes that share the folder
-/// TEMPERA_ANSWERS, as the parts of this program do under ./test. `name` is that of the file there.
+/// What a command that takes long printed, if it succeeded: computed once for all processes that
+/// share the folder TEMPERA_ANSWERS, as the parts of this program do under ./test. `name` is that
+/// of the file there.
 inline CommandResult run_command_once(const std::string& name, const std::string& arguments) {
   const char* const folder = std::getenv("TEMPERA_ANSWERS");
   if (folder == nullptr) return run_command(arguments);
