@@ -1,5 +1,9 @@
 #pragma once
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -34,6 +38,27 @@ inline CommandResult run_program(const std::string& program, const std::string& 
 /// Runs the built command so.
 inline CommandResult run_command(const std::string& arguments, const std::string& input = "") {
   return run_program(TEMPERA_BINARY, arguments, input);
+}
+
+/// What a command that takes long printed, if it succeeded: computed once for all processes that
+/// share the folder TEMPERA_ANSWERS, as the parts of this program do under ./test. `name` is that
+/// of the file there.
+inline CommandResult run_command_once(const std::string& name, const std::string& arguments) {
+  const char* const folder = std::getenv("TEMPERA_ANSWERS");
+  if (folder == nullptr) return run_command(arguments);
+  const std::string kept = std::string(folder) + '/' + name;
+  // One asks, and the others wait for the answer.
+  const int lock = ::open((kept + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  REQUIRE(lock >= 0);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  CommandResult result{0, bytes_of(kept), ""};
+  if (result.out.empty()) {
+    result = run_command(arguments);
+    if (result.exit_code == 0 && result.err.empty())
+      std::ofstream(kept, std::ios::binary) << result.out;
+  }
+  ::close(lock);
+  return result;
 }
 
 /// Runs the built command with its standard output sent to `target`, as a shell writes it.

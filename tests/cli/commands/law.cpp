@@ -62,7 +62,7 @@ void check_law(const json& report, std::size_t states) {
 /// What law says of all shipped models; asked once.
 const json& shipped_answer() {
   static const json report = [] {
-    const auto result = run_command("law --json");
+    const auto result = run_command_once("law.json", "law --json");
     REQUIRE(result.exit_code == 0);
     CHECK(result.err.empty());
     return json::parse(result.out);

@@ -61,7 +61,7 @@ TEST_CASE("the models are those of --tree, of TEMPERA_MODELS, of share/ or of th
     CHECK_THAT(law_of(command, ""),
                Catch::Contains("of_share.json") &&
                    Catch::Contains((folder / "prefix/share/tempera/toy_models").string()));
-  CHECK_THAT(run_command("law --json").out,
+  CHECK_THAT(run_command_once("law.json", "law --json").out,
              Catch::Contains("\"folder\":\"" TEMPERA_SOURCE_DIR "/toy_models\""));
 }
 

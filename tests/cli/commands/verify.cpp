@@ -201,7 +201,7 @@ TEST_CASE("the whole table fits 100 columns, ends in its counts, and JSON tells 
   CHECK(table.out.find(" holds if  ") < table.out.find("\n  seen      "));
   CHECK(table.out.find("\n  seen      ") < table.out.find("\n  holds     "));
   CHECK_THAT(table.out, Catch::Contains("\nthe paper: ") && Catch::Contains("\ntempera's own: "));
-  const auto result = run_command("verify --json");
+  const auto result = run_command_once("verify.json", "verify --json");
   REQUIRE(result.exit_code == 0);
   const json report = json::parse(result.out);
   for (const char* key : {"hold", "seen", "hold_if", "fail", "undecided", "confirmed", "proof"})
