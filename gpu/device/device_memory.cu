@@ -15,10 +15,12 @@ namespace tempera::gpu {
 namespace {
 
 std::atomic<std::uint64_t> allocations{0};
+thread_local std::uint64_t own_allocations = 0;
 
 }  // namespace
 
 std::uint64_t device_allocations() { return allocations; }
+std::uint64_t device_allocations_of_thread() { return own_allocations; }
 
 PlantedFault& planted_fault() {
   static PlantedFault fault;
@@ -27,6 +29,7 @@ PlantedFault& planted_fault() {
 
 void count_device_allocation(std::size_t bytes) {
   ++allocations;
+  ++own_allocations;
   const auto& memory = planted_fault().memory;
   if (memory && bytes > *memory) throw std::bad_alloc();
 }

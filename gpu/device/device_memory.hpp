@@ -11,6 +11,8 @@ namespace tempera::gpu {
 /// How often this process has asked for memory of the device. While it stays the same, every
 /// pointer into it stays good, and no step has waited for an allocation.
 std::uint64_t device_allocations();
+/// The same of the thread that calls, which other threads do not change.
+std::uint64_t device_allocations_of_thread();
 /// Counts one more, of this many bytes: for whatever takes memory of the device.
 /// @throw std::bad_alloc for more bytes than a planted fault leaves
 void count_device_allocation(std::size_t bytes);

@@ -129,6 +129,9 @@ struct Stream {
   /// Whether a step is queued as one graph; else its kernels one by one. It changes no bit.
   bool graphs = true;
   std::uint64_t replays = 0;  ///< how many graphs have been queued
+  /// What is recorded, kernel by kernel, and its last; null if the stream itself is captured.
+  cudaGraph_t recorded = nullptr;
+  cudaGraphNode_t last_recorded = nullptr;
   /// Is called, if it is there, before and after each kernel and each graph that is queued: for
   /// tests that time them.
   std::function<void()> watch = {};
@@ -151,6 +154,25 @@ inline bool has_dependent_launch() {
   return major >= hopper;
 }
 
+/// Adds a kernel to what the stream records, after the last.
+template <class... Parameters>
+void record_launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
+                   Parameters... arguments) {
+  void* pointers[] = {static_cast<void*>(&arguments)...};
+  cudaKernelNodeParams node{};
+  node.func = reinterpret_cast<void*>(kernel);
+  node.gridDim = dim3(shape.blocks.x, shape.blocks.y, shape.blocks.z);
+  node.blockDim = dim3(shape.threads);
+  node.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
+  node.kernelParams = pointers;
+  cudaGraphNode_t next = nullptr;
+  const std::size_t before = stream.last_recorded == nullptr ? 0 : 1;
+  require_success(
+      cudaGraphAddKernelNode(&next, stream.recorded, &stream.last_recorded, before, &node),
+      "graph of a step");
+  stream.last_recorded = next;
+}
+
 /// @throw DeviceError if the device refuses the launch
 template <class... Parameters, class... Arguments>
 void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters...),
@@ -163,6 +185,11 @@ void launch(const LaunchShape& shape, Stream& stream, void (*kernel)(Parameters.
                     "shared memory");
   }
   if (stream.queueing == Queueing::rehearse) return;
+  if (stream.recorded != nullptr) {
+    record_launch<Parameters...>(shape, stream, kernel, static_cast<Parameters>(arguments)...);
+    ++stream.launches;
+    return;
+  }
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

@@ -35,11 +35,13 @@ class StepGraph {
   void capture(Stream& stream, const Queue& queue) {
     with(stream, Queueing::rehearse, queue);
     allocations_ = device_allocations();
+    const std::uint64_t own_allocations = device_allocations_of_thread();
     const std::uint64_t before = stream.launches;
     captured_ = with(stream, Queueing::record, queue);
     launches_ = stream.launches - before;
     stream.launches = before;
-    if (device_allocations() != allocations_) throw Bug("a captured step asks for memory");
+    if (device_allocations_of_thread() != own_allocations)
+      throw Bug("a captured step asks for memory");
     if (launches_ == 0) throw Bug("a captured step launches nothing");
     if (captured_.size() != launches_) throw Bug("a captured step is more than its kernels");
   }
@@ -90,17 +92,9 @@ class StepGraph {
 
 #if defined(__CUDACC__)
 
+/// What `queue` launches on the stream, with how its kernels overlap, which only a capture keeps.
 template <class Queue>
-StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Queue& queue) {
-  struct Restore {
-    Stream& stream;
-    ~Restore() { stream.queueing = Queueing::run; }
-  } restore{stream};
-  stream.queueing = queueing;
-  if (queueing == Queueing::rehearse) {
-    queue();
-    return {};
-  }
+cudaGraph_t captured_from(Stream& stream, const Queue& queue) {
   require_success(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeThreadLocal),
                   "capture of a step");
   cudaGraph_t graph = nullptr;
@@ -112,6 +106,39 @@ StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Que
     throw;
   }
   require_success(cudaStreamEndCapture(stream.stream, &graph), "capture of a step");
+  return graph;
+}
+
+template <class Queue>
+StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Queue& queue) {
+  struct Restore {
+    Stream& stream;
+    ~Restore() {
+      stream.queueing = Queueing::run;
+      stream.recorded = nullptr;
+      stream.last_recorded = nullptr;
+    }
+  } restore{stream};
+  stream.queueing = queueing;
+  if (queueing == Queueing::rehearse) {
+    queue();
+    return {};
+  }
+  cudaGraph_t graph = nullptr;
+  if (stream.overlapped) {
+    graph = captured_from(stream, queue);
+  } else {
+    // Kernel by kernel, not by capture: while a stream is captured, nothing in the process may go to
+    // the default stream, and other threads copy there.
+    require_success(cudaGraphCreate(&graph, 0), "graph of a step");
+    stream.recorded = graph;
+    try {
+      queue();
+    } catch (...) {
+      cudaGraphDestroy(graph);
+      throw;
+    }
+  }
   cudaGraphExec_t instance = nullptr;
   std::size_t nodes = 0;
   cudaError_t error = cudaGraphGetNodes(graph, nullptr, &nodes);
