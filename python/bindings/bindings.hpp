@@ -8,18 +8,22 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "gpu/models/opened_model.hpp"
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/resolve.hpp"
 #include "python/bindings/errors.hpp"
-#include "python/bindings/held_model.hpp"
 
 namespace tempera::python {
+
+/// A model that Python holds; a session of it keeps it open.
+using SharedModel = std::shared_ptr<gpu::OpenedModel>;
 
 /// A prompt as Python gives it: text, tokens, or pairs of role and content.
 using Messages = std::vector<std::pair<std::string, std::string>>;

@@ -40,17 +40,17 @@ SharedModel open(const std::string& name_or_path, const std::optional<std::strin
       throw BadInput("rope_factors", "\"" + *rope_factors + "\" is not known",
                      "give \"short\" or \"long\"");
   }
-  return std::make_shared<HeldModel>(gpu::OpenedModel::open(name_or_path, {}, chosen, factors));
+  return std::make_shared<gpu::OpenedModel>(
+      gpu::OpenedModel::open(name_or_path, {}, chosen, factors));
 }
 
-nb::tuple score(const HeldModel& model, const std::vector<gpu::TokenId>& tokens,
+nb::tuple score(const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens,
                 const std::vector<double>& powers) {
   gpu::TokenScores scores;
   {
     const nb::gil_scoped_release others;
     if (tokens.size() > 1)
       model.check_prompt(std::span(tokens).first(tokens.size() - 1), 1, "tokens");
-    const std::lock_guard alone(model.turns());
     scores = gpu::score_tokens(model.model(), tokens, powers);
   }
   std::vector<double> log_z;
@@ -60,7 +60,7 @@ nb::tuple score(const HeldModel& model, const std::vector<gpu::TokenId>& tokens,
                         array(std::move(log_z), {positions, powers.size()}));
 }
 
-std::vector<gpu::TokenId> encode_chat(const HeldModel& model, const Messages& messages,
+std::vector<gpu::TokenId> encode_chat(const gpu::OpenedModel& model, const Messages& messages,
                                       std::optional<bool> thinking) {
   std::vector<gpu::ChatMessage> turns;
   for (const auto& [role, content] : messages) turns.push_back({role, content});
@@ -83,12 +83,12 @@ gpu::Thinking wished(std::optional<bool> thinking) {
 }
 
 void bind_model(nb::module_& module) {
-  nb::class_<HeldModel>(module, "OpenedModel")
+  nb::class_<gpu::OpenedModel>(module, "OpenedModel")
       .def_static("open", &open, nb::arg("name_or_path"), nb::arg("arithmetic") = nb::none(),
                   nb::arg("device") = nb::none(), nb::arg("rope_factors") = nb::none(),
                   nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("arithmetic",
-                   [](const HeldModel& model) {
+                   [](const gpu::OpenedModel& model) {
                      return model.arithmetic()
                                 ? std::optional(std::string(gpu::name_of(*model.arithmetic())))
                                 : std::nullopt;
@@ -97,17 +97,17 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("positions", &gpu::OpenedModel::positions)
       .def_prop_ro("remark", &gpu::OpenedModel::remark)
       .def_prop_ro("vocabulary_size",
-                   [](const HeldModel& model) { return model.model().vocabulary_size(); })
+                   [](const gpu::OpenedModel& model) { return model.model().vocabulary_size(); })
       .def(
           "encode",
-          [](const HeldModel& model, const std::string& text) {
+          [](const gpu::OpenedModel& model, const std::string& text) {
             return model.encode(text, "text");
           },
           nb::arg("text"))
       .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("thinking") = nb::none())
       .def(
           "decode",
-          [](const HeldModel& model, const std::vector<gpu::TokenId>& tokens) {
+          [](const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens) {
             for (const auto token : tokens)
               if (token >= model.model().vocabulary_size())
                 throw BadInput(

@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -69,12 +68,10 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
     run.emplace(gpu::RunFolder::create(folder, settings.to_json()));
   }
   if (run->finished()) return;
-  std::unique_lock alone(model->turns());
   std::exception_ptr interrupt;
   gpu::JobWatcher watcher;
   watcher.answer = [&](const gpu::SampledAnswer& /*answer*/) { answered(); };
   watcher.stop = [&] {
-    const BetweenPasses others_compute(alone);
     const nb::gil_scoped_acquire python;
     if (PyErr_CheckSignals() == 0) return is_left();
     interrupt = std::make_exception_ptr(nb::python_error());

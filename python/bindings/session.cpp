@@ -2,7 +2,6 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "gpu/session/answer_text.hpp"
 #include "gpu/session/defaults.hpp"
@@ -41,48 +40,32 @@ nb::str shown(const std::string& text) {
 }
 
 /// A session that collects its news instead of calling back, so that a step runs without Python.
-/// Any thread may call it: a call waits until the one that is under way has ended, and a pass until
-/// other sessions of the model have ended theirs.
+/// Any thread may call it: a call waits until the one that is under way has ended.
 class CollectingSession final : private gpu::Listener {
  public:
   CollectingSession(SharedModel model, std::size_t batch, std::size_t under_way,
                     std::size_t cache_memory)
-      : model_(std::move(model)) {
-    const std::lock_guard computing(model_->turns());
-    session_.emplace(*model_, gpu::SessionOptions{{.largest_batch = batch,
-                                                   .in_flight = under_way,
-                                                   .cache_memory = cache_memory}});
+      : model_(std::move(model)),
+        session_(*model_,
+                 {{.largest_batch = batch, .in_flight = under_way, .cache_memory = cache_memory}}) {
   }
-  /// Python frees it, holding the GIL, which another thread may want in its turn.
-  ~CollectingSession() override {
-    const nb::gil_scoped_release others;
-    const std::lock_guard computing(model_->turns());
-    session_.reset();
-  }
-  CollectingSession(const CollectingSession&) = delete;
-  CollectingSession& operator=(const CollectingSession&) = delete;
 
   gpu::RequestId submit(const gpu::SampleWish& wish) {
     gpu::SampleRequest request = gpu::resolve(*model_, wish);
     const std::lock_guard alone(mutex_);
-    const std::lock_guard computing(model_->turns());
-    const gpu::RequestId id = session_->submit(std::move(request), *this);
+    const gpu::RequestId id = session_.submit(std::move(request), *this);
     stops_[id] = wish.sampler.stop;
     return id;
   }
   void cancel(gpu::RequestId request) {
     const std::lock_guard alone(mutex_);
-    {
-      const std::lock_guard computing(model_->turns());
-      session_->cancel(request);
-    }
+    session_.cancel(request);
     stops_.erase(request);
     std::erase_if(news_, [&](const News& news) { return news.request == request; });
   }
   bool step() {
     const std::lock_guard alone(mutex_);
-    const std::lock_guard computing(model_->turns());
-    return session_->step();
+    return session_.step();
   }
   std::vector<News> take_news() {
     const std::lock_guard alone(mutex_);
@@ -90,7 +73,7 @@ class CollectingSession final : private gpu::Listener {
   }
   gpu::SessionTotals totals() const {
     const std::lock_guard alone(mutex_);
-    return session_->totals();
+    return session_.totals();
   }
 
  private:
@@ -152,7 +135,7 @@ class CollectingSession final : private gpu::Listener {
 
   SharedModel model_;
   mutable std::mutex mutex_;
-  std::optional<gpu::Session> session_;
+  gpu::Session session_;
   std::vector<News> news_;
   std::vector<FinalRecord> records_;  ///< of the sampler that ended last; its answer follows
   std::map<gpu::RequestId, std::vector<std::string>> stops_;
@@ -229,8 +212,7 @@ void bind_session(nb::module_& module) {
             new (self) CollectingSession(model, batch, under_way, cache_memory);
           },
           nb::arg("model"), nb::arg("batch") = gpu::defaults::batch,
-          nb::arg("under_way") = gpu::defaults::under_way, nb::arg("cache_memory") = 0,
-          nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("under_way") = gpu::defaults::under_way, nb::arg("cache_memory") = 0)
       .def("submit", &submit, nb::arg("prompt"), nb::arg("id").none(), nb::arg("thinking").none(),
            nb::arg("wishes"))
       .def("cancel", &CollectingSession::cancel, nb::arg("request"),

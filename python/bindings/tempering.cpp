@@ -1,7 +1,6 @@
 #include <nanobind/stl/function.h>
 
 #include <functional>
-#include <mutex>
 #include <optional>
 
 #include "gpu/tuning/resolve_ladder.hpp"
@@ -31,9 +30,7 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
   if (seed) wish.seed = *seed;
   wish.session.cache_memory = cache_memory;
   gpu::ResolvedLadder resolved = gpu::resolve_ladder(wish, *model, given, wished(thinking));
-  std::unique_lock alone(model->turns());
-  resolved.settings.before_pass = [&] {
-    const BetweenPasses others_compute(alone);
+  resolved.settings.before_pass = [] {
     const nb::gil_scoped_acquire python;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   };

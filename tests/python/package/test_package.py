@@ -188,35 +188,6 @@ def test_other_threads_run_meanwhile(model):
     assert passed == 3
 
 
-def test_threads_may_share_a_model(model, tmp_path):
-    tokens = model.encode(PROMPT)
-    powers = {"powers": [1, 2], "horizon": 12, "progress": False}
-    calls = [
-        lambda turn: model.sample(PROMPT, samples=3, seed=7, progress=False, **PPT),
-        lambda turn: model.sample([PROMPT, "1+2?"], seed=8, out=tmp_path / f"{threading.get_ident()}-{turn}", **powers),
-        lambda turn: model.score(tokens, [1, 2]).log_z.tolist(),
-        lambda turn: tempera.tempering.ladder(model, [PROMPT], first=1, last=4, replicas=3, horizon=8, rounds=2, samples=2, pilots=1).powers,
-    ]
-    expected = [call("alone") for call in calls]
-    found, failed = [], []
-
-    def work(number):
-        for turn in range(3):
-            try:
-                found.append((number, calls[number](turn)))
-            except Exception as error:  # noqa: BLE001
-                failed.append(error)
-
-    # Each call in two threads.
-    threads = [threading.Thread(target=work, args=(n % len(calls),)) for n in range(2 * len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
-    assert len(found) == 6 * len(calls) and all(answer == expected[number] for number, answer in found)
-
-
 def test_ctrl_c_ends_the_work():
     source = (
         "import sys, tempera\n"
