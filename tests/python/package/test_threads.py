@@ -8,6 +8,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -75,6 +77,50 @@ CALLS = {
 def test_threads_may_share_a_model(names):
     done = subprocess.run([sys.executable, "-X", "faulthandler", __file__, *names], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "the bits of one thread\n"), done.stderr[-3000:]
+
+
+def seconds_of(call):
+    begin = time.monotonic()
+    call()
+    return time.monotonic() - begin
+
+
+def test_what_has_caches_of_a_model_waits_for_its_pass(model):
+    """The calls that would seldom meet a pass by chance, while a thread makes passes that are long."""
+    long = tempera.Session(model, batch=1 << 13, under_way=1 << 11)
+    long.submit(PROMPT, samples=1 << 11, seed=1, **PPT)
+    is_over, begun, passes = threading.Event(), [], []
+
+    def step():
+        while not is_over.is_set():
+            begun.append(time.monotonic())
+            passes.append(seconds_of(long._session.step))
+
+    def in_a_pass(call):
+        time.sleep(0.05)
+        while len(begun) == len(passes) or time.monotonic() - begun[-1] < 0.02:
+            time.sleep(0.005)
+        return seconds_of(call)
+
+    held = [tempera.Session(model) for _ in range(4)]
+    requests = [one.submit(PROMPT, seed=2, **PPT) for one in held]
+    for one in held:
+        one.step()
+    stepping = threading.Thread(target=step)
+    stepping.start()
+    while len(passes) < 3:
+        time.sleep(0.01)
+    waits = {"begin": [], "cancel": [], "drop": []}
+    kept = []
+    del one
+    while held:
+        waits["begin"].append(in_a_pass(lambda: kept.append(tempera.Session(model))))
+        waits["cancel"].append(in_a_pass(lambda: held[-1].cancel(requests.pop())))
+        waits["drop"].append(in_a_pass(held.pop))
+    is_over.set()
+    stepping.join()
+    long_pass = sorted(passes)[len(passes) // 2]
+    assert {name for name, seconds in waits.items() if max(seconds) < long_pass / 3} == set(), (waits, passes)
 
 
 def make(names):
