@@ -3,13 +3,14 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "gpu/device/device.hpp"
 #include "gpu/lottery/rows/row_lottery.hpp"
 #include "gpu/sampler/ladder.hpp"
 
 namespace tempera::gpu {
 
 TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
-                         std::span<const double> powers) {
+                         std::span<const double> powers, const std::function<void()>& before_pass) {
   if (tokens.size() < 2)
     throw BadInput("tokens", std::to_string(tokens.size()) + " given",
                    "give at least two: the first is the prompt, the others are scored");
@@ -19,11 +20,13 @@ TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
                      std::to_string(tokens[t]) + " is outside the vocabulary",
                      "use numbers below " + std::to_string(model.vocabulary_size()));
   for (const double power : powers) require_power(power, "powers");
+  const CurrentDevice here(model.device());
   const auto rows = make_device_row_lottery();
   const auto cache = model.empty_cache();
   DeviceMemory<float> logits;
   TokenScores scores;
   for (std::size_t t = 1; t < tokens.size(); ++t) {
+    if (before_pass) before_pass();
     const Pass pass{cache.get(), tokens.first(t).subspan(cache->length())};
     model.next_logits(std::span(&pass, 1), logits);
     if (logits.download(tokens[t], 1).front() == -std::numeric_limits<float>::infinity())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,10 +15,12 @@ struct TokenScores {
 };
 
 /// Scores a sequence in the model's own arithmetic: float32 logits, then 2^-45.
+/// @param before_pass called before each forward pass, of which there is one for each position
 /// @throw BadInput for fewer than two tokens, tokens outside the vocabulary or of probability
 /// zero, powers outside the range of a ladder's
 /// @throw ModelError for logits that are no numbers
 TokenScores score_tokens(LanguageModel& model, std::span<const TokenId> tokens,
-                         std::span<const double> powers);
+                         std::span<const double> powers,
+                         const std::function<void()>& before_pass = {});
 
 }  // namespace tempera::gpu

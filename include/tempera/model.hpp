@@ -37,6 +37,9 @@ struct Message {
 };
 
 /// A language model p0 that is open: weights, tokenizer, arithmetic. Copies share one model.
+///
+/// Any thread may call these functions at any time. For sample(), score() and Session, which
+/// compute with the model, see Session.
 class Model {
  public:
   /// The name or path that it was opened by.

@@ -89,7 +89,11 @@ struct Report {
 /// Draws answers for requests that come and go while it runs; all share the forward passes.
 ///
 /// An answer depends on model, arithmetic and request alone: never on other requests, load, order,
-/// device or process. A session belongs to one thread.
+/// device or process.
+///
+/// A session belongs to one thread. Sessions of one model share its memory, and so do scores of it:
+/// at most one thread at a time may be in a call of any of them, or end one. On CUDA this holds for
+/// all models of the process, and for opening and ending a model.
 class Session {
  public:
   /// A session of a model, without any request yet.

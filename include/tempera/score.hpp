@@ -17,7 +17,8 @@ struct Scores {
   std::vector<std::vector<double>> log_z = {};
 };
 
-/// Scores a sequence in the model's own arithmetic.
+/// Scores a sequence in the model's own arithmetic. No other thread may compute with the model
+/// meanwhile (Session says more).
 /// @pre tokens.size() >= 2; powers from 2^-20 to 2^20
 /// @throw BadInput for tokens outside the vocabulary or of probability zero, and other powers
 /// @throw ModelError for logits that are no numbers

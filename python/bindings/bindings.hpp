@@ -19,11 +19,32 @@
 #include "gpu/session/defaults.hpp"
 #include "gpu/session/resolve.hpp"
 #include "python/bindings/errors.hpp"
+#include "python/bindings/turns.hpp"
 
 namespace tempera::python {
 
-/// A model that Python holds; a session of it keeps it open.
-using SharedModel = std::shared_ptr<gpu::OpenedModel>;
+/// A model that Python holds, and the turns of the threads that compute with it.
+class HeldModel {
+ public:
+  HeldModel(gpu::OpenedModel opened, std::shared_ptr<Turns> turns)
+      : turns_(std::move(turns)), opened_(std::move(opened)) {}
+  /// Gives its memory back, in a turn.
+  /// @pre the thread has the GIL
+  ~HeldModel();
+  HeldModel(const HeldModel&) = delete;
+  HeldModel& operator=(const HeldModel&) = delete;
+
+  /// What is read of it needs no turn; a pass, a cache and its end do.
+  const gpu::OpenedModel& opened() const { return *opened_; }
+  Turns& turns() const { return *turns_; }
+
+ private:
+  std::shared_ptr<Turns> turns_;
+  std::optional<gpu::OpenedModel> opened_;
+};
+
+/// A session of a model keeps it open.
+using SharedModel = std::shared_ptr<HeldModel>;
 
 /// A prompt as Python gives it: text, tokens, or pairs of role and content.
 using Messages = std::vector<std::pair<std::string, std::string>>;

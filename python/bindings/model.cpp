@@ -23,6 +23,8 @@ Numbers array(std::vector<double> numbers, std::initializer_list<std::size_t> sh
 SharedModel open(const std::string& name_or_path, const std::optional<std::string>& arithmetic,
                  const std::optional<std::string>& device,
                  const std::optional<std::string>& rope_factors) {
+  std::shared_ptr<Turns> turns = turns_of_new_model();
+  const Turn turn(*turns);
   const gpu::CurrentDevice here(gpu::require_device(device.value_or(""), "device",
                                                     "leave it out: the host gives the same bits"));
   std::optional<gpu::Arithmetic> chosen;
@@ -40,18 +42,20 @@ SharedModel open(const std::string& name_or_path, const std::optional<std::strin
       throw BadInput("rope_factors", "\"" + *rope_factors + "\" is not known",
                      "give \"short\" or \"long\"");
   }
-  return std::make_shared<gpu::OpenedModel>(
-      gpu::OpenedModel::open(name_or_path, {}, chosen, factors));
+  return std::make_shared<HeldModel>(gpu::OpenedModel::open(name_or_path, {}, chosen, factors),
+                                     std::move(turns));
 }
 
-nb::tuple score(const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens,
+nb::tuple score(const HeldModel& model, const std::vector<gpu::TokenId>& tokens,
                 const std::vector<double>& powers) {
   gpu::TokenScores scores;
   {
     const nb::gil_scoped_release others;
     if (tokens.size() > 1)
-      model.check_prompt(std::span(tokens).first(tokens.size() - 1), 1, "tokens");
-    scores = gpu::score_tokens(model.model(), tokens, powers);
+      model.opened().check_prompt(std::span(tokens).first(tokens.size() - 1), 1, "tokens");
+    Turn turn(model.turns());
+    scores =
+        gpu::score_tokens(model.opened().model(), tokens, powers, [&] { const Pause pause(turn); });
   }
   std::vector<double> log_z;
   for (const auto& row : scores.log_z) log_z.insert(log_z.end(), row.begin(), row.end());
@@ -60,11 +64,11 @@ nb::tuple score(const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& 
                         array(std::move(log_z), {positions, powers.size()}));
 }
 
-std::vector<gpu::TokenId> encode_chat(const gpu::OpenedModel& model, const Messages& messages,
+std::vector<gpu::TokenId> encode_chat(const HeldModel& model, const Messages& messages,
                                       std::optional<bool> thinking) {
   std::vector<gpu::ChatMessage> turns;
   for (const auto& [role, content] : messages) turns.push_back({role, content});
-  return model.encode_chat(turns, wished(thinking), "messages");
+  return model.opened().encode_chat(turns, wished(thinking), "messages");
 }
 
 }  // namespace
@@ -82,32 +86,46 @@ gpu::Thinking wished(std::optional<bool> thinking) {
   return *thinking ? gpu::Thinking::on : gpu::Thinking::off;
 }
 
+std::shared_ptr<Turns> turns_of_new_model() {
+  if (gpu::device_system() != "CUDA") return std::make_shared<Turns>();
+  // Never destroyed: models may be there until the process exits.
+  static auto& of_all_models = *new std::shared_ptr<Turns>(std::make_shared<Turns>());
+  return of_all_models;
+}
+
+HeldModel::~HeldModel() {
+  const nb::gil_scoped_release others;
+  const Turn turn(*turns_);
+  opened_.reset();
+}
+
 void bind_model(nb::module_& module) {
-  nb::class_<gpu::OpenedModel>(module, "OpenedModel")
+  nb::class_<HeldModel>(module, "OpenedModel")
       .def_static("open", &open, nb::arg("name_or_path"), nb::arg("arithmetic") = nb::none(),
                   nb::arg("device") = nb::none(), nb::arg("rope_factors") = nb::none(),
                   nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("arithmetic",
-                   [](const gpu::OpenedModel& model) {
-                     return model.arithmetic()
-                                ? std::optional(std::string(gpu::name_of(*model.arithmetic())))
-                                : std::nullopt;
+                   [](const HeldModel& model) {
+                     const auto arithmetic = model.opened().arithmetic();
+                     return arithmetic ? std::optional(std::string(gpu::name_of(*arithmetic)))
+                                       : std::nullopt;
                    })
-      .def_prop_ro("terminal", &gpu::OpenedModel::terminal)
-      .def_prop_ro("positions", &gpu::OpenedModel::positions)
-      .def_prop_ro("remark", &gpu::OpenedModel::remark)
+      .def_prop_ro("terminal", [](const HeldModel& model) { return model.opened().terminal(); })
+      .def_prop_ro("positions", [](const HeldModel& model) { return model.opened().positions(); })
+      .def_prop_ro("remark", [](const HeldModel& model) { return model.opened().remark(); })
       .def_prop_ro("vocabulary_size",
-                   [](const gpu::OpenedModel& model) { return model.model().vocabulary_size(); })
+                   [](const HeldModel& model) { return model.opened().model().vocabulary_size(); })
       .def(
           "encode",
-          [](const gpu::OpenedModel& model, const std::string& text) {
-            return model.encode(text, "text");
+          [](const HeldModel& model, const std::string& text) {
+            return model.opened().encode(text, "text");
           },
           nb::arg("text"))
       .def("encode_chat", &encode_chat, nb::arg("messages"), nb::arg("thinking") = nb::none())
       .def(
           "decode",
-          [](const gpu::OpenedModel& model, const std::vector<gpu::TokenId>& tokens) {
+          [](const HeldModel& held, const std::vector<gpu::TokenId>& tokens) {
+            const gpu::OpenedModel& model = held.opened();
             for (const auto token : tokens)
               if (token >= model.model().vocabulary_size())
                 throw BadInput(

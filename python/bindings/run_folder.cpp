@@ -50,8 +50,9 @@ gpu::SamplingSettings settings_of(const gpu::OpenedModel& model, const std::stri
   return settings;
 }
 
-/// Draws a run into a folder. resume: goes on with the run that is there, if one is. is_left: asked
-/// after each pass whether nobody waits any more; the run then ends with what it has, saved.
+/// Draws a run into a folder; threads of other runs and sessions have a turn after each pass.
+/// resume: goes on with the run that is there, if one is. is_left: asked after each pass whether
+/// nobody waits any more; the run then ends with what it has, saved.
 void draw_run(const SharedModel& model, const std::string& name, const std::string& folder,
               bool resume, const std::vector<Prompt>& prompts,
               const std::vector<std::optional<std::string>>& ids, std::optional<bool> thinking,
@@ -59,7 +60,7 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
               const std::function<void()>& answered, const std::function<bool()>& is_left) {
   const gpu::SamplerWish wish = sampler_wish(wishes);
   const nb::gil_scoped_release others;
-  gpu::SamplingSettings settings = settings_of(*model, name, prompts, ids, thinking, wish);
+  gpu::SamplingSettings settings = settings_of(model->opened(), name, prompts, ids, thinking, wish);
   std::optional<gpu::RunFolder> run;
   if (resume && std::filesystem::exists(std::filesystem::path(folder) / "config.json")) {
     run.emplace(gpu::RunFolder::open(folder));
@@ -69,20 +70,30 @@ void draw_run(const SharedModel& model, const std::string& name, const std::stri
   }
   if (run->finished()) return;
   std::exception_ptr interrupt;
+  std::size_t untold = 0;  // answers: Python hears of them between two turns
+  const auto tell = [&] {
+    for (; untold > 0; --untold) answered();
+  };
   gpu::JobWatcher watcher;
-  watcher.answer = [&](const gpu::SampledAnswer& /*answer*/) { answered(); };
+  Turn turn(model->turns());
+  watcher.answer = [&](const gpu::SampledAnswer& /*answer*/) { ++untold; };
   watcher.stop = [&] {
+    const Pause pause(turn);
     const nb::gil_scoped_acquire python;
+    tell();
     if (PyErr_CheckSignals() == 0) return is_left();
     interrupt = std::make_exception_ptr(nb::python_error());
     return true;
   };
-  gpu::Job job(model->model(), settings, model->text(), &*run, watcher, layout);
+  const gpu::OpenedModel& opened = model->opened();
+  gpu::Job job(opened.model(), settings, opened.text(), &*run, watcher, layout);
   try {
     job.run();
   } catch (const gpu::RunStopped&) {
     if (interrupt) std::rethrow_exception(interrupt);
   }
+  const Pause pause(turn);
+  tell();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "gpu/session/answer_text.hpp"
 #include "gpu/session/defaults.hpp"
@@ -40,32 +41,46 @@ nb::str shown(const std::string& text) {
 }
 
 /// A session that collects its news instead of calling back, so that a step runs without Python.
-/// Any thread may call it: a call waits until the one that is under way has ended.
+/// Any thread may call it: a call waits until the one that is under way has ended. What touches
+/// the model waits for its turn too, after that.
 class CollectingSession final : private gpu::Listener {
  public:
   CollectingSession(SharedModel model, std::size_t batch, std::size_t under_way,
                     std::size_t cache_memory)
-      : model_(std::move(model)),
-        session_(*model_,
-                 {{.largest_batch = batch, .in_flight = under_way, .cache_memory = cache_memory}}) {
+      : model_(std::move(model)) {
+    const Turn turn(model_->turns());
+    session_.emplace(model_->opened(), gpu::SessionOptions{{.largest_batch = batch,
+                                                            .in_flight = under_way,
+                                                            .cache_memory = cache_memory}});
   }
+  /// Gives its caches back, in a turn.
+  /// @pre the thread has the GIL
+  ~CollectingSession() override {
+    const nb::gil_scoped_release others;
+    const Turn turn(model_->turns());
+    session_.reset();
+  }
+  CollectingSession(const CollectingSession&) = delete;
+  CollectingSession& operator=(const CollectingSession&) = delete;
 
   gpu::RequestId submit(const gpu::SampleWish& wish) {
-    gpu::SampleRequest request = gpu::resolve(*model_, wish);
+    gpu::SampleRequest request = gpu::resolve(model_->opened(), wish);
     const std::lock_guard alone(mutex_);
-    const gpu::RequestId id = session_.submit(std::move(request), *this);
+    const gpu::RequestId id = session_->submit(std::move(request), *this);
     stops_[id] = wish.sampler.stop;
     return id;
   }
   void cancel(gpu::RequestId request) {
     const std::lock_guard alone(mutex_);
-    session_.cancel(request);
+    const Turn turn(model_->turns());
+    session_->cancel(request);
     stops_.erase(request);
     std::erase_if(news_, [&](const News& news) { return news.request == request; });
   }
   bool step() {
     const std::lock_guard alone(mutex_);
-    return session_.step();
+    const Turn turn(model_->turns());
+    return session_->step();
   }
   std::vector<News> take_news() {
     const std::lock_guard alone(mutex_);
@@ -73,7 +88,7 @@ class CollectingSession final : private gpu::Listener {
   }
   gpu::SessionTotals totals() const {
     const std::lock_guard alone(mutex_);
-    return session_.totals();
+    return session_->totals();
   }
 
  private:
@@ -107,7 +122,7 @@ class CollectingSession final : private gpu::Listener {
       alone.tokens = record.token_ids();
       alone.terminated = record.terminated();
       FinalRecord kept;
-      kept.text = gpu::text_of(alone, model_->text(), stops_[request]);
+      kept.text = gpu::text_of(alone, model_->opened().text(), stops_[request]);
       kept.tokens = std::move(alone.tokens);
       kept.log_p0 = record.log_p0();
       kept.confidence = record.confidence();
@@ -135,7 +150,7 @@ class CollectingSession final : private gpu::Listener {
 
   SharedModel model_;
   mutable std::mutex mutex_;
-  gpu::Session session_;
+  std::optional<gpu::Session> session_;
   std::vector<News> news_;
   std::vector<FinalRecord> records_;  ///< of the sampler that ended last; its answer follows
   std::map<gpu::RequestId, std::vector<std::string>> stops_;
@@ -209,6 +224,7 @@ void bind_session(nb::module_& module) {
           "__init__",
           [](CollectingSession* self, const SharedModel& model, std::size_t batch,
              std::size_t under_way, std::size_t cache_memory) {
+            const nb::gil_scoped_release others;
             new (self) CollectingSession(model, batch, under_way, cache_memory);
           },
           nb::arg("model"), nb::arg("batch") = gpu::defaults::batch,

@@ -29,15 +29,19 @@ Calibration calibrate(const SharedModel& model, const std::vector<Prompt>& promp
   gpu::LadderWish wish{from, to, replicas, horizon, block, rounds, samples, pilots};
   if (seed) wish.seed = *seed;
   wish.session.cache_memory = cache_memory;
-  gpu::ResolvedLadder resolved = gpu::resolve_ladder(wish, *model, given, wished(thinking));
-  resolved.settings.before_pass = [] {
+  gpu::ResolvedLadder resolved =
+      gpu::resolve_ladder(wish, model->opened(), given, wished(thinking));
+  Turn turn(model->turns());
+  resolved.settings.before_pass = [&] {
+    const Pause pause(turn);
     const nb::gil_scoped_acquire python;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   };
   std::size_t ended = 0;
   Calibration found;
-  found.pilots = gpu::calibrate_ladder(model->model(), resolved.prompts, resolved.settings,
+  found.pilots = gpu::calibrate_ladder(model->opened().model(), resolved.prompts, resolved.settings,
                                        [&](const gpu::Pilot& /*pilot*/) {
+                                         const Pause pause(turn);
                                          const nb::gil_scoped_acquire python;
                                          done(++ended, resolved.settings.pilots);
                                        });

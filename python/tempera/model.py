@@ -76,7 +76,12 @@ class Scores:
 
 
 class Model:
-    """A language model that is open: weights, tokenizer, arithmetic."""
+    """A language model that is open: weights, tokenizer, arithmetic.
+
+    Any thread may call, also while another thread samples from the same model: no answer changes. The calls that compute
+    with a model take turns of one forward pass each, in the order in which they ask. On the host two models compute at
+    once; on CUDA all models of the process take turns. Other Python threads run meanwhile.
+    """
 
     def __init__(self, opened: OpenedModel, name: str, device: str | None = None) -> None:
         self._opened = opened

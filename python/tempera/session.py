@@ -65,7 +65,8 @@ class Session:
                 ...
 
     An answer depends on model, arithmetic and request alone: never on other requests, load or order. Any thread may
-    call; a call waits until the step that is under way has ended. A step releases the GIL.
+    call; a call waits until the step that is under way has ended. Sessions of one model, and its other calls, take turns of
+    one step each (see tempera.Model). A step releases the GIL.
 
     batch: the most records of one forward pass. under_way: the most samples at once; both as `tempera sample` has them
     if left out. cache_memory: the most bytes of
