@@ -90,17 +90,12 @@ inline void add_pair_runs(const ProductItem& item, const Float32Tiling& tiling,
   const std::size_t pairs = pairs_of(inputs.in);
   for (std::size_t begin = 0; begin < pairs; begin += run_pairs) {
     const std::size_t end = begin + run_pairs < pairs ? begin + run_pairs : pairs;
-    std::conditional_t<pairs_are_parted, BlocksOfFloats, BlocksOfPairs> run{};
+    typename Weights::Run run{};
     for (std::size_t block = 0; block < item.blocks(); ++block) {
       const std::size_t pairs_before = begin * item.blocks() + block * (end - begin);
       const std::byte* const ahead = next.after(
           pairs_before * pair_inputs, reinterpret_cast<const std::byte*>(room[block].words));
-      const std::size_t output = item.first_output + block * lanes;
-      if constexpr (pairs_are_parted) {
-        run.of_block[block] = weights.floats(output, begin, end, room[block], ahead);
-      } else {
-        run.of_block[block] = weights.run(output, begin, end, room[block], ahead);
-      }
+      weights.take_run(item, block, begin, end, room[block], ahead, run);
     }
     const auto add = [&](const auto& rows) {
       const SubnormalsAreZero scope;

@@ -95,10 +95,50 @@ struct StreamsOfPairs : BlocksOfPairs {
 /// The same, made floats, in the order in which chains take them: [2 pairs, lanes].
 struct BlocksOfFloats {
   const float* of_block[most_item_blocks];
+
+  /// Those of a turn of a chain, in a register of a block; first: the chain's first number.
+  [[gnu::always_inline]] FloatRegister operator()(std::size_t block, std::size_t register_of_block,
+                                                  std::size_t first, std::size_t turn) const {
+    return load_register(of_block[block] + (first + turn) * lanes +
+                         register_of_block * register_lanes);
+  }
+};
+
+/// A run of words. The first tile makes them floats among its sums and leaves them for the others,
+/// because a loop of its own would wait for what it reads and writes. With each pair it asks for
+/// one of the run that comes next.
+struct RunOfPairs {
+  const std::uint32_t* stored[most_item_blocks];  // [pairs, lanes]
+  const std::uint32_t* next[most_item_blocks];    // [pairs, lanes]
+  float* made[most_item_blocks];                  // [2 pairs, lanes]
+
+  [[gnu::always_inline]] FloatRegister operator()(std::size_t block, std::size_t register_of_block,
+                                                  std::size_t first, std::size_t turn) const {
+    const std::size_t begin = register_of_block * register_lanes;
+    const std::size_t segment = first / segment_inputs * segment_pairs;
+    const std::size_t chain = first % segment_inputs / segment_pairs;
+    const std::size_t pair = segment + chain + turn / pair_inputs * 2;
+    if (turn % pair_inputs == 0 && begin == 0) {
+      __builtin_prefetch(next[block] + pair * lanes, 0, 2);
+    }
+    const BitsRegister words = load_words(stored[block] + pair * lanes + begin);
+    const FloatRegister weight =
+        turn % pair_inputs == 0 ? number_of_words<1>(words) : number_of_words<0>(words);
+    *reinterpret_cast<FloatsInMemory*>(made[block] + (first + turn) * lanes + begin) = weight;
+    return weight;
+  }
+  BlocksOfFloats floats() const {
+    BlocksOfFloats result{};
+    for (std::size_t block = 0; block < most_item_blocks; ++block) {
+      result.of_block[block] = made[block];
+    }
+    return result;
+  }
 };
 
 template <class Weights>
-constexpr bool are_floats = std::is_same_v<Weights, BlocksOfFloats>;
+constexpr bool are_floats =
+    std::is_same_v<Weights, BlocksOfFloats> || std::is_same_v<Weights, RunOfPairs>;
 
 /// Weights of one segment, of which each pair is stored by itself: [blocks, lanes] words.
 struct RowsOfPairs {
@@ -162,16 +202,16 @@ template <std::size_t Rows, std::size_t Blocks, class Inputs, class Weights>
     // Number by number: with both of a pair in a turn of the loop, the compiler would keep one of
     // 12 sums in memory.
     constexpr std::size_t registers = Blocks * block_registers;
-    const std::size_t begin = segment * pair_inputs + chain * segment_pairs;
+    const std::size_t first = segment * pair_inputs + chain * segment_pairs;
 #pragma GCC unroll 16
-    for (std::size_t i = begin; i < begin + segment_inputs / 2; ++i) {
+    for (std::size_t i = 0; i < segment_inputs / 2; ++i) {
       FloatRegister weight[registers];
       for_each_index<registers>([&](auto part) __attribute__((always_inline)) {
-        weight[part] = load_register(weights.of_block[block + part / block_registers] + i * lanes +
-                                     part % block_registers * register_lanes);
+        weight[part] = weights(block + part / block_registers, part % block_registers, first, i);
       });
       for_each_index<Rows>([&](auto row) __attribute__((always_inline)) {
-        const FloatRegister input = broadcast_register(inputs.values[row * inputs.stride + i]);
+        const FloatRegister input =
+            broadcast_register(inputs.values[row * inputs.stride + first + i]);
         for_each_index<registers>([&](auto part) __attribute__((always_inline)) {
           sums[row][part] = fused_multiply_add_register(input, weight[part], sums[row][part]);
         });
@@ -280,8 +320,19 @@ template <class Inputs, class Weights>
   for (std::size_t tile = 0; tile < tiles; ++tile) {
     const std::size_t first = rows * tile / tiles;
     const std::size_t count = rows * (tile + 1) / tiles - first;
-    add_pair_tiles(count, blocks, inputs.from(first, 0), weights, pairs, totals + first * stride,
-                   stride);
+    const auto add = [&](const auto& taken) {
+      add_pair_tiles(count, blocks, inputs.from(first, 0), taken, pairs, totals + first * stride,
+                     stride);
+    };
+    if constexpr (std::is_same_v<Weights, RunOfPairs>) {
+      if (tile == 0) {
+        add(weights);
+      } else {
+        add(weights.floats());
+      }
+    } else {
+      add(weights);
+    }
   }
 }
 

@@ -56,20 +56,23 @@ struct PackedPairs {
                            PairRoom& /*room*/, const std::byte* /*ahead*/) const {
     return words + output * pairs_of(in) + first * lanes;
   }
-  /// The same as floats in the order in which chains take them, [2 pairs, lanes], in the room.
-  const float* floats(std::size_t output, std::size_t first, std::size_t end, PairRoom& room,
-                      const std::byte* ahead) const {
-    const std::uint32_t* stored = run(output, first, end, room, ahead);
-    float* const made = reinterpret_cast<float*>(room.words);
-    for (std::size_t pair = 0; pair < end - first; ++pair) {
-      float* const target = made + place_of_input(pair * pair_inputs).number(1) * lanes;
-      for (std::size_t part = 0; part < lanes; part += register_lanes, stored += register_lanes) {
-        const BitsRegister pair_words = load_words(stored);
-        *reinterpret_cast<FloatsInMemory*>(target + part) = number_of_words<1>(pair_words);
-        *reinterpret_cast<FloatsInMemory*>(target + lanes + part) = number_of_words<0>(pair_words);
-      }
+  /// What a tile takes of a run of an item's block.
+  using Run = std::conditional_t<pairs_are_parted, RunOfPairs, BlocksOfPairs>;
+  template <class Taken>
+  void take_run(const ProductItem& item, std::size_t block, std::size_t first, std::size_t end,
+                PairRoom& room, const std::byte* ahead, Taken& taken) const {
+    const std::size_t output = item.first_output + block * lanes;
+    const std::uint32_t* const stored = run(output, first, end, room, ahead);
+    if constexpr (pairs_are_parted) {
+      taken.stored[block] = stored;
+      taken.made[block] = reinterpret_cast<float*>(room.words);
+      // After the last run, the first of what is likely to be this thread's next item.
+      taken.next[block] = end < pairs_of(in)
+                              ? stored + run_pairs * lanes
+                              : words + (output + item.blocks() * lanes) * pairs_of(in);
+    } else {
+      taken.of_block[block] = stored;
     }
-    return made;
   }
 };
 
@@ -127,6 +130,7 @@ struct QuantisedPairs {
     });
     return room.words;
   }
+  /// The same as floats in the order in which chains take them, [2 pairs, lanes], in the room.
   const float* floats(std::size_t output, std::size_t first, std::size_t end, PairRoom& room,
                       const std::byte* ahead) const {
     float* const made = reinterpret_cast<float*>(room.words);
@@ -145,6 +149,17 @@ struct QuantisedPairs {
           });
     });
     return made;
+  }
+  using Run = std::conditional_t<pairs_are_parted, BlocksOfFloats, BlocksOfPairs>;
+  template <class Taken>
+  void take_run(const ProductItem& item, std::size_t block, std::size_t first, std::size_t end,
+                PairRoom& room, const std::byte* ahead, Taken& taken) const {
+    const std::size_t output = item.first_output + block * lanes;
+    if constexpr (pairs_are_parted) {
+      taken.of_block[block] = floats(output, first, end, room, ahead);
+    } else {
+      taken.of_block[block] = run(output, first, end, room, ahead);
+    }
   }
 };
 
