@@ -119,10 +119,18 @@ bool pair_instruction_is_refused() {
   return is_built(set) && processor_has(set) && !why_missing(set).empty();
 }
 
+bool pays(InstructionSet set) {
+#if defined(__x86_64__)
+  return set != InstructionSet::avx512_bf16 || __builtin_cpu_is("intel") == 0;
+#else
+  return set == InstructionSet::plain;
+#endif
+}
+
 InstructionSet choose_instruction_set(const char* requested) {
   if (requested == nullptr || *requested == '\0') {
     return *std::find_if(instruction_sets.rbegin(), instruction_sets.rend(),
-                         [](InstructionSet set) { return why_missing(set).empty(); });
+                         [](InstructionSet set) { return pays(set) && why_missing(set).empty(); });
   }
   const std::string remedy = "leave it out or give one of: " + available_names();
   const auto* found = std::find_if(instruction_sets.begin(), instruction_sets.end(),

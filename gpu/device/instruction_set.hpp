@@ -30,11 +30,15 @@ std::string why_missing(InstructionSet set);
 /// Whether the processor has AVX512_BF16, and this build its forms, but the probe refuses it.
 bool pair_instruction_is_refused();
 
-/// The set that `requested` names, or the widest that can run if it is null or empty.
+/// Whether the forms for this set are faster than those of the one before it. Intel's processors do
+/// half as many multiply-adds by VDPBF16PS as by FMA (docs/performance.md), AMD's twice as many.
+bool pays(InstructionSet set);
+
+/// The set that `requested` names, or the widest that can run and pays if it is null or empty.
 /// @throw BadInput for an unknown name and for a set that cannot run here
 InstructionSet choose_instruction_set(const char* requested);
 
-/// The set that the environment's TEMPERA_ISA names, or the widest that can run.
+/// The set that the environment's TEMPERA_ISA names, or the widest that can run and pays.
 /// @throw BadInput as choose_instruction_set
 InstructionSet chosen_instruction_set();
 
