@@ -17,7 +17,7 @@
 // value_dim (128 KiB at 128 x 128), all by 16 bytes; besides, 4 · (2 key_dim + 3 value_dim) of
 // vectors (2.5 KiB) and its share of the convolution's inputs, 2 · 4 · (taps - 1) · channels /
 // value_heads (6 KiB of Qwen3.5-9B). Of Qwen3.5-9B's 24 layers with 32 heads that is 96 MiB of
-// memories a row and step. The aim, which no device has measured, is 0.75 of the bandwidth on these
+// memories a row and step. The aim is 0.75 of the bandwidth on these
 // at B = 64, where 2,048 blocks read 64 KiB each with two of them on a multiprocessor; at B = 1
 // there are 32 blocks, which cannot fill the bus, and the weights are 180 times as many bytes.
 
