@@ -128,8 +128,8 @@ StepGraph::Captured StepGraph::with(Stream& stream, Queueing queueing, const Que
   if (stream.overlapped) {
     graph = captured_from(stream, queue);
   } else {
-    // Kernel by kernel, not by capture: while a stream is captured, nothing in the process may go to
-    // the default stream, and other threads copy there.
+    // Kernel by kernel, not by capture: while a stream is captured, nothing in the process may go
+    // to the default stream, and other threads copy there.
     require_success(cudaGraphCreate(&graph, 0), "graph of a step");
     stream.recorded = graph;
     try {

@@ -74,7 +74,8 @@ TEST_CASE("TEMPERA_ISA names the form that runs, and what cannot run is refused"
   }
 }
 
-TEST_CASE("without TEMPERA_ISA the widest form that the processor has and that pays runs", "[device]") {
+TEST_CASE("without TEMPERA_ISA the widest form that the processor has and that pays runs",
+          "[device]") {
   for (const char* nothing : {static_cast<const char*>(nullptr), ""}) {
     const WithEnvironment environment(nothing);
     const auto chosen = chosen_instruction_set();

@@ -90,9 +90,9 @@ TEMPERA_ON_DEVICE inline void bring_whole_rows(const PagePart& part, const std::
     for (unsigned i = 0; i < asked_together; ++i) {
       const unsigned s = begin + i * rows_together;
       if (s >= count) break;
-      const std::uint16_t* const source =
-          part_of_page<std::uint16_t>(part, page[i]) +
-          (head * page_tokens + (first + s) % page_tokens) * size + chunk * 8;
+      const std::uint16_t* const source = part_of_page<std::uint16_t>(part, page[i]) +
+                                          (head * page_tokens + (first + s) % page_tokens) * size +
+                                          chunk * 8;
       simt::copy_async(shared + s * layout.pitch + chunk, source);
     }
   }

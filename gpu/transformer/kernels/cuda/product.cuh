@@ -30,8 +30,8 @@ TEMPERA_ON_DEVICE inline float as_float(std::uint32_t bits) {
   return value;
 }
 
-/// Σ x² of each row's share of this thread, to `partial`, 256 floats a row. Rows: at least plan.rows.
-/// What the rows wait for is waited for once.
+/// Σ x² of each row's share of this thread, to `partial`, 256 floats a row. Rows: at least
+/// plan.rows. What the rows wait for is waited for once.
 template <unsigned Rows>
 TEMPERA_ON_DEVICE inline void add_squares(const ProductPlan& plan, const float* states,
                                           float* partial) {

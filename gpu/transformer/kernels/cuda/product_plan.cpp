@@ -25,11 +25,14 @@ std::size_t shared_bytes(const ProductPlan& plan) {
   const unsigned tiles = plan.job_units * plan.unit_tiles;
   switch (plan.token_tiles) {
     case 1:
-      return ProductLayout<1>::shared_bytes(plan.stages, plan.window, plan.rows, tiles, plan.adding);
+      return ProductLayout<1>::shared_bytes(plan.stages, plan.window, plan.rows, tiles,
+                                            plan.adding);
     case 2:
-      return ProductLayout<2>::shared_bytes(plan.stages, plan.window, plan.rows, tiles, plan.adding);
+      return ProductLayout<2>::shared_bytes(plan.stages, plan.window, plan.rows, tiles,
+                                            plan.adding);
     default:
-      return ProductLayout<4>::shared_bytes(plan.stages, plan.window, plan.rows, tiles, plan.adding);
+      return ProductLayout<4>::shared_bytes(plan.stages, plan.window, plan.rows, tiles,
+                                            plan.adding);
   }
 }
 
@@ -160,16 +163,15 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
   const double windows = quotient_up(plan.part_segments, plan.window);
   const double staged = staged_tokens(plan);
   const double turns = quotient_up(plan.job_units * plan.window, product_warps);
-  double job = windows * (window_begins + input_row * plan.window * staged +
-                          turns * unit_nanoseconds(plan));
+  double job =
+      windows * (window_begins + input_row * plan.window * staged + turns * unit_nanoseconds(plan));
   if (plan.adding == Adding::own_block)
     job += sums_of_row * plan.job_units * plan.unit_tiles * staged * plan.segments;
   const double of_block = quotient_up(plan.jobs(), plan.blocks) * job;
   const double units = double(plan.units) * plan.segments * plan.chunks / multiprocessors;
   const double tiles = double(plan.units) * plan.unit_tiles;
   const double weights = tiles * tile_outputs * plan.in * 2 / multiprocessors;
-  const double first =
-      begin_and_end + std::hypot(of_block, unit * units, weights / memory);
+  const double first = begin_and_end + std::hypot(of_block, unit * units, weights / memory);
   const SecondPhase second = second_phase(plan, gated, multiprocessors);
   switch (plan.adding) {
     case Adding::own_block:
