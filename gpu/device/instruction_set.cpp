@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/in_quotes.hpp"
@@ -13,30 +14,20 @@ namespace tempera::gpu {
 
 namespace {
 
-bool is_built(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::plain:
-      return true;
-    case InstructionSet::avx2:
+constexpr InstructionSet built_sets[] = {InstructionSet::plain,
 #if defined(TEMPERA_HAS_AVX2)
-      return true;
-#else
-      return false;
+                                         InstructionSet::avx2,
 #endif
-    case InstructionSet::avx512:
 #if defined(TEMPERA_HAS_AVX512)
-      return true;
-#else
-      return false;
+                                         InstructionSet::avx512,
 #endif
-    case InstructionSet::avx512_bf16:
 #if defined(TEMPERA_HAS_AVX512_BF16)
-      return true;
-#else
-      return false;
+                                         InstructionSet::avx512_bf16
 #endif
-  }
-  return false;
+};
+
+bool is_built(InstructionSet set) {
+  return std::find(std::begin(built_sets), std::end(built_sets), set) != std::end(built_sets);
 }
 
 bool processor_has(InstructionSet set) {
