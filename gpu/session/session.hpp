@@ -50,7 +50,7 @@ struct SessionTotals {
 /// A session computes on the device of its model. A session and what it calls belong to one thread;
 /// sessions of several models, on several devices, may take turns in one. Sessions of one model
 /// share its pages, its buffers and its step: at most one thread at a time may be in a call of any
-/// of them, or end one. On CUDA this holds for all models of a device, whose step is captured.
+/// of them, or end one. On CUDA this holds for all models of a device.
 /// @code
 /// Session session(model);
 /// session.submit(resolve(model, {.prompt = "4+7+9?", .horizon = 28}), listener);

@@ -13,10 +13,8 @@ namespace tempera::python {
 /// All sessions of a model, and its scores, share the model's pages, buffers and step. So on the
 /// host each model has its own Turns, and threads with a model each compute at once.
 ///
-/// On CUDA all models of the process have the same Turns (turns_of_new_model). A step is captured
-/// on a stream that waits for whatever another thread does on the device's default stream, which
-/// CUDA refuses; and a captured step must ask for no memory, which is counted for the process. A
-/// GPU does one thing at a time anyway.
+/// On CUDA all models of the process have the same Turns (turns_of_new_model). A GPU does one thing
+/// at a time anyway, and what one model allocates makes the others record their steps again.
 ///
 /// No thread waits for its turn with the GIL, or for the GIL in its turn. So no two wait for each
 /// other, and no object that Python destroys is destroyed in the turn of the same thread.

@@ -69,8 +69,9 @@ struct AttentionLayout {
   }
 };
 
-/// The same of heads whose rows of 16 bytes fill the block's threads: which page a copy is of, and
-/// nothing else, is asked for before it, eight together.
+/// Asks for what bring_positions brings, of heads whose rows of 16 bytes share the block's threads
+/// out evenly. A copy needs the number of its page: a thread asks for eight of them, and then for
+/// their copies.
 TEMPERA_ON_DEVICE inline void bring_whole_rows(const PagePart& part, const std::uint32_t* pages,
                                                unsigned head, unsigned size, unsigned first,
                                                unsigned count, const AttentionLayout& layout,
@@ -99,7 +100,7 @@ TEMPERA_ON_DEVICE inline void bring_whole_rows(const PagePart& part, const std::
 }
 
 /// Starts to bring the positions first … first + count − 1 of one head into shared memory, one row
-/// each; elements after the head are zeros. pages: of the record.
+/// each; elements after the head are zeros. pages: the record's page table.
 TEMPERA_ON_DEVICE inline void bring_positions(const PagePart& part, const std::uint32_t* pages,
                                               unsigned head, unsigned size, unsigned first,
                                               unsigned count, const AttentionLayout& layout,
@@ -128,8 +129,8 @@ TEMPERA_ON_DEVICE inline void bring_positions(const PagePart& part, const std::u
   simt::commit_copies();
 }
 
-/// `Count` neighbouring numbers of shared memory, four at a time if they are so many. Aligned as
-/// they are together.
+/// `Count` neighbouring numbers of shared memory, by 16 bytes if Count is a multiple of four.
+/// @pre `from` is then aligned to 16 bytes
 template <unsigned Count>
 TEMPERA_ON_DEVICE inline void load_neighbours(const float* from, float (&numbers)[Count]) {
   if constexpr (Count % 4 == 0) {

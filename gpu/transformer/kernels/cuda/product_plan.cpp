@@ -78,11 +78,12 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
   return best;
 }
 
-// By the rates of predicted_nanoseconds. A stage of a block is 256 steps of the tensor cores, 0.6 a
-// cycle. Of shared memory, 128 bytes a cycle, it writes 16 KiB and reads 32; to that come 64 KiB in
-// and out for each segment that is added. From the second-level cache it has 16 KiB, and the
-// results go there once. The slowest of the three bounds it. A block that has its multiprocessor
-// alone waits 40 ns a stage for its barrier and its first operands; two wait for each other's.
+// By calculated rates, which no device has confirmed. A stage of a block is 256 steps of the tensor
+// cores, 0.6 a cycle. Of shared memory, 128 bytes a cycle, it writes 16 KiB and reads 32; to that
+// come 64 KiB in and out for each segment that is added. From the second-level cache it has 16 KiB,
+// and the results go there once. The slowest of the three bounds it. A block that has its
+// multiprocessor alone waits 40 ns a stage for its barrier and its first operands; two wait for
+// each other's.
 double nanoseconds_of_many_rows(const ProductPlan& plan, unsigned multiprocessors) {
   using Layout = ManyRowsLayout;
   constexpr double alone = 40;
@@ -144,8 +145,8 @@ unsigned staged_tokens(const ProductPlan& plan) {
 
 }  // namespace
 
-// Fitted to 22,846 plans that an H200 was measured with (docs/performance.md): the plan that this
-// chooses takes 1.03 of the time of the fastest, in the mean. Three things go on side by side: each
+// Fitted to 22,820 plans that an H200 was measured with (docs/performance.md): the plan that this
+// chooses takes 1.04 of the time of the fastest, in the mean. Three things go on side by side: each
 // block's waits after each other, all units of a multiprocessor, and the weights' way from memory.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
   if (plan.token_tiles == ManyRowsLayout::token_tiles)
