@@ -201,7 +201,7 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
   using Cursor = WeightCursor<UnitTiles, Epilogue::gated, Weights>;
   constexpr unsigned stage_vectors = Layout::stage_fragments * 32;
   constexpr unsigned result_floats = UnitTiles * tile_outputs;
-  static_assert(!Epilogue::gated || UnitTiles == 2);
+  static_assert(UnitTiles == (Epilogue::gated ? 2 : 1));
 
   const unsigned lane = simt::lane();
   const unsigned ring_vectors = plan.stages * stage_vectors;
@@ -367,25 +367,23 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
     const unsigned job_tokens = left < Layout::tokens ? left : Layout::tokens;
     // Sixteen neighbouring threads have the outputs of one tile; whole warps go round together.
     const unsigned elements = job_tokens * job.units * tile_outputs;
-    const unsigned tiles = Epilogue::gated ? 1 : UnitTiles;
-    for (unsigned begin = 0; begin < elements * tiles; begin += product_threads) {
+    for (unsigned begin = 0; begin < elements; begin += product_threads) {
       const unsigned element = begin + simt::thread();
-      const bool there = element < elements * tiles;
+      const bool there = element < elements;
       const unsigned output = element % tile_outputs;
-      const unsigned tile = element / tile_outputs % tiles;
-      const unsigned unit = element / tile_outputs / tiles % job.units;
-      const unsigned token = element / tile_outputs / tiles / job.units;
-      const unsigned index = ((job.first_unit + unit) * tiles + tile) * tile_outputs + output;
+      const unsigned unit = element / tile_outputs % job.units;
+      const unsigned token = element / tile_outputs / job.units;
+      const unsigned index = (job.first_unit + unit) * tile_outputs + output;
       if (!whole) {
         add_result(plan, operands.scratch, epilogue, first_token + token, index, there);
         continue;
       }
       float values[2] = {};
       TEMPERA_UNROLL
-      for (unsigned t = 0; t < UnitTiles / tiles; ++t) {
+      for (unsigned tile = 0; tile < UnitTiles; ++tile) {
         if (!there) break;
-        values[t] =
-            total[((unit * UnitTiles + tile + t) * staged + token) * Layout::sum_pitch + output];
+        values[tile] =
+            total[((unit * UnitTiles + tile) * staged + token) * Layout::sum_pitch + output];
       }
       epilogue(plan, first_token + token, index, values, there && index < plan.out);
     }
