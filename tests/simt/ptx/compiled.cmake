@@ -8,6 +8,26 @@ set(ptx_library ${PROJECT_SOURCE_DIR}/lab/ptx)
 set(ptx_translator ${ptx_library}/to_cpp.py ${ptx_library}/translator.py ${ptx_library}/rules.py ${ptx_library}/parse_ptx.py)
 file(GLOB ptx_cases CONFIGURE_DEPENDS ${ptx}/cases/*.cpp)
 
+# A library of translated kernels.
+function(tempera_ptx_options library)
+  # No unity, which would put thousands of functions into one compilation, and no more than -O1: each is run for seconds.
+  set_target_properties(${library} PROPERTIES UNITY_BUILD OFF EXCLUDE_FROM_ALL ON)
+  target_link_libraries(${library} PUBLIC tempera_ptx PRIVATE tempera_options)
+  target_compile_options(${library} PRIVATE -O1)
+  # Results that nobody reads, which an assembler would leave out.
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-Wno-unused-but-set-variable;-Wno-parentheses")
+endfunction()
+
+# Defects are planted for sm_90 alone: their instructions are the same for the other.
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/ptx_planted)
+file(MAKE_DIRECTORY ${folder})
+set(planted ${folder}/planted_0.cpp ${folder}/planted_1.cpp ${folder}/planted_2.cpp ${folder}/all_planted.cpp)
+file(GLOB every_kept CONFIGURE_DEPENDS ${ptx_library}/kept/*.sm_90.ptx.xz)
+add_custom_command(OUTPUT ${planted} COMMAND ${Python3_EXECUTABLE} ${ptx}/plants.py ${folder}
+  DEPENDS ${ptx}/plants.py ${ptx_translator} ${every_kept} VERBATIM)
+add_library(compiled_planted STATIC ${planted})
+tempera_ptx_options(compiled_planted ${planted})
+
 # tempera_ptx_kernels(LIBRARY TARGET): what is kept for a target, as a library.
 function(tempera_ptx_kernels library target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/ptx_${target})
@@ -46,20 +66,10 @@ std::vector<std::span<const CompiledKernel>> all_kernels() {
 
 }  // namespace tempera::lab::ptx
 ")
-  # Defects are planted for one target: their instructions are the same for the other.
-  set(planted ${folder}/planted_0.cpp ${folder}/planted_1.cpp ${folder}/planted_2.cpp ${folder}/all_planted.cpp)
-  file(GLOB every_kept CONFIGURE_DEPENDS ${ptx_library}/kept/*.sm_90.ptx.xz)
-  add_custom_command(OUTPUT ${planted} COMMAND ${Python3_EXECUTABLE} ${ptx}/plants.py ${folder}
-    DEPENDS ${ptx}/plants.py ${ptx_translator} ${every_kept} VERBATIM)
-  list(APPEND sources ${planted})
-  add_library(${library} STATIC EXCLUDE_FROM_ALL ${sources} ${folder}/all_kernels.cpp ${ptx}/run_compiled.cpp)
-  target_link_libraries(${library} PUBLIC tempera_ptx PRIVATE tempera_options)
+  add_library(${library} STATIC ${sources} ${folder}/all_kernels.cpp ${ptx}/run_compiled.cpp)
+  target_link_libraries(${library} PUBLIC compiled_planted)
   target_compile_definitions(${library} PUBLIC TEMPERA_PTX_TARGET="${target}")
-  # No unity, which would put thousands of functions into one compilation, and no more than -O1: each is run for seconds.
-  set_target_properties(${library} PROPERTIES UNITY_BUILD OFF)
-  target_compile_options(${library} PRIVATE -O1)
-  # Results that nobody reads, which an assembler would leave out.
-  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "-Wno-unused-but-set-variable;-Wno-parentheses")
+  tempera_ptx_options(${library} ${sources})
 endfunction()
 
 # tempera_ptx_program(NAME OF LIBRARY): the cases of program OF over the kernels of a library, and more cases.
