@@ -78,14 +78,17 @@ struct PinnedRecords {
   Arithmetic arithmetic;
   std::uint64_t digest;
 };
-const std::vector<PinnedRecords> pinned_records{
-    {Arithmetic::float32, 0x26A77BDBEB560737U},
+const std::vector<PinnedRecords> pinned_records {
+  {Arithmetic::float32, 0x26A77BDBEB560737U},
 // The model of tensor cores takes minutes under the sanitizers, where other tests run it.
 #if !defined(__SANITIZE_ADDRESS__)
-    {Arithmetic::tensor_core, 0xBEEF4D171EDA69FCU},
-    {Arithmetic::tensor_core_ampere, 0x8E71F29F2455C810U},
+      {Arithmetic::tensor_core, 0xBEEF4D171EDA69FCU},
+      {Arithmetic::tensor_core_ampere, 0x8E71F29F2455C810U},
 #endif
-    {Arithmetic::bfloat16_pairs, 0xD809924C9CAC65B9U}};
+  {
+    Arithmetic::bfloat16_pairs, 0xD809924C9CAC65B9U
+  }
+};
 
 }  // namespace
 
