@@ -12,16 +12,18 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(TEMPERA_OPTIONS_avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl)
     list(APPEND TEMPERA_INSTRUCTION_SETS avx512_bf16)
     set(TEMPERA_OPTIONS_avx512_bf16 ${TEMPERA_OPTIONS_avx512} -mavx512bf16)
+    list(APPEND TEMPERA_INSTRUCTION_SETS amx_bf16)
+    set(TEMPERA_OPTIONS_amx_bf16 ${TEMPERA_OPTIONS_avx512} -mamx-tile -mamx-bf16)
   endif()
 endif()
 
 # Adds the sources to the target once per instruction set; those that do not compute pairs of
-# bfloat16s have no form of their own for avx512_bf16. The objects of a set are also the object
+# bfloat16s have no form of their own for avx512_bf16 and amx_bf16. The objects of a set are also the object
 # library ${target}_${set}, whose symbols tests/gpu/device/instruction_set.cpp looks at.
 function(tempera_isa_sources target)
   foreach(set IN LISTS TEMPERA_INSTRUCTION_SETS)
     set(sources ${ARGN})
-    if(set STREQUAL avx512_bf16)
+    if(set MATCHES "_bf16$")
       list(FILTER sources INCLUDE REGEX "pair[a-z0-9_]*[.]isa[.]cpp$")
     endif()
     if(NOT sources)

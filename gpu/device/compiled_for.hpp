@@ -9,7 +9,9 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// The set that the flags of this object are for, whatever its name says.
 constexpr InstructionSet compiled_for =
-#if defined(__AVX512BF16__) && defined(__AVX512F__) && defined(__AVX512VL__)
+#if defined(__AMX_BF16__) && defined(__AMX_TILE__) && defined(__AVX512F__) && defined(__AVX512VL__)
+    InstructionSet::amx_bf16;
+#elif defined(__AVX512BF16__) && defined(__AVX512F__) && defined(__AVX512VL__)
     InstructionSet::avx512_bf16;
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
     defined(__AVX512VL__)
@@ -24,7 +26,8 @@ static_assert(compiled_for == InstructionSet::TEMPERA_INSTRUCTION_SET,
 
 /// What a form that is compiled for this set is called.
 inline const char* host_form_name() {
-  return compiled_for == InstructionSet::avx512_bf16 ? "host, avx512_bf16"
+  return compiled_for == InstructionSet::amx_bf16      ? "host, amx_bf16"
+         : compiled_for == InstructionSet::avx512_bf16 ? "host, avx512_bf16"
          : compiled_for == InstructionSet::avx512    ? "host, avx512"
          : compiled_for == InstructionSet::avx2      ? "host, avx2"
                                                      : "host, plain";

@@ -133,6 +133,14 @@ inline FloatRegister least_register(FloatRegister a, FloatRegister b) {
 #endif
 }
 
+/// to_bfloat16 (tensor_core.hpp) in every lane, in the lower half of its word.
+inline BitsRegister to_bfloat16_register(FloatRegister values) {
+  const auto bits = reinterpret_cast<BitsRegister>(values);
+  const BitsRegister rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+  const auto is_nan = reinterpret_cast<BitsRegister>(values != values);
+  return (rounded & ~is_nan) | (is_nan & 0x7FFFU);
+}
+
 template <std::size_t Size>
 inline FloatLanes<Size> fused_multiply_add(const FloatLanes<Size>& a, const FloatLanes<Size>& b,
                                            const FloatLanes<Size>& c) {

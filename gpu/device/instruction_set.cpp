@@ -9,6 +9,7 @@
 #include "gpu/device/for_instruction_set.hpp"
 #include "gpu/device/pair_probe.hpp"
 #include "gpu/device/planted_fault.hpp"
+#include "gpu/device/tile_permission.hpp"
 
 namespace tempera::gpu {
 
@@ -22,7 +23,10 @@ constexpr InstructionSet built_sets[] = {InstructionSet::plain,
                                          InstructionSet::avx512,
 #endif
 #if defined(TEMPERA_HAS_AVX512_BF16)
-                                         InstructionSet::avx512_bf16
+                                         InstructionSet::avx512_bf16,
+#endif
+#if defined(TEMPERA_HAS_AMX_BF16)
+                                         InstructionSet::amx_bf16
 #endif
 };
 
@@ -43,22 +47,31 @@ bool processor_has(InstructionSet set) {
              __builtin_cpu_supports("avx512vl") != 0;
     case InstructionSet::avx512_bf16:
       return processor_has(InstructionSet::avx512) && __builtin_cpu_supports("avx512bf16") != 0;
+    case InstructionSet::amx_bf16:
+      return processor_has(InstructionSet::avx512) && processor_has_tiles();
 #endif
     default:
       return false;
   }
 }
 
-/// Whether the instruction for pairs gives what is defined.
-bool pair_instruction_is_as_defined() {
-#if defined(TEMPERA_HAS_AVX512_BF16)
+/// The instruction for sums of pairs that a set adds; empty if it adds none.
+std::string_view pair_instruction_of(InstructionSet set) {
+  return set == InstructionSet::avx512_bf16 ? "VDPBF16PS"
+         : set == InstructionSet::amx_bf16  ? "TDPBF16PS"
+                                            : "";
+}
+
+/// Whether it gives what is defined. @pre the process may use the set
+bool pair_instruction_is_as_defined(InstructionSet set) {
   if (planted_fault().pair_instruction_differs) return false;
-  static const bool is_as_defined =
-      !probe_pairs(add_pairs_for<InstructionSet::avx512_bf16>(), blocks_at_start).first;
-  return is_as_defined;
-#else
-  return true;
-#endif
+  if (set == InstructionSet::amx_bf16) {
+    static const bool tiles_are =
+        probe_segments(add_segments_by_tiles(), tiles_at_start).different == 0;
+    return tiles_are;
+  }
+  static const bool pairs_are = !probe_pairs(add_pairs_of(set), blocks_at_start).first;
+  return pairs_are;
 }
 
 /// "plain" or "plain, avx2", ...
@@ -78,8 +91,19 @@ AddPairs add_pairs_of(InstructionSet set) {
 #if defined(TEMPERA_HAS_AVX512_BF16)
   if (set == InstructionSet::avx512_bf16) return add_pairs_for<InstructionSet::avx512_bf16>();
 #endif
+#if defined(TEMPERA_HAS_AMX_BF16)
+  if (set == InstructionSet::amx_bf16) return add_pairs_for<InstructionSet::amx_bf16>();
+#endif
   return for_instruction_set(set,
                              []<InstructionSet Set>() -> AddPairs { return add_pairs_for<Set>(); });
+}
+
+AddSegments add_segments_by_tiles() {
+#if defined(TEMPERA_HAS_AMX_BF16)
+  return add_segments_for<InstructionSet::amx_bf16>();
+#else
+  return nullptr;
+#endif
 }
 
 std::string_view name_of(InstructionSet set) {
@@ -92,6 +116,8 @@ std::string_view name_of(InstructionSet set) {
       return "avx512";
     case InstructionSet::avx512_bf16:
       return "avx512_bf16";
+    case InstructionSet::amx_bf16:
+      return "amx_bf16";
   }
   return "";
 }
@@ -99,15 +125,26 @@ std::string_view name_of(InstructionSet set) {
 std::string why_missing(InstructionSet set) {
   if (!is_built(set)) return "this build has no forms for it";
   if (!processor_has(set)) return "this processor does not have its instructions";
-  if (set == InstructionSet::avx512_bf16 && !pair_instruction_is_as_defined()) {
-    return "this processor's VDPBF16PS does not compute what docs/arithmetic.md defines";
+  if (set == InstructionSet::amx_bf16 && !tiles_are_permitted()) {
+    return "the kernel does not let this process use AMX's tiles";
+  }
+  if (const auto instruction = pair_instruction_of(set);
+      !instruction.empty() && !pair_instruction_is_as_defined(set)) {
+    return "this processor's " + std::string(instruction) +
+           " does not compute what docs/arithmetic.md defines";
   }
   return "";
 }
 
-bool pair_instruction_is_refused() {
-  constexpr auto set = InstructionSet::avx512_bf16;
-  return is_built(set) && processor_has(set) && !why_missing(set).empty();
+std::string refused_pair_instructions() {
+  std::string names;
+  for (const auto set : {InstructionSet::avx512_bf16, InstructionSet::amx_bf16}) {
+    if (!is_built(set) || !processor_has(set)) continue;
+    if (set == InstructionSet::amx_bf16 && !tiles_are_permitted()) continue;
+    if (pair_instruction_is_as_defined(set)) continue;
+    names += (names.empty() ? "" : " and ") + std::string(pair_instruction_of(set));
+  }
+  return names;
 }
 
 bool pays(InstructionSet set) {

@@ -14,24 +14,29 @@ enum class InstructionSet {
   avx512,  ///< AVX-512 F, BW, DQ and VL: 16 floats at a time
   /// These and AVX512_BF16, for the arithmetic `bfloat16-pairs`; what else there is takes avx512's.
   avx512_bf16,
+  /// AVX-512 and the tiles of AMX-BF16, for the same arithmetic.
+  amx_bf16,
 };
 
 inline constexpr std::array instruction_sets{InstructionSet::plain, InstructionSet::avx2,
-                                             InstructionSet::avx512, InstructionSet::avx512_bf16};
+                                             InstructionSet::avx512, InstructionSet::avx512_bf16,
+                                             InstructionSet::amx_bf16};
 
-/// "plain", "avx2", "avx512" or "avx512_bf16".
+/// "plain", "avx2", "avx512", "avx512_bf16" or "amx_bf16".
 std::string_view name_of(InstructionSet set);
 
 /// Why forms for this set cannot run here: the processor lacks its instructions or this build its
-/// forms. Or it has the instruction for pairs of bfloat16s, and a probe, once in a process, finds
-/// that it does not compute what gpu/device/bfloat16_pairs.hpp defines. Empty if they can.
+/// forms, or the kernel does not let this process use AMX's tiles. Or the processor has an
+/// instruction for pairs of bfloat16s, and a probe, once in a process, finds that it does not
+/// compute what gpu/device/bfloat16_pairs.hpp defines. Empty if they can.
 std::string why_missing(InstructionSet set);
 
-/// Whether the processor has AVX512_BF16, and this build its forms, but the probe refuses it.
-bool pair_instruction_is_refused();
+/// The instructions for pairs of bfloat16s that the processor has, and this build a form of, but
+/// that the probe refuses: "VDPBF16PS", "TDPBF16PS", both joined by "and", or empty.
+std::string refused_pair_instructions();
 
-/// Whether the forms for this set are faster than those of the one before it. Intel's processors do
-/// half as many multiply-adds by VDPBF16PS as by FMA (docs/performance.md), AMD's twice as many.
+/// Whether the forms for this set are faster than those of the ones before it. Intel's processors
+/// do half as many multiply-adds by VDPBF16PS as by FMA (docs/performance.md), AMD's twice as many.
 bool pays(InstructionSet set);
 
 /// The set that `requested` names, or the widest that can run and pays if it is null or empty.

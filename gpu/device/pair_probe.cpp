@@ -11,6 +11,7 @@ namespace tempera::gpu {
 namespace {
 
 constexpr std::size_t block_sums = 1024;
+constexpr std::size_t kinds = 6;
 
 /// Numbers that look drawn, the same in every process.
 class Drawn {
@@ -90,6 +91,68 @@ Sum sum_of_kind(std::size_t kind, Drawn& drawn) {
   }
 }
 
+/// What an instruction for segments takes.
+struct SegmentTile {
+  std::array<std::uint32_t, 256> a{};  // [row, word]
+  std::array<std::uint32_t, 256> b{};  // [word, column]
+  std::array<float, 256> sums{};
+};
+
+/// Segments of a kind of sum: every word any such pair, or, of the last two kinds, one or two words
+/// of each row and column, whose sums are near a limit.
+void fill_tile(std::size_t kind, Drawn& drawn, SegmentTile& tile) {
+  for (std::size_t i = 0; i < 256; ++i) {
+    const Sum sum = sum_of_kind(kind, drawn);
+    tile.a[i] = sum.a;
+    tile.b[i] = sum.b;
+    tile.sums[i] = sum.sum;
+  }
+  if (kind < 4) return;
+  for (std::size_t row = 0; row < 16; ++row) {
+    for (std::size_t word = 0; word < 16; ++word) {
+      const bool near_least = kind == 5 && word < 2;
+      std::uint32_t& a = tile.a[row * 16 + word];
+      std::uint32_t& b = tile.b[word * 16 + row];
+      if (near_least) {
+        // Word 0 makes the least normal number, and word 1 half a unit of its last place.
+        const std::uint32_t exponent = word == 0 ? 127 - 60 : 127 - 75;
+        const std::uint32_t other = word == 0 ? 127 - 66 : 127 - 76 - drawn.below(2);
+        a = pair_of(word == 0 ? exponent << 23 : drawn.float_bits(exponent, 1), 0);
+        b = pair_of(word == 0 ? other << 23 : drawn.float_bits(other, 1), 0);
+      } else if (word > 0) {
+        a = b = 0;
+      } else {
+        a &= 0xFFFFU;
+        b &= 0xFFFFU;
+      }
+    }
+  }
+  if (kind != 4) return;
+  for (std::size_t i = 0; i < 256; ++i) {
+    // Minus the product of word 0, up to a few of its last bits.
+    const auto product = static_cast<double>(from_float_bits(tile.a[i / 16 * 16] << 16)) *
+                         static_cast<double>(from_float_bits(tile.b[i % 16] << 16));
+    const auto near = static_cast<float>(-product);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &near, sizeof bits);
+    tile.sums[i] = from_float_bits(bits ^ drawn.below(4));
+  }
+}
+
+/// What the definition makes of a row and a column.
+float defined_segment(const SegmentTile& tile, std::size_t row, std::size_t column) {
+  float lower = 0;
+  float upper = 0;
+  for (std::size_t word = 0; word < 16; ++word) {
+    const std::uint32_t a = tile.a[row * 16 + word];
+    const std::uint32_t b = tile.b[word * 16 + column];
+    lower = flushed_multiply_add(from_float_bits(a << 16), from_float_bits(b << 16), lower);
+    upper = flushed_multiply_add(from_float_bits(a & 0xFFFF0000U), from_float_bits(b & 0xFFFF0000U),
+                                 upper);
+  }
+  return flushed_sum(tile.sums[row * 16 + column], flushed_sum(lower, upper));
+}
+
 bool are_the_same(float a, float b) {
   return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
 }
@@ -97,7 +160,6 @@ bool are_the_same(float a, float b) {
 }  // namespace
 
 PairProbe probe_pairs(AddPairs instructions, std::size_t blocks) {
-  constexpr std::size_t kinds = 6;
   PairProbe result;
   Drawn drawn;
   std::array<std::uint32_t, block_sums> a{};
@@ -119,6 +181,22 @@ PairProbe probe_pairs(AddPairs instructions, std::size_t blocks) {
       }
     }
     result.sums += block_sums;
+  }
+  return result;
+}
+
+SegmentProbe probe_segments(AddSegments instruction, std::size_t tiles) {
+  SegmentProbe result;
+  Drawn drawn;
+  SegmentTile tile;
+  for (std::size_t i = 0; i < tiles; ++i) {
+    fill_tile(i % kinds, drawn, tile);
+    auto given = tile.sums;
+    instruction(tile.a.data(), tile.b.data(), given.data());
+    for (std::size_t sum = 0; sum < given.size(); ++sum) {
+      if (!are_the_same(given[sum], defined_segment(tile, sum / 16, sum % 16))) ++result.different;
+    }
+    result.sums += given.size();
   }
   return result;
 }

@@ -39,6 +39,30 @@ AddPairs add_pairs_of(InstructionSet set);
 /// number or past it. `blocks` of 1024 sums, the same ones in every call. Two NaN are the same.
 PairProbe probe_pairs(AddPairs instructions, std::size_t blocks);
 
+/// sums[r, c] += the segment of the words a[r] and b[·, c], as TDPBF16PS adds it: + (A + B), where A
+/// is a chain over the words' lower halves from +0 and B one over their upper halves. All [16, 16].
+using AddSegments = void (*)(const std::uint32_t* a, const std::uint32_t* b, float* sums);
+
+/// By the instruction of the one set that has it, amx_bf16.
+template <InstructionSet>
+AddSegments add_segments_for();
+
+/// The same. @pre why_missing(InstructionSet::amx_bf16) is empty
+AddSegments add_segments_by_tiles();
+
+/// What a probe of segments has found.
+struct SegmentProbe {
+  std::size_t sums = 0;
+  std::size_t different = 0;
+};
+
+/// Holds an instruction against this, step by step by gpu/device/bfloat16_pairs.hpp: the kinds of
+/// sums of probe_pairs, in so many tiles, the same ones in every call. Two NaN are the same.
+SegmentProbe probe_segments(AddSegments instruction, std::size_t tiles);
+
+/// The tiles of the probe when a process begins: about 1 ms.
+constexpr std::size_t tiles_at_start = 12;
+
 /// The blocks of the probe when a process begins: about 1 ms.
 constexpr std::size_t blocks_at_start = 24;
 

@@ -4,6 +4,7 @@
 
 #include "gpu/device/compiled_for.hpp"
 #include "gpu/device/pair_lanes.hpp"
+#include "gpu/device/pair_tiles.hpp"
 
 namespace tempera::gpu {
 
@@ -29,5 +30,19 @@ template <>
 AddPairs add_pairs_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
   return add_pairs_flushed;
 }
+
+#if defined(__AMX_BF16__)
+template <>
+AddSegments add_segments_for<InstructionSet::amx_bf16>() {
+  return [](const std::uint32_t* a, const std::uint32_t* b, float* sums) {
+    const Tiles tiles;
+    Tiles::load<0>(sums, tile_side);
+    Tiles::load<1>(a, segment_pairs);
+    Tiles::load<2>(b, tile_side);
+    Tiles::add<0, 1, 2>();
+    Tiles::store<0>(sums, tile_side);
+  };
+}
+#endif
 
 }  // namespace tempera::gpu

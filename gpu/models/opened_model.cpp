@@ -121,10 +121,11 @@ std::unique_ptr<Transformer> load_transformer(const std::string& path, const Ggu
 /// What a user is told of a model and of how it is computed here; at most one line.
 std::string remark_of(const Transformer& transformer, Arithmetic arithmetic) {
   std::string remark = transformer.remark();
-  if (arithmetic == Arithmetic::bfloat16_pairs && pair_instruction_is_refused()) {
-    remark += std::string(remark.empty() ? "" : "; ") +
-              "this processor's VDPBF16PS does not compute what docs/arithmetic.md defines, and "
-              "bfloat16-pairs takes its other, slower form: the bits are the same";
+  if (const auto refused = refused_pair_instructions();
+      arithmetic == Arithmetic::bfloat16_pairs && !refused.empty()) {
+    remark += (remark.empty() ? "" : "; ") + ("this processor's " + refused) +
+              " does not compute what docs/arithmetic.md defines, and bfloat16-pairs takes its "
+              "other, slower form: the bits are the same";
   }
   return remark;
 }

@@ -134,6 +134,35 @@ void rounded_once_for_both(const std::uint32_t* a, const std::uint32_t* b, const
   }
 }
 
+/// Segments that an instruction might add in another way.
+enum class Wrong { one_chain, into_the_sum, from_the_end, with_subnormals, turned };
+
+template <Wrong Way>
+void add_wrongly(const std::uint32_t* a, const std::uint32_t* b, float* sums) {
+  for (std::size_t i = 0; i < 256; ++i) {
+    float chains[2] = {Way == Wrong::into_the_sum ? sums[i] : 0.0F, 0.0F};
+    for (std::size_t step = 0; step < 16; ++step) {
+      const std::size_t word = Way == Wrong::from_the_end ? 15 - step : step;
+      const std::uint32_t row = a[i / 16 * 16 + word];
+      const std::uint32_t column = b[Way == Wrong::turned ? i % 16 * 16 + word : word * 16 + i % 16];
+      const auto add = [&](float x, float y, float& chain) {
+        chain = Way == Wrong::with_subnormals ? std::fma(x, y, chain)
+                                              : flushed_multiply_add(x, y, chain);
+      };
+      add(float_of_bits(row << 16), float_of_bits(column << 16), chains[0]);
+      add(float_of_bits(row & 0xFFFF0000U), float_of_bits(column & 0xFFFF0000U),
+          chains[Way == Wrong::one_chain ? 0 : 1]);
+    }
+    const float segment = flushed_sum(chains[0], chains[1]);
+    sums[i] = Way == Wrong::into_the_sum ? segment : flushed_sum(sums[i], segment);
+  }
+}
+
+constexpr AddSegments wrong_segments[] = {
+    add_wrongly<Wrong::one_chain>, add_wrongly<Wrong::into_the_sum>,
+    add_wrongly<Wrong::from_the_end>, add_wrongly<Wrong::with_subnormals>,
+    add_wrongly<Wrong::turned>};
+
 }  // namespace
 
 TEST_CASE("a flushed multiply-add is the exact sum, rounded once", "[bfloat16-pairs]") {
@@ -190,6 +219,43 @@ TEST_CASE("the instructions of every form sum pairs as defined", "[bfloat16-pair
     INFO(name_of(set));
     CHECK(probe.sums == 1'024'000);
     CHECK_FALSE(probe.first.has_value());
+  }
+}
+
+TEST_CASE("the instruction for tiles adds segments as defined", "[bfloat16-pairs][device]") {
+  if (const auto why = why_missing(InstructionSet::amx_bf16); !why.empty()) {
+    std::cout << "SKIPPED: segments by tiles: " << why << '\n';
+    return;
+  }
+  const SegmentProbe probe = probe_segments(add_segments_by_tiles(), 4000);
+  CHECK(probe.sums == 1'024'000);
+  CHECK(probe.different == 0);
+}
+
+TEST_CASE("the probe of tiles knows right segments, and sees every wrong instruction",
+          "[bfloat16-pairs][device]") {
+  // The definition, written otherwise: pairs by add_pair, one chain after the other.
+  const auto right = [](const std::uint32_t* a, const std::uint32_t* b, float* sums) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      float chains[2] = {0, 0};
+      for (std::size_t word = 0; word < 16; word += 2) {
+        const std::uint32_t row[2] = {a[i / 16 * 16 + word], a[i / 16 * 16 + word + 1]};
+        const std::uint32_t column[2] = {b[word * 16 + i % 16], b[(word + 1) * 16 + i % 16]};
+        const auto pair = [](const std::uint32_t (&words)[2], int chain) {
+          return chain == 0 ? (words[0] << 16) | (words[1] & 0xFFFFU)
+                            : (words[0] & 0xFFFF0000U) | words[1] >> 16;
+        };
+        for (int chain = 0; chain < 2; ++chain) {
+          chains[chain] = add_pair(pair(row, chain), pair(column, chain), chains[chain]);
+        }
+      }
+      sums[i] = flushed_sum(sums[i], flushed_sum(chains[0], chains[1]));
+    }
+  };
+  CHECK(probe_segments(right, 60).sums == 15'360);
+  CHECK(probe_segments(right, 60).different == 0);
+  for (const auto wrong : wrong_segments) {
+    CHECK(probe_segments(wrong, tiles_at_start).different > 0);
   }
 }
 

@@ -17,7 +17,7 @@ namespace tempera::gpu {
 
 namespace {
 
-/// What has no form of its own for avx512_bf16.
+/// What has no form of its own for avx512_bf16 and amx_bf16.
 std::string form_of_floats(InstructionSet set) {
   return "host, " + std::string(name_of(std::min(set, InstructionSet::avx512)));
 }
@@ -104,21 +104,34 @@ TEST_CASE("an instruction that fails its probe is said in one line, and the bits
   const WithEnvironment widest(nullptr);
   for (const auto set : instruction_sets)
     if (set < InstructionSet::avx512_bf16 && why_missing(set).empty()) CHECK(pays(set));
-  if (const auto why = why_missing(InstructionSet::avx512_bf16); !why.empty()) {
-    std::cout << "SKIPPED: a failed probe: " << why << '\n';
-    return;
+  const std::vector<std::pair<InstructionSet, std::string>> instructions{
+      {InstructionSet::avx512_bf16, "VDPBF16PS"}, {InstructionSet::amx_bf16, "TDPBF16PS"}};
+  std::string refused;
+  for (const auto& [set, instruction] : instructions) {
+    if (const auto why = why_missing(set); !why.empty()) {
+      std::cout << "SKIPPED: a failed probe of " << instruction << ": " << why << '\n';
+      continue;
+    }
+    refused += (refused.empty() ? "" : " and ") + instruction;
   }
+  CHECK(refused_pair_instructions().empty());
+  if (refused.empty()) return;
   const OpenedModel sound = open();
   CHECK(sound.remark().empty());
   const WithPlantedFault differing({{}, {}, true});
   CHECK(chosen_instruction_set() == InstructionSet::avx512);
+  CHECK(refused_pair_instructions() == refused);
   const OpenedModel other = open();
-  CHECK_THAT(other.remark(), Catch::Contains("VDPBF16PS does not compute what"));
+  CHECK_THAT(other.remark(), Catch::Contains("this processor's " + refused));
+  CHECK_THAT(other.remark(), Catch::Contains("does not compute what"));
   CHECK_THAT(other.remark(), !Catch::Contains("\n"));
   CHECK(logits_of(other) == logits_of(sound));
   CHECK(OpenedModel::open(folder.path().string()).remark().empty());
-  const WithEnvironment asked("avx512_bf16");
-  require_bad_input(open, {"TEMPERA_ISA", "avx512_bf16", "VDPBF16PS"});
+  for (const auto& [set, instruction] : instructions) {
+    if (refused.find(instruction) == std::string::npos) continue;
+    const WithEnvironment asked(std::string(name_of(set)).c_str());
+    require_bad_input(open, {"TEMPERA_ISA", std::string(name_of(set)), instruction});
+  }
 }
 
 TEST_CASE("no object with wide instructions defines what others define too", "[device][long]") {

@@ -2,6 +2,7 @@
 
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/host/attention_rows.hpp"
+#include "gpu/transformer/kernels/host/exponential_lanes.hpp"
 #include "gpu/transformer/kernels/host/run_products.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 
@@ -190,6 +191,10 @@ struct Attend {
       shrink[i] = float32_exponential(shrink[i]);
     }
     for (std::size_t q = 0; q < count; ++q) {
+      if (queries[q].context >= begin + positions_together) {
+        weigh_whole_pages(queries[q], shrink + q * pages_together);
+        continue;
+      }
       for (std::size_t page = 0; page < pages; ++page) {
         const std::size_t tokens = queries[q].tokens(begin + page * page_tokens);
         if (tokens == 0) break;
@@ -199,6 +204,24 @@ struct Attend {
         queries[q].shrink[page] = by;
       }
     }
+  }
+  /// The same of as many pages as are looked at together, all of whose positions the query sees.
+  static void weigh_whole_pages(Query& query, const float* shrink) {
+    constexpr std::size_t registers = pages_together * block_registers;
+    FloatRegister weights[registers];
+    for_each_index<registers>([&](auto i) {
+      weights[i] = load_register(query.scores + i * register_lanes) -
+                   broadcast_register(query.page_largest[i / block_registers]);
+    });
+    exponentials(weights);
+    for_each_index<registers>([&](auto i) {
+      *reinterpret_cast<FloatsInMemory*>(query.scores + i * register_lanes) = weights[i];
+      auto* const mass = reinterpret_cast<FloatsInMemory*>(query.masses + i % block_registers *
+                                                                              register_lanes);
+      *mass = fused_multiply_add_register(*mass, broadcast_register(shrink[i / block_registers]),
+                                          weights[i]);
+    });
+    for (std::size_t page = 0; page < pages_together; ++page) query.shrink[page] = shrink[page];
   }
   /// What the positions of a page weigh, in the place of their scores, and added to the masses.
   static void weigh(float* scores, std::size_t tokens, float largest, float shrink,
@@ -217,11 +240,7 @@ struct Attend {
     for_each_index<block_registers - 1>([&](auto part) {
       most = largest_register(load_register(scores + (part + 1) * register_lanes), most);
     });
-    alignas(64) float lane[register_lanes];
-    *reinterpret_cast<FloatsInMemory*>(lane) = most;
-    float result = lane[0];
-    for (std::size_t i = 1; i < register_lanes; ++i) result = lane[i] > result ? lane[i] : result;
-    return result;
+    return largest_lane(most);
   }
 
   /// sum = sum · shrink + Σ_t weights[t] values[t] of every query that sees the page, in tiles of

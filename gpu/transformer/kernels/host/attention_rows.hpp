@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/device/pair_tiles.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 
 // Rows whose attention one item computes, so that they read keys and values together. Nothing here
@@ -7,11 +8,14 @@
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
+/// Positions whose scores share a largest one, on the absolute grid.
+constexpr std::size_t split_positions = 256;
+
 /// How attention is cut into items: one head of keys and values of some rows, with all queries that
 /// look at it, or, of few rows, with one of them.
 struct AttentionTiling {
   /// Queries of an item.
-  static constexpr std::size_t most_queries = 32;
+  static constexpr std::size_t most_queries = sums_in_tiles ? 96 : 32;
 
   std::size_t rows;
   std::size_t heads;

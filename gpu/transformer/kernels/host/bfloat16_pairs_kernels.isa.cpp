@@ -34,11 +34,10 @@ struct OnHostThreads {
   }
   template <class Product>
   static void run_product(std::size_t items, Product& product) {
-    const auto& [rows, in, out] = product.tiling;
-    if (PairInputs::needs_packing(rows, in)) {
+    if (product.rows().needs_packing()) {
       product.packed =
-          reinterpret_cast<std::uint32_t*>(host_scratch(PairInputs::packed_words(rows, in)));
-      on_host_threads(rows, PackPairInputs{{product.inputs, rows, in, product.packed}});
+          reinterpret_cast<std::uint32_t*>(host_scratch(product.rows().packed_words()));
+      on_host_threads(product.rows().packed_rows(), PackPairInputs{product.rows()});
     }
     on_host_threads(items, product);
   }

@@ -11,10 +11,14 @@ const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
   if (const auto why = why_missing(set); !why.empty()) {
     throw Bug("no kernels for " + std::string(name_of(set)) + ": " + why);
   }
+  [[maybe_unused]] const bool of_pairs = arithmetic == Arithmetic::bfloat16_pairs;
 #if defined(TEMPERA_HAS_AVX512_BF16)
-  if (set == InstructionSet::avx512_bf16 && arithmetic == Arithmetic::bfloat16_pairs) {
+  if (of_pairs && set == InstructionSet::avx512_bf16)
     return bfloat16_pairs_kernels_for<InstructionSet::avx512_bf16>();
-  }
+#endif
+#if defined(TEMPERA_HAS_AMX_BF16)
+  if (of_pairs && set == InstructionSet::amx_bf16)
+    return bfloat16_pairs_kernels_for<InstructionSet::amx_bf16>();
 #endif
   return for_instruction_set(set, [&]<InstructionSet Set>() -> const Kernels& {
     switch (arithmetic) {

@@ -7,7 +7,7 @@ namespace tempera::gpu {
 
 /// The forms for the host's memory that are compiled for one instruction set: one source each
 /// for each arithmetic, with vectors as wide as the set's registers. Only those of `bfloat16-pairs`
-/// have one for avx512_bf16.
+/// have one for avx512_bf16 and amx_bf16.
 template <InstructionSet>
 const Kernels& float32_kernels_for();
 template <InstructionSet>

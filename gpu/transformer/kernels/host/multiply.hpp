@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/host/dot_products.hpp"
+#include "gpu/transformer/kernels/host/exponential_lanes.hpp"
 
 // Matrix products of `float32` and what becomes of their results.
 
@@ -50,11 +50,7 @@ struct MultiplyGated {
     for (std::size_t row = 0; row < item.rows; ++row) {
       float* output = gated + (item.first_row + row) * tiling.out + item.first_output;
       float values[most_item_outputs];
-      // All lanes, so that a vector of them is one instruction.
-      for (std::size_t o = 0; o < item.blocks() * lanes; ++o) {
-        const float g = gates.of_row[row][o];
-        values[o] = g / (1.0f + float32_exponential(-g)) * ups.of_row[row][o];
-      }
+      gate_blocks(gates.of_row[row], ups.of_row[row], item.blocks(), values);
       for (std::size_t o = 0; o < item.outputs; ++o) output[o] = values[o];
     }
   }

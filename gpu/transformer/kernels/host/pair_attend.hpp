@@ -3,7 +3,9 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/host/attention_rows.hpp"
+#include "gpu/transformer/kernels/host/exponential_lanes.hpp"
 #include "gpu/transformer/kernels/host/pair_products.hpp"
+#include "gpu/transformer/kernels/host/pair_tile_attend.hpp"
 #include "gpu/transformer/kernels/host/tensor_core_attend.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
@@ -26,12 +28,14 @@ struct PairQueries {
   PagePart keys;    // begins at those of the head: [head_dim / 2, page_tokens, 2]
   PagePart values;  // the same: [page_tokens / 2, head_dim, 2]
 
-  std::uint32_t* queries;  // [count, head_dim / 2] pairs
+  bool by_tiles;           // whether words are in the order of tiles, and rows filled up to 16
+  std::uint32_t* queries;  // [count, query_words] pairs
   float* scores;           // [count, split_positions]
   std::uint32_t* shares;   // [count, split_positions / 2] pairs
   float* split_sums;       // [count, width]
   float* sums;             // [count, width]
   std::uint32_t* half;     // [width]
+  std::uint32_t* tiles;    // of keys or values
   float largest[most];
   float split_largest[most];
   float masses[most];
@@ -40,32 +44,57 @@ struct PairQueries {
   std::size_t count() const { return rows.rows * heads; }
   /// Elements of a head, filled up to whole blocks.
   std::size_t width() const { return (head_dim + lanes - 1) / lanes * lanes; }
-  static std::size_t words(std::size_t count, std::size_t head_dim) {
-    return count * (head_dim / 2 + split_positions + split_positions / 2) +
-           (2 * count + 1) * (head_dim + lanes) + 6 * lanes;
+  std::size_t query_words() const { return by_tiles ? tile_row_words(head_dim / 2) : head_dim / 2; }
+  /// Calls take(member, words) for each of the arrays above.
+  template <class Take>
+  void for_each_array(const Take& take) {
+    const std::size_t filled = by_tiles ? count() + tile_side - 1 : count();
+    take(queries, filled * query_words());
+    take(scores, filled * split_positions);
+    take(shares, filled * split_positions / 2);
+    take(split_sums, filled * width());
+    take(sums, count() * width());
+    take(half, width());
+    const std::size_t of_keys = TileRun::key_words(head_dim);
+    const std::size_t of_values = TileRun::value_words(head_dim);
+    take(tiles, !by_tiles ? 0 : of_keys > of_values ? of_keys : of_values);
   }
-  void take(float* memory) {
-    const auto next = [&](std::size_t size) {
-      float* const taken = memory;
-      memory += (size + lanes - 1) / lanes * lanes;
-      return taken;
-    };
-    queries = reinterpret_cast<std::uint32_t*>(next(count() * head_dim / 2));
-    scores = next(count() * split_positions);
-    shares = reinterpret_cast<std::uint32_t*>(next(count() * split_positions / 2));
-    split_sums = next(count() * width());
-    sums = next(count() * width());
-    half = reinterpret_cast<std::uint32_t*>(next(width()));
+  void take_memory() {
+    const auto whole = [](std::size_t words) { return (words + lanes - 1) / lanes * lanes; };
+    std::size_t needed = 0;
+    for_each_array([&](auto& /*member*/, std::size_t words) { needed += whole(words); });
+    float* memory = host_scratch(needed);
+    for_each_array([&](auto& member, std::size_t words) {
+      member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(memory);
+      memory += whole(words);
+    });
+  }
+  /// Whether the largest run of queries that look at the same first positions is large enough.
+  bool pays_by_tiles() const {
+    std::size_t largest_run = 0;
+    rows.for_each_run(0, split_positions / page_tokens, [&](const AttentionRows::Run& run) {
+      if (run.end - run.first > largest_run) largest_run = run.end - run.first;
+    });
+    return attends_by_tiles(largest_run * heads);
+  }
+  TileRun tile_run(const AttentionRows::Run& run, std::size_t first) const {
+    const std::size_t seen = run.context - first;
+    return {(run.end - run.first) * heads, head_dim,
+            seen < split_positions ? seen : split_positions, run.pages + first / page_tokens};
   }
 
   /// query_key_value: of the first row, from the first head on; attended: the same.
   void attend(const float* query_key_value, std::size_t row_floats, std::uint16_t* attended,
               std::size_t attended_stride) {
-    for (std::size_t row = 0; row < rows.rows; ++row) {
-      auto* const target = reinterpret_cast<std::uint16_t*>(queries + row * heads * head_dim / 2);
-      for (std::size_t i = 0; i < heads * head_dim; ++i) {
-        target[i] = to_bfloat16(query_key_value[row * row_floats + i]);
-      }
+    for (std::size_t query = 0; query < count(); ++query) {
+      const float* const from =
+          query_key_value + query / heads * row_floats + query % heads * head_dim;
+      std::uint32_t* const words = queries + query * query_words();
+      auto* const target = reinterpret_cast<std::uint16_t*>(words);
+      for (std::size_t i = 0; i < head_dim; ++i) target[i] = to_bfloat16(from[i]);
+      if (!by_tiles) continue;
+      for (std::size_t i = head_dim; i < query_words() * 2; ++i) target[i] = 0;
+      order_row_for_tiles(words, query_words());
     }
     const std::size_t end = rows.longest();
     for (std::size_t first = 0; first < end; first += split_positions) {
@@ -95,6 +124,14 @@ struct PairQueries {
 
   /// scores[query, s] = query · key_{first + s}; what is past a row's context nobody reads.
   void score_split(std::size_t first) {
+    if (by_tiles) {
+      rows.for_each_run(first, split_positions / page_tokens, [&](const AttentionRows::Run& run) {
+        const std::size_t query = run.first * heads;
+        tile_run(run, first).score(queries + query * query_words(), keys, tiles,
+                                   scores + query * split_positions);
+      });
+      return;
+    }
     const std::size_t end = rows.longest();
     const std::size_t used =
         end - first < split_positions ? (end - first + chunk - 1) / chunk * chunk : split_positions;
@@ -125,41 +162,78 @@ struct PairQueries {
     float* const score = scores + query * split_positions;
     const std::size_t seen = positions < split_positions ? positions : split_positions;
     const std::size_t filled = (seen + page_tokens - 1) / page_tokens * page_tokens;
-    // Lane by lane, of a positive and a negative zero either: what is made of it is the same.
-    float largest_of_lane[page_tokens];
-    for (float& lane : largest_of_lane) lane = lowest;
-    for (std::size_t s = 0; s < filled; ++s) {
-      score[s] = s < seen ? scale * (score[s] + 0.0f) : lowest;
-    }
+    constexpr std::size_t registers = page_tokens / register_lanes;
+    FloatRegister of_lane[registers];
+    for (FloatRegister& lane : of_lane) lane = broadcast_register(lowest);
     for (std::size_t begin = 0; begin < filled; begin += page_tokens) {
-      for (std::size_t i = 0; i < page_tokens; ++i) {
-        float& largest_here = largest_of_lane[i];
-        largest_here = score[begin + i] > largest_here ? score[begin + i] : largest_here;
+      for (std::size_t i = 0; i < page_tokens; i += register_lanes) {
+        auto* const memory = reinterpret_cast<FloatsInMemory*>(score + begin + i);
+        *memory = broadcast_register(scale) * (*memory + broadcast_register(0.0f));
       }
+      for (std::size_t s = seen; s < begin + page_tokens; ++s) score[s] = lowest;
+      for_each_index<registers>([&](auto i) {
+        of_lane[i] = largest_register(load_register(score + begin + i * register_lanes), of_lane[i]);
+      });
     }
-    float m = lowest;
-    for (const float lane : largest_of_lane) m = lane > m ? lane : m;
+    for (std::size_t i = 1; i < registers; ++i) of_lane[0] = largest_register(of_lane[i], of_lane[0]);
+    const float m = largest_lane(of_lane[0]);
     auto* const share = reinterpret_cast<std::uint16_t*>(shares + query * split_positions / 2);
-    float partial[page_tokens] = {};
-    for (std::size_t begin = 0; begin < filled; begin += page_tokens) {
-      std::uint32_t bits[page_tokens];
-      for (std::size_t i = 0; i < page_tokens; ++i) {
-        const float weight = float32_exponential(score[begin + i] - m);
-        bits[i] = begin + i < seen ? to_bfloat16(weight) : std::uint32_t{0};
-      }
-      for (std::size_t i = 0; i < page_tokens; ++i) {
-        share[begin + i] = static_cast<std::uint16_t>(bits[i]);
-        partial[i] += from_bfloat16(static_cast<std::uint16_t>(bits[i]));
-      }
+    alignas(64) float partial[page_tokens] = {};
+    std::size_t begin = 0;
+    // Four pages at a time, those that are whole, then one at a time.
+    for (; begin + 4 * page_tokens <= seen; begin += 4 * page_tokens) {
+      share_pages<4>(score + begin, m, page_tokens, share + begin, partial);
+    }
+    for (; begin < filled; begin += page_tokens) {
+      share_pages<1>(score + begin, m, seen - begin, share + begin, partial);
     }
     // Others, which see more, may take these weights along.
     for (std::size_t s = filled; s < split_positions; ++s) share[s] = 0;
+    if (by_tiles) order_row_for_tiles(shares + query * split_positions / 2, split_positions / 2);
     split_largest[query] = m;
     split_masses[query] = tree_sum(partial);
   }
 
+  /// What the positions of some pages weigh, rounded, and added to the partial sums. Of one page the
+  /// first `there` positions do, and the others nothing.
+  template <std::size_t Pages>
+  static void share_pages(const float* score, float m, std::size_t there, std::uint16_t* share,
+                          float (&partial)[page_tokens]) {
+    constexpr std::size_t page_registers = page_tokens / register_lanes;
+    constexpr std::size_t registers = Pages * page_registers;
+    FloatRegister weights[registers];
+    for_each_index<registers>([&](auto i) {
+      weights[i] = load_register(score + i * register_lanes) - broadcast_register(m);
+    });
+    exponentials(weights);
+    for_each_index<registers>([&](auto i) {
+      BitsRegister words = to_bfloat16_register(weights[i]);
+      if constexpr (Pages == 1) words &= lanes_before(there, i * register_lanes);
+      *reinterpret_cast<HalvesInMemory*>(share + i * register_lanes) =
+          __builtin_convertvector(words, HalfRegister);
+      auto* const sum =
+          reinterpret_cast<FloatsInMemory*>(partial + i % page_registers * register_lanes);
+      *sum = *sum + reinterpret_cast<FloatRegister>(words << 16);
+    });
+  }
+
+  /// All bits of the lanes whose numbers, from `first` on, are below `end`.
+  static BitsRegister lanes_before(std::size_t end, std::size_t first) {
+    alignas(64) std::uint32_t bits[register_lanes];
+    for (std::size_t i = 0; i < register_lanes; ++i) bits[i] = first + i < end ? ~0U : 0U;
+    return load_words(bits);
+  }
+
   /// split_sums[query, d] = Σ_s shares[query, s] · value_{first + s}[d].
   void sum_split(std::size_t first) {
+    if (by_tiles) {
+      rows.for_each_run(first, split_positions / page_tokens, [&](const AttentionRows::Run& run) {
+        const std::size_t query = run.first * heads;
+        tile_run(run, first).sum(shares + query * split_positions / 2, values, tiles,
+                                 split_sums + query * width(), width());
+      });
+      return;
+    }
     for (std::size_t i = 0; i < count() * width(); ++i) split_sums[i] = 0.0f;
     const SubnormalsAreZero scope;
     const std::size_t end = rows.longest();
@@ -237,7 +311,8 @@ struct PairAttend {
     for (std::size_t first = 0; first < cut.item_heads(); first += PairQueries::most) {
       const std::size_t left = cut.item_heads() - first;
       some.heads = left < PairQueries::most ? left : PairQueries::most;
-      some.take(host_scratch(PairQueries::words(some.count(), shape.head_dim)));
+      some.by_tiles = some.pays_by_tiles();
+      some.take_memory();
       const std::size_t head = cut.first_head(item) + first;
       some.attend(query_key_value + some.rows.first * shape.row_floats + head * shape.head_dim,
                   shape.row_floats,

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "gpu/transformer/kernels/float32_exponential.hpp"
+#include "gpu/transformer/kernels/host/exponential_lanes.hpp"
 #include "gpu/transformer/kernels/host/pair_products.hpp"
 #include "gpu/transformer/kernels/host/pair_read.hpp"
+#include "gpu/transformer/kernels/host/pair_tile_products.hpp"
 #include "gpu/transformer/kernels/host/pair_weights.hpp"
 
 // Matrix products of the arithmetic `bfloat16-pairs` and what becomes of their results.
@@ -15,23 +16,28 @@ struct PairInputs {
   /// Whether they are made floats: an instruction set without one for pairs would make them so for
   /// every block of outputs. Of one row it costs less than a call to all threads.
   static bool takes_floats(std::size_t rows) { return pairs_are_parted && rows > 1; }
-  static bool needs_packing(std::size_t rows, std::size_t in) {
-    return takes_floats(rows) || in % segment_inputs != 0;
+  bool needs_packing() const {
+    return by_tiles || takes_floats(rows) || in % segment_inputs != 0;
   }
+  /// The rows to pack: tiles are filled up.
+  std::size_t packed_rows() const { return by_tiles ? TileInputs::filled_rows(rows) : rows; }
   /// Counts pairs: a cache line more than a row has, so that a tile's rows do not share the same
   /// few places of the first-level cache.
   static std::size_t stride(std::size_t in) { return pairs_of(in) + 16; }
-  static std::size_t packed_words(std::size_t rows, std::size_t in) {
+  std::size_t packed_words() const {
+    if (by_tiles) return TileInputs::packed_words(rows, in);
     return rows * stride(in) * (takes_floats(rows) ? pair_inputs : 1);
   }
 
   const std::uint16_t* inputs;
   std::size_t rows;
   std::size_t in;
+  bool by_tiles;
   std::uint32_t* packed;  // packed_words; null if they need none
 
   /// Packs a row, filled up with zeros.
   void pack(std::size_t row) const {
+    if (by_tiles) return tiles().pack(row);
     const std::uint16_t* const values = inputs + row * in;
     if (takes_floats(rows)) {
       float* const target = reinterpret_cast<float*>(packed) + row * stride(in) * pair_inputs;
@@ -57,6 +63,8 @@ struct PairInputs {
     memcpy(target, values, in * sizeof(std::uint16_t));
   }
 
+  /// Those that were packed into tiles.
+  TileInputs tiles() const { return {inputs, rows, in, packed}; }
   /// Those that were made floats.
   FloatInputs floats() const {
     return {reinterpret_cast<const float*>(packed), stride(in) * pair_inputs};
@@ -149,13 +157,17 @@ template <class Weights>
 inline void pair_products_of_item(const ProductItem& item, const Float32Tiling& tiling,
                                   const PairInputs& inputs, const Weights& weights,
                                   ItemProducts& products) {
-  for (std::size_t row = 0; row < item.rows; ++row) {
-    for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
-  }
-  if (pairs_are_parted && item.rows <= Weights::direct_rows) {
-    add_direct_pairs(item, tiling, inputs, weights, products);
+  if (inputs.by_tiles) {
+    tile_products_of_item(item, tiling, inputs.tiles(), weights, products);
   } else {
-    add_pair_runs(item, tiling, inputs, weights, products);
+    for (std::size_t row = 0; row < item.rows; ++row) {
+      for (std::size_t o = 0; o < item.blocks() * lanes; ++o) products.of_row[row][o] = 0.0f;
+    }
+    if (pairs_are_parted && item.rows <= Weights::direct_rows) {
+      add_direct_pairs(item, tiling, inputs, weights, products);
+    } else {
+      add_pair_runs(item, tiling, inputs, weights, products);
+    }
   }
   // No sum is a negative zero: what is filled up with zeros changes no bit.
   for (std::size_t row = 0; row < item.rows; ++row) {
@@ -171,13 +183,15 @@ struct PairMultiply {
   const std::uint16_t* inputs;  // [rows, in]
   float* outputs;               // [rows, out]
   Finish finish;
-  std::uint32_t* packed = nullptr;  // the inputs, as PairInputs
+  std::uint32_t* packed = nullptr;  // the inputs, as PairInputs or TileInputs
 
+  PairInputs rows() const {
+    return {inputs, tiling.rows, tiling.in, takes_tiles<Weights>(tiling.rows), packed};
+  }
   void operator()(std::size_t index) const {
     const ProductItem item = tiling.item(index);
     ItemProducts products;
-    pair_products_of_item(item, tiling, {inputs, tiling.rows, tiling.in, packed}, weights,
-                          products);
+    pair_products_of_item(item, tiling, rows(), weights, products);
     for (std::size_t row = 0; row < item.rows; ++row) {
       float* output = outputs + (item.first_row + row) * tiling.out + item.first_output;
       for (std::size_t o = 0; o < item.outputs; ++o) {
@@ -195,24 +209,27 @@ struct PairMultiplyGated {
   Weights up;
   const std::uint16_t* inputs;      // [rows, in]
   std::uint16_t* gated;             // [rows, out]
-  std::uint32_t* packed = nullptr;  // the inputs, as PairInputs
+  std::uint32_t* packed = nullptr;  // the inputs, as PairInputs or TileInputs
 
+  PairInputs rows() const {
+    return {inputs, tiling.rows, tiling.in, takes_tiles<Weights>(tiling.rows), packed};
+  }
   void operator()(std::size_t index) const {
     const ProductItem item = tiling.item(index);
-    const PairInputs rows{inputs, tiling.rows, tiling.in, packed};
     ItemProducts gates;
     ItemProducts ups;
-    pair_products_of_item(item, tiling, rows, gate, gates);
-    pair_products_of_item(item, tiling, rows, up, ups);
+    pair_products_of_item(item, tiling, rows(), gate, gates);
+    pair_products_of_item(item, tiling, rows(), up, ups);
     for (std::size_t row = 0; row < item.rows; ++row) {
       std::uint16_t* output = gated + (item.first_row + row) * tiling.out + item.first_output;
       float values[most_item_outputs];
-      // All lanes, so that a vector of them is one instruction.
-      for (std::size_t o = 0; o < item.blocks() * lanes; ++o) {
-        const float g = gates.of_row[row][o];
-        values[o] = g / (1.0f + float32_exponential(-g)) * ups.of_row[row][o];
+      gate_blocks(gates.of_row[row], ups.of_row[row], item.blocks(), values);
+      std::size_t o = 0;
+      for (; o + register_lanes <= item.outputs; o += register_lanes) {
+        *reinterpret_cast<HalvesInMemory*>(output + o) = __builtin_convertvector(
+            to_bfloat16_register(load_register(values + o)), HalfRegister);
       }
-      for (std::size_t o = 0; o < item.outputs; ++o) output[o] = to_bfloat16(values[o]);
+      for (; o < item.outputs; ++o) output[o] = to_bfloat16(values[o]);
     }
   }
 };

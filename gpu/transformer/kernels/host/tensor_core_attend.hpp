@@ -3,13 +3,12 @@
 #include "gpu/device/float_lanes.hpp"
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
+#include "gpu/transformer/kernels/host/attention_rows.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
-/// Positions whose scores share a largest one, on the absolute grid.
-constexpr std::size_t split_positions = 256;
 /// Positions whose values are one chain of sums.
 constexpr std::size_t value_run = 32;
 
