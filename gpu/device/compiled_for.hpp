@@ -2,6 +2,7 @@
 
 #include "gpu/device/arithmetic.hpp"
 #include "gpu/device/instruction_set.hpp"
+#include "gpu/device/pair_tiles.hpp"
 
 // Only for sources that are compiled once per instruction set.
 
@@ -9,7 +10,7 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// The set that the flags of this object are for, whatever its name says.
 constexpr InstructionSet compiled_for =
-#if defined(__AMX_BF16__) && defined(__AMX_TILE__) && defined(__AVX512F__) && defined(__AVX512VL__)
+#if defined(TEMPERA_TILES) && defined(__AVX512F__) && defined(__AVX512VL__)
     InstructionSet::amx_bf16;
 #elif defined(__AVX512BF16__) && defined(__AVX512F__) && defined(__AVX512VL__)
     InstructionSet::avx512_bf16;
@@ -28,9 +29,9 @@ static_assert(compiled_for == InstructionSet::TEMPERA_INSTRUCTION_SET,
 inline const char* host_form_name() {
   return compiled_for == InstructionSet::amx_bf16      ? "host, amx_bf16"
          : compiled_for == InstructionSet::avx512_bf16 ? "host, avx512_bf16"
-         : compiled_for == InstructionSet::avx512    ? "host, avx512"
-         : compiled_for == InstructionSet::avx2      ? "host, avx2"
-                                                     : "host, plain";
+         : compiled_for == InstructionSet::avx512      ? "host, avx512"
+         : compiled_for == InstructionSet::avx2        ? "host, avx2"
+                                                       : "host, plain";
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET

@@ -1,6 +1,7 @@
 #include "gpu/device/pair_probe.hpp"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -154,7 +155,8 @@ float defined_segment(const SegmentTile& tile, std::size_t row, std::size_t colu
 }
 
 bool are_the_same(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ AddPairs add_pairs_of(InstructionSet set);
 /// number or past it. `blocks` of 1024 sums, the same ones in every call. Two NaN are the same.
 PairProbe probe_pairs(AddPairs instructions, std::size_t blocks);
 
-/// sums[r, c] += the segment of the words a[r] and b[·, c], as TDPBF16PS adds it: + (A + B), where A
-/// is a chain over the words' lower halves from +0 and B one over their upper halves. All [16, 16].
+/// sums[r, c] += the segment of the words a[r] and b[·, c], as TDPBF16PS adds it: + (A + B), where
+/// A is a chain over the words' lower halves from +0 and B one over their upper halves. All [16,
+/// 16].
 using AddSegments = void (*)(const std::uint32_t* a, const std::uint32_t* b, float* sums);
 
 /// By the instruction of the one set that has it, amx_bf16.

@@ -31,7 +31,7 @@ AddPairs add_pairs_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
   return add_pairs_flushed;
 }
 
-#if defined(__AMX_BF16__)
+#if defined(TEMPERA_TILES)
 template <>
 AddSegments add_segments_for<InstructionSet::amx_bf16>() {
   return [](const std::uint32_t* a, const std::uint32_t* b, float* sums) {

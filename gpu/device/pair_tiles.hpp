@@ -5,6 +5,11 @@
 // Sums of pairs by AMX, where the instruction set has it: TDPBF16PS adds a segment of 16 inputs'
 // rows and 16 outputs to their 256 sums, in the order of docs/arithmetic.md.
 
+// Clang 14 has another name for it than GCC and later versions of Clang.
+#if defined(__AMX_BF16__) || defined(__AMXBF16__)
+#define TEMPERA_TILES
+#endif
+
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 
 /// Rows of inputs of a tile, and outputs.
@@ -14,7 +19,7 @@ constexpr std::size_t tile_side = 16;
 constexpr std::size_t tile_words = tile_side * segment_pairs;
 static_assert(segment_pairs == tile_side);
 
-#if defined(__AMX_BF16__)
+#if defined(TEMPERA_TILES)
 
 constexpr bool sums_in_tiles = true;
 
@@ -30,11 +35,8 @@ class Tiles {
       std::uint16_t row_bytes[16];
       std::uint8_t rows[16];
     };
-    static constexpr Shapes shapes{1,
-                                   0,
-                                   {},
-                                   {64, 64, 64, 64, 64, 64, 64, 64},
-                                   {16, 16, 16, 16, 16, 16, 16, 16}};
+    static constexpr Shapes shapes{
+        1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
     static_assert(sizeof shapes == 64);
     asm volatile("ldtilecfg %0" : : "m"(shapes));
   }
@@ -65,9 +67,7 @@ class Tiles {
   /// Sums + the segments of Inputs with those of Weights.
   template <int Sums, int Inputs, int Weights>
   static void add() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0"
-                 :
-                 : "n"(Sums), "n"(Inputs), "n"(Weights));
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "n"(Sums), "n"(Inputs), "n"(Weights));
   }
 };
 

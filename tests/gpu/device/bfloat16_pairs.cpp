@@ -144,7 +144,8 @@ void add_wrongly(const std::uint32_t* a, const std::uint32_t* b, float* sums) {
     for (std::size_t step = 0; step < 16; ++step) {
       const std::size_t word = Way == Wrong::from_the_end ? 15 - step : step;
       const std::uint32_t row = a[i / 16 * 16 + word];
-      const std::uint32_t column = b[Way == Wrong::turned ? i % 16 * 16 + word : word * 16 + i % 16];
+      const std::uint32_t column =
+          b[Way == Wrong::turned ? i % 16 * 16 + word : word * 16 + i % 16];
       const auto add = [&](float x, float y, float& chain) {
         chain = Way == Wrong::with_subnormals ? std::fma(x, y, chain)
                                               : flushed_multiply_add(x, y, chain);
@@ -241,7 +242,7 @@ TEST_CASE("the probe of tiles knows right segments, and sees every wrong instruc
       for (std::size_t word = 0; word < 16; word += 2) {
         const std::uint32_t row[2] = {a[i / 16 * 16 + word], a[i / 16 * 16 + word + 1]};
         const std::uint32_t column[2] = {b[word * 16 + i % 16], b[(word + 1) * 16 + i % 16]};
-        const auto pair = [](const std::uint32_t (&words)[2], int chain) {
+        const auto pair = [](const std::uint32_t(&words)[2], int chain) {
           return chain == 0 ? (words[0] << 16) | (words[1] & 0xFFFFU)
                             : (words[0] & 0xFFFF0000U) | words[1] >> 16;
         };

@@ -216,8 +216,8 @@ struct Attend {
     exponentials(weights);
     for_each_index<registers>([&](auto i) {
       *reinterpret_cast<FloatsInMemory*>(query.scores + i * register_lanes) = weights[i];
-      auto* const mass = reinterpret_cast<FloatsInMemory*>(query.masses + i % block_registers *
-                                                                              register_lanes);
+      auto* const mass =
+          reinterpret_cast<FloatsInMemory*>(query.masses + i % block_registers * register_lanes);
       *mass = fused_multiply_add_register(*mass, broadcast_register(shrink[i / block_registers]),
                                           weights[i]);
     });

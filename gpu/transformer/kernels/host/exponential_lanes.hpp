@@ -56,9 +56,9 @@ inline void gate_blocks(const float* gates, const float* ups, std::size_t blocks
     exponentials(x);
     for_each_index<Count>([&](auto i) {
       const std::size_t place = first + i * register_lanes;
-      *reinterpret_cast<FloatsInMemory*>(values + place) =
-          load_register(gates + place) / (broadcast_register(1.0f) + x[i]) *
-          load_register(ups + place);
+      *reinterpret_cast<FloatsInMemory*>(values + place) = load_register(gates + place) /
+                                                           (broadcast_register(1.0f) + x[i]) *
+                                                           load_register(ups + place);
     });
   };
   std::size_t block = 0;

@@ -37,8 +37,8 @@ struct ProductItem {
   std::size_t blocks() const { return (outputs + lanes - 1) / lanes; }
 };
 
-/// The products of a matrix as items; the rows of a group are innermost, so that neighbours read the
-/// same weights.
+/// The products of a matrix as items; the rows of a group are innermost, so that neighbours read
+/// the same weights.
 struct Float32Tiling {
   std::size_t rows;
   std::size_t in;

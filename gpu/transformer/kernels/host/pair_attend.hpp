@@ -127,8 +127,8 @@ struct PairQueries {
     if (by_tiles) {
       rows.for_each_run(first, split_positions / page_tokens, [&](const AttentionRows::Run& run) {
         const std::size_t query = run.first * heads;
-        tile_run(run, first).score(queries + query * query_words(), keys, tiles,
-                                   scores + query * split_positions);
+        tile_run(run, first)
+            .score(queries + query * query_words(), keys, tiles, scores + query * split_positions);
       });
       return;
     }
@@ -172,10 +172,12 @@ struct PairQueries {
       }
       for (std::size_t s = seen; s < begin + page_tokens; ++s) score[s] = lowest;
       for_each_index<registers>([&](auto i) {
-        of_lane[i] = largest_register(load_register(score + begin + i * register_lanes), of_lane[i]);
+        of_lane[i] =
+            largest_register(load_register(score + begin + i * register_lanes), of_lane[i]);
       });
     }
-    for (std::size_t i = 1; i < registers; ++i) of_lane[0] = largest_register(of_lane[i], of_lane[0]);
+    for (std::size_t i = 1; i < registers; ++i)
+      of_lane[0] = largest_register(of_lane[i], of_lane[0]);
     const float m = largest_lane(of_lane[0]);
     auto* const share = reinterpret_cast<std::uint16_t*>(shares + query * split_positions / 2);
     alignas(64) float partial[page_tokens] = {};
@@ -194,8 +196,8 @@ struct PairQueries {
     split_masses[query] = tree_sum(partial);
   }
 
-  /// What the positions of some pages weigh, rounded, and added to the partial sums. Of one page the
-  /// first `there` positions do, and the others nothing.
+  /// What the positions of some pages weigh, rounded, and added to the partial sums. Of one page
+  /// the first `there` positions do, and the others nothing.
   template <std::size_t Pages>
   static void share_pages(const float* score, float m, std::size_t there, std::uint16_t* share,
                           float (&partial)[page_tokens]) {
@@ -229,8 +231,9 @@ struct PairQueries {
     if (by_tiles) {
       rows.for_each_run(first, split_positions / page_tokens, [&](const AttentionRows::Run& run) {
         const std::size_t query = run.first * heads;
-        tile_run(run, first).sum(shares + query * split_positions / 2, values, tiles,
-                                 split_sums + query * width(), width());
+        tile_run(run, first)
+            .sum(shares + query * split_positions / 2, values, tiles, split_sums + query * width(),
+                 width());
       });
       return;
     }

@@ -16,9 +16,7 @@ struct PairInputs {
   /// Whether they are made floats: an instruction set without one for pairs would make them so for
   /// every block of outputs. Of one row it costs less than a call to all threads.
   static bool takes_floats(std::size_t rows) { return pairs_are_parted && rows > 1; }
-  bool needs_packing() const {
-    return by_tiles || takes_floats(rows) || in % segment_inputs != 0;
-  }
+  bool needs_packing() const { return by_tiles || takes_floats(rows) || in % segment_inputs != 0; }
   /// The rows to pack: tiles are filled up.
   std::size_t packed_rows() const { return by_tiles ? TileInputs::filled_rows(rows) : rows; }
   /// Counts pairs: a cache line more than a row has, so that a tile's rows do not share the same
@@ -226,8 +224,8 @@ struct PairMultiplyGated {
       gate_blocks(gates.of_row[row], ups.of_row[row], item.blocks(), values);
       std::size_t o = 0;
       for (; o + register_lanes <= item.outputs; o += register_lanes) {
-        *reinterpret_cast<HalvesInMemory*>(output + o) = __builtin_convertvector(
-            to_bfloat16_register(load_register(values + o)), HalfRegister);
+        *reinterpret_cast<HalvesInMemory*>(output + o) =
+            __builtin_convertvector(to_bfloat16_register(load_register(values + o)), HalfRegister);
       }
       for (; o < item.outputs; ++o) output[o] = to_bfloat16(values[o]);
     }

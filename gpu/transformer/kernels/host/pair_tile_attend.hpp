@@ -22,7 +22,7 @@ constexpr std::size_t tile_row_words(std::size_t pairs) {
 
 /// Puts the words of a row, whole segments, into the order of tiles.
 inline void order_row_for_tiles(std::uint32_t* words, std::size_t count) {
-#if defined(__AMX_BF16__)
+#if defined(TEMPERA_TILES)
   for (std::size_t i = 0; i < count; i += segment_pairs) {
     *reinterpret_cast<WordsInMemory*>(words + i) = tile_words_of_row(load_words(words + i));
   }
@@ -61,7 +61,7 @@ struct TileRun {
            std::size_t width) const;
 };
 
-#if defined(__AMX_BF16__)
+#if defined(TEMPERA_TILES)
 
 /// sums[row, block] = Σ inputs · weights, for all rows and blocks of 16. weights: [blocks,
 /// segments, tile_words].

@@ -41,9 +41,9 @@ struct TileInputs {
 
   /// Packs a row, or fills one up. Range: row < filled_rows
   void pack(std::size_t row) const {
-#if defined(__AMX_BF16__)
-    std::uint32_t* const target = packed + row / tile_side * tile_side * pairs_of(in) +
-                                  row % tile_side * segment_pairs;
+#if defined(TEMPERA_TILES)
+    std::uint32_t* const target =
+        packed + row / tile_side * tile_side * pairs_of(in) + row % tile_side * segment_pairs;
     const std::uint16_t* const values = inputs + row * in;
     for (std::size_t begin = 0; begin < in; begin += segment_inputs) {
       const std::size_t left = row < rows ? in - begin : 0;
@@ -62,17 +62,22 @@ struct TileInputs {
   }
 };
 
-#if defined(__AMX_BF16__)
+#if defined(TEMPERA_TILES)
 
-/// The weights of a run, which stay in the first-level cache while all rows take them: of each
-/// block its segments' tiles.
+/// The weights of a run: of each block its segments' tiles. Those that few rows take once are used
+/// while they are in the first-level cache. For many rows runs are as long as there is room, so
+/// that sums seldom leave their tiles: the second-level cache gives inputs and weights as fast as
+/// they are multiplied.
 struct alignas(64) TileRoom {
-  static constexpr std::size_t most_tiles = 32;
+  static constexpr std::size_t most_tiles = 128;
+  static constexpr std::size_t near_segments = 8;
+  static constexpr std::size_t most_near_rows = 64;
 
   std::size_t segments;  // of a run
   std::uint32_t tiles[most_tiles * tile_words];
 
-  explicit TileRoom(std::size_t blocks) : segments(most_tiles / blocks) {}
+  TileRoom(std::size_t rows, std::size_t blocks)
+      : segments(rows <= most_near_rows ? near_segments : most_tiles / blocks) {}
   std::uint32_t* of_block(std::size_t block) { return tiles + block * segments * tile_words; }
   const std::uint32_t* of_block(std::size_t block) const {
     return tiles + block * segments * tile_words;
@@ -100,18 +105,19 @@ inline void make_tiles(const QuantisedPairs& weights, std::size_t output, std::s
     using Reader = std::remove_cvref_t<decltype(reader)>;
     const std::size_t begin = first * segment_inputs;
     BitsRegister numbers[4];
-    reader(begin, end * segment_inputs,
-           [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
-             const std::size_t place = i - begin;
-             if (i % 4 == 0) __builtin_prefetch(ahead + place * 16, 0, 2);
-             numbers[i % 4] = reinterpret_cast<BitsRegister>(
-                 rounded_to_bfloat16<Reader::type>(weight.parts[0]));
-             if (i % 4 != 3) return;
-             // The last four numbers are two pairs.
-             std::uint32_t* const target = tiles + (place - 3) / pair_inputs * lanes;
-             *reinterpret_cast<WordsInMemory*>(target) = (numbers[1] >> 16) | numbers[3];
-             *reinterpret_cast<WordsInMemory*>(target + lanes) = (numbers[0] >> 16) | numbers[2];
-           });
+    reader(
+        begin, end * segment_inputs,
+        [&](std::size_t i, const FloatLanes<lanes>& weight) __attribute__((always_inline)) {
+          const std::size_t place = i - begin;
+          if (i % 4 == 0) __builtin_prefetch(ahead + place * 16, 0, 2);
+          numbers[i % 4] =
+              reinterpret_cast<BitsRegister>(rounded_to_bfloat16<Reader::type>(weight.parts[0]));
+          if (i % 4 != 3) return;
+          // The last four numbers are two pairs.
+          std::uint32_t* const target = tiles + (place - 3) / pair_inputs * lanes;
+          *reinterpret_cast<WordsInMemory*>(target) = (numbers[1] >> 16) | numbers[3];
+          *reinterpret_cast<WordsInMemory*>(target + lanes) = (numbers[0] >> 16) | numbers[2];
+        });
   });
 }
 
@@ -180,7 +186,7 @@ template <class Weights>
 inline void tile_products_of_item(const ProductItem& item, const Float32Tiling& tiling,
                                   const TileInputs& inputs, const Weights& weights,
                                   ItemProducts& products) {
-  TileRoom room(item.blocks());
+  TileRoom room(item.rows, item.blocks());
   const WeightsAhead next = weights.ahead(item, tiling);
   const std::size_t segments = pairs_of(inputs.in) / segment_pairs;
   const Tiles tiles;
