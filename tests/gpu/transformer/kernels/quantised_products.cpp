@@ -279,6 +279,35 @@ float product_of_pairs(const std::uint16_t* weights, const std::uint16_t* inputs
 
 }  // namespace
 
+TEST_CASE("bfloat16-pairs products of more rows than one item or one group takes",
+          "[kernels][bfloat16-pairs]") {
+  constexpr std::size_t out = 37;
+  constexpr std::size_t most = 1100;
+  for (const bool quantised : {false, true}) {
+    const std::size_t in = quantised ? 256 : 72;  // 72: the last segment is not full
+    Stack stack{in, {}, {}, {}, {}};
+    stack.add(quantised ? "Q4_1" : "F16", out, 5);
+    const auto matrix = quantised ? stack.packed(Arithmetic::bfloat16_pairs)
+                                  : stack.as_float32(Arithmetic::bfloat16_pairs);
+    REQUIRE((matrix.view().quantised != nullptr) == quantised);
+    const auto inputs = rounded(inputs_of(most * in));
+    const auto weights = rounded(stack.values[0]);
+    std::vector<float> expected;
+    for (std::size_t row = 0; row < most; ++row) {
+      for (std::size_t o = 0; o < out; ++o) {
+        expected.push_back(product_of_pairs(&weights[o * in], &inputs[row * in], in));
+      }
+    }
+    DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
+    for (const auto* form : forms_of_the_kernels(Arithmetic::bfloat16_pairs)) {
+      CAPTURE(quantised, form->name());
+      DeviceMemory<float> outputs(most * out);
+      form->multiply(matrix.view(), {nullptr, given.data()}, most, out, outputs.data());
+      CHECK((bits_of(outputs.download(0, most * out)) == bits_of(expected)));
+    }
+  }
+}
+
 TEST_CASE(
     "a bfloat16-pairs product over weights of any type has the bits of one over rounded values",
     "[kernels][quantised][bfloat16-pairs]") {
