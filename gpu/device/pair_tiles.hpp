@@ -80,7 +80,7 @@ inline void store_tile_words(BitsRegister even, BitsRegister odd, std::uint32_t*
   *reinterpret_cast<WordsInMemory*>(target + tile_side) = (even & 0xFFFFU) | (odd << 16);
 }
 
-/// The same of 32 bfloat16s side by side, as a row of inputs has them.
+/// Puts 32 bfloat16s, which a row of inputs has side by side, into this order.
 inline BitsRegister tile_words_of_row(BitsRegister words) {
   // Of each eight bytes, the second number, the fourth, the first and the third.
   const auto order = reinterpret_cast<__m512i>(_mm512_set_epi64(

@@ -70,6 +70,7 @@ struct TileInputs {
 /// they are multiplied.
 struct alignas(64) TileRoom {
   static constexpr std::size_t most_tiles = 128;
+  /// 256 inputs: where runs begin, blocks of quantised weights begin too.
   static constexpr std::size_t near_segments = 8;
   static constexpr std::size_t most_near_rows = 64;
 
@@ -77,7 +78,8 @@ struct alignas(64) TileRoom {
   std::uint32_t tiles[most_tiles * tile_words];
 
   TileRoom(std::size_t rows, std::size_t blocks)
-      : segments(rows <= most_near_rows ? near_segments : most_tiles / blocks) {}
+      : segments(rows <= most_near_rows ? near_segments
+                                        : most_tiles / blocks / near_segments * near_segments) {}
   std::uint32_t* of_block(std::size_t block) { return tiles + block * segments * tile_words; }
   const std::uint32_t* of_block(std::size_t block) const {
     return tiles + block * segments * tile_words;
