@@ -82,7 +82,7 @@ inline void store_tile_words(BitsRegister even, BitsRegister odd, std::uint32_t*
 
 /// Puts 32 bfloat16s, which a row of inputs has side by side, into this order.
 inline BitsRegister tile_words_of_row(BitsRegister words) {
-  // Of each eight bytes, the second number, the fourth, the first and the third.
+  // Each eight bytes become their second number, the fourth, the first and the third.
   const auto order = reinterpret_cast<__m512i>(_mm512_set_epi64(
       0x0D0C09080F0E0B0A, 0x0504010007060302, 0x0D0C09080F0E0B0A, 0x0504010007060302,
       0x0D0C09080F0E0B0A, 0x0504010007060302, 0x0D0C09080F0E0B0A, 0x0504010007060302));

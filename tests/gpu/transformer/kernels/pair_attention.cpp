@@ -1,5 +1,5 @@
-// Attention of `bfloat16-pairs` over a batch of several texts, in every form. The plain form is held
-// against docs/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp, one text at a time.
+// Attention of `bfloat16-pairs` over a batch of several texts, in every form. The plain form is
+// held against docs/arithmetic.md in architectures/qwen3_bfloat16_pairs.cpp, one text at a time.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,9 +21,12 @@ constexpr std::size_t groups = 2;
 constexpr std::size_t head_dim = 40;  // no whole segments, no whole blocks
 constexpr std::size_t query_floats = padded(heads * head_dim);
 constexpr std::size_t key_floats = padded(groups * head_dim);
-constexpr AttentionShape shape{
-    heads,        groups, head_dim, query_floats, query_floats + key_floats,
-    query_floats + 2 * key_floats};
+constexpr AttentionShape shape{heads,
+                               groups,
+                               head_dim,
+                               query_floats,
+                               query_floats + key_floats,
+                               query_floats + 2 * key_floats};
 constexpr std::size_t lengths[] = {301, 277, 37, 2};  // odd ones, and more than one split
 constexpr std::size_t shared_tokens = 160;            // of the second text with the first
 
@@ -54,7 +57,7 @@ class Batch {
     first_page_ = DeviceMemory<std::uint32_t>{std::span<const std::uint32_t>(first_page)};
   }
   TokenRows rows() const {
-    return {rows_,  lengths[0], nullptr, positions_.data(), first_page_.data(), table_.data()};
+    return {rows_, lengths[0], nullptr, positions_.data(), first_page_.data(), table_.data()};
   }
   std::size_t size() const { return rows_; }
   float* query_key_value() { return query_key_value_.data(); }
