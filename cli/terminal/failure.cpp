@@ -86,8 +86,18 @@ int report(const std::exception_ptr& failure) {
   }
 }
 
-void install_terminate_handler() {
+namespace {
+
+/// Has what is made before main end in one line too if there is no memory for it. Nothing of this
+/// program is made before this.
+[[gnu::constructor(101)]] void install_new_handler() {
+  static const std::ios_base::Init streams;  // which the handler writes to
   std::set_new_handler(end_without_memory);
+}
+
+}  // namespace
+
+void install_terminate_handler() {
   std::set_terminate([] {
     if (gpu::device_failure().empty()) std::abort();
     const std::exception_ptr failure = std::current_exception();

@@ -1,6 +1,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/cli/run_command.hpp"
 
@@ -130,19 +132,36 @@ TEST_CASE("memory or threads that run out while a run is resumed are one line an
   static_cast<void>(std::system(first.c_str()));
   REQUIRE(std::filesystem::exists(run + "/checkpoint"));
   std::size_t refused = 0;
-  for (int kibibytes = 15000; kibibytes <= 63000; kibibytes += 1500) {
+  // Whether the loader, which says so by 127, found the memory for what it loads.
+  const auto begins = [&](int kibibytes) {
     const std::string copy = (folder / "copy").string();
     std::filesystem::remove_all(copy);
     std::filesystem::copy(run, copy);
     const CommandResult result = run_for_a_while("sample --resume " + copy + " --threads 2",
                                                  "ulimit -v " + std::to_string(kibibytes) + "; ");
-    // Before main nothing of ours runs: the loader says so, by 127.
-    if (result.exit_code == 0 || result.exit_code == 127) continue;
+    if (result.exit_code == 127) return false;
+    if (result.exit_code == 0) return true;
     CAPTURE(kibibytes, result.exit_code, result.err);
     CHECK(result.exit_code == 2);
     CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
     CHECK(result.err.starts_with("tempera: "));
     ++refused;
+    return true;
+  };
+  int too_few = 1000;
+  int enough = 63000;
+  for (int kibibytes = 15000; kibibytes <= 63000; kibibytes += 1500) {
+    if (begins(kibibytes)) {
+      enough = std::min(enough, kibibytes);
+    } else {
+      too_few = std::max(too_few, kibibytes);
+    }
   }
   CHECK(refused > 5);
+  // What is made before main takes some 80 KiB.
+  while (enough - too_few > 20) {
+    const int middle = (too_few + enough) / 2;
+    (begins(middle) ? enough : too_few) = middle;
+  }
+  for (int more = 0; more < 160; more += 20) CHECK(begins(enough + more));
 }
