@@ -32,7 +32,7 @@ void refuse_beyond(const std::vector<std::string>& arguments, std::size_t most) 
     throw BadInput(in_quotes(arguments[most]), "is one argument too many", "leave it out");
 }
 
-/// @throw whatever main says one line about
+/// @throw whatever run_program says one line about
 void run(CLI::App& program, std::vector<std::string> arguments) {
   if (arguments.empty()) {
     std::cout << program_help(program);

@@ -10,8 +10,9 @@ int report(const std::exception_ptr& failure);
 
 /// Has a program that cannot unwind end by report() if a GPU is lost: memory that is freed on a
 /// lost device throws out of a destructor. Anything else that cannot unwind aborts, as ever.
-/// If operator new finds no memory the command ends at once, in one line and with exit code 2; a
-/// run folder is then as a killed process leaves it. Memory of the device throws std::bad_alloc.
+/// If operator new finds no memory, before main too, the command ends at once, in one line and with
+/// exit code 2; a run folder is then as a killed process leaves it. Memory of the device throws
+/// std::bad_alloc.
 void install_terminate_handler();
 
 }  // namespace tempera::cli

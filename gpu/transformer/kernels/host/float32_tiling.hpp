@@ -18,9 +18,6 @@ constexpr std::size_t tile_blocks = register_lanes == 16 ? 2 : 1;
 
 /// Rows that share weights that were made floats, or tiles.
 constexpr std::size_t item_rows = sums_in_tiles ? 512 : 64;
-/// Rows whose inputs stay in the second-level cache while all outputs go by: tiles compute so fast
-/// that inputs from further away would bound them.
-constexpr std::size_t group_parts = sums_in_tiles ? 1 : ~std::size_t{0};
 /// Blocks of outputs of an item. Of few rows four go side by side; of many, two, so that threads
 /// end at about the same time.
 constexpr std::size_t most_item_blocks = 4;
@@ -37,8 +34,9 @@ struct ProductItem {
   std::size_t blocks() const { return (outputs + lanes - 1) / lanes; }
 };
 
-/// The products of a matrix as items; the rows of a group are innermost, so that neighbours read
-/// the same weights.
+/// The products of a matrix as items. Rows are innermost, so that neighbours read the same weights;
+/// of tiles outputs are, so that an item's inputs stay in the second-level cache: tiles compute so
+/// fast that inputs from further away would bound them.
 struct Float32Tiling {
   std::size_t rows;
   std::size_t in;
@@ -49,12 +47,10 @@ struct Float32Tiling {
   std::size_t output_parts() const { return (out + item_outputs() - 1) / item_outputs(); }
   std::size_t items() const { return row_parts() * output_parts(); }
   ProductItem item(std::size_t index) const {
-    const std::size_t whole = row_parts() < group_parts ? row_parts() : group_parts;
-    const std::size_t first = index / (whole * output_parts()) * whole;
-    const std::size_t parts = row_parts() - first < whole ? row_parts() - first : whole;
-    const std::size_t within = index - first * output_parts();
-    const std::size_t row = (first + within % parts) * item_rows;
-    const std::size_t output = within / parts * item_outputs();
+    const std::size_t part = sums_in_tiles ? index / output_parts() : index % row_parts();
+    const std::size_t row = part * item_rows;
+    const std::size_t output =
+        (sums_in_tiles ? index % output_parts() : index / row_parts()) * item_outputs();
     return {row, rows - row < item_rows ? rows - row : item_rows, output,
             out - output < item_outputs() ? out - output : item_outputs()};
   }

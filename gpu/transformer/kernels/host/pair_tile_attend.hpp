@@ -63,36 +63,14 @@ struct TileRun {
 
 #if defined(TEMPERA_TILES)
 
-/// sums[row, block] = Σ inputs · weights, for all rows and blocks of 16. weights: [blocks,
-/// segments, tile_words].
+/// sums[row, block] = Σ inputs · weights, for all rows and blocks of 16. inputs: [rows, row_words];
+/// weights: [blocks, segments, tile_words].
 inline void multiply_tiles(std::size_t rows, std::size_t blocks, std::size_t segments,
-                           const TileRows& inputs, const std::uint32_t* weights, float* sums,
-                           std::size_t stride) {
+                           const std::uint32_t* inputs, std::size_t row_words,
+                           const std::uint32_t* weights, float* sums, std::size_t stride) {
   const Tiles tiles;
-  const std::size_t block_words = segments * tile_words;
-  for (std::size_t row = 0; row < rows; row += 2 * tile_side) {
-    const bool two = rows - row > tile_side;
-    std::size_t block = 0;
-    const auto with_rows = [&](auto row_tiles) __attribute__((always_inline)) {
-      TileRows of_tile[row_tiles];
-      for (std::size_t i = 0; i < row_tiles; ++i) of_tile[i] = inputs.from(row + i * tile_side);
-      float* const of_row = sums + row * stride;
-      for (; block + 2 <= blocks; block += 2) {
-        const std::uint32_t* const both[] = {weights + block * block_words,
-                                             weights + (block + 1) * block_words};
-        add_segments<row_tiles, 2>(of_tile, both, segments, true, of_row + block * lanes, stride);
-      }
-      if (block < blocks) {
-        const std::uint32_t* const one[] = {weights + block * block_words};
-        add_segments<row_tiles, 1>(of_tile, one, segments, true, of_row + block * lanes, stride);
-      }
-    };
-    if (two) {
-      with_rows(std::integral_constant<std::size_t, 2>{});
-    } else {
-      with_rows(std::integral_constant<std::size_t, 1>{});
-    }
-  }
+  add_by_tiles(rows, {inputs, row_words, segment_pairs, tile_side * row_words}, weights,
+               segments * tile_words, blocks, segments, true, sums, stride);
 }
 
 inline void TileRun::score(const std::uint32_t* query_words, const PagePart& keys,
@@ -110,8 +88,8 @@ inline void TileRun::score(const std::uint32_t* query_words, const PagePart& key
       store_tile_words(words(pair), words(pair + 1), target + pair * lanes);
     }
   }
-  multiply_tiles(queries, page_count(), filled / segment_pairs,
-                 {query_words, filled, segment_pairs}, memory, scores, split_positions);
+  multiply_tiles(queries, page_count(), filled / segment_pairs, query_words, filled, memory, scores,
+                 split_positions);
 }
 
 inline void TileRun::sum(const std::uint32_t* shares, const PagePart& values, std::uint32_t* memory,
@@ -133,8 +111,8 @@ inline void TileRun::sum(const std::uint32_t* shares, const PagePart& values, st
       store_tile_words(words(pair, d), words(pair + 1, d), memory + d * filled + pair * lanes);
     }
   }
-  multiply_tiles(queries, width / lanes, filled / segment_pairs,
-                 {shares, split_positions / 2, segment_pairs}, memory, sums, width);
+  multiply_tiles(queries, width / lanes, filled / segment_pairs, shares, split_positions / 2,
+                 memory, sums, width);
 }
 
 #else

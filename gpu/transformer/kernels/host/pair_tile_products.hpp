@@ -18,10 +18,13 @@ inline bool takes_tiles(std::size_t rows) {
 /// Rows of words in the order of tiles, of which tiles take 16 at a time.
 struct TileRows {
   const std::uint32_t* words;
-  std::size_t stride;        // from one row to the next
+  std::size_t stride;        // from one row to the next of a tile
   std::size_t segment_step;  // from one segment to the next
+  std::size_t tile_step;     // from 16 rows to the next 16
 
-  TileRows from(std::size_t row) const { return {words + row * stride, stride, segment_step}; }
+  TileRows from(std::size_t tile) const {
+    return {words + tile * tile_step, stride, segment_step, tile_step};
+  }
 };
 
 /// The inputs of a product as tiles take them: [tiles of 16 rows, segments, 16 rows, 16 words].
@@ -58,7 +61,8 @@ struct TileInputs {
   }
   /// From a row on, a multiple of 16, and from a segment on.
   TileRows from(std::size_t row, std::size_t segment) const {
-    return {packed + row * pairs_of(in) + segment * tile_words, segment_pairs, tile_words};
+    return {packed + row * pairs_of(in) + segment * tile_words, segment_pairs, tile_words,
+            tile_side * pairs_of(in)};
   }
 };
 
@@ -80,10 +84,8 @@ struct alignas(64) TileRoom {
   TileRoom(std::size_t rows, std::size_t blocks)
       : segments(rows <= most_near_rows ? near_segments
                                         : most_tiles / blocks / near_segments * near_segments) {}
-  std::uint32_t* of_block(std::size_t block) { return tiles + block * segments * tile_words; }
-  const std::uint32_t* of_block(std::size_t block) const {
-    return tiles + block * segments * tile_words;
-  }
+  std::size_t block_words() const { return segments * tile_words; }
+  std::uint32_t* of_block(std::size_t block) { return tiles + block * block_words(); }
 };
 
 /// Makes tiles of the segments first … end - 1 of a block of outputs.
@@ -159,27 +161,38 @@ inline void add_segments(const TileRows (&inputs)[RowTiles],
   for_each_sums([&](auto tile, float* memory) { Tiles::store<tile>(memory, stride); });
 }
 
-/// Does so for all blocks of an item's run, as many at a time as there are tiles for.
+/// Does so for all blocks from `block` on, as many at a time as there are tiles for. weights:
+/// [blocks, block_words].
 template <std::size_t RowTiles, std::size_t Blocks = 4 / RowTiles>
-inline void add_run_of_tiles(const TileRoom& room, std::size_t block, std::size_t blocks,
-                             const TileRows (&inputs)[RowTiles], std::size_t segments, bool begin,
-                             float* sums) {
-  if constexpr (Blocks > 1) {
-    if (blocks - block < Blocks) {
-      return add_run_of_tiles<RowTiles, Blocks - 1>(room, block, blocks, inputs, segments, begin,
-                                                    sums);
-    }
-  }
+inline void add_to_blocks(const TileRows (&inputs)[RowTiles], const std::uint32_t* weights,
+                          std::size_t block_words, std::size_t block, std::size_t blocks,
+                          std::size_t segments, bool begin, float* sums, std::size_t stride) {
   for (; block + Blocks <= blocks; block += Blocks) {
-    const std::uint32_t* weights[Blocks];
-    for (std::size_t i = 0; i < Blocks; ++i) weights[i] = room.of_block(block + i);
-    add_segments<RowTiles, Blocks>(inputs, weights, segments, begin, sums + block * lanes,
-                                   most_item_outputs);
+    const std::uint32_t* taken[Blocks];
+    for (std::size_t i = 0; i < Blocks; ++i) taken[i] = weights + (block + i) * block_words;
+    add_segments<RowTiles, Blocks>(inputs, taken, segments, begin, sums + block * lanes, stride);
   }
-  if (block < blocks) {
-    if constexpr (Blocks > 1) {
-      add_run_of_tiles<RowTiles, Blocks - 1>(room, block, blocks, inputs, segments, begin, sums);
-    }
+  if constexpr (Blocks > 1) {
+    add_to_blocks<RowTiles, Blocks - 1>(inputs, weights, block_words, block, blocks, segments,
+                                        begin, sums, stride);
+  }
+}
+
+/// Does so for any number of rows, of which up to 15 more are overwritten. @pre there are Tiles
+inline void add_by_tiles(std::size_t rows, const TileRows& inputs, const std::uint32_t* weights,
+                         std::size_t block_words, std::size_t blocks, std::size_t segments,
+                         bool begin, float* sums, std::size_t stride) {
+  const std::size_t tiles = (rows + tile_side - 1) / tile_side;
+  std::size_t tile = 0;
+  for (; tile + 2 <= tiles; tile += 2) {
+    const TileRows both[] = {inputs.from(tile), inputs.from(tile + 1)};
+    add_to_blocks<2>(both, weights, block_words, 0, blocks, segments, begin,
+                     sums + tile * tile_side * stride, stride);
+  }
+  if (tile < tiles) {
+    const TileRows one[] = {inputs.from(tile)};
+    add_to_blocks<1>(one, weights, block_words, 0, blocks, segments, begin,
+                     sums + tile * tile_side * stride, stride);
   }
 }
 
@@ -202,17 +215,8 @@ inline void tile_products_of_item(const ProductItem& item, const Float32Tiling& 
                             reinterpret_cast<const std::byte*>(room.of_block(block))),
                  room.of_block(block));
     }
-    for (std::size_t row = 0; row < item.rows; row += 2 * tile_side) {
-      float* const sums = products.of_row[row];
-      const TileRows first = inputs.from(item.first_row + row, begin);
-      if (item.rows - row > tile_side) {
-        const TileRows both[] = {first, inputs.from(item.first_row + row + tile_side, begin)};
-        add_run_of_tiles<2>(room, 0, item.blocks(), both, taken, begin == 0, sums);
-      } else {
-        const TileRows one[] = {first};
-        add_run_of_tiles<1>(room, 0, item.blocks(), one, taken, begin == 0, sums);
-      }
-    }
+    add_by_tiles(item.rows, inputs.from(item.first_row, begin), room.tiles, room.block_words(),
+                 item.blocks(), taken, begin == 0, products.of_row[0], most_item_outputs);
   }
 }
 

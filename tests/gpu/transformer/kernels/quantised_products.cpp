@@ -277,6 +277,18 @@ float product_of_pairs(const std::uint16_t* weights, const std::uint16_t* inputs
   return total + 0.0f;
 }
 
+/// The same of each row of inputs with each of `out` rows of weights.
+std::vector<float> products_of_pairs(const std::vector<std::uint16_t>& weights, std::size_t out,
+                                     const std::vector<std::uint16_t>& inputs, std::size_t in) {
+  std::vector<float> products;
+  for (std::size_t row = 0; row < inputs.size() / in; ++row) {
+    for (std::size_t o = 0; o < out; ++o) {
+      products.push_back(product_of_pairs(&weights[o * in], &inputs[row * in], in));
+    }
+  }
+  return products;
+}
+
 }  // namespace
 
 TEST_CASE("bfloat16-pairs products of more rows than one item or one group takes",
@@ -292,12 +304,7 @@ TEST_CASE("bfloat16-pairs products of more rows than one item or one group takes
     REQUIRE((matrix.view().quantised != nullptr) == quantised);
     const auto inputs = rounded(inputs_of(most * in));
     const auto weights = rounded(stack.values[0]);
-    std::vector<float> expected;
-    for (std::size_t row = 0; row < most; ++row) {
-      for (std::size_t o = 0; o < out; ++o) {
-        expected.push_back(product_of_pairs(&weights[o * in], &inputs[row * in], in));
-      }
-    }
+    const auto expected = products_of_pairs(weights, out, inputs, in);
     DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
     for (const auto* form : forms_of_the_kernels(Arithmetic::bfloat16_pairs)) {
       CAPTURE(quantised, form->name());
@@ -319,12 +326,7 @@ TEST_CASE(
       stack.add(type.dtype, out, 5);
       const auto inputs = rounded(inputs_of(most * in));
       const auto weights = rounded(stack.values[0]);
-      std::vector<float> expected;
-      for (std::size_t row = 0; row < most; ++row) {
-        for (std::size_t o = 0; o < out; ++o) {
-          expected.push_back(product_of_pairs(&weights[o * in], &inputs[row * in], in));
-        }
-      }
+      const auto expected = products_of_pairs(weights, out, inputs, in);
       const auto matrix = stack.packed(Arithmetic::bfloat16_pairs);
       DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
       for (const auto* form : forms_of_the_kernels(Arithmetic::bfloat16_pairs)) {
