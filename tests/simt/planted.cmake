@@ -177,7 +177,7 @@ tempera_plant(${packed} one_not_taken_off "float_of(second) - 1.0f" "float_of(se
 tempera_plant(${packed} minimum_added "-(reader.float16(32)" "(reader.float16(32)")
 tempera_plant(${packed} sign_lost "bits_of_one ^ 0x00400000U" "bits_of_one")
 tempera_plant(${packed} scale_of_the_other_step "32 + step * tile_outputs" "32 + (1 - step) * tile_outputs")
-tempera_plant(${packed} high_bits_of_the_other_half "4 * reader.t + 16 * half" "4 * reader.t + 16 * (1 - half)")
+tempera_plant(${packed} high_bits_of_the_other_half "of_half = half == 0 ? high" "of_half = half == 1 ? high")
 tempera_plant(${packed} scales_of_the_first_run "2 * run + lane - 4" "lane - 4")
 tempera_plant(${packed} low_bits_of_the_first_run "16 * runs + lane - 4" "lane - 4")
 tempera_plant(${packed} last_bytes_not_copied "if (lane < 28)" "if (lane < 27)")

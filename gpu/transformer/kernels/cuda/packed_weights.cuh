@@ -153,15 +153,18 @@ TEMPERA_ON_DEVICE inline void read_pair(const PairReader& reader, const Put& put
       for (unsigned step = 0; step < 2; ++step) {
         const auto scaled = ScaledQuants::centred(
             d * reader.whole<std::int8_t>(32 + step * tile_outputs), 1024, 64, 32);
-        const std::uint32_t high = reader.word(320, step);
+        // Of half 0 the first quant's two bits at 17 and 18. Constants do the rest: a distance that
+        // depends on the lane takes a register through the whole product.
+        const std::uint32_t high =
+            rotate_left(reader.word(320, step), (49 - 4 * reader.t) % 32);
         TEMPERA_UNROLL
         for (unsigned half = 0; half < 2; ++half) {
           // Six bits at 13 … 18, and at 17 … 22.
           const std::uint32_t low =
               rotate_left(reader.word(64, 2 * step + half), (45 - 8 * reader.t) % 32);
-          const unsigned bit = 4 * reader.t + 16 * half;
-          const std::uint32_t first = rotate_left(high, (49 - bit) % 32) & 0x00060000U;
-          const std::uint32_t second = rotate_left(high, (51 - bit) % 32) & 0x00600000U;
+          const std::uint32_t of_half = half == 0 ? high : rotate_left(high, 16);
+          const std::uint32_t first = of_half & 0x00060000U;
+          const std::uint32_t second = rotate_left(of_half, 2) & 0x00600000U;
           put(step, half,
               scaled.rounded((low & 0x0001E000U) | first | bits_of_one,
                              (low & 0x001E0000U) | second | bits_of_one));

@@ -293,7 +293,10 @@ product(const ProductPlan plan, const ProductOperands operands, const Epilogue e
               }
             }
           };
-          if (step + Cursor::stage_steps <= steps) {
+          if constexpr (Weights::across_lanes && Cursor::stage_steps == 2) {
+            // Each packing once: two copies of them spill registers beside the sums of 32 tokens.
+            take_pair(0, step + 1 < steps);
+          } else if (step + Cursor::stage_steps <= steps) {
             TEMPERA_UNROLL
             for (unsigned s = 0; s < Cursor::stage_steps; s += 2) take_pair(s, true);
           } else {
