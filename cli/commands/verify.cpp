@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/disk.hpp"
@@ -18,6 +19,7 @@
 #include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/standard_streams.hpp"
 #include "cli/terminal/version.hpp"
+#include "lab/claims/claim_processes.hpp"
 #include "lab/claims/claim_runner.hpp"
 #include "lab/defects/gallery.hpp"
 #include "lab/report/mathematics.hpp"
@@ -30,6 +32,7 @@ struct VerifyOptions {
   std::string tree;
   std::string only;
   std::string report;
+  std::size_t processes = 0;  ///< 0: one for each core, 8 at most
   bool json = false;
   bool in_full = false;
 };
@@ -224,6 +227,13 @@ std::size_t write_report(const std::string& file, const std::string& tree,
                     [](const lab::DefectFound& found) { return !found.caught; }));
 }
 
+/// More would not help: the longest check takes a fifth of the time of all.
+std::size_t processes_of(const VerifyOptions& options) {
+  constexpr std::size_t most = 8;
+  if (options.processes > 0) return options.processes;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
+}
+
 void run_verify(const VerifyOptions& options) {
   // Now, and not after a minute of checks.
   if (!options.report.empty()) Disk::real().require_replaceable(options.report);
@@ -253,17 +263,20 @@ void run_verify(const VerifyOptions& options) {
   std::vector<lab::Exhibit> shown;
   {
     ProgressLine progress;
-    for (const lab::Claim& claim : asked) {
-      progress.show_step(lines.size(), asked.size(), claim.id);
-      lines.push_back(runner.decide(claim));
+    const auto begins = [&](const lab::Claim& next) {
+      progress.show_step(lines.size(), asked.size(), next.id);
+    };
+    lab::decide_claims(runner, asked, processes_of(options), begins, [&](lab::ClaimResult decided) {
+      lines.push_back(std::move(decided));
       progress.clear();
-      if (options.json) continue;
+      if (options.json) return;
+      const lab::Claim& claim = lines.back().claim;
       if (options.only.empty() &&
           (lines.size() == 1 || claim.is_papers() != lines[lines.size() - 2].claim.is_papers()))
         std::printf("\n%s\n", claim.is_papers() ? "the paper's claims"
                                                 : "tempera's own promises and remarks");
       print(lines.back(), options.in_full || !options.only.empty());
-    }
+    });
   }
   if (options.only.empty()) shown = exhibits(tree);
   const auto missed = static_cast<std::size_t>(std::count_if(
@@ -324,6 +337,9 @@ void add_verify(CLI::App& app) {
       "Below every line, as below those that do not simply hold: the statement, the "
       "paper's words and their place, the theorem, all of the verdict's ground and "
       "of what is not covered");
+  add_whole_number(*command, "--processes", options->processes, {1, 256},
+                   "Claims that are decided side by side, each by a process that takes one after "
+                   "the other; it decides no result (default: one process for each core, 8 at most)");
   CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera verify\n  tempera verify --report report.html\n  tempera verify --only "

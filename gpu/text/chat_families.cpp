@@ -59,12 +59,12 @@ std::string chatml(const Conversation& conversation) {
 }
 
 /// An assistant's turn, taken apart.
-struct Answer {
+struct ThoughtAndContent {
   std::string_view thought;
   std::string_view content;
 };
 
-Answer taken_apart(std::string_view content) {
+ThoughtAndContent taken_apart(std::string_view content) {
   const auto first_end = content.find(thought_end);
   if (first_end == std::string_view::npos) return {"", content};
   const auto before = without_trailing_newlines(content.substr(0, first_end));

@@ -40,7 +40,7 @@ constexpr std::array<Names, 13> layer_names{{{"input_layernorm", "attn_norm"},
 
 /// What llama.cpp names otherwise, or alone, in Qwen3.5: convert_hf_to_gguf.py maps these names
 /// (gguf-py's tensor_mapping.py), and turns dt_bias into dt_proj.bias first.
-constexpr std::string_view qwen35 = "qwen35";
+constexpr std::string_view name_of_qwen35 = "qwen35";
 constexpr std::array<Names, 8> qwen35_layer_names{
     {{"post_attention_layernorm", "post_attention_norm"},
      {"linear_attn.in_proj_qkv", "attn_qkv"},
@@ -120,14 +120,14 @@ std::optional<std::vector<std::byte>> in_order(const TiledHeads& heads, std::str
 
 /// llama.cpp's name of what is after "model.layers.N."; empty if it has none.
 std::string name_in_layer(std::string_view name, std::string_view architecture) {
-  if (architecture == qwen35) {
+  if (architecture == name_of_qwen35) {
     if (const auto whole = translated(qwen35_whole_names, name); !whole.empty())
       return std::string(whole);
   }
   const std::size_t ending = name.rfind('.');
   if (ending == std::string_view::npos) return "";
   const auto part = name.substr(0, ending);
-  auto found = architecture == qwen35 ? translated(qwen35_layer_names, part) : std::string_view();
+  auto found = architecture == name_of_qwen35 ? translated(qwen35_layer_names, part) : std::string_view();
   if (found.empty()) found = translated(layer_names, part);
   return found.empty() ? "" : std::string(found) + std::string(name.substr(ending));
 }
