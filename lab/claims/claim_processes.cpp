@@ -133,9 +133,9 @@ class ClaimProcess {
     while (read_.size() >= sizeof header) {
       std::memcpy(&header, read_.data(), sizeof header);
       if (read_.size() - sizeof header < header.detail_bytes) return;
-      results[header.claim] = ClaimResult{claims[header.claim], header.outcome,
-                                          read_.substr(sizeof header, header.detail_bytes),
-                                          header.seconds};
+      results[header.claim] =
+          ClaimResult{claims[header.claim], header.outcome,
+                      read_.substr(sizeof header, header.detail_bytes), header.seconds};
       read_.erase(0, sizeof header + header.detail_bytes);
     }
   }

@@ -262,9 +262,9 @@ class Connection final : public HttpServer::OpenConnection,
     stream_.socket().cancel(error);
   }
 
-  /// Whether all of it could be sent. The one kind of write here: each further kind of buffers takes
-  /// its own seconds to compile. The text has a name: GCC 12 destroys some temporaries twice if a
-  /// coroutine waits within their expression.
+  /// Whether all of it could be sent. The one kind of write here: each further kind of buffers
+  /// takes its own seconds to compile. The text has a name: GCC 12 destroys some temporaries twice
+  /// if a coroutine waits within their expression.
   asio::awaitable<bool> write(const std::string& text) {
     stream_.expires_after(shared_->limits.request);
     Error error;
@@ -396,7 +396,7 @@ HttpServer::HttpServer(const std::string& host, std::uint16_t port, Handler hand
     : parts_(std::make_shared<Parts>()) {
   parts_->shared->handle = std::move(handle);
   parts_->shared->refuse = std::move(refuse);
-  parts_->shared->limits = limits;
+  parts_->shared->limits = std::move(limits);
   Error error;
   const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   if (error)

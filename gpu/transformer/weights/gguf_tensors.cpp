@@ -127,7 +127,8 @@ std::string name_in_layer(std::string_view name, std::string_view architecture) 
   const std::size_t ending = name.rfind('.');
   if (ending == std::string_view::npos) return "";
   const auto part = name.substr(0, ending);
-  auto found = architecture == name_of_qwen35 ? translated(qwen35_layer_names, part) : std::string_view();
+  auto found =
+      architecture == name_of_qwen35 ? translated(qwen35_layer_names, part) : std::string_view();
   if (found.empty()) found = translated(layer_names, part);
   return found.empty() ? "" : std::string(found) + std::string(name.substr(ending));
 }

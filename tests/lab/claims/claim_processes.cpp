@@ -62,10 +62,11 @@ TEST_CASE("what a check throws in a process is thrown, after the results of the 
   for (const std::size_t processes : {1, 2, 3}) {
     INFO(processes);
     std::vector<std::string> decided;
-    CHECK_THROWS_AS(lab::decide_claims(
-                        runner, claims, processes, [](const lab::Claim&) {},
-                        [&](const lab::ClaimResult& result) { decided.push_back(result.claim.id); }),
-                    std::out_of_range);
+    CHECK_THROWS_AS(
+        lab::decide_claims(
+            runner, claims, processes, [](const lab::Claim&) {},
+            [&](const lab::ClaimResult& result) { decided.push_back(result.claim.id); }),
+        std::out_of_range);
     REQUIRE(decided.size() == 11);
     for (std::size_t i = 0; i < decided.size(); ++i) CHECK(decided[i] == claims[i].id);
   }

@@ -155,8 +155,7 @@ TEMPERA_ON_DEVICE inline void read_pair(const PairReader& reader, const Put& put
             d * reader.whole<std::int8_t>(32 + step * tile_outputs), 1024, 64, 32);
         // Of half 0 the first quant's two bits at 17 and 18. Constants do the rest: a distance that
         // depends on the lane takes a register through the whole product.
-        const std::uint32_t high =
-            rotate_left(reader.word(320, step), (49 - 4 * reader.t) % 32);
+        const std::uint32_t high = rotate_left(reader.word(320, step), (49 - 4 * reader.t) % 32);
         TEMPERA_UNROLL
         for (unsigned half = 0; half < 2; ++half) {
           // Six bits at 13 … 18, and at 17 … 22.

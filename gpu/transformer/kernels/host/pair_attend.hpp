@@ -28,9 +28,13 @@ struct PairQueries {
   PagePart keys;    // begins at those of the head: [head_dim / 2, page_tokens, 2]
   PagePart values;  // the same: [page_tokens / 2, head_dim, 2]
 
+  /// Whether queries and shares are made floats: an instruction set without one for pairs would
+  /// make them so for every block of 16 sums.
+  bool takes_floats() const { return pairs_are_parted && !by_tiles; }
+
   bool by_tiles;           // whether words are in the order of tiles, and rows filled up to 16
-  std::uint32_t* queries;  // [count, query_words] pairs
-  float* scores;           // [count, split_positions]
+  std::uint32_t* queries;  // [count, query_words] pairs, or floats
+  float* scores;           // [count, split_positions]; then shares that are made floats
   std::uint32_t* shares;   // [count, split_positions / 2] pairs
   float* split_sums;       // [count, width]
   float* sums;             // [count, width]
@@ -44,7 +48,11 @@ struct PairQueries {
   std::size_t count() const { return rows.rows * heads; }
   /// Elements of a head, filled up to whole blocks.
   std::size_t width() const { return (head_dim + lanes - 1) / lanes * lanes; }
-  std::size_t query_words() const { return by_tiles ? tile_row_words(head_dim / 2) : head_dim / 2; }
+  std::size_t query_words() const {
+    return by_tiles         ? tile_row_words(head_dim / 2)
+           : takes_floats() ? pairs_of(head_dim) * pair_inputs
+                            : head_dim / 2;
+  }
   /// Calls take(member, words) for each of the arrays above.
   template <class Take>
   void for_each_array(const Take& take) {
@@ -90,6 +98,13 @@ struct PairQueries {
       const float* const from =
           query_key_value + query / heads * row_floats + query % heads * head_dim;
       std::uint32_t* const words = queries + query * query_words();
+      if (takes_floats()) {
+        auto* const target = reinterpret_cast<float*>(words);
+        for (std::size_t i = 0; i < head_dim; ++i) {
+          target[place_of_input(i).number(i % pair_inputs)] = from_bfloat16(to_bfloat16(from[i]));
+        }
+        continue;
+      }
       auto* const target = reinterpret_cast<std::uint16_t*>(words);
       for (std::size_t i = 0; i < head_dim; ++i) target[i] = to_bfloat16(from[i]);
       if (!by_tiles) continue;
@@ -102,7 +117,7 @@ struct PairQueries {
       for (std::size_t row = 0; row < rows.rows; ++row) {
         if (rows.context(row) <= first) continue;
         for (std::size_t head = 0; head < heads; ++head) {
-          share(row * heads + head, rows.context(row) - first);
+          share(row * heads + head, rows.context(row) - first, used_of_split(first));
         }
       }
       sum_split(first);
@@ -122,6 +137,22 @@ struct PairQueries {
     }
   }
 
+  /// Calls add with the inputs that there are without tiles.
+  template <class Add>
+  static void with(const WordInputs& words, const FloatInputs& floats, const Add& add) {
+    if constexpr (pairs_are_parted) {
+      add(floats);
+    } else {
+      add(words);
+    }
+  }
+
+  /// Positions of the split that any row sees, up to whole chunks.
+  std::size_t used_of_split(std::size_t first) const {
+    const std::size_t seen = rows.longest() - first;
+    return seen < split_positions ? (seen + chunk - 1) / chunk * chunk : split_positions;
+  }
+
   /// scores[query, s] = query · key_{first + s}; what is past a row's context nobody reads.
   void score_split(std::size_t first) {
     if (by_tiles) {
@@ -133,8 +164,7 @@ struct PairQueries {
       return;
     }
     const std::size_t end = rows.longest();
-    const std::size_t used =
-        end - first < split_positions ? (end - first + chunk - 1) / chunk * chunk : split_positions;
+    const std::size_t used = used_of_split(first);
     for (std::size_t query = 0; query < count(); ++query) {
       for (std::size_t s = 0; s < used; ++s) scores[query * split_positions + s] = 0.0f;
     }
@@ -148,17 +178,21 @@ struct PairQueries {
         for (std::size_t i = 0; i < there; ++i) {
           blocks.of_block[i] = part_of_page<std::uint32_t>(keys, run.pages[page + i]);
         }
-        add_pair_products((run.end - run.first) * heads, there, head_dim / 2,
-                          WordInputs{queries + run.first * heads * head_dim / 2, head_dim / 2},
-                          blocks, scores + run.first * heads * split_positions + (begin - first),
-                          split_positions);
+        const std::uint32_t* const words = queries + run.first * heads * query_words();
+        with(WordInputs{words, query_words()},
+             FloatInputs{reinterpret_cast<const float*>(words), query_words()},
+             [&](const auto& inputs) {
+               add_pair_products((run.end - run.first) * heads, there, head_dim / 2, inputs, blocks,
+                                 scores + run.first * heads * split_positions + (begin - first),
+                                 split_positions);
+             });
       });
     }
   }
 
   /// What every position of a split weighs, not yet divided by their sum. positions: that the query
-  /// sees, from the split's first on.
-  void share(std::size_t query, std::size_t positions) {
+  /// sees, from the split's first on; used: those that any query here sees.
+  void share(std::size_t query, std::size_t positions, std::size_t used) {
     float* const score = scores + query * split_positions;
     const std::size_t seen = positions < split_positions ? positions : split_positions;
     const std::size_t filled = (seen + page_tokens - 1) / page_tokens * page_tokens;
@@ -192,6 +226,7 @@ struct PairQueries {
     // Others, which see more, may take these weights along.
     for (std::size_t s = filled; s < split_positions; ++s) share[s] = 0;
     if (by_tiles) order_row_for_tiles(shares + query * split_positions / 2, split_positions / 2);
+    if (takes_floats()) make_floats(share, used, score);
     split_largest[query] = m;
     split_masses[query] = tree_sum(partial);
   }
@@ -258,11 +293,12 @@ struct PairQueries {
           for (std::size_t d = head_dim; d < width(); ++d) half[d] = 0;
           values_of.of_pair[pairs - 1] = half;
         }
-        add_pair_products(
-            (run.end - run.first) * heads, width() / lanes, pairs,
-            WordInputs{shares + (run.first * heads * split_positions + begin - first) / 2,
-                       split_positions / 2},
-            values_of, split_sums + run.first * heads * width(), width());
+        const std::size_t share = run.first * heads * split_positions + begin - first;
+        with(WordInputs{shares + share / 2, split_positions / 2},
+             FloatInputs{scores + share, split_positions}, [&](const auto& inputs) {
+               add_pair_products((run.end - run.first) * heads, width() / lanes, pairs, inputs,
+                                 values_of, split_sums + run.first * heads * width(), width());
+             });
       });
     }
   }

@@ -38,23 +38,8 @@ struct PairInputs {
     if (by_tiles) return tiles().pack(row);
     const std::uint16_t* const values = inputs + row * in;
     if (takes_floats(rows)) {
-      float* const target = reinterpret_cast<float*>(packed) + row * stride(in) * pair_inputs;
-      const std::size_t whole = in / segment_inputs * segment_inputs;
-      for (std::size_t i = 0; i < whole; i += 4) {
-        // A pair of each chain, the later number first.
-        std::uint64_t pairs;
-        memcpy(&pairs, values + i, sizeof pairs);
-        const std::uint64_t even = (pairs & 0xFFFF0000U) | (pairs & 0xFFFFU) << 48;
-        const std::uint64_t odd = (pairs >> 48) << 16 | (pairs >> 32) << 48;
-        float* const place = target + place_of_input(i).number(1);
-        memcpy(place, &even, sizeof even);
-        memcpy(place + segment_pairs, &odd, sizeof odd);
-      }
-      for (std::size_t i = whole; i < pairs_of(in) * pair_inputs; ++i) {
-        target[place_of_input(i).number(i % pair_inputs)] =
-            i < in ? from_bfloat16(values[i]) : 0.0f;
-      }
-      return;
+      return make_floats(values, in,
+                         reinterpret_cast<float*>(packed) + row * stride(in) * pair_inputs);
     }
     std::uint32_t* const target = packed + row * stride(in);
     memset(target, 0, pairs_of(in) * sizeof(std::uint32_t));

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "gpu/device/pair_lanes.hpp"
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/host/float32_tiling.hpp"
 #include "gpu/transformer/kernels/host/run_products.hpp"
+#include "gpu/transformer/weights/pair_word.hpp"
 
 // Sums of pairs of the arithmetic `bfloat16-pairs`: rows of inputs with blocks of 16 results that
 // are side by side. Matrix products, scores and sums of values are all made of them.
@@ -74,6 +76,24 @@ struct FloatInputs {
     return {values + row * stride + pair * pair_inputs, stride};
   }
 };
+
+/// Makes floats of bfloat16s, in the order in which chains take them; zeros up to whole pairs.
+inline void make_floats(const std::uint16_t* values, std::size_t count, float* target) {
+  const std::size_t whole = count / segment_inputs * segment_inputs;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    // A pair of each chain, the later number first.
+    std::uint64_t pairs;
+    memcpy(&pairs, values + i, sizeof pairs);
+    const std::uint64_t even = (pairs & 0xFFFF0000U) | (pairs & 0xFFFFU) << 48;
+    const std::uint64_t odd = (pairs >> 48) << 16 | (pairs >> 32) << 48;
+    float* const place = target + place_of_input(i).number(1);
+    memcpy(place, &even, sizeof even);
+    memcpy(place + segment_pairs, &odd, sizeof odd);
+  }
+  for (std::size_t i = whole; i < pairs_of(count) * pair_inputs; ++i) {
+    target[place_of_input(i).number(i % pair_inputs)] = i < count ? from_bfloat16(values[i]) : 0.0f;
+  }
+}
 
 /// Weights of which each block is stored by itself: [pairs, lanes] words.
 struct BlocksOfPairs {
