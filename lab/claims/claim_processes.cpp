@@ -13,9 +13,11 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "gpu/device/thread_limit.hpp"
 
@@ -177,7 +179,10 @@ void decide_claims(const ClaimRunner& runner, const std::vector<Claim>& claims,
       }
       if (waited.empty()) break;
       if (next < claims.size()) begins(claims[next]);
-      if (poll(waited.data(), waited.size(), -1) < 0) continue;
+      if (poll(waited.data(), waited.size(), -1) < 0) {
+        if (errno == EINTR) continue;
+        break;
+      }
       for (std::size_t i = 0; i < waited.size(); ++i)
         if (waited[i].revents != 0) by[i]->read_into(results, claims);
       hand_over();

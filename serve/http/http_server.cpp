@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
+#include <cstdio>
 #include <deque>
 #include <optional>
 #include <set>
@@ -182,9 +183,9 @@ std::string head_text(const http::response<http::empty_body>& response) {
 
 /// A chunk of chunked transfer coding (RFC 9112, section 7.1); the last chunk if the part is empty.
 std::string chunk_text(const std::string& part) {
-  std::ostringstream text;
-  text << std::hex << part.size() << "\r\n" << part << "\r\n";
-  return std::move(text).str();
+  char size[24];
+  std::snprintf(size, sizeof size, "%zx\r\n", part.size());
+  return size + part + "\r\n";
 }
 
 class Connection final : public HttpServer::OpenConnection,
