@@ -339,8 +339,8 @@ void add_verify(CLI::App& app) {
       "of what is not covered");
   add_whole_number(
       *command, "--processes", options->processes, {1, 256},
-      "Claims that are decided side by side, each by a process that takes one after "
-      "the other; it decides no result (default: one process for each core, 8 at most)");
+      "Processes that decide claims at a time; their number changes no result (default: one for "
+      "each core, 8 at most)");
   CLI::Option* json = command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(
       "Examples:\n  tempera verify\n  tempera verify --report report.html\n  tempera verify --only "

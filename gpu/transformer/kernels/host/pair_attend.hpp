@@ -28,8 +28,8 @@ struct PairQueries {
   PagePart keys;    // begins at those of the head: [head_dim / 2, page_tokens, 2]
   PagePart values;  // the same: [page_tokens / 2, head_dim, 2]
 
-  /// Whether queries and shares are made floats: an instruction set without one for pairs would
-  /// make them so for every block of 16 sums.
+  /// Whether queries and shares are made floats: where pairs are parted, every block of 16 sums
+  /// would make them so anew. A form with tiles parts the pairs of few queries too.
   bool takes_floats() const { return pairs_are_parted && !by_tiles; }
 
   bool by_tiles;           // whether words are in the order of tiles, and rows filled up to 16
