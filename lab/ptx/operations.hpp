@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "gpu/device/simt/simt.hpp"
+#include "gpu/device/simt/warpgroup_steps.hpp"
 #include "lab/ptx/accesses.hpp"
 #include "lab/ptx/global_memory.hpp"
 

@@ -379,6 +379,42 @@ def multiply_matrices(self, at, target, a, b, c):
     return f"{{ float d[4] = {{{d}}}; simt::tensor_core_step(d, {{{left}}}, {right}, {self.where(at)}); {results} }}"
 
 
+# Steps of four warps. A thread has their sums at once: nvcc leaves copies of registers between steps, which the assembler
+# takes away. That the kernel's text waits for them is what fibers show.
+
+
+@rule(r"wgmma\.mma_async\.sync\.aligned\.m64n(?P<tokens>64|128|256)k16\.f32\.bf16\.bf16")
+def step_of_four_warps(self, at, sums, weights, inputs, adds, first_sign, second_sign, turned, tokens):
+    if (first_sign, second_sign, turned) != (Immediate(1), Immediate(1), Immediate(0)):
+        raise at.error("turns a sign, or inputs that do not have K innermost")
+    count = int(tokens) // 2
+    d = ", ".join(self.value(at, item, "f32") for item in self.elements(at, sums, count))
+    left = ", ".join(self.value(at, item, "u32") for item in self.elements(at, weights, 4))
+    results = " ".join(self.set(at, item, f"d[{i}]", "f32") for i, item in enumerate(sums.elements))
+    step = f"simt::take_described_step(d, {tokens}, {{{left}}}, {self.bits(at, inputs)}, {self.bits(at, adds)}, {self.where(at)});"
+    return f"{{ float d[{count}] = {{{d}}}; {step} {results} }}"
+
+
+@rule(r"wgmma\.fence\.sync\.aligned")
+def begin_steps(self, at):
+    return "simt::begin_steps();"
+
+
+@rule(r"wgmma\.commit_group\.sync\.aligned")
+def commit_steps(self, at):
+    return "simt::commit_warpgroup_steps();"
+
+
+@rule(r"wgmma\.wait_group\.sync\.aligned")
+def wait_for_steps(self, at, groups):
+    return f"simt::wait_for_steps({self.bits(at, groups)});"
+
+
+@rule(r"fence\.proxy\.async\.shared::cta")
+def show_copies(self, at):
+    return "simt::show_copies_to_steps();"
+
+
 # Where to go on.
 
 

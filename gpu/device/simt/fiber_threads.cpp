@@ -2,124 +2,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "gpu/device/simt/fiber_switch.hpp"
+#include "gpu/device/simt/fiber_machine.hpp"
 #include "gpu/device/simt/resident_blocks.hpp"
 #include "gpu/device/tensor_core.hpp"
 
 namespace tempera::gpu::simt::inline on_fibers {
 
 namespace {
-
-enum class Waiting { nothing, block, warp, ended };
-
-/// An asynchronous copy on its way.
-struct Copy {
-  unsigned char* target;
-  const unsigned char* source;  // null: zeros
-  std::size_t group;
-  Vector16 seen;  // what the source held when the copy was issued
-};
-
-struct Thread {
-  Fiber* fiber = nullptr;
-  Waiting waiting = Waiting::nothing;
-  const char* collective = nullptr;  // what it waits at
-  unsigned line = 0;
-  // What it brings to a collective of its warp, and takes away.
-  std::uint64_t value = 0;
-  unsigned source = 0;
-  float* d = nullptr;
-  Vector16 words{};
-  const void* row = nullptr;
-  // Its copies in flight are copies[landed …]; group `committed` is still open.
-  std::vector<Copy> copies;
-  std::size_t landed = 0;
-  std::size_t committed = 0;
-};
-
-/// A block that has begun.
-struct Block {
-  std::vector<Thread> threads;
-  std::vector<unsigned> at_collective;  // lanes that have arrived, by warp
-  std::vector<Vector16> shared;
-  // If it is not empty the block is unfair: a warp goes on as far as it can before those after
-  // it in this order move, so that it overtakes them by more than one collective.
-  std::vector<unsigned> warp_order;
-  std::size_t number = 0;
-};
-
-/// The launch that this host thread is running.
-struct Machine {
-  Fiber host;
-  Block* block = nullptr;  // whose fiber is running
-  bool turn_ended = false;
-  std::mt19937_64 random;
-  const std::function<void()>* kernel = nullptr;
-  Stream* stream = nullptr;
-  std::string failure;
-
-  Thread& running() const { return block->threads[coordinates.thread]; }
-};
-thread_local Machine* machine = nullptr;
-
-/// Gives the host the processor back, for good if a launch has failed.
-void give_way() {
-  Thread& self = machine->running();
-  const Coordinates own = coordinates;
-  self.fiber->switch_to(machine->host);
-  coordinates = own;
-}
-
-std::string where_it_is() {
-  return "block (" + std::to_string(coordinates.block.x) + ", " +
-         std::to_string(coordinates.block.y) + ", " + std::to_string(coordinates.block.z) +
-         "), thread " + std::to_string(coordinates.thread);
-}
-
-/// Ends the launch from within a fiber: an exception could not cross stacks. Nothing that must be
-/// destroyed may be left on this one.
-[[noreturn]] void stop() {
-  for (;;) give_way();
-}
-
-[[noreturn]] void fail(const char* what) {
-  machine->failure = what + (" (" + where_it_is() + ")");
-  stop();
-}
-
-bool same_collective(const Thread& a, const Thread& b) {
-  return a.line == b.line && std::string_view(a.collective) == b.collective;
-}
-
-std::string named(const Thread& thread) {
-  return std::string(thread.collective) + ", line " + std::to_string(thread.line);
-}
-
-/// The last lane of a warp to arrive does the work of all 32, and the warp goes on.
-template <class Work>
-void meet(const char* collective, const Where& where, const Work& work) {
-  Thread& self = machine->running();
-  self.collective = collective;
-  self.line = where.line();
-  self.waiting = Waiting::warp;
-  const unsigned first = warp() * warp_lanes;
-  if (++machine->block->at_collective[warp()] < warp_lanes) return give_way();
-  Thread* const lanes = &machine->block->threads[first];
-  for (unsigned l = 0; l < warp_lanes; ++l) {
-    if (!same_collective(lanes[l], self)) {
-      machine->failure =
-          "lanes of a warp meet at different places: " + named(self) + " and " + named(lanes[l]);
-      stop();
-    }
-  }
-  work(lanes);
-  machine->block->at_collective[warp()] = 0;
-  for (unsigned l = 0; l < warp_lanes; ++l) lanes[l].waiting = Waiting::nothing;
-}
 
 Vector16 load_vector(const void* from) {
   Vector16 value;
@@ -146,9 +36,28 @@ void land_until(Thread& thread, std::size_t group) {
       fail("the source of an asynchronous copy was written while the copy was in flight");
     }
     std::memcpy(copy.target, &copy.seen, sizeof copy.seen);
+    const std::size_t vector = vector_of(copy.target);
+    if (vector >= machine->block->unshown.size()) continue;  // it fails when the block ends
+    machine->block->unshown[vector] = true;
+    thread.unshown.push_back(vector);
   }
   thread.copies.clear();
   thread.landed = 0;
+}
+
+/// Whether steps of four warps that nobody has waited for may still read what is here.
+bool is_read_by_steps(const unsigned char* target) {
+  const std::vector<Thread>& threads = machine->block->threads;
+  for (std::size_t first = 0; first < threads.size(); first += warp_lanes) {
+    for (const PendingStep& step : threads[first].steps) {
+      if (target < step.inputs) continue;
+      const auto offset = static_cast<std::size_t>(target - step.inputs);
+      constexpr std::size_t both_halves = 256;  // of the inputs of 8 tokens
+      if (offset / step.next_tokens < step.tokens / 8 && offset % step.next_tokens < both_halves)
+        return true;
+    }
+  }
+  return false;
 }
 
 void run_thread() {
@@ -197,12 +106,18 @@ void begin_block(Block& block, std::size_t number, const LaunchShape& shape) {
   block.number = number;
   block.shared.resize((shape.shared_bytes + 15 + guard_bytes) / sizeof(Vector16));
   std::memset(block.shared.data(), poison, block.shared.size() * sizeof(Vector16));
+  block.unshown.assign(block.shared.size(), false);
   for (Thread& thread : block.threads) {
     thread.fiber->restart();
     thread.waiting = Waiting::nothing;
     thread.copies.clear();
     thread.landed = 0;
     thread.committed = 0;
+    thread.unshown.clear();
+    thread.steps.clear();
+    thread.pending_sums.clear();
+    thread.step_groups = 0;
+    thread.steps_begun = false;
   }
   std::fill(block.at_collective.begin(), block.at_collective.end(), 0U);
   block.warp_order.clear();
@@ -310,6 +225,7 @@ void copy_async(void* shared, const void* global, bool there) {
       (there && reinterpret_cast<std::uintptr_t>(source) % sizeof(Vector16) != 0)) {
     fail("an asynchronous copy is not aligned to 16 bytes");
   }
+  if (is_read_by_steps(target)) fail("a copy goes over inputs of a step of four warps in flight");
   std::memset(target, poison, sizeof(Vector16));
   Thread& self = machine->running();
   self.copies.push_back(

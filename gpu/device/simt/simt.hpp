@@ -27,6 +27,7 @@
 // wait_for_inputs, let_next_begin              programmatic dependent launch, if a device has it
 // launch(shape, stream, kernel, arguments...)  queues the kernel after those before it
 // StepGraph, StagedBytes                       gpu/device/simt/step_graph.cuh
+// steps of four warps together (wgmma)         gpu/device/simt/warpgroup_steps.hpp
 //
 // What the fibers cannot show: races between blocks that are within one turn of a block, missing
 // fences, bank conflicts, speed, reads before wait_for_inputs, and that the silicon follows
