@@ -35,6 +35,13 @@ elseif(NOT TEMPERA_DEVICE STREQUAL "CPP")
 endif()
 target_link_libraries(tempera_device INTERFACE ${TEMPERA_DEVICE_LIBRARIES})
 
+# What needs instructions that Hopper has beyond sm_90.
+function(tempera_for_sm_90a target)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
+  target_compile_options(${target} PRIVATE -gencode=arch=compute_90a,code=sm_90a)
+  target_compile_definitions(${target} PRIVATE TEMPERA_HAS_SM_90A)
+endfunction()
+
 # Debian's Thrust is on the system include path; nvcc brings its own.
 function(tempera_cuda_sources target)
   foreach(source IN LISTS ARGN)

@@ -11,27 +11,43 @@
 using namespace tempera;
 using namespace tempera::tests;
 
-// Products of more than 64 rows, in tiles of 128 tokens, on the device or on fibers.
+// Products of more than 32 rows, in tiles of 128 tokens and by steps of four warps, on the device
+// or on fibers.
 
-TEST_CASE("products of 200 and 512 rows in tiles of 128 tokens have the contract's bits") {
+TEST_CASE("Hopper takes steps of four warps, whose bits are those of mma.sync") {
+  const gpu::Arithmetic arithmetic = gpu::own_arithmetic();
+  const gpu::CudaKernels kernels(8, std::nullopt, gpu::StepForm::graph, arithmetic);
+  const auto capability = gpu::compute_capability();
+  const bool is_hopper = gpu::device_system() != "CUDA"
+                             ? arithmetic == gpu::Arithmetic::tensor_core
+                             : capability && capability->major == 9 && capability->minor == 0;
+  REQUIRE(kernels.takes_warpgroup_steps() == is_hopper);
+}
+
+TEST_CASE("products of many rows have the contract's bits") {
   const bool on_fibers = gpu::device_system() != "CUDA";
   const gpu::Arithmetic arithmetic = gpu::own_arithmetic();
   const gpu::CudaKernels kernels(8, std::nullopt, gpu::StepForm::graph, arithmetic);
-  // Large enough that such tiles are planned for the device.
-  const std::size_t in = on_fibers ? 544 : 2080;
+  // Large enough that such forms are planned for the device. Whole stages are enough for tiles;
+  // steps of four warps take two at a time.
+  const bool by_four_warps = GENERATE(false, true);
+  if (by_four_warps && !kernels.takes_warpgroup_steps()) return;
+  const std::size_t in = (on_fibers ? 544 : 2080) + (by_four_warps ? 32 : 0);
   const std::size_t out = on_fibers ? 144 : 24576;
   const std::size_t multiprocessors = on_fibers ? 3 : 132;
   std::mt19937 random(36);
   const auto weights = random_bfloat16s(out * in, 0.3f, random);
   const gpu::DeviceMemory<std::uint32_t> fragments{
       std::span<const std::uint32_t>(packed_fragments(weights, out, in))};
-  for (const std::size_t rows : {200U, 512U}) {
-    if (on_fibers && rows != 200) continue;
+  for (const std::size_t rows : {40U, 200U, 512U}) {
+    if (on_fibers && rows == 512) continue;
+    if (!by_four_warps && rows <= 64) continue;
     const auto plan =
         gpu::plan_product(static_cast<unsigned>(rows), static_cast<unsigned>(in),
                           static_cast<unsigned>(out), static_cast<unsigned>(out / 16), false,
-                          {static_cast<unsigned>(multiprocessors), std::size_t{227} * 1024});
-    REQUIRE(plan.token_tiles == gpu::ManyRowsLayout::token_tiles);
+                          {static_cast<unsigned>(multiprocessors), std::size_t{227} * 1024,
+                           kernels.takes_warpgroup_steps()});
+    REQUIRE(plan.form == (by_four_warps ? gpu::ProductForm::warpgroups : gpu::ProductForm::tiles));
     const auto inputs = random_bfloat16s(rows * in, 1.0f, random);
     gpu::DeviceMemory<std::uint16_t> given{std::span<const std::uint16_t>(inputs)};
     gpu::DeviceMemory<float> outputs(rows * out);

@@ -17,6 +17,7 @@ function(tempera_plant header defect from to)
   endif()
   foreach(function IN LISTS own_functions)
     string(REGEX REPLACE "([^A-Za-z0-9_:.])${function}\\(" "\\1(${function})(" text "${text}")
+    string(REGEX REPLACE "([^A-Za-z0-9_:.])${function}(<[A-Za-z_:, ]*>)\\(" "\\1(${function}\\2)(" text "${text}")
   endforeach()
   get_filename_component(name ${header} NAME_WE)
   file(CONFIGURE OUTPUT ${planted_folder}/${name}_${defect}.hpp CONTENT "@text@" @ONLY)
@@ -273,6 +274,82 @@ struct PlantedManyRows {
 };
 
 inline const PlantedManyRows planted_many_rows[] = {
+@rows@};
+
+}  // namespace tempera::gpu
+")
+set(warpgroups gpu/transformer/kernels/cuda/warpgroup_product.cuh)
+set(own_functions load_weights ask_for_steps add_to_total store_segment)
+set(planted_defects)
+tempera_plant(${warpgroups} nothing "" "")
+tempera_plant(${warpgroups} copies_over_what_steps_read "fetched = ring + ahead * Layout::stage_vectors" "fetched = ring")
+tempera_plant(${warpgroups} weights_of_another_step "weights[1] = own[simt::warp_lanes]" "weights[1] = own[0]")
+tempera_plant(${warpgroups} inputs_of_the_first_step "inputs + step_vectors" "inputs + 0 * step_vectors")
+tempera_plant(${warpgroups} weights_of_another_warp "simt::warp() * Layout::tile_vectors" "(simt::warp() ^ 1) * Layout::tile_vectors")
+tempera_plant(${warpgroups} tokens_one_matrix_late
+  "weights[0], inputs, Layout::next_tokens" "weights[0], inputs, Layout::next_tokens + simt::core_matrix_bytes")
+tempera_plant(${warpgroups} first_copies_not_shown
+  "simt::show_copies_to_steps();\n  simt::barrier();" "simt::barrier();")
+tempera_plant(${warpgroups} copies_not_shown "    simt::show_copies_to_steps();\n    //" "    //")
+tempera_plant(${warpgroups} steps_not_waited_for "    simt::wait_warpgroup_steps<0>(sums);\n" "")
+tempera_plant(${warpgroups} steps_not_begun "  simt::begin_warpgroup_steps(sums);\n" "")
+tempera_plant(${warpgroups} weights_not_taken_by_turns "take_stage(stage + 1, weights[1], weights[0])" "take_stage(stage + 1, weights[0], weights[1])")
+tempera_plant(${warpgroups} sums_not_cleared "for (float& sum : sums) sum = 0" "for (float& sum : sums) sum = segment == 0 ? 0 : sum")
+tempera_plant(${warpgroups} first_segment_left_out "is_first ? sums[i]" "(void(is_first), true) ? sums[i]")
+tempera_plant(${warpgroups} segment_of_two_stages_more
+  "left < Layout::segment_stages ? left : Layout::segment_stages" "left < 18 ? left : 18")
+tempera_plant(${warpgroups} last_stages_lost "wanted < all ? wanted : all" "(wanted < all ? wanted : all) / 16 * 16")
+set(of_whole ${planted_defects})
+tempera_plant(${warpgroups} segment_over_the_first "std::size_t{segment} * plan.rows" "std::size_t{0 * segment} * plan.rows")
+tempera_plant(${warpgroups} stored_tokens_exchanged "i / 4 * 8 + i % 2" "i / 4 * 8 + (i + 1) % 2")
+tempera_plant(${warpgroups} stored_outputs_exchanged "i / 2 % 2 * 8] = sums[i]" "(i / 2 + 1) % 2 * 8] = sums[i]")
+tempera_plant(${warpgroups} part_from_the_beginning
+  "begin = job.segment_begin * Layout::segment_stages" "begin = 0 * Layout::segment_stages")
+tempera_plant(${warpgroups} stored_tokens_of_the_first_block "job.chunk * Layout::tokens + 2 * t" "2 * t")
+set(of_cut ${planted_defects})
+list(REMOVE_ITEM of_cut ${of_whole})
+tempera_plant(${warpgroups} gate_stored_as_neighbour
+  "(job.first_unit * together + warp) * tile_outputs + g" "(job.first_unit + warp) * tile_outputs + g")
+set(includes)
+set(rows)
+foreach(defect IN LISTS planted_defects)
+  string(APPEND includes "#include \"planted/warpgroup_product_${defect}.hpp\"\n")
+  set(where gated)
+  if(defect IN_LIST of_whole)
+    set(where whole)
+  elseif(defect IN_LIST of_cut)
+    set(where cut)
+  endif()
+  string(APPEND rows "    {\"${defect}\", PlantedWarpgroups::Where::${where},
+     launch_planted_warpgroups<AddProduct, planted::${defect}::warpgroup_product<64, AddProduct>>,
+     launch_planted_warpgroups<GateProduct, planted::${defect}::warpgroup_product<64, GateProduct>>},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${planted_folder}/warpgroup_defects.hpp @ONLY CONTENT "#pragma once
+
+#include \"gpu/transformer/kernels/cuda/product.cuh\"
+#include \"gpu/transformer/kernels/cuda/product_epilogues.cuh\"
+@includes@
+namespace tempera::gpu {
+
+template <class Epilogue, auto Kernel>
+void launch_planted_warpgroups(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                               const Epilogue& epilogue) {
+  simt::launch({.blocks = {plan.blocks}, .threads = WarpgroupLayout<64>::threads, .shared_bytes = plan.shared_bytes}, stream,
+               Kernel, plan, operands, epilogue);
+  if (plan.adding != Adding::next_kernel) return;
+  simt::launch({.blocks = {plan.adding_blocks(Epilogue::gated)}, .threads = product_threads}, stream, add_segments<Epilogue>,
+               plan, operands.scratch, epilogue);
+}
+
+struct PlantedWarpgroups {
+  enum class Where { whole, cut, gated };  ///< which product shows it: all segments, cut ones, cut and gated
+  const char* defect;
+  Where where;
+  void (*add)(simt::Stream&, const ProductPlan&, const ProductOperands&, const AddProduct&);
+  void (*gate)(simt::Stream&, const ProductPlan&, const ProductOperands&, const GateProduct&);
+};
+
+inline const PlantedWarpgroups planted_warpgroups[] = {
 @rows@};
 
 }  // namespace tempera::gpu

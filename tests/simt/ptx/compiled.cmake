@@ -36,8 +36,12 @@ function(tempera_ptx_kernels library target)
   set(lists)
   set(addresses)
   # Files of about as many instructions each, so that they compile side by side.
-  foreach(row queue_draw:1 cuda_kernels:1 recurrence:1 token_step:1 attention_launch:3 product_launch:8
-      many_rows_product_launch:2)
+  set(rows queue_draw:1 cuda_kernels:1 recurrence:1 token_step:1 attention_launch:3 product_launch:8
+    many_rows_product_launch:2)
+  if(target STREQUAL "sm_90")
+    list(APPEND rows warpgroup_product_launch:3)
+  endif()
+  foreach(row IN LISTS rows)
     string(REPLACE ":" ";" row ${row})
     list(GET row 0 name)
     list(GET row 1 parts)

@@ -82,6 +82,8 @@ DRAW = "the draw's kernels have the host's bits for every shape, batch and threa
 ENDS = "words at the ends of tokens, threads and chunks select the host's token"
 MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 32, and by contract"
 STORING = r"7productILj1ELj1ENS1_12StoreProductENS1_15Fragment"
+WARPGROUPS = "a product by four warps together has the contract's bits for every batch and cut"
+WARPGROUPS_STORING = r"17warpgroup_productILj64ENS1_12StoreProduct"
 MANY_STORING = r"17many_rows_productINS1_12StoreProduct"
 
 PLANTS = [
@@ -99,6 +101,12 @@ PLANTS = [
     Plant("inputs of the neighbouring token", "many_rows_product_launch", MANY_STORING, r"ldmatrix\..*", with_operand(1, moved_by(64)), MANY, only={0}),
     Plant("a stage's copies not closed", "many_rows_product_launch", MANY_STORING, r"cp\.async\.commit_group", left_out, MANY, only={0}),
     Plant("a total of the neighbouring lane", "many_rows_product_launch", MANY_STORING, r"st\.shared\.f32", with_operand(0, moved_by(4)), MANY, only={0}),
+    Plant("weights exchanged, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.mma.*", with_operand(1, exchanged(1, 2)), WARPGROUPS, only={0}),
+    Plant("sums exchanged, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.mma.*", with_operand(0, exchanged(0, 2)), WARPGROUPS, only={1}),
+    Plant("copies not shown to steps", "warpgroup_product_launch", WARPGROUPS_STORING, r"fence\.proxy.*", left_out, WARPGROUPS, only={1}),
+    Plant("steps not waited for", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.wait_group.*", left_out, WARPGROUPS, only={0}),
+    Plant("steps not begun", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.fence.*", left_out, WARPGROUPS, only={1}),
+    Plant("a stage's copies not closed, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"cp\.async\.commit_group", left_out, WARPGROUPS, only={0}),
     Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
     Plant("a split that is added twice", "attention_launch", r"12attend_splitILj1ELj1E", r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
     Plant("the reset of attention's counter moved", "attention_launch", r"12attend_splitILj1ELj1E", r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),

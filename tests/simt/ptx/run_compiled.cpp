@@ -66,7 +66,8 @@ void run_compiled(const std::string& target) {
   State& all = state();
   for (const std::span<const CompiledKernel> kernels : all_kernels())
     for (const CompiledKernel& kernel : kernels)
-      if (kernel.target == target) all.kernels[kernel.name] = kernel.run;
+      if (std::string_view(kernel.target).starts_with(target))  // sm_90a is a kind of sm_90
+        all.kernels[kernel.name] = kernel.run;
   if (all.kernels.empty()) throw std::logic_error("this program has no kernel for " + target);
   if (const char* const defect = std::getenv("TEMPERA_PTX_PLANT"); defect != nullptr) {
     const auto planted = planted_kernels();

@@ -165,7 +165,7 @@ TEST_CASE("tiles of 128 tokens are planned if they are predicted to take less, a
     return gpu::plan_product(rows, in, 12288, 1536, true, on, form);
   };
   const auto plan = plan_for(512, 4096, device);
-  CHECK(plan.token_tiles == gpu::ManyRowsLayout::token_tiles);
+  CHECK(plan.form == gpu::ProductForm::tiles);
   CHECK(plan.blocks == 768);
   CHECK(2 * (plan.shared_bytes + 1024) <= 228 * 1024);
   const auto chunks = plan_for(512, 4096, device, gpu::WeightForm::quantised);

@@ -466,7 +466,7 @@ TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to 
     for (const unsigned rows : {1U, 16U, 64U}) {
       const auto plan =
           gpu::plan_product(rows, shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1),
-                            shape.gated, {132, hopper_shared_bytes});
+                            shape.gated, {132, hopper_shared_bytes, true});
       REQUIRE(plan.shared_bytes <= hopper_shared_bytes);
       REQUIRE((plan.adding == gpu::Adding::own_block) == (plan.parts == 1));
       row << ' ' << floor / gpu::predicted_nanoseconds(plan, shape.gated, 132) << " |";
@@ -479,7 +479,7 @@ TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to 
     INFO("docs/performance.md has no row: " << row.str());
     CHECK(page.str().find(row.str()) != std::string::npos);
     if (std::string(shape.name).find("head") != std::string::npos) continue;
-    // Of mma.sync's rate, in operations a nanosecond; a star: in tiles of 128 tokens.
+    // Of mma.sync's rate, in operations a nanosecond; a star: by steps that four warps take.
     constexpr double rate = 0.6 * 989000;
     const std::string name(shape.name);
     Layer& layer = layers[name.substr(0, 2)];
@@ -490,13 +490,13 @@ TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to 
     for (std::size_t i = 0; i < many.size(); ++i) {
       const auto plan =
           gpu::plan_product(many[i], shape.in, shape.out, shape.out / 16 * (shape.gated ? 2 : 1),
-                            shape.gated, {132, hopper_shared_bytes});
+                            shape.gated, {132, hopper_shared_bytes, true});
       const double least = 2.0 * many[i] * shape.in * shape.out * (shape.gated ? 2 : 1) / rate;
       const double predicted = gpu::predicted_nanoseconds(plan, shape.gated, 132);
       layer.least[i] += least;
       layer.predicted[i] += predicted;
       large << ' ' << least / predicted
-            << (plan.token_tiles == gpu::ManyRowsLayout::token_tiles ? "*" : "") << " |";
+            << (plan.form == gpu::ProductForm::warpgroups ? "*" : "") << " |";
     }
     INFO("docs/performance.md has no row: " << large.str());
     CHECK(page.str().find(large.str()) != std::string::npos);

@@ -158,11 +158,11 @@ TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's form of its a
 TEST_CASE("a batch of 512 on fibers has the host's bits, and so have four prompts together") {
   auto config = config_of(64, 4, 2, 16, 96, true);
   config.num_hidden_layers = 1;
-  // On this device its products go by tiles of 128 tokens.
+  // On this device its products go by steps of four warps.
   for (const auto& [in, out, tiles, gated] :
        {std::tuple{64U, 128U, 8U, false}, {64U, 64U, 4U, false}, {64U, 96U, 12U, true}})
-    REQUIRE(gpu::plan_product(512, in, out, tiles, gated, {3, 227 * 1024}).token_tiles ==
-            gpu::ManyRowsLayout::token_tiles);
+    REQUIRE(gpu::plan_product(512, in, out, tiles, gated, {3, 227 * 1024, true}).form ==
+            gpu::ProductForm::warpgroups);
   const gpu::CudaKernels kernels(6);
   const auto on_fibers = gpu::random_qwen3(config, 17, kernels);
   const auto on_host =

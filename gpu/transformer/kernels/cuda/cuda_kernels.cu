@@ -6,6 +6,7 @@
 #include "gpu/transformer/kernels/cuda/cuda_device.cuh"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
 #include "gpu/transformer/kernels/cuda/rows.cuh"
+#include "gpu/transformer/kernels/cuda/warpgroup_check.hpp"
 
 namespace tempera::gpu {
 
@@ -37,6 +38,10 @@ void end_stream(simt::Stream& stream) {
   if (stream.stream != nullptr) cudaStreamDestroy(stream.stream);
 }
 bool can_overlap() { return simt::has_dependent_launch(); }
+/// Whether wgmma is there, and has shown the bits of mma.sync here.
+bool warpgroups_can_be_used(simt::Stream& stream) {
+  return has_warpgroup_steps() && warpgroups_have_equal_bits(stream);
+}
 constexpr const char* graph_name = "cuda";
 constexpr const char* overlapped_name = "cuda, overlapped";
 constexpr const char* launches_name = "cuda, launch by launch";
@@ -50,6 +55,7 @@ simt::Stream new_stream(std::uint64_t seed, Arithmetic arithmetic) {
 }
 void end_stream(simt::Stream&) {}
 bool can_overlap() { return true; }
+bool warpgroups_can_be_used(simt::Stream&) { return true; }  // tests hold them against the contract
 constexpr const char* graph_name = "cuda on fibers";
 constexpr const char* overlapped_name = "cuda on fibers, overlapped";
 constexpr const char* launches_name = "cuda on fibers, launch by launch";
@@ -81,6 +87,8 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   limits = this_device();
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed, arithmetic);
+  limits.warpgroups =
+      arithmetic == Arithmetic::tensor_core && warpgroups_can_be_used(device_->stream);
   device_->stream.graphs = steps != StepForm::launches;
   device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
 }
@@ -90,6 +98,7 @@ CudaKernels::~CudaKernels() { end_stream(device_->stream); }
 std::uint64_t CudaKernels::launches() const { return device_->stream.launches; }
 std::uint64_t CudaKernels::steps() const { return device_->stream.waits; }
 std::uint64_t CudaKernels::graph_replays() const { return device_->stream.replays; }
+bool CudaKernels::takes_warpgroup_steps() const { return device_->limits.warpgroups; }
 
 const char* CudaKernels::name() const {
   const simt::Stream& stream = device_->stream;

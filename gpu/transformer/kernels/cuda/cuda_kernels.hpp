@@ -38,6 +38,9 @@ class CudaKernels final : public Kernels {
   /// Whole steps so far, in either form, and how many of them were a graph.
   std::uint64_t steps() const;
   std::uint64_t graph_replays() const;
+  /// Whether products may go by steps that four warps take together (wgmma): the device has them,
+  /// and they have shown the bits of mma.sync when this was made.
+  bool takes_warpgroup_steps() const;
   /// Its stream and its memory, for device sources: cuda_device.cuh.
   struct Device;
   Device& device() const { return *device_; }

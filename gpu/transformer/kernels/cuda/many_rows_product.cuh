@@ -18,15 +18,13 @@
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
-/// What one thread copies of every stage: a lane's part of two tiles of weights, and 16 bytes of
-/// four tokens' inputs. Where the matrix or the batch ends, the last tile and the last row are
+/// What one thread copies of every stage: a lane's part of a tile of weights or two, and 16 bytes
+/// of some tokens' inputs. Where the matrix or the batch ends, the last tile and the last row are
 /// copied again; nobody stores what becomes of them.
-template <bool Gated>
+template <class Layout, bool Gated>
 struct StageCopies {
-  using Layout = ManyRowsLayout;
   static constexpr unsigned own_tiles = Layout::tiles / Layout::warps;
   static constexpr unsigned own_rows = Layout::tokens * Layout::row_vectors / Layout::threads;
-  static constexpr unsigned rows_at_once = Layout::threads / Layout::row_vectors;
 
   FragmentWeights::Tile tiles[own_tiles];
   const std::uint16_t* rows[own_rows];
@@ -57,9 +55,9 @@ struct StageCopies {
     }
   }
 
-  TEMPERA_ON_DEVICE static unsigned piece() { return simt::thread() % Layout::row_vectors; }
+  TEMPERA_ON_DEVICE static unsigned piece() { return Layout::piece_of(simt::thread()); }
   TEMPERA_ON_DEVICE static unsigned token_of(unsigned i) {
-    return i * rows_at_once + simt::thread() / Layout::row_vectors;
+    return i * Layout::rows_at_once + Layout::token_of(simt::thread());
   }
 
   TEMPERA_ON_DEVICE void ask_for_weights(unsigned stage, simt::Vector16* slot) const {
@@ -127,10 +125,9 @@ TEMPERA_ON_DEVICE inline void add_segment(const WarpSums& sums, bool is_first, f
 }
 
 /// Hands the totals to the epilogue: sixteen neighbouring threads have a tile of one token.
-template <class Epilogue>
+template <class Layout, class Epilogue>
 TEMPERA_ON_DEVICE inline void finish_results(const ProductPlan& plan, const ProductJob& job,
                                              const float* total, const Epilogue& epilogue) {
-  using Layout = ManyRowsLayout;
   constexpr unsigned together = Epilogue::gated ? 2 : 1;  // tiles that make a result
   constexpr unsigned token_results = Layout::tiles / together * tile_outputs;
   constexpr unsigned tokens_at_once = Layout::threads / token_results;
@@ -184,7 +181,7 @@ many_rows_product(const ProductPlan plan, const ProductOperands operands, const 
 
   simt::let_next_begin();
   const ProductJob job = ProductJob::at(plan, simt::block().x);
-  const StageCopies<Epilogue::gated> copies(plan, job, operands);
+  const StageCopies<Layout, Epilogue::gated> copies(plan, job, operands);
   const unsigned stages = plan.in / Layout::stage_inputs;
   for (unsigned stage = 0; stage < ahead && stage < stages; ++stage) {
     copies.ask_for_weights(stage, ring + stage * Layout::stage_vectors);
@@ -223,7 +220,7 @@ many_rows_product(const ProductPlan plan, const ProductOperands operands, const 
     add_segment(sums, begin == 0, total);
   }
   simt::barrier();  // every thread's totals are there
-  finish_results(plan, job, total, epilogue);
+  finish_results<Layout>(plan, job, total, epilogue);
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

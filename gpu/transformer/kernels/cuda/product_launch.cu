@@ -1,5 +1,6 @@
 #include "gpu/transformer/kernels/cuda/many_rows_product_launch.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
+#include "gpu/transformer/kernels/cuda/warpgroup_product_launch.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -18,24 +19,38 @@ void launch_for(simt::Stream& stream, const ProductPlan& plan, const ProductOper
     simt::launch(shape, stream, product<TokenTiles, unit_tiles, Epilogue, FragmentWeights>, plan,
                  operands, epilogue);
   }
-  if (plan.adding != Adding::next_kernel) return;
-  simt::launch({.blocks = {plan.adding_blocks(Epilogue::gated)}, .threads = product_threads},
-               stream, add_segments<Epilogue>, plan, operands.scratch, epilogue);
 }
 
 template <class Epilogue>
-void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
-                const Epilogue& epilogue) {
+void launch_chunks(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                   const Epilogue& epilogue) {
   switch (plan.token_tiles) {
     case 1:
       return launch_for<1>(stream, plan, operands, epilogue);
     case 2:
       return launch_for<2>(stream, plan, operands, epilogue);
-    case ManyRowsLayout::token_tiles:
-      return launch_many_rows_product(stream, plan, operands, epilogue);
     default:
       return launch_for<4>(stream, plan, operands, epilogue);
   }
+}
+
+template <class Epilogue>
+void launch_any(simt::Stream& stream, const ProductPlan& plan, const ProductOperands& operands,
+                const Epilogue& epilogue) {
+  switch (plan.form) {
+    case ProductForm::chunks:
+      launch_chunks(stream, plan, operands, epilogue);
+      break;
+    case ProductForm::tiles:
+      launch_many_rows_product(stream, plan, operands, epilogue);
+      break;
+    case ProductForm::warpgroups:
+      launch_warpgroup_product(stream, plan, operands, epilogue);
+      break;
+  }
+  if (plan.adding != Adding::next_kernel) return;
+  simt::launch({.blocks = {plan.adding_blocks(Epilogue::gated)}, .threads = product_threads},
+               stream, add_segments<Epilogue>, plan, operands.scratch, epilogue);
 }
 
 }  // namespace

@@ -34,6 +34,13 @@ enum class Adding : unsigned {
   next_kernel,  ///< add_segments, by the whole device
 };
 
+/// Which kernel a product is. It changes no bit.
+enum class ProductForm : unsigned {
+  chunks,      ///< product: chunks of at most 32 tokens
+  tiles,       ///< many_rows_product: tiles of 128 tokens
+  warpgroups,  ///< warpgroup_product: 64, 128 or 256 tokens, by the steps that Hopper alone has
+};
+
 /// Blocks of the product that share a multiprocessor, if its shared memory has room for them.
 constexpr unsigned product_blocks_together = 2;
 
@@ -114,6 +121,15 @@ struct ManyRowsLayout {
       std::size_t{tiles} * tile_outputs * tokens * sizeof(float);
   static constexpr std::size_t shared_bytes = ring_bytes + total_bytes;
 
+  /// The inputs that a thread copies: 16 bytes, `piece`, of the token, and of every token
+  /// rows_at_once further on.
+  static constexpr unsigned rows_at_once = threads / row_vectors;
+  TEMPERA_HOST_DEVICE static constexpr unsigned piece_of(unsigned thread) {
+    return thread % row_vectors;
+  }
+  TEMPERA_HOST_DEVICE static constexpr unsigned token_of(unsigned thread) {
+    return thread / row_vectors;
+  }
   /// Where in a stage's inputs the 16 bytes `piece` of a token are. Pieces take turns, so that
   /// those of eight neighbouring tokens are in eight different groups of banks.
   TEMPERA_HOST_DEVICE static constexpr unsigned input_place(unsigned token, unsigned piece) {

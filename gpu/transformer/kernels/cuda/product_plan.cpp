@@ -8,18 +8,11 @@
 
 #include "base/error.hpp"
 #include "gpu/transformer/kernels/cuda/product_layout.hpp"
+#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
 
 namespace tempera::gpu {
 
 namespace {
-
-// An H200's, for one multiprocessor: cycles a nanosecond, and bytes a nanosecond of memory and of
-// the second-level cache.
-constexpr double h200_cycles = 1.755;
-constexpr double h200_memory = 36;
-constexpr double h200_cache = 60;
-
-unsigned quotient_up(unsigned a, unsigned b) { return (a + b - 1) / b; }
 
 std::size_t shared_bytes(const ProductPlan& plan) {
   const unsigned tiles = plan.job_units * plan.unit_tiles;
@@ -78,12 +71,12 @@ std::optional<ProductPlan> cheapest(ProductPlan plan, bool gated, const ProductD
   return best;
 }
 
-// By calculated rates, which no device has confirmed. A stage of a block is 256 steps of the tensor
-// cores, 0.6 a cycle. Of shared memory, 128 bytes a cycle, it writes 16 KiB and reads 32; to that
-// come 64 KiB in and out for each segment that is added. From the second-level cache it has 16 KiB,
-// and the results go there once. The slowest of the three bounds it. A block that has its
-// multiprocessor alone waits 40 ns a stage for its barrier and its first operands; two wait for
-// each other's.
+// By calculated rates, and what an H200 took of 512 rows: 1.66 and 1.81 times as long, for each
+// warp waits for its own steps. A stage of a block is 256 steps of the tensor cores, 0.6 a cycle.
+// Of shared memory, 128 bytes a cycle, it writes 16 KiB and reads 32; to that come 64 KiB in and
+// out for each segment that is added. From the second-level cache it has 16 KiB, and the results go
+// there once. The slowest of the three bounds it. A block that has its multiprocessor alone waits
+// 40 ns a stage for its barrier and its first operands; two wait for each other's.
 double nanoseconds_of_many_rows(const ProductPlan& plan, unsigned multiprocessors) {
   using Layout = ManyRowsLayout;
   constexpr double alone = 40;
@@ -98,10 +91,11 @@ double nanoseconds_of_many_rows(const ProductPlan& plan, unsigned multiprocessor
       h200_cycles;
   const double second_level = (stages * stage_bytes + Layout::total_bytes) / h200_cache;
   const unsigned jobs = quotient_up(plan.jobs(), multiprocessors);
-  const double busiest = jobs * std::max({tensor_cores, shared, second_level}) +
-                         jobs % 2 * stages * alone + quotient_up(jobs, 2) * begin_and_end;
-  const double weights = double(plan.segments) * segment_steps * plan.tiles * 512;
-  return std::max(busiest, weights / (h200_memory * multiprocessors));
+  constexpr double measured = 1.7;
+  const double busiest =
+      measured * (jobs * std::max({tensor_cores, shared, second_level}) +
+                  jobs % 2 * stages * alone + quotient_up(jobs, 2) * begin_and_end);
+  return launch_nanoseconds + std::max(busiest, memory_nanoseconds(plan, multiprocessors));
 }
 
 }  // namespace
@@ -143,24 +137,14 @@ unsigned staged_tokens(const ProductPlan& plan) {
   return plan.token_tiles == 1 ? ProductLayout<1>::staged(plan.rows) : 8 * plan.token_tiles;
 }
 
-}  // namespace
-
 // Fitted to 22,820 plans that an H200 was measured with (docs/performance.md): the plan that this
 // chooses takes 1.04 of the time of the fastest, in the mean. Three things go on side by side: each
 // block's waits after each other, all units of a multiprocessor, and the weights' way from memory.
-double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
-  if (plan.token_tiles == ManyRowsLayout::token_tiles)
-    return nanoseconds_of_many_rows(plan, multiprocessors);
-  constexpr double begin_and_end = 3700;
+double nanoseconds_of_chunks(const ProductPlan& plan, unsigned multiprocessors) {
   constexpr double window_begins = 1050;
   constexpr double input_row = 38;   // of a segment
   constexpr double sums_of_row = 6;  // of a tile and a segment, in shared memory
   constexpr double unit = 200;       // of a multiprocessor that has many
-  constexpr double memory = 30.5;    // bytes a nanosecond
-  constexpr double kernel = 3100;
-  constexpr double scratch = 10;  // bytes a nanosecond
-  constexpr double meeting = 900;
-  constexpr double wait = 800;
   const double windows = quotient_up(plan.part_segments, plan.window);
   const double staged = staged_tokens(plan);
   const double turns = quotient_up(plan.job_units * plan.window, product_warps);
@@ -170,18 +154,38 @@ double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multi
     job += sums_of_row * plan.job_units * plan.unit_tiles * staged * plan.segments;
   const double of_block = quotient_up(plan.jobs(), plan.blocks) * job;
   const double units = double(plan.units) * plan.segments * plan.chunks / multiprocessors;
-  const double tiles = double(plan.units) * plan.unit_tiles;
-  const double weights = tiles * tile_outputs * plan.in * 2 / multiprocessors;
-  const double first = begin_and_end + std::hypot(of_block, unit * units, weights / memory);
-  const SecondPhase second = second_phase(plan, gated, multiprocessors);
+  return launch_nanoseconds +
+         std::hypot(of_block, unit * units, memory_nanoseconds(plan, multiprocessors));
+}
+
+/// What the second phase of the plan takes besides.
+double nanoseconds_of_adding(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
+  constexpr double kernel = 3100;
+  constexpr double scratch = 10;  // bytes a nanosecond
+  constexpr double meeting = 900;
+  constexpr double wait = 800;
   switch (plan.adding) {
     case Adding::own_block:
-      return first;
+      return 0;
     case Adding::last_block:
-      return first + meeting + wait * second.waits;
+      return meeting + wait * second_phase(plan, gated, multiprocessors).waits;
     default:
-      return first + kernel +
-             double(plan.scratch_floats()) * sizeof(float) / multiprocessors / scratch;
+      return kernel + double(plan.scratch_floats()) * sizeof(float) / multiprocessors / scratch;
+  }
+}
+
+}  // namespace
+
+double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors) {
+  switch (plan.form) {
+    case ProductForm::tiles:
+      return nanoseconds_of_many_rows(plan, multiprocessors);
+    case ProductForm::warpgroups:
+      return nanoseconds_of_warpgroups(plan, multiprocessors) +
+             nanoseconds_of_adding(plan, gated, multiprocessors);
+    default:
+      return nanoseconds_of_chunks(plan, multiprocessors) +
+             nanoseconds_of_adding(plan, gated, multiprocessors);
   }
 }
 
@@ -190,6 +194,7 @@ std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned o
   using Layout = ManyRowsLayout;
   if (!fills_stages(in) || Layout::shared_bytes > device.shared_bytes) return std::nullopt;
   ProductPlan plan{};
+  plan.form = ProductForm::tiles;
   plan.rows = rows;
   plan.token_tiles = Layout::token_tiles;
   plan.stages = Layout::stages;
@@ -242,14 +247,17 @@ ProductPlan plan_in_chunks(unsigned rows, unsigned in, unsigned out, unsigned ti
 
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,
                          const ProductDevice& device, WeightForm form) {
-  const ProductPlan plan = plan_in_chunks(rows, in, out, tiles, gated, device);
-  constexpr unsigned most_rows_of_one_chunk = 64;
-  if (rows <= most_rows_of_one_chunk || form == WeightForm::quantised) return plan;
-  const auto many = plan_many_rows(rows, in, out, tiles, gated, device);
+  ProductPlan best = plan_in_chunks(rows, in, out, tiles, gated, device);
+  if (form == WeightForm::quantised) return best;
   const auto time_of = [&](const ProductPlan& each) {
     return predicted_nanoseconds(each, gated, device.multiprocessors);
   };
-  return many && time_of(*many) < time_of(plan) ? *many : plan;
+  const auto take_if_faster = [&](const std::optional<ProductPlan>& other) {
+    if (other && time_of(*other) < time_of(best)) best = *other;
+  };
+  if (rows > 64) take_if_faster(plan_many_rows(rows, in, out, tiles, gated, device));
+  if (rows > 32) take_if_faster(plan_warpgroups(rows, in, out, tiles, gated, device));
+  return best;
 }
 
 }  // namespace tempera::gpu

@@ -16,6 +16,7 @@ constexpr unsigned ring_depths[] = {4, 3};
 struct ProductDevice {
   unsigned multiprocessors;
   std::size_t shared_bytes;  ///< that one block may have
+  bool warpgroups = false;   ///< whether four warps can take steps together (wgmma)
 };
 
 /// How a product is cut into the jobs of its blocks. It changes no bit.
@@ -23,8 +24,9 @@ struct ProductDevice {
 /// A unit is what one warp takes at a time: one segment of one tile of outputs (or of two). A job
 /// is `job_units` neighbouring units of outputs, a part of the segments, and a chunk of the tokens.
 struct ProductPlan {
+  ProductForm form;
   unsigned rows;           ///< tokens
-  unsigned token_tiles;    ///< of 8 tokens that a chunk has: 1, 2 or 4; 16 of many_rows_product
+  unsigned token_tiles;    ///< of 8 tokens that a chunk has
   unsigned stages;         ///< of the ring of weights: one of ring_depths
   unsigned in;             ///< inputs
   unsigned out;            ///< outputs that are stored
@@ -68,6 +70,8 @@ constexpr unsigned token_tiles_for(unsigned rows) { return rows <= 8 ? 1 : rows 
 /// The tiles of 16 outputs that a warp takes together: gate and up.
 constexpr unsigned unit_tiles_for(bool gated) { return gated ? 2 : 1; }
 
+constexpr unsigned quotient_up(unsigned a, unsigned b) { return (a + b - 1) / b; }
+
 /// What the second phase of a plan costs its busiest multiprocessor: the sums that it reads from
 /// the scratch memory, and how often one of its threads waits for such reads, the second-level
 /// cache's latency each time. Zeros if a block adds its own.
@@ -78,7 +82,7 @@ struct SecondPhase {
 SecondPhase second_phase(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
 /// What a product takes, in nanoseconds, by the model of product_plan.cpp. Its rates are an H200's:
-/// fitted to measurements for chunks, and calculated for many_rows_product.
+/// fitted to measurements for chunks, and calculated for the other forms.
 double predicted_nanoseconds(const ProductPlan& plan, bool gated, unsigned multiprocessors);
 
 /// How a matrix stores its weights.
@@ -89,9 +93,15 @@ enum class WeightForm : unsigned { fragments, quantised };
 std::optional<ProductPlan> plan_many_rows(unsigned rows, unsigned in, unsigned out, unsigned tiles,
                                           bool gated, const ProductDevice& device);
 
+/// The plan of warpgroup_product that is predicted to take least, a block for each 128 outputs of
+/// 64, 128 or 256 tokens and a part of the segments; none if the device has no such steps or too
+/// little shared memory, or if the inputs are not a multiple of 64.
+std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                           bool gated, const ProductDevice& device);
+
 /// The cut of the least predicted_nanoseconds, of those for the largest chunks of tokens and
-/// then the deepest ring that the device has room for. Of more than 64 rows and weights in
-/// fragments plan_many_rows, if that is predicted to take less.
+/// then the deepest ring that the device has room for. For weights in fragments plan_many_rows of
+/// more than 64 rows, or plan_warpgroups of more than 32, if that is predicted to take less.
 /// @param tiles of 16 outputs that the matrix has; of a gated one, gate's and up's together
 /// @throw BadInput if the device has too little shared memory for any cut
 ProductPlan plan_product(unsigned rows, unsigned in, unsigned out, unsigned tiles, bool gated,

@@ -11,6 +11,7 @@
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "gpu/transformer/kernels/cuda/rows.cuh"
+#include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
 #include "tests/catch.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
@@ -84,8 +85,16 @@ gpu::ProductPlan plan_of_many_rows() {
   REQUIRE(plan.has_value());
   return *plan;
 }
-Accesses::Counts of_many_rows() {
-  const gpu::ProductPlan plan = plan_of_many_rows();
+/// 128 rows × 1024 inputs → 128 outputs, by two blocks of warpgroup_product.
+gpu::ProductPlan plan_of_four_warps() {
+  const auto plan =
+      gpu::plan_warpgroups(128, 1024, 128, 8, false, {2, std::size_t{227} * 1024, true});
+  REQUIRE(plan.has_value());
+  REQUIRE(plan->token_tiles == 8);
+  REQUIRE(plan->parts == 1);
+  return *plan;
+}
+Accesses::Counts of_plan(const gpu::ProductPlan& plan) {
   std::mt19937 random(5);
   Aligned<std::uint32_t> weights(packed_fragments(
       random_bfloat16s(std::size_t{plan.out} * plan.in, 0.3F, random), plan.out, plan.in));
@@ -195,7 +204,8 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
   const std::map<std::string, std::function<Accesses::Counts()>> launches{
       {"product_of_8_rows", [] { return of_product(8, gpu::Adding::own_block); }},
       {"product_of_64_rows", [] { return of_product(64, gpu::Adding::own_block); }},
-      {"product_of_256_rows", of_many_rows},
+      {"product_of_256_rows", [] { return of_plan(plan_of_many_rows()); }},
+      {"product_of_four_warps", [] { return of_plan(plan_of_four_warps()); }},
       {"cut_product_last_block", [] { return of_product(64, gpu::Adding::last_block); }},
       {"cut_product_next_kernel", [] { return of_product(64, gpu::Adding::next_kernel); }},
       {"attention", of_attention},
@@ -221,12 +231,27 @@ TEST_CASE("a block of a product of many rows moves the bytes that its prediction
   const gpu::ProductPlan plan = plan_of_many_rows();
   const std::uint64_t stages = plan.in / Layout::stage_inputs;
   constexpr std::uint64_t stage_bytes = std::uint64_t{Layout::stage_vectors} * 16;
-  const Accesses::Counts found = of_many_rows();
+  const Accesses::Counts found = of_plan(plan);
   CHECK(found.sectors == plan.blocks * (stages * stage_bytes + Layout::total_bytes) / 32);
   // Every stage is read twice, and every segment's sums go in and out. What copies write is not
   // counted here: once a stage.
   const std::uint64_t shared_bytes =
       stages * 2 * stage_bytes + std::uint64_t{2} * plan.segments * Layout::total_bytes;
+  CHECK(found.turns == plan.blocks * shared_bytes / 128);
+}
+
+TEST_CASE("a block of a product by four warps moves the bytes that its prediction counts") {
+  using Layout = gpu::WarpgroupLayout<64>;
+  const gpu::ProductPlan plan = plan_of_four_warps();
+  const std::uint64_t stages = plan.in / Layout::stage_inputs;
+  constexpr std::uint64_t stage_bytes = std::uint64_t{Layout::stage_vectors} * 16;
+  constexpr std::uint64_t weight_bytes = std::uint64_t{Layout::weight_vectors} * 16;
+  const Accesses::Counts found = of_plan(plan);
+  CHECK(found.sectors == plan.blocks * (stages * stage_bytes + Layout::total_bytes) / 32);
+  // Weights are read once, and after the last stage one that nobody uses; every segment's sums go
+  // in and out. What copies write and steps read is not counted here.
+  const std::uint64_t shared_bytes =
+      (stages + 1) * weight_bytes + std::uint64_t{2} * plan.segments * Layout::total_bytes;
   CHECK(found.turns == plan.blocks * shared_bytes / 128);
 }
 
