@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/transformer/cache/shared_splits.hpp"
 
 namespace tempera::gpu {
 
@@ -22,6 +23,8 @@ struct LaunchRows {
   std::vector<std::uint32_t> positions;
   std::vector<std::uint32_t> first_page;
   std::vector<std::uint32_t> page_table;
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> shared_splits;
   // These are about records with states.
   std::vector<std::uint32_t> first_row;
   std::vector<std::uint32_t> first_state;
@@ -39,8 +42,12 @@ struct LaunchRows {
     }
     const auto first = static_cast<std::uint32_t>(page_table.size());
     page_table.insert(page_table.end(), pages.begin(), pages.end());
-    for (const TokenId token : text) {
-      tokens.push_back(token);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      // A row has the pages of the row before it in the same record.
+      const std::size_t shared = i == 0 ? 0 : (position - 1) / (split_pages * page_tokens) + 1;
+      order.push_back(static_cast<std::uint32_t>(rows()));
+      shared_splits.push_back(static_cast<std::uint32_t>(shared));
+      tokens.push_back(text[i]);
       positions.push_back(static_cast<std::uint32_t>(position++));
       first_page.push_back(first);
     }
@@ -50,9 +57,9 @@ struct LaunchRows {
     const std::size_t records = first_row.size();
     if (records > 0) first_row.push_back(static_cast<std::uint32_t>(rows()));
     std::vector<std::uint32_t> all;
-    all.reserve(3 * rows() + page_table.size() + 2 * records + 1 + state_table.size());
-    for (const auto* part :
-         {&tokens, &positions, &first_page, &page_table, &first_row, &first_state, &state_table}) {
+    all.reserve(5 * rows() + page_table.size() + 2 * records + 1 + state_table.size());
+    for (const auto* part : {&tokens, &positions, &first_page, &order, &shared_splits, &page_table,
+                             &first_row, &first_state, &state_table}) {
       all.insert(all.end(), part->begin(), part->end());
     }
     memory.ensure_size(all.size());
@@ -60,7 +67,9 @@ struct LaunchRows {
     const std::uint32_t* start = memory.data();
     const std::size_t context =
         std::size_t{*std::max_element(positions.begin(), positions.end())} + 1;
-    TokenRows batch{rows(), context, start, start + rows(), start + 2 * rows(), start + 3 * rows()};
+    TokenRows batch{rows(), context, start, start + rows(), start + 2 * rows(), start + 5 * rows()};
+    if (*std::max_element(shared_splits.begin(), shared_splits.end()) > 0)
+      batch.shared = {start + 3 * rows(), start + 4 * rows()};
     if (records > 0) {
       const std::uint32_t* first = batch.page_table + page_table.size();
       batch.recurrent = {records, first, first + records + 1, first + 2 * records + 1,

@@ -163,6 +163,50 @@ inline const PlantedRecurrence planted_recurrences[] = {
 }  // namespace tempera::gpu
 ")
 
+
+set(own_functions)
+set(attention gpu/transformer/kernels/cuda/attention.cuh)
+set(planted_defects)
+tempera_plant(${attention} none "" "")
+tempera_plant(${attention} positions_of_the_leader "count_of(group.row(r)) : 0" "count_of(leader) : 0")
+tempera_plant(${attention} values_of_the_longest_row "if (Rows > 1 && s >= counts[r]) continue;" "if (r >= group.rows) continue;")
+tempera_plant(${attention} runs_of_the_leader "(count_of(row) + run_positions - 1)" "(count_of(leader) + run_positions - 1)")
+tempera_plant(${attention} queries_of_the_leader "projected(group.row(vector / Queries))" "projected(leader)")
+tempera_plant(${attention} scores_of_the_first_row "queries + (r * Queries + q) * padded_size" "queries + q * padded_size")
+tempera_plant(${attention} weights_of_the_first_row "load_neighbours(p + (r * split_positions + s) * Queries" "load_neighbours(p + s * Queries")
+tempera_plant(${attention} largest_of_the_first_row "maxima[w * all_queries + r * Queries + q]" "maxima[w * all_queries + q]")
+tempera_plant(${attention} sums_of_some_queries "vector += attention_warps) {\n    const unsigned r = vector / Queries;" "vector += 999) {\n    const unsigned r = vector / Queries;")
+tempera_plant(${attention} leader_alone_counted "if (thread < group.rows)" "if (thread < 1)")
+tempera_plant(${attention} leader_alone_combined "r < group.rows; ++r) {\n    const unsigned row = group.row(r);\n    const unsigned splits"
+  "r < 1; ++r) {\n    const unsigned row = group.row(r);\n    const unsigned splits")
+tempera_plant(${attention} one_split_too_many "shared.splits[i] > simt" "shared.splits[i] >= simt")
+tempera_plant(${attention} rows_of_two_blocks "leader + members < end && is_led" "leader + members < rows && is_led")
+tempera_plant(${attention} one_group_of_a_block "leader += parts" "leader += 999")
+tempera_plant(${attention} rows_in_another_order "return order == nullptr ? first : order[first + i];" "return first + i;")
+set(includes)
+set(rows)
+foreach(defect IN LISTS planted_defects)
+  string(APPEND includes "#include \"planted/attention_${defect}.hpp\"\n")
+  string(APPEND rows "    {\"${defect}\", planted::${defect}::attend_split<1, 2, 8>},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${planted_folder}/attention_defects.hpp @ONLY CONTENT "#pragma once
+
+#include \"gpu/transformer/kernels/cuda/attention_launch.hpp\"
+@includes@
+namespace tempera::gpu {
+
+/// For heads of at most 64 elements, two queries of a key head, and eight rows together.
+struct PlantedAttention {
+  const char* defect;
+  AttentionKernel attend;
+};
+
+inline const PlantedAttention planted_attentions[] = {
+@rows@};
+
+}  // namespace tempera::gpu
+")
+
 set(own_functions)
 set(packed gpu/transformer/kernels/cuda/packed_weights.cuh)
 set(planted_defects)

@@ -22,6 +22,15 @@ struct RecurrentRows {
   PageMemory memory{nullptr, 0};               // of all states
 };
 
+/// Which rows of a launch have the same pages of keys and values, so that a form may read these
+/// once for several rows. It changes no bit. Rows that share are neighbours in `order`:
+/// the first splits[i] splits of attention of its i-th row are the same pages as those of the row
+/// before it, as far as both reach, and both reach into each of them.
+struct SharedRows {
+  const std::uint32_t* order = nullptr;   // [rows]; null if nothing is known to be shared
+  const std::uint32_t* splits = nullptr;  // [rows], of split_pages pages
+};
+
 /// The tokens that a forward pass computes, one row each, and where the pages of their records are.
 struct TokenRows {
   std::size_t rows;
@@ -32,6 +41,8 @@ struct TokenRows {
   const std::uint32_t* page_table;  // pages of each record in order
   RecurrentRows recurrent{};
   bool own_records = false;  // every row is of a record of its own: none attends to another
+  /// If own_records, no split is shared that has the row's own token.
+  SharedRows shared{};
 };
 
 /// Tokens that are in the pages: slot slots[row] of page pages[row].

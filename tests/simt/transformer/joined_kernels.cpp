@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/transformer/cache/page_shape.hpp"
+#include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "tests/catch.hpp"
@@ -67,6 +69,9 @@ struct Rows {
   std::vector<std::uint32_t> positions;
   std::vector<std::uint32_t> first_page;
   std::vector<std::uint32_t> table;
+  // What rows share, if attention is to be told; splits is empty if it is not.
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> splits;
   gpu::AttentionShape shape;
   Floats projected;
   Floats cosines, sines, query_norm, key_norm;
@@ -94,12 +99,26 @@ struct Rows {
     key_norm = random_floats(shape.head_dim, 1.0F, random);
   }
 
+  /// Makes the rows after position 255 forks of the first of them, and says so.
+  void share_first_split() {
+    order.resize(positions.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_partition(order.begin(), order.end(),
+                          [&](std::uint32_t row) { return positions[row] > 255; });
+    splits.assign(order.size(), 0);
+    for (std::size_t i = 1; i < order.size() && positions[order[i]] > 255; ++i) {
+      splits[i] = 1;
+      std::copy_n(&table[first_page[order[0]]], 16, &table[first_page[order[i]]]);
+    }
+  }
+
   /// What is attended; the pages are those that it leaves.
   Bfloat16s attend(const gpu::CudaKernels& kernels, bool norms, bool joined) {
     const std::size_t context = *std::max_element(positions.begin(), positions.end()) + 1;
     gpu::TokenRows batch{positions.size(), context,           nullptr,
                          positions.data(), first_page.data(), table.data()};
     batch.own_records = joined;
+    if (joined && !splits.empty()) batch.shared = {order.data(), splits.data()};
     const gpu::PageMemory view{reinterpret_cast<std::byte*>(memory.data()), pages.bytes()};
     Floats buffer = projected;
     Bfloat16s attended(positions.size() * shape.heads * shape.head_dim, 0x7FC0);
@@ -132,12 +151,13 @@ TEST_CASE(
                             query + 2 * key_value + (gates ? query : 3),
                             rotary,
                             gates ? query + 2 * key_value : 0};
-  // Alone in a page, at its end, at its beginning, at both sides of a split's end.
-  const std::vector<std::uint32_t> lengths = {1, 16, 17, 255, 256, 257, 40, 513};
+  // Alone in a page, at its end, at its beginning, at both sides of a split's end; three forks.
+  const std::vector<std::uint32_t> lengths = {1, 16, 17, 255, 256, 257, 40, 513, 300};
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     for (const bool norms : {true, false}) {
       INFO(heads << " heads, " << key_heads << " of keys, size " << size << ", norms " << norms);
       Rows apart(shape, lengths, std::mt19937(static_cast<std::uint32_t>(seed)));
+      if (seed > 1) apart.share_first_split();
       Rows together = apart;
       const gpu::CudaKernels kernels(seed);
       const Bfloat16s expected = apart.attend(kernels, norms, false);
@@ -149,6 +169,19 @@ TEST_CASE(
                           apart.memory.size() * sizeof apart.memory[0]) == 0);
     }
   }
+}
+
+TEST_CASE("where a block has no room for several rows, each goes alone, whatever they share") {
+  const gpu::AttentionShape shape{4, 2, 64, 256, 384, 515};
+  Rows rows(shape, {300, 280}, std::mt19937(5));
+  const std::size_t together = gpu::attention_shared_bytes(shape, gpu::attention_rows(shape));
+  REQUIRE(together > gpu::attention_shared_bytes(shape, 1));
+  const Bfloat16s expected = rows.attend(gpu::CudaKernels(1), true, true);
+  // What is said to be shared is not, which shows if rows go together.
+  rows.order = {0, 1};
+  rows.splits = {0, 1};
+  REQUIRE(different(rows.attend(gpu::CudaKernels(1, together), true, true), expected) > 0);
+  REQUIRE(different(rows.attend(gpu::CudaKernels(1, together - 1), true, true), expected) == 0);
 }
 
 }  // namespace tempera::joined_kernels_test

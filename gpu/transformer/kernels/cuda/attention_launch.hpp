@@ -25,14 +25,38 @@ inline std::size_t attention_counters(const AttentionShape& shape, std::size_t r
   return rows * shape.key_value_heads * ((group + queries - 1) / queries);
 }
 
-/// Shared memory that a block takes.
-inline std::size_t attention_shared_bytes(const AttentionShape& shape) {
-  return AttentionLayout::of(static_cast<unsigned>(shape.head_dim)).bytes(attention_queries(shape));
+/// Rows that a block takes together if they share pages.
+inline unsigned attention_rows(const AttentionShape& shape) {
+  const unsigned pairs = shape.head_dim <= 64 ? 1 : shape.head_dim <= 128 ? 2 : 4;
+  return attention_rows(pairs, attention_queries(shape));
+}
+
+/// Shared memory of a block that takes so many rows.
+inline std::size_t attention_shared_bytes(const AttentionShape& shape, unsigned rows) {
+  return AttentionLayout::of(static_cast<unsigned>(shape.head_dim))
+      .bytes(rows * attention_queries(shape), rows);
+}
+
+/// Queues an instance of attend_split, whose blocks take so many rows together.
+inline void launch_attention_rows(simt::Stream& stream, AttentionKernel kernel,
+                                  const AttentionWork& work, unsigned rows_together) {
+  // Rows of records of their own share their early splits alone. So a part begins with each row, or
+  // else a block would compute what they do not share for one row after another.
+  const unsigned parts = work.batch.own_records ? rows_together : 1;
+  const auto rows = static_cast<unsigned>(work.batch.rows);
+  const unsigned chunks = (rows + rows_together - 1) / rows_together;
+  const auto heads = static_cast<unsigned>(attention_counters(work.shape, 1));
+  simt::launch({.blocks = {work.scratch.splits, heads, chunks * parts},
+                .threads = attention_threads,
+                .shared_bytes = attention_shared_bytes(work.shape, rows_together)},
+               stream, kernel, work.shape, work.rotation, work.scale, work.query_key_value,
+               work.batch, work.keys, work.values, work.scratch, work.attended, parts);
 }
 
 /// Queues the attention of a batch: one kernel. With the tables of `rotation` it also rotates the
 /// heads and fills the pages; every row must then be of a record of its own. Without them that was
-/// done before. Head size: even, at most 256, and within the shared memory of the device.
+/// done before. Rows that batch.shared names go together, attention_rows of them a block. Head
+/// size: even, at most 256, and within the shared memory of the device.
 /// @throw Bug for a larger one
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
                       const HeadRotation& rotation, const float* query_key_value,

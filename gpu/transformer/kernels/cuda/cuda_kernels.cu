@@ -69,8 +69,11 @@ void attend_by(CudaKernels::Device& device, const AttentionShape& shape,
   device.scratch.ensure_size(partials * (2 + shape.head_dim));
   device.counters.ensure_size(attention_counters(shape, batch.rows));
   float* const scratch = device.scratch.data();
+  TokenRows rows = batch;
+  if (attention_shared_bytes(shape, attention_rows(shape)) > device.limits.shared_bytes)
+    rows.shared = {};  // each row alone has room
   launch_attention(
-      device.stream, shape, rotation, query_key_value, batch, keys, values,
+      device.stream, shape, rotation, query_key_value, rows, keys, values,
       {scratch, scratch + partials, scratch + 2 * partials, device.counters.data(), splits},
       attended.bfloat16);
 }
@@ -112,7 +115,7 @@ void CudaKernels::require_attention(const AttentionShape& shape, const std::stri
     throw BadInput(where, what,
                    "the tensor-core kernels take at most " + std::to_string(largest_head) +
                        "; use --arithmetic float32");
-  const std::size_t needed = attention_shared_bytes(shape);
+  const std::size_t needed = attention_shared_bytes(shape, 1);
   if (needed > device_->limits.shared_bytes)
     throw BadInput(where,
                    what + ", whose attention needs " + std::to_string(needed) +
