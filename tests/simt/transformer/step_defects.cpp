@@ -33,6 +33,7 @@ bool has_host_bits(const gpu::PlantedStep& planted, StepLayers layers) {
   const DefectiveKernels kernels(planted);
   StepHistory history(kernels, 23, layers);
   try {
+    if (layers == StepLayers::attending && history.differences_of_long_forks() != 0) return false;
     for (const std::size_t rows : {1U, 3U, 9U, 2U, 6U, 14U, 5U, 7U, 12U, 3U, 8U, 13U}) {
       if (layers == StepLayers::recurrent && rows > 9) continue;
       if (history.differences_of_a_batch(rows) != 0) return false;
@@ -60,7 +61,7 @@ TEST_CASE("every defect planted in the step is caught, and the copy without one 
     if (sound || of_states) CHECK(has_host_bits(step, StepLayers::recurrent) == sound);
     planted += sound ? 0 : 1;
   }
-  CHECK(planted == 13);
+  CHECK(planted == 16);
 }
 
 }  // namespace tempera::step_defects_test

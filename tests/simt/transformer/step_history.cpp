@@ -116,6 +116,32 @@ std::size_t StepHistory::differences_of_a_decode_step() {
   return draw(last_batch_, added);
 }
 
+std::size_t StepHistory::differences_of_long_forks() {
+  const std::size_t before = records_.size();
+  const auto added_to = [&](const std::vector<std::size_t>& chosen, std::size_t tokens) {
+    std::vector<Text> added;
+    while (added.size() < chosen.size()) added.push_back(random_text(tokens));
+    return draw(chosen, added);
+  };
+  records_.push_back(fork_of(records_[0], records_[0].on_host->length()));
+  records_.push_back(fork_of(records_[1], 250));
+  std::size_t wrong = added_to({before + 1}, 14);
+  for (const std::size_t length : {264U, 263U, 258U, 264U, 260U})
+    records_.push_back(fork_of(records_[before + 1], length));
+  std::vector<std::size_t> chosen(7);
+  std::iota(chosen.begin(), chosen.end(), before);
+  wrong += added_to(chosen, 1) + added_to(chosen, 1);
+  // The first slots of those that share are nobody's, and then another's.
+  chosen.erase(chosen.begin() + 1, chosen.begin() + 3);
+  wrong += added_to(chosen, 1);
+  records_.push_back(fork_of(records_[0], records_[0].on_host->length()));
+  chosen.push_back(records_.size() - 1);
+  wrong += added_to(chosen, 1);
+  records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(before), records_.end());
+  last_batch_.clear();
+  return wrong;
+}
+
 std::size_t StepHistory::draw(const std::vector<std::size_t>& chosen,
                               const std::vector<Text>& added) {
   std::vector<gpu::Pass> on_device;

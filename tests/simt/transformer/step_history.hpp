@@ -36,6 +36,10 @@ class StepHistory {
   /// One batch of the same records, one token each, the one that was drawn last.
   std::size_t differences_of_a_decode_step();
 
+  /// Batches of forks of one record that share its first 256 positions, beside one that shares
+  /// nothing, and then without some of these forks, so that slots are nobody's.
+  std::size_t differences_of_long_forks();
+
  private:
   struct Side {
     std::unique_ptr<gpu::Transformer> model;

@@ -78,6 +78,38 @@ TEST_CASE("steps of a recurrent model have the host's tokens and scores, forked,
   }
 }
 
+namespace {
+
+/// CudaKernels that count the passes and steps whose rows share pages as they are queued.
+class SharingKernels final : public ForwardingKernels {
+ public:
+  explicit SharingKernels(std::uint64_t seed) : ForwardingKernels(seed) {}
+  void rotate_and_attend(const gpu::AttentionShape& a, const float* b, const float* c, float d,
+                         const gpu::RotaryTables& e, const gpu::TokenRows& f,
+                         const gpu::PagePart& g, const gpu::PagePart& h, float* i,
+                         const gpu::ProductInputs& j) const override {
+    if (f.shared.order != nullptr) ++(f.own_records ? steps : passes);
+    ForwardingKernels::rotate_and_attend(a, b, c, d, e, f, g, h, i, j);
+  }
+  mutable std::size_t passes = 0;
+  mutable std::size_t steps = 0;
+};
+
+}  // namespace
+
+TEST_CASE("steps whose rows share pages have the host's tokens, as forks come and go") {
+  const SharingKernels kernels(3);
+  StepHistory history(kernels, 31);
+  CHECK(kernels.passes > 0);  // the prompts
+  CHECK(kernels.steps == 0);
+  for (int again = 0; again < 2; ++again) {
+    REQUIRE(history.differences_of_long_forks() == 0);
+    REQUIRE(history.differences_of_a_batch(6) == 0);
+    REQUIRE(history.differences_of_a_decode_step() == 0);
+  }
+  CHECK(kernels.steps > 1);
+}
+
 TEST_CASE("a step whose device is lost fails at each of its copies, and says so") {
   const gpu::CudaKernels kernels(5);
   for (const std::uint64_t copies : {0U, 1U}) {

@@ -10,6 +10,7 @@
 #include "gpu/device/simt/step_graph.cuh"
 #include "gpu/lottery/cuda/queue_draw.cuh"
 #include "gpu/lottery/rows/row_requests.hpp"
+#include "gpu/transformer/cache/shared_splits.hpp"
 #include "gpu/transformer/cache/slot_tables.hpp"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"
@@ -33,6 +34,7 @@ struct StepInput {
   std::uint32_t position;
   std::uint32_t asked_page;  // where the token is whose logits are asked for
   std::uint32_t asked_slot;
+  SharedSplits::Place ordered;  // what is at the slot's place in the order of those that share
 };
 
 /// The buffer of a step, in device memory.
@@ -54,6 +56,8 @@ struct StepTables {
   std::uint32_t* page_table;   // [slots, row_pages]
   std::uint32_t* asked_pages;  // [rows]
   std::uint32_t* asked_slots;  // [rows]
+  std::uint32_t* order;        // [rows], of SharedRows
+  std::uint32_t* splits;       // [rows], of SharedRows
   // What a model with recurrent states needs; each row is a record of its own.
   std::uint32_t row_states;    // that a row's table has room for; 0 if there are none
   std::uint32_t* first_row;    // [rows + 1]
@@ -98,6 +102,8 @@ begin_step(const StepUpdate update, const StepTables tables, const std::uint64_t
     tables.first_page[row] = row * tables.row_pages;
     tables.asked_pages[row] = input.asked_page;
     tables.asked_slots[row] = input.asked_slot;
+    tables.order[row] = input.ordered.slot;
+    tables.splits[row] = input.ordered.splits;
   }
   copy_for_step(update.copies, counts.copies, memory, first, stride);
   if (tables.row_states == 0) return;
@@ -128,6 +134,7 @@ class CudaTokenStep final : public TokenStep {
     std::size_t rows = 0;     // a power of two
     std::size_t context = 0;  // above every position: a power of two, or the model's longest text
     bool overlapped = false;  // as the stream's kernels are when it is captured
+    bool shares = false;      // whether some rows share pages that are read once for them
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
   /// What the arrays have room for.
@@ -170,6 +177,7 @@ class CudaTokenStep final : public TokenStep {
   bool in_step_ = false;  // if a step has failed, what the device holds is not known
   SlotTables slot_tables_;
   SlotTables slot_states_;                     // of states, in the same slots
+  SharedSplits shared_splits_;                 // of the slots' pages
   std::vector<std::optional<TokenId>> drawn_;  // [slots], as the device holds them
   std::map<Shape, simt::StepGraph> graphs_;
 
@@ -212,6 +220,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   graphs_.clear();
   slot_tables_.forget();
   slot_states_.forget();
+  shared_splits_.forget();
   drawn_.assign(wanted.rows, std::nullopt);
 
   MemoryLayout update;
@@ -237,7 +246,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   grain_sums_at_ = sums.take<GrainSum>(chunks * wanted.rows);
   largest_at_ = sums.take<float>(wanted.rows);
   sums_.ensure_size(sums.end);
-  tables_.ensure_size(wanted.rows * (7 + wanted.row_pages + wanted.row_states) + 1);
+  tables_.ensure_size(wanted.rows * (9 + wanted.row_pages + wanted.row_states) + 1);
   logits_.ensure_size(wanted.rows * vocabulary);
   tile_largest_.ensure_size(wanted.rows * ((vocabulary + tile_outputs - 1) / tile_outputs));
   room_ = wanted;
@@ -259,7 +268,7 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
   for (std::uint32_t slot = 0; slot < shape.rows; ++slot) {
     // A slot that computes nothing works on scratch; one without a row is drawn for nobody.
     row_requests[slot] = {};
-    inputs[slot] = {0, 0, 0, model.scratch_page, 0};
+    inputs[slot] = {0, 0, 0, model.scratch_page, 0, {}};
     const StepRow* const row = row_in[slot] ? &rows[*row_in[slot]] : nullptr;
     if (row != nullptr) {
       row_requests[slot] = requests.requests[*row_in[slot]];
@@ -270,6 +279,7 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
     if (row == nullptr || !row->token) {
       if (has_states) slot_states_.hold(slot, {0, {&model.scratch_state, 1}}, state_entries);
       slot_tables_.hold(slot, {0, {&model.scratch_page, 1}}, entries);
+      shared_splits_.hold(slot, {0, {}});
       continue;
     }
     const std::size_t position = row->cache->length();
@@ -277,12 +287,15 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
     inputs[slot].is_drawn = row->token == drawn_[slot] ? 1 : 0;
     inputs[slot].position = static_cast<std::uint32_t>(position);
     const std::uint64_t number = row->cache->number();
-    slot_tables_.hold(slot, {number, row->cache->pages().first(position / page_tokens + 1)},
-                      entries);
+    const PageList pages{number, row->cache->pages().first(position / page_tokens + 1)};
+    slot_tables_.hold(slot, pages, entries);
+    shared_splits_.hold(slot, pages);
     if (!has_states) continue;
     slot_states_.hold(slot, {number, row->cache->states().first(position / state_tokens + 1)},
                       state_entries);
   }
+  for (std::uint32_t slot = 0; slot < shape.rows; ++slot)
+    inputs[slot].ordered = shared_splits_.order(shape.rows)[slot];
   const auto count = [](const auto& of) { return static_cast<std::uint32_t>(of.size()); };
   *at<StepCounts>(buffer, 0) = {count(entries), count(copies), count(state_entries),
                                 count(state_copies)};
@@ -315,9 +328,9 @@ inline RowBatch CudaTokenStep::batch_of(const Shape& shape, std::size_t vocabula
 
 inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
   const std::size_t rows = shape.rows;
-  // Seven of them, one element longer in all, and the tables of all slots after.
+  // Nine of them, one element longer in all, and the tables of all slots after.
   std::uint32_t* const arrays = tables_.data();
-  std::uint32_t* const page_table = arrays + 7 * room_.rows + 1;
+  std::uint32_t* const page_table = arrays + 9 * room_.rows + 1;
   const StepTables tables{static_cast<std::uint32_t>(rows),
                           static_cast<std::uint32_t>(room_.row_pages),
                           arrays,
@@ -326,9 +339,11 @@ inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
                           page_table,
                           arrays + 3 * room_.rows,
                           arrays + 4 * room_.rows,
-                          static_cast<std::uint32_t>(room_.row_states),
-                          arrays + 6 * room_.rows,
                           arrays + 5 * room_.rows,
+                          arrays + 6 * room_.rows,
+                          static_cast<std::uint32_t>(room_.row_states),
+                          arrays + 8 * room_.rows,
+                          arrays + 7 * room_.rows,
                           page_table + room_.rows * room_.row_pages};
   std::byte* const buffer = update_.device();
   const RowBatch batch = batch_of(shape, model.vocabulary_size);
@@ -343,6 +358,7 @@ inline void CudaTokenStep::queue(const StepModel& model, const Shape& shape) {
   computed.recurrent = {rows, tables.first_row, tables.first_state, tables.state_table,
                         model.states};
   computed.own_records = true;
+  if (shape.shares) computed.shared = {tables.order, tables.splits};
   model.queue(computed, {rows, tables.asked_pages, tables.asked_slots},
               {logits_.data(), tile_largest_.data()});
   const std::size_t tiles = (model.vocabulary_size + tile_outputs - 1) / tile_outputs;
@@ -369,6 +385,7 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   slot_states_.assign(records, shape.rows);  // the same slots: both have seen the same records
 
   const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
+  shape.shares = shared_splits_.is_any_shared(shape.rows);
   if (stream_.graphs) {
     simt::StepGraph& graph = graphs_[shape];
     if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });
