@@ -76,6 +76,7 @@ CUT = "however a product is cut, its bits stay"
 PRODUCT = "a product takes a bias, is added to the stream, and gated after its activation"
 SHAPES = "a product has the contract's bits for every batch, slot, cut and thread order"
 ATTENTION = "attention has the contract's bits for every head shape, context, fork and thread order"
+TOGETHER = "forks that share no split, some and all of them have the contract's bits together"
 STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, any slot"
 NORMS = "norms of rows have the contract's bits, in rows and in pages, and are gathered again"
 DRAW = "the draw's kernels have the host's bits for every shape, batch and thread order"
@@ -107,18 +108,20 @@ PLANTS = [
     Plant("steps not waited for", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.wait_group.*", left_out, WARPGROUPS, only={0}),
     Plant("steps not begun", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.fence.*", left_out, WARPGROUPS, only={1}),
     Plant("a stage's copies not closed, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"cp\.async\.commit_group", left_out, WARPGROUPS, only={0}),
-    Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
-    Plant("a split that is added twice", "attention_launch", r"12attend_splitILj1ELj1E", r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
-    Plant("the reset of attention's counter moved", "attention_launch", r"12attend_splitILj1ELj1E", r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),
+    Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
+    Plant("a split that is added twice", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
+    Plant("the reset of attention's counter moved", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),
+    Plant("a copy that is not there, of rows together", "attention_launch", r"12attend_splitILj1ELj1ELj8E", r"cp\.async\.cg.*", with_operand(3, other(0)), TOGETHER, only={0}),
+    Plant("a split that is added twice, of rows together", "attention_launch", r"12attend_splitILj1ELj1ELj8E", r"atom\.global\.add\.u32", with_operand(2, other(2)), TOGETHER),
     Plant("no fence before the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {0}),
     Plant("no fence after the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {1}),
     Plant("parts read by plain loads", "product_launch", STORING, r"ld\.global\.cg\.f32", plain, CUT, "worst"),
     Plant("sums of segments not waited for", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"griddepcontrol\.wait", left_out, CUT, "worst"),
     Plant("a sum of the neighbouring output", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"ld\.global\.cg\.f32", with_operand(1, moved_by(4)), CUT, only={0}),
     Plant("inputs not waited for", "product_launch", STORING, r"griddepcontrol\.wait", left_out, STEP, "worst"),
-    Plant("no fence before attention's counter", "attention_launch", r"12attend_splitILj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {0}),
-    Plant("no fence after attention's counter", "attention_launch", r"12attend_splitILj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {1}),
-    Plant("splits read by plain loads", "attention_launch", r"12attend_splitILj1ELj1E", r"ld\.global\.cg\.f32", plain, ATTENTION, "worst"),
+    Plant("no fence before attention's counter", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {0}),
+    Plant("no fence after attention's counter", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {1}),
+    Plant("splits read by plain loads", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"ld\.global\.cg\.f32", plain, ATTENTION, "worst"),
     Plant("a lane left out of a sum", "cuda_kernels", r"14normalize_rows", r"shfl\..*", with_operand(2, other(0)), NORMS, only={0}),
     Plant("a lane's square twice in a sum", "cuda_kernels", r"14normalize_rows", r"shfl\..*", with_operand(2, other(1)), NORMS, only={1}),
     Plant("a square rounded by itself", "cuda_kernels", r"14normalize_rows", r"sqrt\.rn\.f32", lambda item: replaced(item, opcode="rcp.rn.f32"), NORMS),

@@ -110,28 +110,43 @@ Accesses::Counts of_plan(const gpu::ProductPlan& plan) {
   });
 }
 
-/// One row after 512 positions, 8 queries of 128 that share 2 key heads.
-Accesses::Counts of_attention() {
-  constexpr std::uint32_t positions = 512;
+constexpr std::uint32_t attended_positions = 512;
+
+/// The last rows of a text of 512 positions, 8 queries of 128 each that share 2 key heads;
+/// together: in one block.
+Accesses::Counts of_attention(std::uint32_t rows, bool together) {
   const gpu::PageShape pages{1, 2, 128, 8, gpu::Arithmetic::tensor_core};
   std::mt19937 random(3);
-  Aligned<std::uint16_t> memory(
-      random_bfloat16s(positions / 16 * pages.bytes() / sizeof(std::uint16_t), 1.0F, random));
+  Aligned<std::uint16_t> memory(random_bfloat16s(
+      attended_positions / 16 * pages.bytes() / sizeof(std::uint16_t), 1.0F, random));
   const gpu::PageMemory view{reinterpret_cast<std::byte*>(memory.data()), pages.bytes()};
-  std::vector<std::uint32_t> table_of(positions / 16);
+  std::vector<std::uint32_t> table_of(attended_positions / 16);
   for (std::uint32_t p = 0; p < table_of.size(); ++p) table_of[p] = p;
   Aligned<std::uint32_t> table(table_of);
-  Aligned<std::uint32_t> last(std::vector<std::uint32_t>{positions - 1});
-  Aligned<std::uint32_t> first(std::vector<std::uint32_t>{0});
+  const unsigned splits = gpu::attention_splits(attended_positions);
+  std::vector<std::uint32_t> positions_of(rows);
+  std::vector<std::uint32_t> order_of(rows);
+  std::vector<std::uint32_t> splits_of(rows);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    positions_of[row] = attended_positions - rows + row;
+    order_of[row] = row;
+    splits_of[row] = row == 0 ? 0 : splits;
+  }
+  Aligned<std::uint32_t> positions(positions_of);
+  Aligned<std::uint32_t> order(order_of);
+  Aligned<std::uint32_t> shared(splits_of);
+  Aligned<std::uint32_t> first(std::vector<std::uint32_t>(rows, 0));
   const gpu::AttentionShape shape{8, 2, 128, 1024, 1280, 1536};
-  Aligned<float> buffer(random_floats(1536, 1.0F, random));
-  const gpu::TokenRows batch{1, positions, nullptr, last.data(), first.data(), table.data()};
-  const unsigned splits = gpu::attention_splits(positions);
-  Aligned<float> maxima(8 * splits);
-  Aligned<float> sums(8 * splits);
-  Aligned<float> outputs(8 * splits * 128);
-  Aligned<std::uint32_t> counters(std::vector<std::uint32_t>(gpu::attention_counters(shape, 1)));
-  Aligned<std::uint16_t> attended(1024);
+  Aligned<float> buffer(random_floats(std::size_t{rows} * 1536, 1.0F, random));
+  gpu::TokenRows batch{rows,         attended_positions, nullptr, positions.data(),
+                       first.data(), table.data()};
+  if (together) batch.shared = {order.data(), shared.data()};
+  const std::size_t partials = std::size_t{8} * splits * rows;
+  Aligned<float> maxima(partials);
+  Aligned<float> sums(partials);
+  Aligned<float> outputs(partials * 128);
+  Aligned<std::uint32_t> counters(std::vector<std::uint32_t>(gpu::attention_counters(shape, rows)));
+  Aligned<std::uint16_t> attended(std::size_t{rows} * 1024);
   return counted([&](simt::Stream& stream) {
     gpu::launch_attention(
         stream, shape, {}, buffer.data(), batch, pages.keys(view, 0), pages.values(view, 0),
@@ -208,7 +223,8 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
       {"product_of_four_warps", [] { return of_plan(plan_of_four_warps()); }},
       {"cut_product_last_block", [] { return of_product(64, gpu::Adding::last_block); }},
       {"cut_product_next_kernel", [] { return of_product(64, gpu::Adding::next_kernel); }},
-      {"attention", of_attention},
+      {"attention", [] { return of_attention(1, false); }},
+      {"attention_of_4_rows", [] { return of_attention(4, true); }},
       {"norm", of_norm}};
   const auto planned = plan();
   REQUIRE(planned.size() == launches.size());
@@ -224,6 +240,19 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
     CHECK(static_cast<double>(found.sectors) <=
           planned.at(name).sectors * static_cast<double>(found.fewest_sectors));
   }
+}
+
+TEST_CASE("rows that share pages read their keys and values once") {
+  // Both heads have keys and values of 128 elements, two bytes each.
+  constexpr std::uint64_t pages = std::uint64_t{attended_positions} * 2 * 2 * 128 * 2 / 32;
+  const std::uint64_t alone = of_attention(1, false).sectors;
+  const std::uint64_t apart = of_attention(4, false).sectors;
+  const std::uint64_t together = of_attention(4, true).sectors;
+  INFO(alone << " sectors of one row, " << apart << " of four apart, " << together << " together");
+  REQUIRE(alone > pages);
+  CHECK(apart - alone > 3 * (pages - pages / 100));
+  // A row also reads its queries, and writes what it keeps of each split.
+  CHECK(together - alone < 3 * (alone - pages) + pages / 10);
 }
 
 TEST_CASE("a block of a product of many rows moves the bytes that its prediction counts") {
