@@ -136,7 +136,7 @@ TEST_CASE("a value after a row's own position is not even multiplied by what it 
 TEST_CASE("every defect planted in rows together is caught, and the copy without one is sound") {
   // Forks of unequal sharing, one of which has scores far from the others'. A prompt in the order
   // of its tokens and in another, across a split's end, and one across a run's, with a value that
-  // is infinite after most of its rows.
+  // is infinite after the first seven of its rows.
   const auto in_order = [](AttentionProblem& problem, std::uint32_t first) {
     problem.add_prompt(first, 14);
     problem.share(1);
@@ -152,7 +152,7 @@ TEST_CASE("every defect planted in rows together is caught, and the copy without
   AttentionProblem unbounded = prompt;
   in_order(prompt, 250);
   in_order(unbounded, 283);
-  std::fill_n(unbounded.pages.element(0, 296, 0, false), 64, std::uint16_t{0x7F80});
+  std::fill_n(unbounded.pages.element(0, 290, 0, false), 64, std::uint16_t{0x7F80});
   AttentionProblem shuffled = prompt;
   shuffled.share(2);
   // A defect may look for pages after a record's last.
@@ -182,7 +182,7 @@ TEST_CASE("every defect planted in rows together is caught, and the copy without
     const bool sound = std::string_view(attention.defect) == "none";
     const bool agrees =
         has_contract_bits(forks, attention, 9) && has_contract_bits(prompt, attention, 15) &&
-        has_contract_bits(shuffled, attention, 15) && has_contract_bits(unbounded, attention, 13);
+        has_contract_bits(shuffled, attention, 15) && has_contract_bits(unbounded, attention, 7);
     CHECK(agrees == sound);
     planted += sound ? 0 : 1;
   }

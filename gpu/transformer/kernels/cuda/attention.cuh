@@ -2,6 +2,7 @@
 
 #include <cfloat>
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/transformer/kernels/cuda/attention_positions.cuh"
 #include "gpu/transformer/kernels/cuda/combined_splits.cuh"
@@ -72,16 +73,18 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   };
   unsigned counts[Rows];
   unsigned count = 0;
+  unsigned fewest = split_positions;
   TEMPERA_UNROLL
   for (unsigned r = 0; r < Rows; ++r) {
     counts[r] = r < group.rows ? count_of(group.row(r)) : 0;
     count = counts[r] > count ? counts[r] : count;
+    fewest = counts[r] < fewest ? counts[r] : fewest;
   }
 
   const AttentionLayout layout = AttentionLayout::of(size);
-  auto* const rows = simt::shared_memory<simt::Vector16>();
-  auto* const queries = simt::shared_memory<float>(layout.queries_begin());
-  auto* const p = simt::shared_memory<float>(layout.p_begin(all_queries));
+  auto* const rows = simt::shared_memory<simt::Vector16>(layout.positions_begin(all_queries));
+  auto* const queries = simt::shared_memory<float>(layout.queries_begin(all_queries));
+  auto* const p = simt::shared_memory<float>();
   auto* const maxima = simt::shared_memory<float>(layout.maxima_begin(all_queries));
   const unsigned thread = simt::thread();
   const unsigned warp = simt::warp();
@@ -105,13 +108,17 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   const std::uint32_t* const pages = batch.page_table + batch.first_page[leader];
   bring_positions(work.keys, pages, key_head, size, first, paged, layout, rows);
   const unsigned padded_size = layout.chunks * 8;
+  const auto query_element = [&](unsigned vector, unsigned d) -> float& {
+    return queries[(d / 8 * all_queries + vector) * 8 + d % 8];
+  };
   for (unsigned e = thread; e < group.rows * Queries * padded_size; e += attention_threads) {
     const unsigned vector = e / padded_size;
     const unsigned q = vector % Queries;
     const unsigned d = e % padded_size;
     const bool there = q < heads && d < size;
     if (there && rotates) continue;
-    queries[e] = there ? projected(group.row(vector / Queries))[(first_head + q) * size + d] : 0.0f;
+    query_element(vector, d) =
+        there ? projected(group.row(vector / Queries))[(first_head + q) * size + d] : 0.0f;
   }
   if (rotates) {
     const unsigned half = rotary_half(shape);
@@ -123,12 +130,11 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
       const unsigned row = group.row(r);
       const unsigned begin = is_query ? (first_head + q) * size
                                       : static_cast<unsigned>(shape.key_begin) + key_head * size;
-      float* const query = queries + (r * Queries + q) * padded_size;
       const OwnSlot slot = is_query ? OwnSlot{nullptr, nullptr, false} : own_slot(work.keys);
       turn_head(projected(row) + begin, is_query ? rotation.query_norm : rotation.key_norm,
                 rotation, batch.positions[row], size, half, [&](unsigned d, float value) {
                   if (is_query) {
-                    query[d] = value;
+                    query_element(r * Queries + q, d) = value;
                   } else {
                     slot(d, value);
                   }
@@ -156,7 +162,7 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
         TEMPERA_UNROLL
         for (unsigned q = 0; q < Queries; ++q) {
           float query[8];
-          load_neighbours(queries + (r * Queries + q) * padded_size + chunk * 8, query);
+          load_neighbours(queries + (chunk * all_queries + r * Queries + q) * 8, query);
           TEMPERA_UNROLL
           for (unsigned i = 0; i < 8; ++i) {
             score[r][q] = fused_multiply_add(query[i], key[i], score[r][q]);
@@ -222,31 +228,46 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   float run[Rows][Queries][Pairs][2] = {};
   const unsigned run_begin = warp * run_positions;
   const unsigned run_end = run_begin + run_positions < count ? run_begin + run_positions : count;
-  for (unsigned s = run_begin; s < run_end; ++s) {
-    const auto* words = reinterpret_cast<const std::uint32_t*>(rows + s * layout.pitch);
-    float value[Pairs][2];
-    TEMPERA_UNROLL
-    for (unsigned pair = 0; pair < Pairs; ++pair) {
-      const unsigned word = pair * simt::warp_lanes + lane;
-      const std::uint32_t both = word * 2 < size ? words[word] : 0;
-      value[pair][0] = lower_bfloat16(both);
-      value[pair][1] = upper_bfloat16(both);
-    }
-    TEMPERA_UNROLL
-    for (unsigned r = 0; r < Rows; ++r) {
-      // A row that sees less of the split has no value here, not one that weighs nothing.
-      if (Rows > 1 && s >= counts[r]) continue;
-      float weights[Queries];
-      load_neighbours(p + (r * split_positions + s) * Queries, weights);
+  // A lane after the head's end takes an element that is there, whose sums nobody reads.
+  unsigned word[Pairs];
+  TEMPERA_UNROLL
+  for (unsigned pair = 0; pair < Pairs; ++pair) {
+    word[pair] = pair * simt::warp_lanes + lane;
+    if (word[pair] * 2 >= size) word[pair] = 0;
+  }
+  const auto add_values = [&](auto all_see) {
+    const auto* words = reinterpret_cast<const std::uint32_t*>(rows + run_begin * layout.pitch);
+    for (unsigned s = run_begin; s < run_end; ++s) {
+      float value[Pairs][2];
       TEMPERA_UNROLL
-      for (unsigned q = 0; q < Queries; ++q) {
+      for (unsigned pair = 0; pair < Pairs; ++pair) {
+        value[pair][0] = lower_bfloat16(words[word[pair]]);
+        value[pair][1] = upper_bfloat16(words[word[pair]]);
+      }
+      words += layout.pitch * 4;
+      TEMPERA_UNROLL
+      for (unsigned r = 0; r < Rows; ++r) {
+        // A row that sees less of the split has no value here, not one that weighs nothing.
+        if (!decltype(all_see)::value && s >= counts[r]) continue;
+        float weights[Queries];
+        load_neighbours(p + (r * split_positions + s) * Queries, weights);
         TEMPERA_UNROLL
-        for (unsigned pair = 0; pair < Pairs; ++pair) {
-          run[r][q][pair][0] = fused_multiply_add(weights[q], value[pair][0], run[r][q][pair][0]);
-          run[r][q][pair][1] = fused_multiply_add(weights[q], value[pair][1], run[r][q][pair][1]);
+        for (unsigned q = 0; q < Queries; ++q) {
+          TEMPERA_UNROLL
+          for (unsigned pair = 0; pair < Pairs; ++pair) {
+            float(&sums)[2] = run[r][q][pair];
+            sums[0] = fused_multiply_add(weights[q], value[pair][0], sums[0]);
+            sums[1] = fused_multiply_add(weights[q], value[pair][1], sums[1]);
+          }
         }
       }
     }
+  };
+  // Without branches, if there are as many rows as there may be, and each sees the whole run.
+  if (Rows == 1 || fewest >= run_end) {
+    add_values(std::true_type());
+  } else {
+    add_values(std::false_type());
   }
   simt::barrier();  // the values have been read; the sums of the runs take their place
   auto* const runs = reinterpret_cast<float*>(rows);  // [warps, Rows, Queries, size]

@@ -34,7 +34,7 @@ inline unsigned attention_rows(const AttentionShape& shape) {
 /// Shared memory of a block that takes so many rows.
 inline std::size_t attention_shared_bytes(const AttentionShape& shape, unsigned rows) {
   return AttentionLayout::of(static_cast<unsigned>(shape.head_dim))
-      .bytes(rows * attention_queries(shape), rows);
+      .bytes(rows * attention_queries(shape));
 }
 
 /// Queues an instance of attend_split, whose blocks take so many rows together.

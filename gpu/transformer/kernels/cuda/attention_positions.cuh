@@ -16,12 +16,14 @@ constexpr unsigned run_positions = 32;  // that one warp adds the values of
 constexpr unsigned attention_threads = split_positions;
 constexpr unsigned attention_warps = attention_threads / simt::warp_lanes;
 
-/// Where things are in the shared memory of a block that has `Rows` rows:
-///   positions  [256, pitch] of 16 bytes: the keys, then the values, then the sums of the runs
-///   queries    [Rows, Queries, 8 · chunks] float32
+/// Where things are in the shared memory of a block that has `Rows` rows. What the loops read at
+/// places that are known when they are compiled is first: addresses would cost as many
+/// instructions as the multiply-adds of a row.
 ///   p          [Rows, 256, Queries] float32
 ///   maxima     [warps, Rows · Queries] float32
-///   arrived    [Rows] words
+///   arrived    [8] words, of which Rows are used
+///   queries    [chunks, Rows · Queries, 8] float32
+///   positions  [256, pitch] of 16 bytes: the keys, then the values, then the sums of the runs
 /// Where a function takes `queries`, they are those of all rows.
 struct AttentionLayout {
   unsigned chunks;  // of 8 elements in a head
@@ -31,20 +33,20 @@ struct AttentionLayout {
     const unsigned chunks = (head_dim + 7) / 8;
     return {chunks, chunks | 1U};
   }
-  TEMPERA_HOST_DEVICE std::size_t queries_begin() const {
-    return std::size_t{split_positions} * pitch * 16;
+  TEMPERA_HOST_DEVICE static constexpr std::size_t maxima_begin(unsigned queries) {
+    return std::size_t{split_positions} * queries * sizeof(float);
   }
-  TEMPERA_HOST_DEVICE std::size_t p_begin(unsigned queries) const {
-    return queries_begin() + std::size_t{queries} * chunks * 8 * sizeof(float);
-  }
-  TEMPERA_HOST_DEVICE std::size_t maxima_begin(unsigned queries) const {
-    return p_begin(queries) + std::size_t{split_positions} * queries * sizeof(float);
-  }
-  TEMPERA_HOST_DEVICE std::size_t arrived_begin(unsigned queries) const {
+  TEMPERA_HOST_DEVICE static constexpr std::size_t arrived_begin(unsigned queries) {
     return maxima_begin(queries) + std::size_t{attention_warps} * queries * sizeof(float);
   }
-  TEMPERA_HOST_DEVICE std::size_t bytes(unsigned queries, unsigned rows) const {
-    return arrived_begin(queries) + std::size_t{rows} * sizeof(std::uint32_t);
+  TEMPERA_HOST_DEVICE static constexpr std::size_t queries_begin(unsigned queries) {
+    return arrived_begin(queries) + 8 * sizeof(std::uint32_t);
+  }
+  TEMPERA_HOST_DEVICE std::size_t positions_begin(unsigned queries) const {
+    return queries_begin(queries) + std::size_t{queries} * chunks * 8 * sizeof(float);
+  }
+  TEMPERA_HOST_DEVICE std::size_t bytes(unsigned queries) const {
+    return positions_begin(queries) + std::size_t{split_positions} * pitch * 16;
   }
 };
 
