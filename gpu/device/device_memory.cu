@@ -34,6 +34,13 @@ void count_device_allocation(std::size_t bytes) {
   if (memory && bytes > *memory) throw std::bad_alloc();
 }
 
+void count_growing_array() {
+  auto& left = planted_fault().arrays_until_full;
+  if (!left) return;
+  if (*left == 0) throw std::bad_alloc();
+  --*left;
+}
+
 void count_device_copy() {
   auto& left = planted_fault().copies_until_lost;
   if (!left) return;
@@ -111,6 +118,15 @@ std::vector<T> DeviceMemory<T>::download(std::size_t offset, std::size_t count) 
   const auto first = storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset);
   thrust::copy(first, first + static_cast<std::ptrdiff_t>(count), host.begin());
   return host;
+}
+
+template <class T>
+void DeviceMemory<T>::copy(const DeviceMemory& from, std::size_t offset, std::size_t count,
+                           std::size_t target) {
+  if (count == 0) return;
+  const auto first = from.storage_->elements.begin() + static_cast<std::ptrdiff_t>(offset);
+  thrust::copy(first, first + static_cast<std::ptrdiff_t>(count),
+               storage_->elements.begin() + static_cast<std::ptrdiff_t>(target));
 }
 
 template class DeviceMemory<std::byte>;

@@ -16,6 +16,9 @@ std::uint64_t device_allocations_of_thread();
 /// Counts one more, of this many bytes: for whatever takes memory of the device.
 /// @throw std::bad_alloc for more bytes than a planted fault leaves
 void count_device_allocation(std::size_t bytes);
+/// For whatever makes room for more of one of several arrays, before it does.
+/// @throw std::bad_alloc if a planted fault leaves none
+void count_growing_array();
 /// For whatever copies between host and device, before it does.
 /// @throw DeviceError if a planted fault has lost the device
 void count_device_copy();
@@ -46,6 +49,8 @@ class DeviceMemory {
   const T* data() const;
   void upload(std::span<const T> host, std::size_t offset = 0);
   std::vector<T> download(std::size_t offset, std::size_t count) const;
+  /// Copies `count` elements of other memory of the device, from `offset` on, to `target` on.
+  void copy(const DeviceMemory& from, std::size_t offset, std::size_t count, std::size_t target);
 
  private:
   struct Storage;

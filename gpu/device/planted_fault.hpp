@@ -17,6 +17,9 @@ struct PlantedFault {
   /// Whether the probe of the instruction for pairs finds a difference, if there is one to
   /// probe.
   bool pair_instruction_differs = false;
+  /// Arrays of those that grow together (GrowingArrays) for which there is memory: the one after
+  /// them finds none.
+  std::optional<std::size_t> arrays_until_full = std::nullopt;
 };
 
 /// The fault of this process. Set it while nothing runs.

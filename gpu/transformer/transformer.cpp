@@ -85,10 +85,10 @@ Transformer::Transformer(std::unique_ptr<Architecture> architecture,
                          std::shared_ptr<const Kernels> kernels)
     : kernels_(std::move(kernels)),
       architecture_(std::move(architecture)),
-      pool_(std::make_shared<PagePool>(architecture_->page_bytes())),
-      states_(architecture_->state_bytes() == 0
+      pool_(std::make_shared<PagePool>(architecture_->page_layout())),
+      states_(architecture_->state_layout().bytes() == 0
                   ? nullptr
-                  : std::make_shared<PagePool>(architecture_->state_bytes(), fewest_states)),
+                  : std::make_shared<PagePool>(architecture_->state_layout(), fewest_states)),
       step_(architecture_->kernels().make_token_step()) {}
 
 std::unique_ptr<Transformer> Transformer::load(const std::filesystem::path& folder,
@@ -227,7 +227,7 @@ std::vector<ScoredToken> Transformer::draw_in_step(std::span<const Pass> passes,
       max_position(),
       pool_->memory(),
       *scratch_page_,
-      states_ ? states_->memory() : PageMemory{nullptr, 0},
+      states_ ? states_->memory() : PageMemory{},
       scratch_state_.value_or(0),
       [this](const TokenRows& computed, const CachedRows& asked, const LogitRows& logit_rows) {
         architecture_->step(computed, asked, pool_->memory(), logit_rows);

@@ -58,7 +58,7 @@ class Transformer : public LanguageModel {
   Device device() const override { return device_; }
   std::size_t cache_bytes(std::size_t tokens) const override {
     return (tokens + page_tokens - 1) / page_tokens * pool_->page_bytes() +
-           (tokens + state_tokens - 1) / state_tokens * architecture_->state_bytes();
+           (tokens + state_tokens - 1) / state_tokens * architecture_->state_layout().bytes();
   }
   std::size_t most_unshared_tokens() const override { return states_ ? state_tokens : 1; }
   std::size_t most_cache_bytes() const override;

@@ -8,6 +8,7 @@
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/pages_at.hpp"
 
 namespace tempera::gpu {
 
@@ -128,8 +129,8 @@ void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
   // One layer's pages: larger than every cache.
   const PageShape pages{1, config.num_key_value_heads, config.head_dim, 0, kernels.arithmetic()};
   const std::size_t record_pages = (context + page_tokens - 1) / page_tokens;
-  DeviceMemory<std::byte> bytes(rows * record_pages * pages.bytes());
-  const PageMemory memory{bytes.data(), pages.bytes()};
+  DeviceMemory<std::byte> bytes(rows * record_pages * pages.layout().bytes());
+  const PageMemory memory = pages_at(bytes.data(), rows * record_pages, pages.layout());
   std::vector<std::uint32_t> launch(3 * rows + rows * record_pages);
   for (std::size_t row = 0; row < rows; ++row) {
     launch[rows + row] = static_cast<std::uint32_t>(context - 1);

@@ -12,6 +12,7 @@
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/pages_at.hpp"
 
 namespace tempera::gpu {
 
@@ -261,8 +262,8 @@ void measure_recurrence(SpeedRun& run, const std::string& name, const Qwen3_5Con
   shape.decay_begin = shape.strength_begin + heads;
   shape.row_floats = shape.decay_begin + heads;
   const StateShape layout{1, channels, shape.taps, heads, shape.key_dim, shape.value_dim};
-  DeviceMemory<float> memory(rows * layout.bytes() / sizeof(float));
-  const PageMemory states{reinterpret_cast<std::byte*>(memory.data()), layout.bytes()};
+  DeviceMemory<float> memory(rows * layout.layout().bytes() / sizeof(float));
+  const PageMemory states = pages_at(memory.data(), rows, layout.layout());
   const DeviceMemory<float> weights((shape.taps + 3) * channels);
   DeviceMemory<float> projected(rows * shape.row_floats);
   ProductInputMemory answered(kernels.arithmetic());
@@ -317,7 +318,7 @@ void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Conf
   for (const std::size_t rows : batches) measure_recurrence(run, name, config, rows);
   FilledTensors tensors(3);
   auto architecture = std::make_unique<Qwen3_5>(config, tensors, default_kernels(own_arithmetic()));
-  const auto state_bytes = static_cast<double>(architecture->state_bytes());
+  const auto state_bytes = static_cast<double>(architecture->state_layout().bytes());
   const auto attending =
       std::count(config.full_attention.begin(), config.full_attention.end(), true);
   const double token_bytes = 2.0 * sizeof(std::uint16_t) * static_cast<double>(attending) *

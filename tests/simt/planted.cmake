@@ -70,6 +70,7 @@ inline const PlantedDraw planted_draws[] = {
 ")
 
 set(step gpu/transformer/kernels/cuda/token_step.cuh)
+set(own_functions copy_for_step)
 set(planted_defects)
 tempera_plant(${step} none "" "")
 tempera_plant(${step} stale_page "i < counts.entries; i += stride" "i + 1 < counts.entries; i += stride")
@@ -96,6 +97,7 @@ foreach(defect IN LISTS planted_defects)
   string(APPEND includes "#include \"planted/token_step_${defect}.hpp\"\n")
   string(APPEND rows "    {\"${defect}\", make_planted_step<planted::${defect}::CudaTokenStep>},\n")
 endforeach()
+set(own_functions)
 file(CONFIGURE OUTPUT ${planted_folder}/step_defects.hpp @ONLY CONTENT "#pragma once
 
 #include <memory>

@@ -37,11 +37,12 @@ class Architecture {
   /// What a step of decoding does with the model's matrices: layers and head.
   virtual MatrixWork step_work() const = 0;
 
-  /// The length of a page, page_tokens tokens wide, in bytes; its layout is the architecture's own.
-  virtual std::size_t page_bytes() const = 0;
-  /// The length of a recurrent state, float32, in bytes; 0 for an architecture that has none. Its
-  /// rows then come with batch.recurrent.
-  virtual std::size_t state_bytes() const { return 0; }
+  /// How a page, page_tokens tokens wide, lies in arrays; what is where in each is the
+  /// architecture's own.
+  virtual ArraysLayout page_layout() const = 0;
+  /// The same of a recurrent state, float32; of no bytes for an architecture that has none. The
+  /// rows of one that has come with batch.recurrent.
+  virtual ArraysLayout state_layout() const { return {0, 0, 0}; }
   /// Computes the rows and writes what is kept of them into their pages.
   virtual void forward(const TokenRows& batch, const PageMemory& memory) = 0;
   /// logits[row, token], [rows, vocabulary_size], after each of these tokens, from the pages alone.

@@ -30,7 +30,7 @@ class Decoder : public Architecture {
   std::string remark() const override { return config_.remark; }
   std::optional<RopeFactors> rope_factors() const override { return config_.rope_choice; }
   MatrixWork step_work() const override { return step_work_; }
-  std::size_t page_bytes() const override { return pages_.bytes(); }
+  ArraysLayout page_layout() const override { return pages_.layout(); }
   void forward(const TokenRows& batch, const PageMemory& memory) override;
   void logits(const CachedRows& batch, const PageMemory& memory, const LogitRows& logits) override;
   void step(const TokenRows& computed, const CachedRows& asked, const PageMemory& memory,

@@ -70,7 +70,7 @@ class Qwen3_5 final : public Decoder {
   /// @throw BadInput as `tensors` does, if the sizes of `config` do not fit together, and as
   /// require_kernels does
   Qwen3_5(const Qwen3_5Config& config, TensorSource& tensors, const Kernels& kernels);
-  std::size_t state_bytes() const override { return states_.bytes(); }
+  ArraysLayout state_layout() const override { return states_.layout(); }
 
  private:
   struct Attention {

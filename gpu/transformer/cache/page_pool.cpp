@@ -24,8 +24,7 @@ void PagePool::make_room(std::size_t pages) {
 
 void PagePool::grow() {
   const std::size_t old_pages = holders_.size();
-  // Twice as many, or, if the memory has no room for so many beside the old ones, as many more
-  // as it has.
+  // Twice as many, or, if the memory has no room for so many, as many more as it has.
   for (std::size_t more = old_pages < fewest_ ? fewest_ : old_pages;; more /= 2) {
     try {
       return resize(old_pages + more);
@@ -37,10 +36,11 @@ void PagePool::grow() {
 
 void PagePool::resize(std::size_t pages) {
   const std::size_t old_pages = holders_.size();
-  free_.reserve(pages);  // so that release never throws
-  bytes_.grow(pages * page_bytes_);
-  holders_.resize(pages);
-  for (std::size_t page = pages; page > old_pages; --page) {
+  arrays_.grow(pages);
+  const std::size_t room = arrays_.elements();  // what there is room for is used
+  free_.reserve(room);                          // so that release never throws
+  holders_.resize(room);
+  for (std::size_t page = room; page > old_pages; --page) {
     free_.push_back(static_cast<std::uint32_t>(page - 1));
   }
 }

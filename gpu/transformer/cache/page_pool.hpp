@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/device/growing_memory.hpp"
+#include "gpu/device/growing_arrays.hpp"
 #include "gpu/transformer/cache/page_part.hpp"
 
 namespace tempera::gpu {
@@ -13,14 +13,14 @@ namespace tempera::gpu {
 /// caches that hold it. The pool grows when none is free.
 class PagePool {
  public:
-  /// page_bytes: the length of a page; fewest: as many as it grows to first.
-  explicit PagePool(std::size_t page_bytes, std::size_t fewest = 64)
-      : page_bytes_(page_bytes), fewest_(fewest) {}
+  /// layout: of a page in arrays; fewest: as many as it grows to first.
+  explicit PagePool(const ArraysLayout& layout, std::size_t fewest = 64)
+      : fewest_(fewest), arrays_(layout) {}
 
   /// A free page, held once.
   /// @throw std::bad_alloc if none is free and the memory has no room for another
   std::uint32_t take();
-  /// Makes room for this many pages at once, without the copies of growing to them.
+  /// Makes room for this many pages at once, without growing to them step by step.
   /// @throw std::bad_alloc if the memory has none
   void make_room(std::size_t pages);
   /// One more cache holds the page.
@@ -32,21 +32,21 @@ class PagePool {
   /// A number that no cache of this pool has had: 1, 2, …
   std::uint64_t new_number() { return ++caches_; }
 
-  std::size_t page_bytes() const { return page_bytes_; }
+  /// Of a page, in all arrays.
+  std::size_t page_bytes() const { return arrays_.layout().bytes(); }
   std::size_t pages() const { return holders_.size(); }
   /// The most pages that were held at one time.
   std::size_t most_held() const { return most_held_; }
   std::size_t free_pages() const { return free_.size(); }
   /// Valid until the next take().
-  PageMemory memory() { return {bytes_.data(), page_bytes_}; }
+  PageMemory memory() { return {arrays_.data(), arrays_.pitch(), arrays_.layout()}; }
 
  private:
   void grow();
   void resize(std::size_t pages);
 
-  std::size_t page_bytes_;
   std::size_t fewest_;
-  GrowingMemory bytes_;
+  GrowingArrays arrays_;
   std::vector<std::uint32_t> holders_;
   std::vector<std::uint32_t> free_;
   std::size_t most_held_ = 0;

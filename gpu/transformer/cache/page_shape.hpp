@@ -8,10 +8,11 @@
 
 namespace tempera::gpu {
 
-/// The layout of a page for an architecture that keeps every layer's keys and values: for every
-/// layer the keys and the values [key_value_heads, page_tokens, head_dim]; and after the layers the
-/// final hidden states [page_tokens, hidden_size], after the final norm, from which the head alone
-/// gives the logits. Elements are float32, or bfloat16 under every other arithmetic.
+/// The layout of a page for an architecture that keeps every layer's keys and values. In the array
+/// of each layer the page has the keys and then the values [key_value_heads, page_tokens,
+/// head_dim]. In the last array it has the final hidden states [page_tokens, hidden_size], after
+/// the final norm, from which the head alone gives the logits. Elements are float32, or bfloat16
+/// under every other arithmetic.
 /// Under `float32` the keys are [key_value_heads, head_dim, page_tokens] (slots innermost, so that
 /// the dot products of a query with a page run side by side); under `bfloat16-pairs` they are
 /// [key_value_heads, head_dim / 2, page_tokens, 2] and the values [key_value_heads, page_tokens /
@@ -24,17 +25,14 @@ struct PageShape {
   Arithmetic arithmetic;
 
   PagePart keys(const PageMemory& memory, std::size_t layer) const {
-    return {memory, 2 * layer * part_bytes()};
+    return part_of_array(memory, layer);
   }
   PagePart values(const PageMemory& memory, std::size_t layer) const {
-    return {memory, (2 * layer + 1) * part_bytes()};
+    return part_after(part_of_array(memory, layer), part_bytes());
   }
-  PagePart hidden_states(const PageMemory& memory) const {
-    return {memory, 2 * layers * part_bytes()};
-  }
-  /// The length of a page.
-  std::size_t bytes() const {
-    return 2 * layers * part_bytes() + page_tokens * hidden_size * element_bytes();
+  PagePart hidden_states(const PageMemory& memory) const { return part_of_array(memory, layers); }
+  ArraysLayout layout() const {
+    return {layers, 2 * part_bytes(), page_tokens * hidden_size * element_bytes()};
   }
 
  private:

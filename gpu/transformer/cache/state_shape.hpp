@@ -33,9 +33,10 @@ struct RecurrentShape {
   bool tiles_answers = false;
 };
 
-/// The layout of a recurrent state, float32: for every recurrent layer the latest inputs of the
-/// convolution [taps - 1, channels], oldest first, and after them, from a multiple of 16 bytes on,
-/// the memories [value_heads, value_dim / state_lanes rounded up, key_dim, state_lanes].
+/// The layout of a recurrent state, float32: in the array of every recurrent layer the latest
+/// inputs of the convolution [taps - 1, channels], oldest first, and after them, from a multiple of
+/// 16 bytes on, the memories [value_heads, value_dim / state_lanes rounded up, key_dim,
+/// state_lanes]. There is no last array.
 struct StateShape {
   std::size_t layers;
   std::size_t channels;
@@ -46,13 +47,12 @@ struct StateShape {
 
   /// A state of every layer; `memory` is that of all states.
   PagePart inputs(const PageMemory& memory, std::size_t layer) const {
-    return {memory, layer * layer_bytes()};
+    return part_of_array(memory, layer);
   }
   PagePart memories(const PageMemory& memory, std::size_t layer) const {
-    return {memory, layer * layer_bytes() + input_bytes()};
+    return part_after(part_of_array(memory, layer), input_bytes());
   }
-  /// The length of a state: a multiple of 16 bytes.
-  std::size_t bytes() const { return layers * layer_bytes(); }
+  ArraysLayout layout() const { return {layers, layer_bytes(), 0}; }
 
  private:
   std::size_t input_bytes() const { return ((taps - 1) * channels + 3) / 4 * 4 * sizeof(float); }

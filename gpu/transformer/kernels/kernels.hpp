@@ -19,7 +19,7 @@ struct RecurrentRows {
   const std::uint32_t* first_row = nullptr;    // [records + 1]
   const std::uint32_t* first_state = nullptr;  // [records], into state_table
   const std::uint32_t* state_table = nullptr;  // states of each record in order: state_tokens
-  PageMemory memory{nullptr, 0};               // of all states
+  PageMemory memory{};                         // of all states
 };
 
 /// Which rows of a launch have the same pages of keys and values, so that a form may read these

@@ -83,28 +83,39 @@ struct GatherFromPages {
   }
 };
 
-/// An item is a piece of a page.
+/// An item is a piece of what a page has in one array.
 struct CopyPages {
   static constexpr std::size_t piece_bytes = 4096;
-  static constexpr std::size_t word_bytes = 4;  // page_bytes is a multiple of it
+  static constexpr std::size_t word_bytes = 16;  // what elements are multiples of
 
   const std::uint32_t* sources;  // [copies]
   const std::uint32_t* targets;  // [copies]
   PageMemory memory;
 
   TEMPERA_HOST_DEVICE std::size_t pieces_per_page() const {
-    return (memory.page_bytes + piece_bytes - 1) / piece_bytes;
+    return memory.layout.equal_arrays * pieces_of(memory.layout.element_bytes) +
+           pieces_of(memory.layout.last_bytes);
   }
   TEMPERA_HOST_DEVICE void operator()(std::size_t item) const {
     const std::size_t copy = item / pieces_per_page();
-    const std::size_t size = memory.page_bytes;
-    const std::size_t begin = item % pieces_per_page() * piece_bytes;
-    const std::size_t end = begin + piece_bytes < size ? begin + piece_bytes : size;
-    const std::byte* source = memory.bytes + sources[copy] * size;
-    std::byte* target = memory.bytes + targets[copy] * size;
+    const std::size_t piece = item % pieces_per_page();
+    const std::size_t of_array = pieces_of(memory.layout.element_bytes);
+    const std::size_t quotient = piece / of_array;
+    const std::size_t array =
+        quotient < memory.layout.equal_arrays ? quotient : memory.layout.equal_arrays;
+    const PagePart part = part_of_array(memory, array);
+    const std::size_t begin = (piece - array * of_array) * piece_bytes;
+    const std::size_t end = begin + piece_bytes < part.stride ? begin + piece_bytes : part.stride;
+    const auto* source = part_of_page<std::byte>(part, sources[copy]);
+    auto* target = part_of_page<std::byte>(part, targets[copy]);
     for (std::size_t i = begin; i < end; i += word_bytes) {
       memcpy(target + i, source + i, word_bytes);
     }
+  }
+
+ private:
+  TEMPERA_HOST_DEVICE static std::size_t pieces_of(std::size_t bytes) {
+    return (bytes + piece_bytes - 1) / piece_bytes;
   }
 };
 

@@ -35,7 +35,7 @@ struct StepModel {
   std::size_t max_position;
   PageMemory memory;
   std::uint32_t scratch_page;  // that belongs to no record: rows that compute no token write there
-  PageMemory states{nullptr, 0};    // of all recurrent states; null if the model has none
+  PageMemory states{};         // of all recurrent states; null if the model has none
   std::uint32_t scratch_state = 0;  // as scratch_page
   /// Queues the computation of rows and the logits of as many: Architecture::step.
   std::function<void(const TokenRows& computed, const CachedRows& asked, const LogitRows& logits)>

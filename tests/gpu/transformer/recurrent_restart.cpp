@@ -154,21 +154,22 @@ TEST_CASE("the comparisons would see a state out of place", "[transformer][recur
   const auto row = restarted(*model, *cache, length, {});
   REQUIRE(row == all[length - 1]);
   auto& states = *paged(cache).state_pool();
-  const auto state = [&](std::size_t index) {
-    const PageMemory memory = states.memory();
-    return memory.bytes + paged(cache).states()[index] * memory.page_bytes;
+  const auto copy = [&](std::uint32_t source, std::uint32_t target) {
+    for (std::size_t layer = 0; layer < states.memory().layout.arrays(); ++layer) {
+      const PagePart part = part_of_array(states.memory(), layer);
+      std::memcpy(part_of_page<std::byte>(part, target), part_of_page<std::byte>(part, source),
+                  part.stride);
+    }
   };
   SECTION("a checkpoint that is that of one before") {
-    std::memcpy(state(1), state(0), states.page_bytes());
+    copy(paged(cache).states()[0], paged(cache).states()[1]);
     CHECK(restarted(*model, *cache, length, {}) != row);
   }
   SECTION("a checkpoint one token older or younger") {
     const auto other = model->empty_cache();
     const std::size_t tokens = 2 * state_tokens + GENERATE(-1, 1);
     recurrent::next(*model, *other, std::span(text).first(tokens));
-    const PageMemory memory = states.memory();
-    std::memcpy(state(1), memory.bytes + paged(other).states().back() * memory.page_bytes,
-                states.page_bytes());
+    copy(paged(other).states().back(), paged(cache).states()[1]);
     CHECK(restarted(*model, *cache, length, {}) != row);
   }
   SECTION("a replay that begins one token late") {

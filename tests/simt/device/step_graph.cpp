@@ -3,7 +3,7 @@
 #include <new>
 
 #include "base/error.hpp"
-#include "gpu/device/growing_memory.hpp"
+#include "gpu/device/growing_arrays.hpp"
 #include "gpu/device/planted_fault.hpp"
 #include "tests/catch.hpp"
 
@@ -81,7 +81,7 @@ TEST_CASE("a graph has its memory before it is captured, and is no longer sound 
   REQUIRE_FALSE(graph.is_sound());
   // So it is where a pool of pages grows.
   graph.capture(stream, [&] { simt::launch(one_warp, stream, add_and_double, memory.data(), 3U); });
-  GrowingMemory pages;
+  GrowingArrays pages({1, 1, 0});
   pages.grow(64);
   REQUIRE_FALSE(graph.is_sound());
 

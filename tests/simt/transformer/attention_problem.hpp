@@ -10,6 +10,7 @@
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "tests/catch.hpp"
+#include "tests/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {
@@ -40,7 +41,7 @@ struct Pages {
     std::vector<std::uint32_t> free(count);
     for (std::uint32_t p = 0; p < count; ++p) free[p] = p;
     std::shuffle(free.begin(), free.end(), random);
-    memory.resize(count * shape.bytes() / 16);
+    memory.resize(count * shape.layout().bytes() / 16);
     std::memset(memory.data(), 0xFF, memory.size() * 16);
     const std::vector<std::uint32_t> shared(free.end() - shared_pages, free.end());
     free.resize(count - shared_pages);
@@ -67,7 +68,10 @@ struct Pages {
     }
   }
 
-  gpu::PageMemory view() { return {reinterpret_cast<std::byte*>(memory.data()), shape.bytes()}; }
+  gpu::PageMemory view() {
+    const gpu::ArraysLayout layout = shape.layout();
+    return gpu::pages_at(memory.data(), memory.size() * 16 / layout.bytes(), layout);
+  }
   std::uint16_t* element(std::size_t record, std::uint32_t position, std::uint32_t head, bool key) {
     const auto part = key ? shape.keys(view(), 0) : shape.values(view(), 0);
     const std::uint32_t page = table[first_page[record] + position / 16];

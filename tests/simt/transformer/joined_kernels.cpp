@@ -10,6 +10,7 @@
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "tests/catch.hpp"
+#include "tests/pages_at.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 namespace tempera::joined_kernels_test {
@@ -88,7 +89,7 @@ struct Rows {
       for (std::uint32_t page = 0; page < (length + 15) / 16; ++page)
         table.push_back(static_cast<std::uint32_t>(table.size()));
     }
-    const auto elements = random_bfloat16s(table.size() * pages.bytes() / 2, 1.0F, random);
+    const auto elements = random_bfloat16s(table.size() * pages.layout().bytes() / 2, 1.0F, random);
     memory.resize(elements.size() / 8);
     std::memcpy(memory.data(), elements.data(), elements.size() * 2);
     projected = random_floats(lengths.size() * shape.row_floats, 1.0F, random);
@@ -119,7 +120,7 @@ struct Rows {
                          positions.data(), first_page.data(), table.data()};
     batch.own_records = joined;
     if (joined && !splits.empty()) batch.shared = {order.data(), splits.data()};
-    const gpu::PageMemory view{reinterpret_cast<std::byte*>(memory.data()), pages.bytes()};
+    const gpu::PageMemory view = gpu::pages_at(memory.data(), table.size(), pages.layout());
     Floats buffer = projected;
     Bfloat16s attended(positions.size() * shape.heads * shape.head_dim, 0x7FC0);
     kernels.rotate_and_attend(shape, norms ? query_norm.data() : nullptr,

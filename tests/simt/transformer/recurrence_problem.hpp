@@ -11,6 +11,7 @@
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/transformer/kernels/recurrent_kernels.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
+#include "tests/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {
@@ -71,7 +72,7 @@ struct LayerProblem {
     std::shuffle(free.begin(), free.end(), random);
     const std::vector<std::uint32_t> checkpoints(free.end() - shared, free.end());
     free.resize(states - shared);
-    state_floats = layout.bytes() / sizeof(float);
+    state_floats = layout.layout().bytes() / sizeof(float);
     memory = random_floats(states * state_floats, 1.0f, random);
     for (const auto& [begin, rows] : records) {
       first_row.push_back(static_cast<std::uint32_t>(positions.size()));
@@ -82,10 +83,7 @@ struct LayerProblem {
         if (is_checkpoint) continue;
         free.pop_back();
         // What nobody has computed yet must not be seen.
-        if (state * 64 >= begin) {
-          std::fill_n(&memory[table.back() * state_floats], state_floats,
-                      std::numeric_limits<float>::quiet_NaN());
-        }
+        if (state * 64 >= begin) forget(table.back());
       }
       for (std::uint32_t row = 0; row < rows; ++row) positions.push_back(begin + row);
     }
@@ -94,6 +92,15 @@ struct LayerProblem {
     projected = random_floats(positions.size() * shape.row_floats, 1.0f, random);
   }
 
+  /// Leaves no number in a state.
+  void forget(std::uint32_t state) {
+    const gpu::PageMemory states = memory_in(memory);
+    for (std::size_t layer = 0; layer < states.layout.arrays(); ++layer) {
+      const gpu::PagePart part = gpu::part_of_array(states, layer);
+      std::fill_n(gpu::part_of_page<float>(part, state), part.stride / sizeof(float),
+                  std::numeric_limits<float>::quiet_NaN());
+    }
+  }
   /// Leaves them as any walk from an empty state does.
   void clear_columns_that_are_none() {
     const std::size_t blocks = (shape.value_dim + 15) / 16;
@@ -108,19 +115,19 @@ struct LayerProblem {
   }
 
   gpu::RecurrentStates states_in(Floats& of) const {
-    const gpu::PageMemory pages{reinterpret_cast<std::byte*>(of.data()), layout.bytes()};
+    const gpu::PageMemory pages = memory_in(of);
     return {layout.inputs(pages, 1), layout.memories(pages, 1)};
+  }
+  gpu::PageMemory memory_in(Floats& of) const {
+    return gpu::pages_at(of.data(), of.size() / state_floats, layout.layout());
   }
   gpu::RecurrentWeights weights() const {
     return {convolution.data(), rates.data(), biases.data(), norm.data(), 1e-5f};
   }
   gpu::TokenRows batch(Floats& of) const {
     gpu::TokenRows rows{positions.size(), 400, nullptr, positions.data(), nullptr, nullptr};
-    rows.recurrent = {first_state.size(),
-                      first_row.data(),
-                      first_state.data(),
-                      table.data(),
-                      {reinterpret_cast<std::byte*>(of.data()), layout.bytes()}};
+    rows.recurrent = {first_state.size(), first_row.data(), first_state.data(), table.data(),
+                      memory_in(of)};
     return rows;
   }
 

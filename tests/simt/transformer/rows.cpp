@@ -7,7 +7,9 @@
 
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
+#include "gpu/transformer/kernels/cuda/token_step.cuh"
 #include "tests/catch.hpp"
+#include "tests/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 using namespace tempera;
@@ -34,12 +36,12 @@ struct BatchArrays {
 
 struct PageBytes {
   std::vector<simt::Vector16> vectors;
-  std::size_t bytes;
-  explicit PageBytes(std::size_t page_bytes)
-      : vectors(pages_count * page_bytes / 16), bytes(page_bytes) {
+  gpu::ArraysLayout layout;
+  explicit PageBytes(const gpu::ArraysLayout& of)
+      : vectors(pages_count * of.bytes() / 16), layout(of) {
     std::memset(vectors.data(), 0xAB, vectors.size() * 16);
   }
-  gpu::PageMemory view() { return {reinterpret_cast<std::byte*>(vectors.data()), bytes}; }
+  gpu::PageMemory view() { return gpu::pages_at(vectors.data(), pages_count, layout); }
 };
 
 }  // namespace
@@ -85,8 +87,8 @@ TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are
       REQUIRE(different(normed, expected) == 0);
 
       // After 64 other bytes of every page.
-      PageBytes pages(64 + 16 * size * 2);
-      const gpu::PagePart part{pages.view(), 64};
+      PageBytes pages({1, 64 + 16 * size * 2, 0});
+      const gpu::PagePart part = gpu::part_after(gpu::part_of_array(pages.view(), 0), 64);
       const PageBytes before = pages;
       simt::launch(shape, stream, gpu::normalize_into_slots, states.data(), weight.data(),
                    arrays.batch(), size, 1e-6f, part);
@@ -135,7 +137,7 @@ TEST_CASE(
   std::mt19937 random(size);
   const BatchArrays arrays;
   const gpu::PageShape pages_shape{1, key_heads, size, 8, gpu::Arithmetic::tensor_core};
-  PageBytes pages(pages_shape.bytes());
+  PageBytes pages(pages_shape.layout());
   const std::size_t query = std::size_t{heads} * size;
   const std::size_t key_value = std::size_t{key_heads} * size;
   const gpu::AttentionShape shape{
@@ -200,33 +202,79 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("pages are copied whole, and a page not copied shows") {
-  PageBytes pages(5 * 4096 + 48);
+namespace {
+
+/// What a page has in every array.
+std::string page_of(PageBytes& of, std::uint32_t page) {
+  std::string all;
+  for (std::size_t array = 0; array < of.layout.arrays(); ++array) {
+    const gpu::PagePart part = gpu::part_of_array(of.view(), array);
+    all.append(gpu::part_of_page<char>(part, page), part.stride);
+  }
+  return all;
+}
+
+/// Whether pages 1 and 6 are what 3 and 0 were before, and every other page what it was.
+bool is_copied(PageBytes before, PageBytes& after) {
+  for (std::uint32_t page = 0; page < pages_count; ++page) {
+    const std::uint32_t from = page == 1 ? 3 : page == 6 ? 0 : page;
+    if (page_of(after, page) != page_of(before, from)) return false;
+  }
+  return true;
+}
+
+/// No two of their vectors are alike.
+PageBytes random_pages(const gpu::ArraysLayout& layout) {
+  PageBytes pages(layout);
   std::mt19937 random(4);
   const auto word = [&] { return static_cast<std::uint32_t>(random()); };
   for (auto& vector : pages.vectors) vector = {word(), word(), word(), word()};
-  const PageBytes before = pages;
+  return pages;
+}
+
+/// Layers and what is of none, layers alone, and one array.
+const std::vector<gpu::ArraysLayout> layouts{
+    {5, 4096, 48}, {3, 16, 4096}, {7, 5 * 4096 + 48, 0}, {1, 96, 0}};
+
+}  // namespace
+
+TEST_CASE("pages are copied whole, in every array, and a page not copied shows") {
   const std::vector<std::uint32_t> sources = {3, 0};
   const std::vector<std::uint32_t> targets = {1, 6};
-  const auto copy = [&](unsigned copies) {
-    PageBytes after = before;
-    simt::Stream stream;
-    simt::launch({.blocks = {2, copies}, .threads = 256, .shared_bytes = 0}, stream,
-                 gpu::copy_whole_pages, sources.data(), targets.data(), after.view());
-    return after;
-  };
-  const auto page = [&](const PageBytes& of, std::uint32_t number) {
-    const auto* first = of.vectors.data() + number * of.bytes / 16;
-    return std::string(reinterpret_cast<const char*>(first), of.bytes);
-  };
-  const auto expect_copied = [&](const PageBytes& after) {
-    bool equal = true;
-    for (std::uint32_t p = 0; p < pages_count; ++p) {
-      const std::uint32_t from = p == 1 ? 3 : p == 6 ? 0 : p;
-      equal = equal && page(after, p) == page(before, from);
-    }
-    return equal;
-  };
-  REQUIRE(expect_copied(copy(2)));
-  REQUIRE_FALSE(expect_copied(copy(1)));
+  for (const gpu::ArraysLayout& layout : layouts) {
+    const PageBytes before = random_pages(layout);
+    const auto copy = [&](unsigned copies) {
+      PageBytes after = before;
+      simt::Stream stream;
+      simt::launch({.blocks = {2, copies}, .threads = 256, .shared_bytes = 0}, stream,
+                   gpu::copy_whole_pages, sources.data(), targets.data(), after.view());
+      return is_copied(before, after);
+    };
+    REQUIRE(copy(2));
+    REQUIRE_FALSE(copy(1));
+  }
+}
+
+TEST_CASE("a step begins with copies of whole pages, in every array") {
+  const std::vector<gpu::PagedCache::PageCopy> copies = {{3, 1}, {0, 6}};
+  for (const gpu::ArraysLayout& layout : layouts) {
+    const PageBytes before = random_pages(layout);
+    const auto begin = [&](std::uint32_t count) {
+      PageBytes pages = before;
+      PageBytes states = before;
+      const gpu::StepCounts counts{0, count, 0, count};
+      gpu::StepTables tables{};
+      tables.row_states = 1;
+      std::uint32_t first_row = 0;
+      tables.first_row = &first_row;
+      simt::Stream stream;
+      simt::launch({.blocks = {3}, .threads = gpu::step_threads, .shared_bytes = 0}, stream,
+                   gpu::begin_step,
+                   gpu::StepUpdate{&counts, nullptr, copies.data(), copies.data(), nullptr}, tables,
+                   static_cast<const std::uint64_t*>(nullptr), pages.view(), states.view());
+      return is_copied(before, pages) && is_copied(before, states);
+    };
+    REQUIRE(begin(2));
+    REQUIRE_FALSE(begin(1));
+  }
 }

@@ -249,7 +249,7 @@ void CudaKernels::multiply_head(const MatrixView& head, const ProductInputs& inp
 void CudaKernels::copy_pages(const std::uint32_t* sources, const std::uint32_t* targets,
                              std::size_t copies, const PageMemory& memory) const {
   constexpr std::size_t block_bytes = 4 * row_threads * sizeof(simt::Vector16);
-  simt::launch({.blocks = {as_unsigned((memory.page_bytes + block_bytes - 1) / block_bytes),
+  simt::launch({.blocks = {as_unsigned((memory.layout.bytes() + block_bytes - 1) / block_bytes),
                            as_unsigned(copies)},
                 .threads = row_threads},
                device_->stream, copy_whole_pages, sources, targets, memory);

@@ -5,6 +5,7 @@
 
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/cuda/page_copy.cuh"
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
 #include "gpu/transformer/weights/weight_reader.hpp"
@@ -134,15 +135,8 @@ copy_whole_pages(const std::uint32_t* sources, const std::uint32_t* targets,
   simt::let_next_begin();
   simt::wait_for_inputs();
   const unsigned copy = simt::block().y;
-  const auto* from = reinterpret_cast<const simt::Vector16*>(
-      memory.bytes + std::size_t{sources[copy]} * memory.page_bytes);
-  auto* to = reinterpret_cast<simt::Vector16*>(memory.bytes +
-                                               std::size_t{targets[copy]} * memory.page_bytes);
-  const std::size_t vectors = memory.page_bytes / sizeof(simt::Vector16);
-  const std::size_t stride = std::size_t{simt::blocks().x} * row_threads;
-  for (std::size_t i = simt::block().x * row_threads + simt::thread(); i < vectors; i += stride) {
-    to[i] = from[i];
-  }
+  copy_page(memory, sources[copy], targets[copy], simt::block().x * row_threads + simt::thread(),
+            simt::blocks().x * row_threads);
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

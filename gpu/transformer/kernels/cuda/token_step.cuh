@@ -12,6 +12,7 @@
 #include "gpu/lottery/rows/row_requests.hpp"
 #include "gpu/transformer/cache/shared_splits.hpp"
 #include "gpu/transformer/cache/slot_tables.hpp"
+#include "gpu/transformer/kernels/cuda/page_copy.cuh"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "gpu/transformer/kernels/token_step.hpp"
 
@@ -69,14 +70,9 @@ struct StepTables {
 TEMPERA_ON_DEVICE inline void copy_for_step(const PagedCache::PageCopy* copies, unsigned count,
                                             const PageMemory& memory, unsigned first,
                                             unsigned stride) {
-  const std::size_t vectors = memory.page_bytes / sizeof(simt::Vector16);
   for (unsigned copy = 0; copy < count; ++copy) {
     const PagedCache::PageCopy pages = copies[copy];
-    const auto* from = reinterpret_cast<const simt::Vector16*>(
-        memory.bytes + std::size_t{pages.source} * memory.page_bytes);
-    auto* to = reinterpret_cast<simt::Vector16*>(memory.bytes +
-                                                 std::size_t{pages.target} * memory.page_bytes);
-    for (std::size_t i = first; i < vectors; i += stride) to[i] = from[i];
+    copy_page(memory, pages.source, pages.target, first, stride);
   }
 }
 
@@ -210,7 +206,7 @@ inline void CudaTokenStep::make_room(const StepModel& model, const Shape& shape,
   const std::size_t vocabulary = model.vocabulary_size;
   const std::size_t row_pages = (shape.context + page_tokens - 1) / page_tokens;
   const std::size_t row_states =
-      model.states.page_bytes == 0 ? 0 : (shape.context + state_tokens - 1) / state_tokens;
+      model.states.bytes == nullptr ? 0 : (shape.context + state_tokens - 1) / state_tokens;
   const Room wanted{std::max(room_.rows, shape.rows), std::max(room_.row_pages, row_pages),
                     std::max(room_.row_states, row_states),
                     std::max(room_.rungs, std::bit_ceil(rungs)), vocabulary};
@@ -262,7 +258,7 @@ inline std::size_t CudaTokenStep::fill(const StepModel& model, std::span<const S
   std::vector<std::optional<std::size_t>> row_in(shape.rows);
   for (std::size_t row = 0; row < rows.size(); ++row) row_in[slots[row]] = row;
 
-  const bool has_states = model.states.page_bytes != 0;
+  const bool has_states = model.states.bytes != nullptr;
   std::vector<PageEntry> entries;
   std::vector<PageEntry> state_entries;
   for (std::uint32_t slot = 0; slot < shape.rows; ++slot) {

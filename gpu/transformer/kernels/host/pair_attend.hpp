@@ -345,8 +345,8 @@ struct PairAttend {
     some.rows = {batch, cut.first_row(item), cut.rows_of(item)};
     some.head_dim = shape.head_dim;
     some.scale = scale;
-    some.keys = {keys.memory, keys.begin + begin};
-    some.values = {values.memory, values.begin + begin};
+    some.keys = part_after(keys, begin);
+    some.values = part_after(values, begin);
     for (std::size_t first = 0; first < cut.item_heads(); first += PairQueries::most) {
       const std::size_t left = cut.item_heads() - first;
       some.heads = left < PairQueries::most ? left : PairQueries::most;

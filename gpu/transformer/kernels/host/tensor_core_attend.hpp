@@ -189,8 +189,8 @@ struct TensorCoreAttend {
     some.context = std::size_t{batch.positions[row]} + 1;
     some.scale = scale;
     some.pages = batch.page_table + batch.first_page[row];
-    some.keys = {keys.memory, keys.begin + begin};
-    some.values = {values.memory, values.begin + begin};
+    some.keys = part_after(keys, begin);
+    some.values = part_after(values, begin);
     for (std::size_t first = 0; first < heads; first += QueriesOfGroup::most) {
       const std::size_t head = group * heads + first;
       some.count = heads - first < QueriesOfGroup::most ? heads - first : QueriesOfGroup::most;

@@ -9,7 +9,7 @@ namespace tempera::gpu {
 
 namespace {
 
-const std::size_t small = PageShape{1, 1, 2, 3, Arithmetic::float32}.bytes();
+const ArraysLayout small = PageShape{1, 1, 2, 3, Arithmetic::float32}.layout();
 
 std::size_t used(const PagePool& pool) { return pool.pages() - pool.free_pages(); }
 
@@ -30,14 +30,22 @@ TEST_CASE("a page has room for all keys, values and hidden states", "[cache]") {
                                       {Arithmetic::tensor_core_ampere, sizeof(std::uint16_t)},
                                       {Arithmetic::bfloat16_pairs, sizeof(std::uint16_t)}}));
   const PageShape shape{3, 2, 4, 10, arithmetic};
-  std::vector<std::byte> bytes(2 * shape.bytes());
-  const PageMemory memory{bytes.data(), shape.bytes()};
-  CHECK(shape.keys(memory, 0).begin == 0);
-  CHECK(shape.values(memory, 0).begin == 128 * size);
-  CHECK(shape.keys(memory, 1).begin == 256 * size);
-  CHECK(shape.hidden_states(memory).begin == 768 * size);
-  CHECK(shape.bytes() == 928 * size);
-  CHECK(part_of_page<std::byte>(shape.values(memory, 1), 1) == bytes.data() + (928 + 384) * size);
+  const ArraysLayout layout = shape.layout();
+  CHECK(layout.equal_arrays == 3);
+  CHECK(layout.arrays() == 4);
+  CHECK(layout.bytes() == 928 * size);
+  std::vector<std::byte> bytes(2 * layout.bytes());
+  const PageMemory memory{bytes.data(), 2 * layout.element_bytes, layout};
+  const auto begin_of = [&](const PagePart& part, std::size_t page) {
+    return static_cast<std::size_t>(part_of_page<std::byte>(part, page) - bytes.data()) / size;
+  };
+  CHECK(begin_of(shape.keys(memory, 0), 0) == 0);
+  CHECK(begin_of(shape.values(memory, 0), 0) == 128);
+  CHECK(begin_of(shape.keys(memory, 0), 1) == 256);
+  CHECK(begin_of(shape.keys(memory, 1), 0) == 512);
+  CHECK(begin_of(shape.values(memory, 2), 1) == 1024 + 256 + 128);
+  CHECK(begin_of(shape.hidden_states(memory), 0) == 1536);
+  CHECK(begin_of(shape.hidden_states(memory), 1) == 1536 + 160);
 }
 
 TEST_CASE("a fork shares whole pages and copies the partial one when it grows", "[cache]") {
@@ -101,7 +109,7 @@ TEST_CASE("the pool grows without losing what its pages hold", "[cache]") {
 TEST_CASE("a fork shares states up to the nearest checkpoint and replays what is after it",
           "[cache][recurrent]") {
   const auto pool = std::make_shared<PagePool>(small);
-  const auto states = std::make_shared<PagePool>(std::size_t{8}, std::size_t{1});
+  const auto states = std::make_shared<PagePool>(ArraysLayout{1, 16, 0}, std::size_t{1});
   const auto append = [](PagedCache& cache, std::size_t tokens) {
     std::vector<TokenId> text(cache.to_replay().begin(), cache.to_replay().end());
     while (text.size() < cache.length() - cache.computed() + tokens) {

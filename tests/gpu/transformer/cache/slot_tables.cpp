@@ -83,7 +83,7 @@ TEST_CASE("a step looks at two pages of a record at most, however long its text"
   // Real caches over a real pool, that grow, are forked, and give up their slots; the device's
   // tables must be theirs all the same.
   std::mt19937 random(9);
-  const auto pool = std::make_shared<PagePool>(16);
+  const auto pool = std::make_shared<PagePool>(ArraysLayout{1, 16, 0});
   std::vector<std::unique_ptr<PagedCache>> caches;
   std::vector<PagedCache::PageCopy> copies;
   const auto grow = [&](PagedCache& cache, std::size_t tokens) {

@@ -8,6 +8,7 @@
 #include "gpu/transformer/weights/packed_matrix.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/law.hpp"
+#include "tests/pages_at.hpp"
 
 namespace tempera::gpu::kernels_test {
 
@@ -127,8 +128,8 @@ class Results {
     const TokenRows batch{
         rows, 41, nullptr, device_positions.data(), device_first_page.data(), page_table.data()};
     const PageShape page{2, groups, head_dim, hidden, Arithmetic::float32};
-    auto floats = on_device(more(6 * page.bytes() / sizeof(float)));
-    const PageMemory memory{reinterpret_cast<std::byte*>(floats.data()), page.bytes()};
+    auto floats = on_device(more(6 * page.layout().bytes() / sizeof(float)));
+    const PageMemory memory = pages_at(floats.data(), 6, page.layout());
     const std::size_t key_begin = padded(heads * head_dim);
     const std::size_t value_begin = key_begin + padded(groups * head_dim);
     const AttentionShape shape{heads,     groups,      head_dim,

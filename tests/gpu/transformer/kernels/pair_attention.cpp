@@ -11,6 +11,7 @@
 #include "gpu/transformer/weights/packed_matrix.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
+#include "tests/pages_at.hpp"
 
 namespace tempera::gpu::pair_attention_test {
 
@@ -88,9 +89,9 @@ TEST_CASE("every form attends alike, whatever rows share and whatever their page
   }
   const PageShape page{1, groups, head_dim, 2, Arithmetic::bfloat16_pairs};
   // No number is anywhere that no token was written to.
-  const std::vector<std::byte> no_numbers((next_page + 1) * page.bytes(), std::byte{0xFF});
+  const std::vector<std::byte> no_numbers((next_page + 1) * page.layout().bytes(), std::byte{0xFF});
   DeviceMemory<std::byte> bytes{std::span<const std::byte>(no_numbers)};
-  const PageMemory memory{bytes.data(), page.bytes()};
+  const PageMemory memory = pages_at(bytes.data(), next_page + 1, page.layout());
   const Kernels& plain = host_kernels(InstructionSet::plain, Arithmetic::bfloat16_pairs);
   Batch texts(written, table, begins, 3);
   RotaryAngles angles(1e4, head_dim, lengths[0]);

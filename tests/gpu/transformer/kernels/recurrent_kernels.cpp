@@ -9,6 +9,7 @@
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
+#include "tests/pages_at.hpp"
 
 namespace tempera::gpu::recurrent_kernels_test {
 
@@ -214,8 +215,8 @@ TEST_CASE("tiled answers of six heads are those in order, first one of each key,
     const auto answers_of = [&](bool tiles_answers) {
       RecurrentShape own = in_order;
       own.tiles_answers = tiles_answers;
-      auto memory = device(scattered(layout.bytes() / sizeof(float), 9));
-      const PageMemory pages{reinterpret_cast<std::byte*>(memory.data()), layout.bytes()};
+      auto memory = device(scattered(layout.layout().bytes() / sizeof(float), 9));
+      const PageMemory pages = pages_at(memory.data(), 1, layout.layout());
       auto projected = device(scattered(rows * own.row_floats, 20));
       const auto device_positions = device(positions);
       const auto device_rows = device(first_row);
@@ -256,8 +257,8 @@ TEST_CASE("every form walks recurrent layers through the sequences that are writ
     CAPTURE(kernels->name(), name_of(kernels->arithmetic()));
     const StateShape layout{2, channels, 4, 4, 5, 19};
     // What the states held before must not be seen.
-    auto memory = device(scattered(6 * layout.bytes() / sizeof(float), 9));
-    const PageMemory pages{reinterpret_cast<std::byte*>(memory.data()), layout.bytes()};
+    auto memory = device(scattered(6 * layout.layout().bytes() / sizeof(float), 9));
+    const PageMemory pages = pages_at(memory.data(), 6, layout.layout());
     const RecurrentStates of_layer{layout.inputs(pages, 1), layout.memories(pages, 1)};
     std::vector<NaiveRecord> naive(2);
     std::vector<std::uint32_t> done{0, 0};
@@ -337,9 +338,8 @@ TEST_CASE("every form gates what is attended, head by head", "[kernels][recurren
     CAPTURE(kernels->name(), name_of(kernels->arithmetic()));
     const std::size_t page_bytes = 2 * 16 * 16 * sizeof(float);
     auto words = device(std::vector<std::uint32_t>(page_bytes / 4, 0x3F003E80U));  // 0.5 and 0.25
-    const PageMemory pages{reinterpret_cast<std::byte*>(words.data()), page_bytes};
-    const PagePart keys{pages, 0};
-    const PagePart values{pages, page_bytes / 2};
+    const PagePart keys{reinterpret_cast<std::byte*>(words.data()), page_bytes};
+    const PagePart values = part_after(keys, page_bytes / 2);
     StoredRows attended(kernels->arithmetic(), rows * 32);
     StoredRows found(kernels->arithmetic(), rows * 32);
     kernels->attend(plain, query_key_value.data(), batch, keys, values, attended.view());

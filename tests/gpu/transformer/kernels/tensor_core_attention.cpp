@@ -8,6 +8,7 @@
 #include "tests/gpu/transformer/architectures/plain_tensor_core.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
+#include "tests/pages_at.hpp"
 
 namespace tempera::gpu::tensor_core_attention_test {
 
@@ -89,8 +90,8 @@ class Inputs {
     for (std::uint32_t page = 0; page < all_pages; ++page)
       pages.push_back(1 + page * 7 % all_pages);
     const PageShape page{1, groups, head_dim, 2, Arithmetic::tensor_core};
-    DeviceMemory<std::byte> bytes((all_pages + 1) * page.bytes());
-    const PageMemory memory{bytes.data(), page.bytes()};
+    DeviceMemory<std::byte> bytes((all_pages + 1) * page.layout().bytes());
+    const PageMemory memory = pages_at(bytes.data(), all_pages + 1, page.layout());
     DeviceMemory<float> query_key_value{std::span<const float>(rows)};
     const DeviceMemory<std::uint32_t> device_positions{std::span<const std::uint32_t>(positions)};
     const DeviceMemory<std::uint32_t> table{std::span<const std::uint32_t>(pages)};

@@ -13,6 +13,7 @@
 #include "gpu/transformer/kernels/cuda/rows.cuh"
 #include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
 #include "tests/catch.hpp"
+#include "tests/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::lab::ptx {
@@ -118,8 +119,9 @@ Accesses::Counts of_attention(std::uint32_t rows, bool together) {
   const gpu::PageShape pages{1, 2, 128, 8, gpu::Arithmetic::tensor_core};
   std::mt19937 random(3);
   Aligned<std::uint16_t> memory(random_bfloat16s(
-      attended_positions / 16 * pages.bytes() / sizeof(std::uint16_t), 1.0F, random));
-  const gpu::PageMemory view{reinterpret_cast<std::byte*>(memory.data()), pages.bytes()};
+      attended_positions / 16 * pages.layout().bytes() / sizeof(std::uint16_t), 1.0F, random));
+  const gpu::PageMemory view =
+      gpu::pages_at(memory.data(), attended_positions / 16, pages.layout());
   std::vector<std::uint32_t> table_of(attended_positions / 16);
   for (std::uint32_t p = 0; p < table_of.size(); ++p) table_of[p] = p;
   Aligned<std::uint32_t> table(table_of);

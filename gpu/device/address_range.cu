@@ -1,11 +1,14 @@
 #include <new>
-#include <utility>
 
-#include "gpu/device/mapped_memory.hpp"
+#include "gpu/device/address_range.hpp"
 
 #if defined(TEMPERA_DEVICE_CUDA)
 #include <cuda.h>
 #include <cuda_runtime.h>
+#else
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 #endif
 
 namespace tempera::gpu {
@@ -50,43 +53,26 @@ struct Driver {
   }
 };
 
-class MappedByDriver final : public MappedMemory {
+class RangeOfDriver final : public AddressRange {
  public:
-  MappedByDriver(const Driver& driver, int device, std::size_t granularity, std::size_t reserved,
-                 CUdeviceptr begin)
+  RangeOfDriver(const Driver& driver, int device, std::size_t granularity, std::size_t memory,
+                std::size_t reserved, CUdeviceptr begin)
       : driver_(driver),
         device_(device),
         granularity_(granularity),
+        memory_(memory),
         reserved_(reserved),
         begin_(begin) {}
-  ~MappedByDriver() override {
-    cudaDeviceSynchronize();  // what still reads it
-    if (mapped_ > 0) driver_.unmap(begin_, mapped_);
-    driver_.give_back(begin_, reserved_);
-  }
-  MappedByDriver(const MappedByDriver&) = delete;
-  MappedByDriver& operator=(const MappedByDriver&) = delete;
+  ~RangeOfDriver() override { driver_.give_back(begin_, reserved_); }
+  RangeOfDriver(const RangeOfDriver&) = delete;
+  RangeOfDriver& operator=(const RangeOfDriver&) = delete;
 
-  std::byte* data() override { return reinterpret_cast<std::byte*>(begin_); }
+  std::byte* begin() override { return reinterpret_cast<std::byte*>(begin_); }
+  std::size_t memory() const override { return memory_; }
+  std::size_t granularity() const override { return granularity_; }
 
-  void grow(std::size_t size) override {
-    const std::size_t wanted = (size + granularity_ - 1) / granularity_ * granularity_;
-    if (wanted > reserved_) throw std::bad_alloc();
-    if (wanted > mapped_) map_until(wanted);
-  }
-
-  static CUmemAllocationProp properties(int device) {
-    CUmemAllocationProp properties{};
-    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    properties.location.id = device;
-    return properties;
-  }
-
- private:
-  void map_until(std::size_t wanted) {
-    const std::size_t bytes = wanted - mapped_;
-    const CUdeviceptr address = begin_ + mapped_;
+  void map(std::size_t offset, std::size_t bytes) override {
+    const CUdeviceptr address = begin_ + offset;
     const CUmemAllocationProp what = properties(device_);
     CUmemGenericAllocationHandle memory{};
     if (driver_.create(&memory, bytes, &what, 0) != CUDA_SUCCESS) throw std::bad_alloc();
@@ -102,20 +88,32 @@ class MappedByDriver final : public MappedMemory {
       driver_.unmap(address, bytes);
       throw std::bad_alloc();
     }
-    mapped_ = wanted;
+  }
+  void unmap(std::size_t offset, std::size_t bytes) override {
+    cudaDeviceSynchronize();  // what still reads it
+    driver_.unmap(begin_ + offset, bytes);
   }
 
+  static CUmemAllocationProp properties(int device) {
+    CUmemAllocationProp properties{};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = device;
+    return properties;
+  }
+
+ private:
   Driver driver_;
   int device_;
   std::size_t granularity_;
+  std::size_t memory_;
   std::size_t reserved_;
-  std::size_t mapped_ = 0;
   CUdeviceptr begin_;
 };
 
 }  // namespace
 
-std::unique_ptr<MappedMemory> MappedMemory::make() {
+std::unique_ptr<AddressRange> AddressRange::make(std::size_t spare) {
   Driver driver;
   int device = 0;
   std::size_t free = 0;
@@ -125,22 +123,68 @@ std::unique_ptr<MappedMemory> MappedMemory::make() {
       !driver.is_whole())
     return nullptr;
   int can_map = 0;
-  const CUmemAllocationProp what = MappedByDriver::properties(device);
+  const CUmemAllocationProp what = RangeOfDriver::properties(device);
   std::size_t granularity = 0;
   if (driver.attribute(&can_map, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device) !=
           CUDA_SUCCESS ||
       can_map == 0 ||
       driver.granularity(&granularity, &what, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) != CUDA_SUCCESS)
     return nullptr;
-  const std::size_t reserved = (total + granularity - 1) / granularity * granularity;
+  const std::size_t reserved = (total / granularity + 1 + spare) * granularity;
   CUdeviceptr begin = 0;
   if (driver.reserve(&begin, reserved, 0, 0, 0) != CUDA_SUCCESS) return nullptr;
-  return std::make_unique<MappedByDriver>(driver, device, granularity, reserved, begin);
+  return std::make_unique<RangeOfDriver>(driver, device, granularity, total, reserved, begin);
 }
 
 #else
 
-std::unique_ptr<MappedMemory> MappedMemory::make() { return nullptr; }
+namespace {
+
+/// Of the host, whose system gives memory to what is written and to nothing else.
+class RangeOfHost final : public AddressRange {
+ public:
+  RangeOfHost(std::size_t granularity, std::size_t memory, std::size_t reserved, void* begin)
+      : granularity_(granularity), memory_(memory), reserved_(reserved), begin_(begin) {}
+  ~RangeOfHost() override { munmap(begin_, reserved_); }
+  RangeOfHost(const RangeOfHost&) = delete;
+  RangeOfHost& operator=(const RangeOfHost&) = delete;
+
+  std::byte* begin() override { return static_cast<std::byte*>(begin_); }
+  std::size_t memory() const override { return memory_; }
+  std::size_t granularity() const override { return granularity_; }
+
+  void map(std::size_t offset, std::size_t bytes) override {
+    if (mprotect(begin() + offset, bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  }
+  void unmap(std::size_t offset, std::size_t bytes) override {
+    reserve(begin() + offset, bytes, MAP_FIXED);
+  }
+
+  static void* reserve(void* address, std::size_t bytes, int flags) {
+    return mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1,
+                0);
+  }
+
+ private:
+  std::size_t granularity_;
+  std::size_t memory_;
+  std::size_t reserved_;
+  void* begin_;
+};
+
+}  // namespace
+
+std::unique_ptr<AddressRange> AddressRange::make(std::size_t spare) {
+  struct sysinfo system {};
+  const long page = sysconf(_SC_PAGESIZE);
+  if (page <= 0 || sysinfo(&system) != 0) return nullptr;
+  const auto granularity = static_cast<std::size_t>(page);
+  const std::size_t memory = (std::size_t{system.totalram} + system.totalswap) * system.mem_unit;
+  const std::size_t reserved = (memory / granularity + 1 + spare) * granularity;
+  void* const begin = RangeOfHost::reserve(nullptr, reserved, 0);
+  if (begin == MAP_FAILED) return nullptr;
+  return std::make_unique<RangeOfHost>(granularity, memory, reserved, begin);
+}
 
 #endif
 
