@@ -15,7 +15,7 @@ struct ArraysLayout {
   std::size_t element_bytes_of(std::size_t array) const {
     return array < equal_arrays ? element_bytes : last_bytes;
   }
-  /// Of one element in all arrays.
+  /// What one element takes in all arrays.
   std::size_t bytes() const { return equal_arrays * element_bytes + last_bytes; }
 };
 

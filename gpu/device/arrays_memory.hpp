@@ -6,7 +6,7 @@
 
 namespace tempera::gpu {
 
-/// Arrays in the memory of the device that grow together, each behind the other: array k begins at
+/// Arrays in the memory of the device that grow together, one after another: array k begins at
 /// data() + k · pitch().
 class ArraysMemory {
  public:

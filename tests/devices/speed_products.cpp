@@ -8,7 +8,7 @@
 #include "tests/devices/some_inputs.hpp"
 #include "tests/devices/speed.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 
 namespace tempera::gpu {
 

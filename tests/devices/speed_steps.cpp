@@ -12,7 +12,7 @@
 #include "tests/devices/speed.hpp"
 #include "tests/devices/step_times.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 
 namespace tempera::gpu {
 

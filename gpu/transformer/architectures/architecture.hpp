@@ -37,7 +37,7 @@ class Architecture {
   /// What a step of decoding does with the model's matrices: layers and head.
   virtual MatrixWork step_work() const = 0;
 
-  /// How a page, page_tokens tokens wide, lies in arrays; what is where in each is the
+  /// How a page, page_tokens tokens wide, is cut into arrays; what is where in each is the
   /// architecture's own.
   virtual ArraysLayout page_layout() const = 0;
   /// The same of a recurrent state, float32; of no bytes for an architecture that has none. The

@@ -14,7 +14,7 @@ constexpr std::size_t page_tokens = 16;
 
 /// The pages of all caches of one transformer, in device memory. What a page has of one layer is
 /// in that layer's array, and what it has of no layer in the last one. So the pages that a layer
-/// reads lie together, and a device translates few addresses for it. Array k begins at
+/// reads are side by side, and a device translates few addresses for it. Array k begins at
 /// bytes + k · pitch; its elements, one a page, take multiples of 16 bytes.
 struct PageMemory {
   std::byte* bytes;

@@ -32,7 +32,7 @@ class PagePool {
   /// A number that no cache of this pool has had: 1, 2, …
   std::uint64_t new_number() { return ++caches_; }
 
-  /// Of a page, in all arrays.
+  /// What a page takes in all arrays.
   std::size_t page_bytes() const { return arrays_.layout().bytes(); }
   std::size_t pages() const { return holders_.size(); }
   /// The most pages that were held at one time.

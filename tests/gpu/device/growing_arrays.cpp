@@ -155,6 +155,10 @@ TEST_CASE("arrays on a device take the memory of their elements and little more"
     // More than the device has is refused before anything is asked for.
     CHECK_THROWS_AS(arrays.grow((std::size_t{141} << 30) / large.bytes()), std::bad_alloc);
     CHECK(pieces == before);
+    // Full, no piece is two arrays' and none is past the addresses that were asked for.
+    const std::size_t most = (std::size_t{140} << 30) / large.bytes();
+    CHECK(arrays.grow(most) == most);
+    CHECK(*pieces.rbegin() < (std::size_t{140} << 30) / CountedRange::piece + large.arrays());
   }
   CHECK(pieces.empty());
 }

@@ -10,7 +10,7 @@
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/kernels/cuda/attention_launch.hpp"
 #include "tests/catch.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {

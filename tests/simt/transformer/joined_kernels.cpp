@@ -10,7 +10,7 @@
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/cuda/product_plan.hpp"
 #include "tests/catch.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/quantised_matrix.hpp"
 
 namespace tempera::joined_kernels_test {

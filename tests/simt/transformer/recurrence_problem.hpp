@@ -11,7 +11,7 @@
 #include "gpu/device/simt/simt.hpp"
 #include "gpu/transformer/kernels/recurrent_kernels.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::tests {

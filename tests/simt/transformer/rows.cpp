@@ -9,7 +9,7 @@
 #include "gpu/transformer/kernels/cuda/rotary.cuh"
 #include "gpu/transformer/kernels/cuda/token_step.cuh"
 #include "tests/catch.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 using namespace tempera;

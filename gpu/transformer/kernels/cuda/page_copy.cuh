@@ -8,7 +8,7 @@
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
 /// Copies a page to another, all of it in every array, by threads `first`, `first` + 1, ... of
-/// `threads`. They take its vectors as if the arrays' parts lay behind each other, so that all
+/// `threads`. They take its vectors as if the arrays' parts were side by side, so that all
 /// have as many to copy, whatever the parts' lengths.
 TEMPERA_ON_DEVICE inline void copy_page(const PageMemory& memory, std::size_t source,
                                         std::size_t target, unsigned first, unsigned threads) {

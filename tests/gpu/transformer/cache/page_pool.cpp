@@ -80,7 +80,7 @@ TEST_CASE("the pages that a layer reads need as few translations as their bytes"
     // 32 MiB, and a piece more where they begin inside of one.
     CHECK(translations(stretches) <= 17);
   }
-  // With a page's layers behind each other each page would need a translation of its own.
+  // With a page's layers one after another each page would need a translation of its own.
   auto* const first = part_of_array(pool.memory(), 0).first;
   std::vector<Stretch> by_page;
   for (const std::uint32_t page : pages)

@@ -7,8 +7,8 @@
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/weights/packed_matrix.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/law.hpp"
-#include "tests/pages_at.hpp"
 
 namespace tempera::gpu::kernels_test {
 

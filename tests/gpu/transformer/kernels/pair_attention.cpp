@@ -11,7 +11,7 @@
 #include "gpu/transformer/weights/packed_matrix.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 
 namespace tempera::gpu::pair_attention_test {
 

@@ -8,8 +8,8 @@
 #include "gpu/transformer/kernels/cuda/cuda_kernels.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/gpu/transformer/recurrent_model.hpp"
-#include "tests/pages_at.hpp"
 
 namespace tempera::gpu::recurrent_kernels_test {
 

@@ -8,7 +8,7 @@
 #include "tests/gpu/transformer/architectures/plain_tensor_core.hpp"
 #include "tests/gpu/transformer/default_kernels.hpp"
 #include "tests/gpu/transformer/kernels/forms.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 
 namespace tempera::gpu::tensor_core_attention_test {
 

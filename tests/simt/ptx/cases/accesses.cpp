@@ -13,7 +13,7 @@
 #include "gpu/transformer/kernels/cuda/rows.cuh"
 #include "gpu/transformer/kernels/cuda/warpgroup_layout.hpp"
 #include "tests/catch.hpp"
-#include "tests/pages_at.hpp"
+#include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
 
 namespace tempera::lab::ptx {

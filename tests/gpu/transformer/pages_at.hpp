@@ -6,7 +6,7 @@
 
 namespace tempera::gpu {
 
-/// So many pages, their arrays right behind each other: pages · layout.bytes() bytes.
+/// So many pages, their arrays side by side: pages · layout.bytes() bytes.
 inline PageMemory pages_at(void* bytes, std::size_t pages, const ArraysLayout& layout) {
   return {static_cast<std::byte*>(bytes), pages * layout.element_bytes, layout};
 }
