@@ -25,7 +25,7 @@ class MappedArrays final : public ArraysMemory {
 
  private:
   std::size_t in_granules(std::size_t bytes) const;
-  /// How long array k is from now on; it was mapped_[k].
+  /// Gives an array memory up to `end`, beyond what it has.
   void map_until(std::size_t array, std::size_t end);
 
   ArraysLayout layout_;

@@ -90,7 +90,7 @@ const ArraysLayout large{36, 65536, 131072};
 TEST_CASE("arrays that grow keep their elements, and the new ones are zero") {
   for (const auto& memory : forms(three_and_one)) {
     std::size_t written = 0;
-    for (const std::size_t elements : {2, 3, 100, 1000, 90000}) {
+    for (const std::size_t elements : {2, 3, 17, 100, 1000, 90000}) {
       const std::size_t room = memory->grow(std::max(elements, written));
       REQUIRE(room >= elements);
       REQUIRE(wrong(*memory, three_and_one, written, room) == 0);
