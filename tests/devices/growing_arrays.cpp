@@ -16,7 +16,7 @@ TEST_CASE("the device's arrays grow without a second copy, or stay as they were"
   // Three arrays, whose elements are no piece of what a device maps.
   const ArraysLayout layout{2, 48 << 10, 80 << 10};
   const bool stays = AddressRange::make(layout.arrays()) != nullptr;
-  // Of the host's memory others take some meanwhile.
+  // Other programs take memory of the host meanwhile.
   const bool counts = stays && current_device().kind == Device::Kind::cuda;
   GrowingArrays arrays(layout);
   std::vector<std::vector<std::byte>> expected(layout.arrays());
