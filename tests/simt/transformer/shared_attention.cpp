@@ -75,9 +75,10 @@ TEST_CASE("what rows share is read once: only the first of a group looks into it
       const unsigned together = gpu::attention_rows(problem.shape);
       REQUIRE(together > 1);
       const auto nowhere = static_cast<std::uint32_t>(problem.pages.memory.size() * 16 /
-                                                      problem.pages.shape.bytes());
-      problem.pages.memory.resize(problem.pages.memory.size() + problem.pages.shape.bytes() / 16,
-                                  {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF});
+                                                      problem.pages.shape.layout().bytes());
+      problem.pages.memory.resize(
+          problem.pages.memory.size() + problem.pages.shape.layout().bytes() / 16,
+          {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF});
       for (std::uint32_t row = 0; row < problem.records.size(); ++row) {
         if (row % together == 0) continue;
         for (std::uint32_t page = 0; page < 32; ++page)

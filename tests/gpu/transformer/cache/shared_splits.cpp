@@ -101,7 +101,7 @@ TEST_CASE("the same pages behind another page are no shared split") {
 
 TEST_CASE("what slots share is what their pages say, as records grow, fork and give up slots") {
   std::mt19937 random(11);
-  const auto pool = std::make_shared<PagePool>(16);
+  const auto pool = std::make_shared<PagePool>(ArraysLayout{1, 16, 0});
   std::vector<std::unique_ptr<PagedCache>> caches;
   std::vector<PagedCache::PageCopy> copies;
   const auto grow = [&](PagedCache& cache, std::size_t tokens) {
