@@ -345,7 +345,7 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
   if constexpr (Rows == 1) {
     attend_group<Pairs, Queries, 1>(work, RowGroup{nullptr, simt::block().z, 1});
   } else {
-    const SharedRows& shared = batch.shared;
+    const SharedRows shared = batch.shared;
     const auto is_led = [&](unsigned i) { return shared.splits[i] > simt::block().x; };
     const unsigned begin = simt::block().z / parts * Rows;
     const auto rows = static_cast<unsigned>(batch.rows);
