@@ -78,6 +78,8 @@ class Translator:
             return f"{operand.bits & 0xFFFFFFFFFFFFFFFF:#x}ull"
         if isinstance(operand, Symbol) and operand.name in self.module.shared:
             return "0ull"  # it begins where the block's shared memory does
+        if isinstance(operand, Symbol) and operand.name in self.kernel.parameters:
+            return f"address_of({self.parameter(operand.name)})"  # of a large one, whose members are then loaded from there
         raise at.error(f"{operand} is no value")
 
     def value(self, at, operand, kind):
@@ -97,12 +99,15 @@ class Translator:
     def address(self, at, operand, space):
         if not isinstance(operand, Address):
             raise at.error(f"{operand} is no address")
-        if space == "param":
-            if not isinstance(operand.base, Symbol) or operand.base.name not in self.kernel.parameters:
+        if space == "param" and isinstance(operand.base, Symbol):
+            if operand.base.name not in self.kernel.parameters:
                 raise at.error(f"{operand.base} is no parameter")
-            return f"(parameter(parameters[{self.kernel.parameters.index(operand.base.name)}]) + {operand.offset})"
+            return f"({self.parameter(operand.base.name)} + {operand.offset})"
         base = self.bits(at, operand.base)
         return f"{'shared_at' if space == 'shared' else 'global_at'}({base}, {operand.offset})"
+
+    def parameter(self, name):
+        return f"parameter(parameters[{self.kernel.parameters.index(name)}])"
 
     def elements(self, at, operand, count):
         items = operand.elements if isinstance(operand, Vector) else (operand,)
