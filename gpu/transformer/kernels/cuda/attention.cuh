@@ -152,20 +152,25 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   if (thread < count) {
     for (unsigned chunk = 0; chunk < layout.chunks; ++chunk) {
       const simt::Vector16 words = rows[thread * layout.pitch + chunk];
-      const float key[8] = {lower_bfloat16(words.x), upper_bfloat16(words.x),
-                            lower_bfloat16(words.y), upper_bfloat16(words.y),
-                            lower_bfloat16(words.z), upper_bfloat16(words.z),
-                            lower_bfloat16(words.w), upper_bfloat16(words.w)};
+      const std::uint32_t elements[4] = {words.x, words.y, words.z, words.w};
+      // By halves of a chunk, so that the queries' elements do not fill the registers.
       TEMPERA_UNROLL
-      for (unsigned r = 0; r < Rows; ++r) {
-        if (r >= group.rows) continue;
+      for (unsigned half = 0; half < 2; ++half) {
+        const float key[4] = {
+            lower_bfloat16(elements[2 * half]), upper_bfloat16(elements[2 * half]),
+            lower_bfloat16(elements[2 * half + 1]), upper_bfloat16(elements[2 * half + 1])};
         TEMPERA_UNROLL
-        for (unsigned q = 0; q < Queries; ++q) {
-          float query[8];
-          load_neighbours(queries + (chunk * all_queries + r * Queries + q) * 8, query);
+        for (unsigned r = 0; r < Rows; ++r) {
+          if (r >= group.rows) continue;
           TEMPERA_UNROLL
-          for (unsigned i = 0; i < 8; ++i) {
-            score[r][q] = fused_multiply_add(query[i], key[i], score[r][q]);
+          for (unsigned q = 0; q < Queries; ++q) {
+            float query[4];
+            load_neighbours(queries + (chunk * all_queries + r * Queries + q) * 8 + half * 4,
+                            query);
+            TEMPERA_UNROLL
+            for (unsigned i = 0; i < 4; ++i) {
+              score[r][q] = fused_multiply_add(query[i], key[i], score[r][q]);
+            }
           }
         }
       }
