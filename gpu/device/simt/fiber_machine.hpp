@@ -40,12 +40,13 @@ struct PendingSums {
 
 struct Thread {
   Fiber* fiber = nullptr;
-  Waiting waiting = Waiting::nothing;
   const char* collective = nullptr;  // what it waits at
+  Waiting waiting = Waiting::nothing;
   unsigned line = 0;
   // What it brings to a collective of its warp, and takes away.
   std::uint64_t value = 0;
   unsigned source = 0;
+  bool steps_begun = false;  // begin_warpgroup_steps, and not yet a group of them
   float* d = nullptr;
   Vector16 words{};
   const void* row = nullptr;
@@ -59,7 +60,6 @@ struct Thread {
   std::vector<PendingStep> steps;
   std::vector<PendingSums> pending_sums;
   std::size_t step_groups = 0;
-  bool steps_begun = false;
 };
 
 /// A block that has begun.

@@ -16,14 +16,15 @@ constexpr unsigned row_bytes = core_matrix_bytes / matrix_rows;
 /// Where inputs 8 half … 8 half + 7 of a token are.
 const unsigned char* core_matrix_row(const unsigned char* inputs, unsigned next_tokens,
                                      unsigned token, unsigned half) {
-  return inputs + std::size_t{token / matrix_rows} * next_tokens + half * core_matrix_bytes +
-         token % matrix_rows * row_bytes;
+  return inputs + std::size_t{token / matrix_rows} * next_tokens +
+         std::size_t{half} * core_matrix_bytes + std::size_t{token % matrix_rows} * row_bytes;
 }
 
 void read_token(const unsigned char* inputs, unsigned next_tokens, unsigned token,
                 std::uint16_t (&numbers)[step_inputs]) {
   for (unsigned half = 0; half < 2; ++half)
-    std::memcpy(numbers + 8 * half, core_matrix_row(inputs, next_tokens, token, half), row_bytes);
+    std::memcpy(numbers + std::size_t{8} * half, core_matrix_row(inputs, next_tokens, token, half),
+                row_bytes);
 }
 
 std::uint64_t digest_of(const unsigned char* inputs, unsigned next_tokens, unsigned tokens) {

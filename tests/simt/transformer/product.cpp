@@ -495,8 +495,8 @@ TEST_CASE("docs/performance.md says what the plans for an H200 are predicted to 
       const double predicted = gpu::predicted_nanoseconds(plan, shape.gated, 132);
       layer.least[i] += least;
       layer.predicted[i] += predicted;
-      large << ' ' << least / predicted
-            << (plan.form == gpu::ProductForm::warpgroups ? "*" : "") << " |";
+      large << ' ' << least / predicted << (plan.form == gpu::ProductForm::warpgroups ? "*" : "")
+            << " |";
     }
     INFO("docs/performance.md has no row: " << large.str());
     CHECK(page.str().find(large.str()) != std::string::npos);
