@@ -100,13 +100,19 @@ std::span<const SharedSplits::Place> SharedSplits::order(std::size_t slots) {
     }
   }
   std::ranges::copy(alone, order_.begin() + static_cast<std::ptrdiff_t>(sharing));
-  is_any_shared_ = sharing > 0;
+  std::size_t all = 0;
+  std::size_t shared = 0;
+  for (const Place& place : order_) {
+    all += slots_[place.slot].numbers.size();
+    shared += place.splits;
+  }
+  is_half_shared_ = shared > 0 && 2 * shared >= all;
   return order_;
 }
 
-bool SharedSplits::is_any_shared(std::size_t slots) {
+bool SharedSplits::is_half_shared(std::size_t slots) {
   order(slots);
-  return is_any_shared_;
+  return is_half_shared_;
 }
 
 }  // namespace tempera::gpu

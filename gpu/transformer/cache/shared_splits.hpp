@@ -36,8 +36,10 @@ class SharedSplits {
   };
   /// The first `slots` slots, each once. It is put in order anew only if a split has come or gone.
   std::span<const Place> order(std::size_t slots);
-  /// Whether any of these shares a split with another.
-  bool is_any_shared(std::size_t slots);
+  /// Whether at least half of the splits of these are shared with the slot before. Of fewer, blocks
+  /// that take rows together are predicted to take longer than blocks of rows alone, of which a
+  /// device has more at a time (docs/performance.md).
+  bool is_half_shared(std::size_t slots);
 
   /// Splits that were compared with those of other slots, or with what their own slot held: a
   /// step's work that could grow with the context.
@@ -56,7 +58,7 @@ class SharedSplits {
   std::vector<Place> order_;
   std::uint64_t last_number_ = 0;
   std::uint64_t compared_ = 0;
-  bool is_any_shared_ = false;
+  bool is_half_shared_ = false;
 };
 
 }  // namespace tempera::gpu

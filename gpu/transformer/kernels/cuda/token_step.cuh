@@ -130,7 +130,7 @@ class CudaTokenStep final : public TokenStep {
     std::size_t rows = 0;     // a power of two
     std::size_t context = 0;  // above every position: a power of two, or the model's longest text
     bool overlapped = false;  // as the stream's kernels are when it is captured
-    bool shares = false;      // whether some rows share pages that are read once for them
+    bool shares = false;      // whether half of what rows read is shared, and read once
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
   /// What the arrays have room for.
@@ -381,7 +381,7 @@ inline std::vector<ScoredToken> CudaTokenStep::run(const StepModel& model,
   slot_states_.assign(records, shape.rows);  // the same slots: both have seen the same records
 
   const std::size_t used = fill(model, rows, shape, slots, requests, copies, state_copies);
-  shape.shares = shared_splits_.is_any_shared(shape.rows);
+  shape.shares = shared_splits_.is_half_shared(shape.rows);
   if (stream_.graphs) {
     simt::StepGraph& graph = graphs_[shape];
     if (!graph.is_sound()) graph.capture(stream_, [&] { queue(model, shape); });

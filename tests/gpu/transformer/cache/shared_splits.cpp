@@ -64,27 +64,27 @@ TEST_CASE("slots share the whole splits below the page of their last token, and 
     return Places(places.begin(), places.end());
   };
   REQUIRE(order(3) == Places{{0, 0}, {1, 0}, {2, 0}});
-  REQUIRE_FALSE(shared.is_any_shared(3));
+  REQUIRE_FALSE(shared.is_half_shared(3));
   Pages pages = pages_from(100, 2);
   shared.hold(0, {1, pages});
   shared.hold(2, {2, pages});
   REQUIRE(order(3) == Places{{0, 0}, {2, 2}, {1, 0}});
-  REQUIRE(shared.is_any_shared(3));
-  REQUIRE_FALSE(shared.is_any_shared(2));  // slot 2 is not among these
+  REQUIRE(shared.is_half_shared(3));
+  REQUIRE_FALSE(shared.is_half_shared(2));  // slot 2 is not among these
   // The last page of a list is written, so its split is no whole one.
   shared.hold(2, {3, std::span(pages).first(2 * split_pages)});
   REQUIRE(order(3) == Places{{2, 0}, {0, 1}, {1, 0}});
   // One page of a split that differs.
   pages[split_pages - 1] = 7;
   shared.hold(2, {4, pages});
-  REQUIRE_FALSE(shared.is_any_shared(3));
+  REQUIRE_FALSE(shared.is_half_shared(3));
   shared.hold(0, {5, pages});
-  REQUIRE(shared.is_any_shared(3));
+  REQUIRE(shared.is_half_shared(3));
   shared.hold(0, {0, {}});
-  REQUIRE_FALSE(shared.is_any_shared(3));
+  REQUIRE_FALSE(shared.is_half_shared(3));
   shared.hold(0, {5, pages});
   shared.forget();
-  REQUIRE_FALSE(shared.is_any_shared(3));
+  REQUIRE_FALSE(shared.is_half_shared(3));
 }
 
 TEST_CASE("the same pages behind another page are no shared split") {
@@ -93,7 +93,7 @@ TEST_CASE("the same pages behind another page are no shared split") {
   shared.hold(0, {1, pages});
   pages[3] = 999;
   shared.hold(1, {2, pages});
-  REQUIRE_FALSE(shared.is_any_shared(2));
+  REQUIRE_FALSE(shared.is_half_shared(2));
   shared.hold(2, {3, pages});
   std::vector<Pages> held = {pages_from(0, 3), pages, pages};
   require_right(shared.order(3), held);
@@ -115,6 +115,7 @@ TEST_CASE("what slots share is what their pages say, as records grow, fork and g
   SharedSplits shared;
   std::size_t steps_of_the_same = 0;
   std::size_t steps_that_share = 0;
+  std::size_t steps_that_share_half = 0;
   for (int step = 0; step < 1500; ++step) {
     if (step == 700) shared.forget();
     bool same = step != 700;
@@ -149,7 +150,15 @@ TEST_CASE("what slots share is what their pages say, as records grow, fork and g
       cache.hold(1);
     }
     require_right(shared.order(caches.size()), held);
-    steps_that_share += shared.is_any_shared(caches.size()) ? 1 : 0;
+    std::size_t shared_splits = 0;
+    std::size_t all_splits = 0;
+    for (const auto& place : shared.order(caches.size())) shared_splits += place.splits;
+    for (const Pages& pages : held)
+      all_splits += pages.empty() ? 0 : (pages.size() - 1) / split_pages;
+    const bool is_half = shared_splits > 0 && shared_splits * 2 >= all_splits;
+    REQUIRE(shared.is_half_shared(caches.size()) == is_half);
+    steps_that_share += shared_splits > 0 ? 1 : 0;
+    steps_that_share_half += is_half ? 1 : 0;
     if (!same) continue;
     // Nothing, however long the texts, but where a record has come to the end of a split.
     REQUIRE(shared.compared() - compared <= finished * (caches.size() - 1));
@@ -157,6 +166,8 @@ TEST_CASE("what slots share is what their pages say, as records grow, fork and g
   }
   REQUIRE(steps_of_the_same > 500);
   REQUIRE(steps_that_share > 200);
+  REQUIRE(steps_that_share_half > 50);
+  REQUIRE(steps_that_share_half < steps_that_share);
 }
 
 }  // namespace tempera::shared_splits_test
