@@ -5,6 +5,7 @@
 
 #include "gpu/device/simt/fiber_machine.hpp"
 #include "gpu/device/simt/resident_blocks.hpp"
+#include "gpu/device/simt/warpgroup_steps.hpp"
 #include "gpu/device/tensor_core.hpp"
 
 namespace tempera::gpu::simt::inline on_fibers {
@@ -52,7 +53,8 @@ bool is_read_by_steps(const unsigned char* target) {
     for (const PendingStep& step : threads[first].steps) {
       if (target < step.inputs) continue;
       const auto offset = static_cast<std::size_t>(target - step.inputs);
-      constexpr std::size_t both_halves = 256;  // of the inputs of 8 tokens
+      constexpr std::size_t both_halves =
+          std::size_t{2} * core_matrix_bytes;  // of the inputs of 8 tokens
       if (offset / step.next_tokens < step.tokens / 8 && offset % step.next_tokens < both_halves)
         return true;
     }

@@ -45,26 +45,7 @@ TEST_CASE("planted: each barrier of attention removed, and a wait one short, sho
   // Two splits, the second short, so that blocks meet at the counter.
   AttentionProblem problem({4, 2, 64}, {300, 40}, 0, 5);
   const auto expected = problem.by_contract();
-  simt::Stream sound;
-  REQUIRE(different(problem.by_kernel(sound), expected) == 0);
-  REQUIRE(sound.barrier_lines.size() == 7);
-  const auto shows = [&](const simt::PlantedDefect& defect) {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-      simt::Stream stream{seed, 0, defect, {}};
-      try {
-        if (different(problem.by_kernel(stream), expected) != 0) return true;
-      } catch (const simt::LaunchFailure&) {
-        return true;
-      }
-    }
-    return false;
-  };
-  for (const unsigned line : sound.barrier_lines) {
-    INFO("the barrier on line " << line << " of attention.cuh");
-    CHECK(shows({.barrier_line = line}));
-  }
-  CHECK(shows({.wait_one_short = true}));
-  CHECK_FALSE(shows({}));
+  require_every_barrier(problem, expected);
 }
 
 TEST_CASE("planted: a mask off by one and a stale page show in attention") {

@@ -37,28 +37,6 @@ gpu::ProductPlan plan_of(const Problem& problem, std::size_t rows, unsigned gate
   return *plan;
 }
 
-Floats stored(const Problem& problem, const std::vector<unsigned>& rows,
-              const gpu::ProductPlan& plan, simt::Stream& stream) {
-  Floats outputs(rows.size() * problem.out, std::numeric_limits<float>::quiet_NaN());
-  run_product(stream, plan, problem.fragments, problem.inputs_of(rows),
-              gpu::StoreProduct{outputs.data(), nullptr});
-  return outputs;
-}
-
-/// bf16(g / (1 + exp(−g)) · u) of both problems' results for inputs of the first.
-Bfloat16s gated_results(const Problem& gate, const Problem& up, const std::vector<unsigned>& rows) {
-  Bfloat16s results;
-  for (const unsigned row : rows) {
-    for (unsigned o = 0; o < gate.out; ++o) {
-      const float g = gate.expected[row * gate.out + o];
-      const float u = contract_product({&up.weights[std::size_t{o} * up.in], up.in},
-                                       {&gate.inputs[std::size_t{row} * gate.in], gate.in});
-      results.push_back(gpu::to_bfloat16(g / (1.0f + gpu::float32_exponential(-g)) * u));
-    }
-  }
-  return results;
-}
-
 }  // namespace
 
 TEST_CASE("a product of many rows has the contract's bits for every batch, slot and thread order") {

@@ -35,15 +35,7 @@ gpu::ProductPlan plan_for(const Problem& problem, unsigned rows, unsigned multip
                            {multiprocessors, hopper_shared_bytes});
 }
 
-Floats stored(const Problem& problem, const std::vector<unsigned>& rows,
-              const gpu::ProductPlan& plan, simt::Stream& stream) {
-  Floats outputs(rows.size() * problem.out, std::numeric_limits<float>::quiet_NaN());
-  run_product(stream, plan, problem.fragments, problem.inputs_of(rows),
-              gpu::StoreProduct{outputs.data(), nullptr});
-  return outputs;
-}
-
-/// The same, added to zeros: what is added twice shows.
+/// What `stored` gives, added to zeros: what is added twice shows.
 Floats added(const Problem& problem, const std::vector<unsigned>& rows,
              const gpu::ProductPlan& plan, simt::Stream& stream) {
   Floats outputs(rows.size() * problem.out);

@@ -83,4 +83,28 @@ void run_product(gpu::simt::Stream& stream, const gpu::ProductPlan& plan,
   for (const std::uint32_t counter : counters) REQUIRE(counter == 0);
 }
 
+/// The results of those rows.
+inline Floats stored(const Problem& problem, const std::vector<unsigned>& rows,
+                     const gpu::ProductPlan& plan, gpu::simt::Stream& stream) {
+  Floats outputs(rows.size() * problem.out, std::numeric_limits<float>::quiet_NaN());
+  run_product(stream, plan, problem.fragments, problem.inputs_of(rows),
+              gpu::StoreProduct{outputs.data(), nullptr});
+  return outputs;
+}
+
+/// bf16(g / (1 + exp(−g)) · u) of both problems' results for inputs of the first.
+inline Bfloat16s gated_results(const Problem& gate, const Problem& up,
+                               const std::vector<unsigned>& rows) {
+  Bfloat16s results;
+  for (const unsigned row : rows) {
+    for (unsigned o = 0; o < gate.out; ++o) {
+      const float g = gate.expected[row * gate.out + o];
+      const float u = contract_product({&up.weights[std::size_t{o} * up.in], up.in},
+                                       {&gate.inputs[std::size_t{row} * gate.in], gate.in});
+      results.push_back(gpu::to_bfloat16(g / (1.0f + gpu::float32_exponential(-g)) * u));
+    }
+  }
+  return results;
+}
+
 }  // namespace tempera::tests

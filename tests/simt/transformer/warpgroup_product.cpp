@@ -21,55 +21,18 @@ namespace simt = tempera::gpu::simt;
 
 namespace {
 
-std::size_t shared_bytes_for(unsigned tokens) {
-  return tokens == 64    ? gpu::WarpgroupLayout<64>::shared_bytes
-         : tokens == 128 ? gpu::WarpgroupLayout<128>::shared_bytes
-                         : gpu::WarpgroupLayout<256>::shared_bytes;
-}
-
-/// A plan for so many tokens a block and segments a part, whatever it is predicted to take.
+/// A plan for so many tokens a block and segments a part.
 gpu::ProductPlan plan_of(const Problem& problem, unsigned tokens, unsigned part_segments = 99,
                          unsigned gated_tiles = 0) {
   const bool gated = gated_tiles > 0;
-  auto plan = gpu::plan_warpgroups(problem.rows, problem.in, problem.out,
-                                   gated ? gated_tiles : (problem.out + 15) / 16, gated,
-                                   {3, hopper_shared_bytes, true});
-  REQUIRE(plan.has_value());
-  plan->token_tiles = tokens / 8;
-  plan->chunks = (problem.rows + tokens - 1) / tokens;
-  plan->part_segments = std::min(part_segments, plan->segments);
-  plan->parts = (plan->segments + plan->part_segments - 1) / plan->part_segments;
-  plan->adding = plan->parts == 1 ? gpu::Adding::own_block : gpu::Adding::next_kernel;
-  plan->blocks = plan->jobs();
-  plan->shared_bytes = shared_bytes_for(tokens);
-  return *plan;
+  return gpu::plan_for_tokens(tokens, part_segments, problem.rows, problem.in, problem.out,
+                              gated ? gated_tiles : (problem.out + 15) / 16, gated);
 }
 
 std::vector<unsigned> all_rows(const Problem& problem) {
   std::vector<unsigned> rows(problem.rows);
   std::iota(rows.begin(), rows.end(), 0U);
   return rows;
-}
-
-Floats stored(const Problem& problem, const gpu::ProductPlan& plan, simt::Stream& stream) {
-  Floats outputs(problem.expected.size(), std::numeric_limits<float>::quiet_NaN());
-  run_product(stream, plan, problem.fragments, problem.inputs_of(all_rows(problem)),
-              gpu::StoreProduct{outputs.data(), nullptr});
-  return outputs;
-}
-
-/// bf16(g / (1 + exp(−g)) · u) of both problems' results for inputs of the first.
-Bfloat16s gated_results(const Problem& gate, const Problem& up) {
-  Bfloat16s results;
-  for (unsigned row = 0; row < gate.rows; ++row) {
-    for (unsigned o = 0; o < gate.out; ++o) {
-      const float g = gate.expected[row * gate.out + o];
-      const float u = contract_product({&up.weights[std::size_t{o} * up.in], up.in},
-                                       {&gate.inputs[std::size_t{row} * gate.in], gate.in});
-      results.push_back(gpu::to_bfloat16(g / (1.0f + gpu::float32_exponential(-g)) * u));
-    }
-  }
-  return results;
 }
 
 }  // namespace
@@ -89,7 +52,7 @@ TEST_CASE("a product by four warps together has the contract's bits for every ba
     simt::Stream stream{++seed};
     INFO("in " << in << ", out " << out << ", rows " << rows << ", tokens " << tokens
                << ", segments of a part " << plan.part_segments);
-    REQUIRE(different(stored(problem, plan, stream), problem.expected) == 0);
+    REQUIRE(different(stored(problem, all_rows(problem), plan, stream), problem.expected) == 0);
     REQUIRE(stream.launches == (plan.parts == 1 ? 1 : 2));
   }
 }
@@ -125,7 +88,7 @@ TEST_CASE("a product by four warps takes a bias, is added, gated, and leaves the
     Bfloat16s gated(products.size(), 0x7FC0);
     run_product(stream, plan_of(gate, tokens, part_segments, 12), both, inputs,
                 gpu::GateProduct{gated.data()});
-    REQUIRE(different(gated, gated_results(gate, up)) == 0);
+    REQUIRE(different(gated, gated_results(gate, up, all_rows(gate))) == 0);
 
     Floats logits(products.size());
     Floats maxima(gate.rows * tiles);
@@ -241,7 +204,8 @@ TEST_CASE("fibers refuse steps of four warps that Ampere would have to take") {
   const Problem problem(64, 16, 3, 40);
   simt::Stream stream{2};
   stream.takes_ampere_steps = true;
-  CHECK_THROWS_AS(stored(problem, plan_of(problem, 64), stream), simt::LaunchFailure);
+  CHECK_THROWS_AS(stored(problem, all_rows(problem), plan_of(problem, 64), stream),
+                  simt::LaunchFailure);
 }
 
 TEST_CASE("planted: each defect in a product by four warps shows") {
@@ -298,7 +262,7 @@ TEST_CASE("planted: each defect in a product by four warps shows") {
     simt::Stream stream{1};
     run_product(stream, plan_of(problem, 64, 1, 14), both, inputs, gpu::GateProduct{gated.data()},
                 planted.gate);
-    CHECK(different(gated, gated_results(problem, up)) != 0);
+    CHECK(different(gated, gated_results(problem, up, all_rows(problem))) != 0);
   }
 }
 

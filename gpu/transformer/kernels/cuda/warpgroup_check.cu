@@ -5,6 +5,7 @@
 
 #include "gpu/device/device_memory.hpp"
 #include "gpu/transformer/kernels/cuda/warpgroup_check.hpp"
+#include "gpu/transformer/kernels/cuda/warpgroup_plan.hpp"
 
 namespace tempera::gpu::inline TEMPERA_SIMT_FORM {
 
@@ -32,26 +33,8 @@ std::vector<std::uint32_t> random_pairs(std::size_t count, std::mt19937& random)
 
 /// Whole, or a part for each segment.
 ProductPlan plan_of(unsigned tokens, bool cut) {
-  ProductPlan plan{};
-  plan.form = ProductForm::warpgroups;
-  plan.rows = checked_rows;
-  plan.token_tiles = tokens / 8;
-  plan.in = checked_in;
-  plan.out = checked_out;
-  plan.tiles = plan.units = checked_out / tile_outputs;
-  plan.unit_tiles = 1;
-  plan.segments = (checked_in + segment_inputs - 1) / segment_inputs;
-  plan.job_units = WarpgroupLayout<64>::tiles;
-  plan.part_segments = cut ? 1 : plan.segments;
-  plan.parts = cut ? 2 : 1;
-  plan.chunks = (checked_rows + tokens - 1) / tokens;
-  plan.window = 1;
-  plan.blocks = plan.jobs();
-  plan.adding = cut ? Adding::next_kernel : Adding::own_block;
-  plan.shared_bytes = tokens == 64    ? WarpgroupLayout<64>::shared_bytes
-                      : tokens == 128 ? WarpgroupLayout<128>::shared_bytes
-                                      : WarpgroupLayout<256>::shared_bytes;
-  return plan;
+  return plan_for_tokens(tokens, cut ? 1 : quotient_up(checked_in, segment_inputs), checked_rows,
+                         checked_in, checked_out, checked_out / tile_outputs, false);
 }
 
 }  // namespace

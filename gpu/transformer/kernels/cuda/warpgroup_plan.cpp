@@ -43,27 +43,11 @@ double nanoseconds_of(const ProductPlan& plan, unsigned multiprocessors) {
 }
 
 template <unsigned Tokens>
-void try_tokens(ProductPlan plan, bool gated, const ProductDevice& device, double& least,
-                std::optional<ProductPlan>& best) {
+void set_layout(ProductPlan& plan) {
   using Layout = WarpgroupLayout<Tokens>;
-  // A smaller tile has room for all rows.
-  if (Tokens > 64 && plan.rows <= Tokens / 2) return;
-  if (Layout::shared_bytes > device.shared_bytes) return;
-  plan.token_tiles = Tokens / 8;
   plan.stages = Layout::stages;
-  plan.chunks = quotient_up(plan.rows, Tokens);
   plan.job_units = Layout::tiles / plan.unit_tiles;
   plan.shared_bytes = Layout::shared_bytes;
-  for (unsigned part_segments = 1; part_segments <= plan.segments; ++part_segments) {
-    plan.part_segments = part_segments;
-    plan.parts = quotient_up(plan.segments, part_segments);
-    plan.adding = plan.parts == 1 ? Adding::own_block : Adding::next_kernel;
-    plan.blocks = plan.jobs();
-    const double time = predicted_nanoseconds(plan, gated, device.multiprocessors);
-    if (time >= least) continue;
-    least = time;
-    best = plan;
-  }
 }
 
 }  // namespace
@@ -79,24 +63,47 @@ double nanoseconds_of_warpgroups(const ProductPlan& plan, unsigned multiprocesso
   }
 }
 
-std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
-                                           bool gated, const ProductDevice& device) {
-  if (!device.warpgroups || in % warpgroup_inputs != 0) return std::nullopt;
+ProductPlan plan_for_tokens(unsigned tokens, unsigned part_segments, unsigned rows, unsigned in,
+                            unsigned out, unsigned tiles, bool gated) {
   ProductPlan plan{};
   plan.form = ProductForm::warpgroups;
   plan.rows = rows;
+  plan.token_tiles = tokens / 8;
   plan.in = in;
   plan.out = out;
   plan.tiles = tiles;
   plan.unit_tiles = gated ? 2 : 1;
   plan.units = gated ? tiles / 2 : quotient_up(out, tile_outputs);
   plan.segments = quotient_up(in, segment_inputs);
+  plan.part_segments = std::min(part_segments, plan.segments);
+  plan.parts = quotient_up(plan.segments, plan.part_segments);
+  plan.chunks = quotient_up(rows, tokens);
   plan.window = 1;
+  plan.adding = plan.parts == 1 ? Adding::own_block : Adding::next_kernel;
+  if (tokens == 64) set_layout<64>(plan);
+  if (tokens == 128) set_layout<128>(plan);
+  if (tokens == 256) set_layout<256>(plan);
+  plan.blocks = plan.jobs();
+  return plan;
+}
+
+std::optional<ProductPlan> plan_warpgroups(unsigned rows, unsigned in, unsigned out, unsigned tiles,
+                                           bool gated, const ProductDevice& device) {
+  if (!device.warpgroups || in % warpgroup_inputs != 0) return std::nullopt;
   double least = std::numeric_limits<double>::infinity();
   std::optional<ProductPlan> best;
-  try_tokens<64>(plan, gated, device, least, best);
-  try_tokens<128>(plan, gated, device, least, best);
-  try_tokens<256>(plan, gated, device, least, best);
+  for (const unsigned tokens : {64U, 128U, 256U}) {
+    // A smaller tile has room for all rows.
+    if (tokens > 64 && rows <= tokens / 2) break;
+    for (unsigned segments = 1; segments <= quotient_up(in, segment_inputs); ++segments) {
+      const ProductPlan plan = plan_for_tokens(tokens, segments, rows, in, out, tiles, gated);
+      if (plan.shared_bytes > device.shared_bytes) break;
+      const double time = predicted_nanoseconds(plan, gated, device.multiprocessors);
+      if (time >= least) continue;
+      least = time;
+      best = plan;
+    }
+  }
   return best;
 }
 

@@ -18,6 +18,11 @@ inline double memory_nanoseconds(const ProductPlan& plan, unsigned multiprocesso
   return tiles * tile_outputs * plan.in * 2 / multiprocessors / memory;
 }
 
+/// The plan of warpgroup_product for blocks of so many tokens, 64, 128 or 256, and so many segments
+/// of a part at most, whatever it is predicted to take. Sizes: as plan_product has them.
+ProductPlan plan_for_tokens(unsigned tokens, unsigned part_segments, unsigned rows, unsigned in,
+                            unsigned out, unsigned tiles, bool gated);
+
 /// What warpgroup_product takes, without the second phase of a plan that cuts the inputs.
 double nanoseconds_of_warpgroups(const ProductPlan& plan, unsigned multiprocessors);
 
