@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/architectures/rotary_angles.hpp"
 #include "gpu/transformer/cache/page_shape.hpp"
 #include "gpu/transformer/weights/packed_matrix.hpp"
