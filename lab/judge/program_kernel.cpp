@@ -24,6 +24,15 @@ constexpr std::size_t most_printed_lines = 1000;
                  "keep nothing from one step to the next");
 }
 
+/// A subtree that no process has taken, or that two have, would be a wrong law and no failure.
+void check_sum(const ChildProgram& program, const KernelRow& law) {
+  Rational sum = 0;
+  for (const auto& [state, probability] : law) sum += probability;
+  if (sum != 1)
+    program.refuse("writes paths whose probabilities sum to " + reference::to_string(sum),
+                   "write each subtree once, and skip in one process what another one takes");
+}
+
 }  // namespace
 
 struct ProgramKernel::Process {
@@ -188,6 +197,7 @@ std::map<JudgedState, KernelRow> ProgramKernel::rows_of(const JudgedCase& judged
     });
     for (std::size_t x = 0; x < states.size(); ++x) {
       KernelRow row = merged.resolved(ends[x]);
+      check_sum(*processes_.front()->program, row);
       if (is_second && row != rows[states[x]])
         refuse_other_law(*processes_.front()->program, judged, states[x]);
       rows[states[x]] = std::move(row);
@@ -244,6 +254,7 @@ KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>&
     return merged.resolved(all);
   };
   const KernelRow law = run(0);
+  check_sum(*processes_.front()->program, law);
   if (!limits_.is_pure && run(1) != law)
     processes_.front()->program->refuse(
         "is not deterministic given its draws: run twice, its law is not the same",

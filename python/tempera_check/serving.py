@@ -25,8 +25,8 @@ def keep_output():
 class Lines:
     """What a walk tells, written as lines; a block at a time, and all of it before a process forks."""
 
-    def __init__(self, read):
-        self._read, self._lines, self._size, self._heads = read, [], 0, {}
+    def __init__(self, read_answer):
+        self._read_answer, self._lines, self._size, self._heads = read_answer, [], 0, {}
 
     def write(self, line):
         self._lines.append(line)
@@ -56,7 +56,7 @@ class Lines:
     def merge(self, key):
         self.write(json.dumps({"merge": key}) + "\n")
         self.flush()
-        line = self._read()
+        line = self._read_answer()
         if not line:
             os._exit(0)
         return json.loads(line)["new"]
@@ -98,9 +98,13 @@ class Reader:
     def __init__(self):
         self.ahead = b""
 
-    def readline(self):
+    def read_answer(self):
+        """A short line, and no byte after it: what follows the last answer of a tree is another process's to read."""
+        return self.readline(block_bytes=1)
+
+    def readline(self, block_bytes=1 << 16):
         while b"\n" not in self.ahead:
-            block = os.read(0, 1 << 16)
+            block = os.read(0, block_bytes)
             if not block:
                 return ""
             self.ahead += block
@@ -112,7 +116,7 @@ def run(prepare):
     """Speaks the protocol; prepare(model) gives the step from a state for a model, once it is known."""
     keep_output()
     source = Reader()
-    lines = Lines(source.readline)
+    lines = Lines(source.read_answer)
     try:
         _run(prepare, lines, source)
     except Exception as error:

@@ -14,29 +14,30 @@ most_decisions = 1000  # on one path
 
 
 class Share:
-    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt if a path is wide enough."""
+    """Which subtrees of a walk are this process's: number `mine` of `of`, dealt if a path is wide enough.
+
+    That depends on the path alone: of the processes that share a tree some may fork and others replay.
+    """
 
     def __init__(self, mine=0, of=1):
-        self.mine, self.of, self._counted = mine, of, 0
+        self.mine, self.of = mine, of
 
     def deals(self, before, branches):
         """Whether branches are dealt at a decision: the first at which its path has branched often enough."""
         return before < 16 * self.of <= before * branches and self.of > 1
 
-    def is_mine(self, branches):
-        """For each of these branches, in the order in which every process meets them."""
-        first = self._counted
-        self._counted += branches
-        return [(first + i) % self.of == self.mine for i in range(branches)]
+    def owner(self, owner, branches, branch):
+        """Who would take a branch of a path that this owner would take."""
+        return (owner * branches + branch) % self.of
 
 
 class _Node:
     """A decision on the present path, or a merge, which has one way on."""
 
-    __slots__ = ("tickets", "winners", "skipped", "at", "width", "key")
+    __slots__ = ("tickets", "winners", "skipped", "at", "width", "owner", "key")
 
-    def __init__(self, tickets, winners, width, key=None):
-        self.tickets, self.winners, self.width, self.key = tickets, winners, width, key
+    def __init__(self, tickets, winners, width, owner, key=None):
+        self.tickets, self.winners, self.width, self.owner, self.key = tickets, winners, width, owner, key
         self.skipped, self.at = None, 0
 
 
@@ -44,11 +45,13 @@ class _Walk:
     def __init__(self, out, share):
         self.out, self.share = out, share
 
-    def _open(self, tickets, winners, before):
+    def _open(self, tickets, winners, before, owner):
         """Writes a new decision; which of its branches another process takes."""
         is_dealt = self.share.deals(before, len(winners))
         self.out.fork(tickets, lab.address(), is_dealt)
-        return [not mine for mine in self.share.is_mine(len(winners))] if is_dealt else None
+        if not is_dealt:
+            return None
+        return [self.share.owner(owner, len(winners), i) != self.share.mine for i in range(len(winners))]
 
     def _refuse_endless(self, decisions):
         if decisions > most_decisions:
@@ -88,9 +91,9 @@ class Replay(_Walk):
                                            f"{_short(tickets)}, and were {_short(node.tickets)}")
             return node.winners[node.at]
         self._refuse_endless(self._depth)
-        before = self._path[-1].width if self._path else 1
-        node = _Node(tickets, winners, before * len(winners))
-        node.skipped = self._open(tickets, winners, before)
+        before, owner = self._reached()
+        node = _Node(tickets, winners, before * len(winners), owner)
+        node.skipped = self._open(tickets, winners, before, owner)
         self._path.append(node)
         if not self._skip(node):
             raise lab.Abandoned
@@ -102,9 +105,16 @@ class Replay(_Walk):
             if self._path[self._depth - 1].key != key:
                 raise lab.NotDeterministic(f"after the same draws it merges at {_short(key)}")
             return
-        self._path.append(_Node(None, (0,), self._path[-1].width if self._path else 1, key))
+        self._path.append(_Node(None, (0,), *self._reached(), key))
         if not self.out.merge(key):
             raise lab.Abandoned
+
+    def _reached(self):
+        """How often the present path has branched, and who would take it."""
+        if not self._path:
+            return 1, 0
+        last = self._path[-1]
+        return last.width, self.share.owner(last.owner, len(last.winners), last.at)
 
     def _skip(self, node):
         """Goes on to the next branch that this process takes; whether there is one."""
@@ -129,7 +139,7 @@ class Forks(_Walk):
     """Divides the process at each decision: a child for each branch, one after the other."""
 
     def run(self, step):
-        self._width, self._depth = 1, 0
+        self._width, self._owner, self._depth = 1, 0, 0
         if self._divide():
             return
         code = 1
@@ -145,10 +155,12 @@ class Forks(_Walk):
     def choose(self, tickets, winners):
         self._depth += 1
         self._refuse_endless(self._depth)
-        skipped = self._open(tickets, winners, self._width)
+        owner = self._owner
+        skipped = self._open(tickets, winners, self._width, owner)
         self._width *= len(winners)
         mine = [i for i in range(len(winners)) if skipped is None or not skipped[i]]
         for i, winner in enumerate(winners):
+            self._owner = self.share.owner(owner, len(winners), i)
             if skipped is not None and skipped[i]:
                 self.out.skip()
             elif i == mine[-1] and i + 1 == len(winners):

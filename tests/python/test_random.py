@@ -7,8 +7,10 @@ import math
 import os
 import random
 import secrets
+import signal
 import subprocess
 import sys
+import threading
 import uuid
 from fractions import Fraction
 from random import random as early_random
@@ -251,10 +253,14 @@ def test_every_public_function_of_chance_is_answered_or_refused():
     assert silent == []
 
 
-WALKED = """
+SERVED = """
 import random, tempera_check
 from tempera_check import walks
 walks.walk_for = lambda step: walks.{kind}
+{step}
+tempera_check.serve(step)
+"""
+MERGING = """
 def step(model, state):
     first = random.choices(range(40), weights=range(1, 41))[0]
     if first == 39:
@@ -263,14 +269,19 @@ def step(model, state):
     if random.random() < 0.25:
         return [0, 0]
     return [0, random.randrange(2)] if first % 2 else [0, 1]
-tempera_check.serve(step)
+"""
+BRANCHING = """
+def step(model, state):
+    first = random.randrange(3)
+    return [0, (random.randrange(21 + first) + random.randrange(2)) % 2]
 """
 CASE = {"horizon": 2, "powers": ["2"], "vocabulary": ["a", "e"], "terminal": [1], "default": ["1/2", "1/2"]}
 
 
-def lines_of_walk(kind, share):
+def lines_of_walk(kind, share, step=MERGING):
     """What a program writes of a step, its merges answered as tempera does."""
-    with subprocess.Popen([sys.executable, "-c", WALKED.format(kind=kind)], env=dict(os.environ, PYTHONPATH=PACKAGE),
+    served = SERVED.format(kind=kind, step=step)
+    with subprocess.Popen([sys.executable, "-c", served], env=dict(os.environ, PYTHONPATH=PACKAGE),
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         def send(line):
             program.stdin.write(json.dumps(line) + "\n")
@@ -309,6 +320,48 @@ def test_a_step_that_forks_writes_what_one_writes_that_is_run_again():
     for part in shared:
         assert part["Forks"] == part["Replay"]
         assert sum("skip" in line for line in part["Forks"]) == 20
+
+
+def test_of_processes_that_share_a_tree_some_may_fork_and_others_replay():
+    """Each takes the same subtrees in both ways, also if several decisions are dealt: those after the first one."""
+    shared = [{kind: lines_of_walk(kind, [mine, 2], BRANCHING) for kind in ("Replay", "Forks")} for mine in range(2)]
+    for part in shared:
+        assert part["Forks"] == part["Replay"]
+        assert sum("dealt" in line for line in part["Forks"]) == 3
+    ends = [sum("end" in line for line in part["Forks"]) for part in shared]
+    assert sum(ends) == 2 * (21 + 22 + 23)
+    assert abs(ends[0] - ends[1]) <= 3 * 2  # of each decision one branch, of two ends
+
+
+def test_a_process_that_ends_at_a_merge_takes_no_line_of_the_next():
+    """tempera sends the next state at once if the last path of a tree ends at a merge."""
+    step = """
+def step(model, state):
+    tempera_check.merge(random.randrange(2) * 0)
+    return [1]
+"""
+    with subprocess.Popen([sys.executable, "-c", SERVED.format(kind="Forks", step=step)], stdin=subprocess.PIPE,
+                          env=dict(os.environ, PYTHONPATH=PACKAGE), stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as program:
+        def send(*lines):
+            program.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+            program.stdin.flush()
+
+        def received(count):
+            return [next(iter(json.loads(program.stdout.readline()))) for _ in range(count)]
+
+        send(CASE, {"state": [1]})
+        assert received(3) == ["can", "fork", "merge"]
+        send({"new": True})
+        assert received(2) == ["end", "merge"]
+        send({"new": False}, {"state": [1]})
+        waiting = threading.Timer(20, os.killpg, (program.pid, signal.SIGKILL))
+        waiting.start()
+        next_lines = program.stdout.readline(), program.stdout.readline()
+        waiting.cancel()
+        if program.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+    assert "fork" in next_lines[0] and "merge" in next_lines[1], "the state was lost"
 
 
 def run_alone(code):

@@ -292,6 +292,14 @@ for line in iter(sys.stdin.readline, ''):
   const json report = verdict_of(forking, four_state + " --processes 1 --target " + target.path());
   CHECK(report["sound"] == true);
   CHECK(report["cases"][0]["tv_one_step"] == "0");
+  // A subtree that no process takes is named, and no law.
+  const std::string skipping =
+      replaced(forking, "    print(json.dumps({\"end\": end}), flush=True)\n",
+               "    print(json.dumps({\"end\": end} if r else {\"skip\": True}), flush=True)\n");
+  const TemporaryFile file(skipping);
+  check_refusal("check --program 'python3 " + file.path() + "' --processes 1 --target " +
+                    target.path() + four_state,
+                "writes paths whose probabilities sum to 2/3");
 }
 
 TEST_CASE("a score that is stale where the length stays is caught by the default models") {
