@@ -24,6 +24,10 @@ void measure_products(SpeedRun& run, const ModelShape& shape, std::span<const st
 /// Measures attention, `context` positions after each of `rows` rows.
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context);
+/// Measures attention of fours of rows that share pages, together against each row alone: all whole
+/// splits of `context` positions shared, and half of them.
+void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
+                              std::size_t context);
 
 /// What the figures of whole steps are told to measure; less of it on a host.
 struct StepsToMeasure {

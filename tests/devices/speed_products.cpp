@@ -1,4 +1,4 @@
-// Part 6: the products of a model, its head and its attention, as fractions of the bandwidth.
+// Part 6: the products of a model and its head, as fractions of the bandwidth.
 #include <algorithm>
 
 #include "gpu/transformer/cache/page_shape.hpp"
@@ -120,46 +120,6 @@ void measure_products(SpeedRun& run, const ModelShape& shape,
                       invariant[i] / order_dependent[i],
                       "of the fastest order-dependent form's time", {Goal::Side::at_most, 1.10});
   }
-}
-
-void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
-                       std::size_t context) {
-  const DecoderConfig& config = shape.config;
-  const Kernels& kernels = default_kernels(own_arithmetic());
-  // One layer's pages: larger than every cache.
-  const PageShape pages{1, config.num_key_value_heads, config.head_dim, 0, kernels.arithmetic()};
-  const std::size_t record_pages = (context + page_tokens - 1) / page_tokens;
-  DeviceMemory<std::byte> bytes(rows * record_pages * pages.layout().bytes());
-  const PageMemory memory = pages_at(bytes.data(), rows * record_pages, pages.layout());
-  std::vector<std::uint32_t> launch(3 * rows + rows * record_pages);
-  for (std::size_t row = 0; row < rows; ++row) {
-    launch[rows + row] = static_cast<std::uint32_t>(context - 1);
-    launch[2 * rows + row] = static_cast<std::uint32_t>(row * record_pages);
-  }
-  for (std::size_t page = 0; page < rows * record_pages; ++page)
-    launch[3 * rows + page] = static_cast<std::uint32_t>(page);
-  const DeviceMemory<std::uint32_t> uploaded{std::span<const std::uint32_t>(launch)};
-  const std::uint32_t* const words = uploaded.data();
-  const TokenRows batch{rows, context, words, words + rows, words + 2 * rows, words + 3 * rows};
-  const std::size_t query = padded(config.num_attention_heads * config.head_dim);
-  const std::size_t key_value = padded(config.num_key_value_heads * config.head_dim);
-  const AttentionShape attention{
-      config.num_attention_heads, config.num_key_value_heads, config.head_dim, query,
-      query + key_value,          query + 2 * key_value};
-  const DeviceMemory<float> query_key_value(rows * attention.row_floats);
-  ProductInputMemory attended(kernels.arithmetic());
-  attended.ensure_size(rows * query);
-  const double seconds = seconds_per_call(run.timing, [&] {
-    kernels.attend(attention, query_key_value.data(), batch, pages.keys(memory, 0),
-                   pages.values(memory, 0), attended.view());
-  });
-  const double read = static_cast<double>(rows * context) *
-                      static_cast<double>(shape.token_bytes()) /
-                      static_cast<double>(config.num_hidden_layers);
-  run.figures.judge(std::string(shape.name) + ", attention, B = " + std::to_string(rows) + ", " +
-                        std::to_string(context) + " positions",
-                    read / (seconds * run.rates.bandwidth), "of the bandwidth",
-                    {Goal::Side::at_least, 0.75});
 }
 
 }  // namespace tempera::gpu
