@@ -197,7 +197,7 @@ void measure_steps(SpeedRun& run, const ModelShape& shape, const StepsToMeasure&
   Transformer& transformer = *model;
   const std::string name(shape.name);
   for (const std::size_t rows : what.batches) {
-    const std::string at = name + ", B = " + std::to_string(rows) + " behind " +
+    const std::string at = name + ", B = " + std::to_string(rows) + " after " +
                            std::to_string(what.context) + " tokens";
     Decoding decoding(transformer, rows, what.context);
     const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
@@ -326,7 +326,7 @@ void measure_recurrent(SpeedRun& run, const std::string& name, const Qwen3_5Conf
   Transformer model(std::move(architecture));
   for (const std::size_t rows : batches) {
     const std::string at =
-        name + ", B = " + std::to_string(rows) + " behind " + std::to_string(context) + " tokens";
+        name + ", B = " + std::to_string(rows) + " after " + std::to_string(context) + " tokens";
     Decoding decoding(model, rows, context);
     const double step = seconds_per_call(run.timing, [&] { decoding.step(); });
     const auto records = static_cast<double>(rows);
