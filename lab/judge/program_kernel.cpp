@@ -162,7 +162,7 @@ ProgramKernel::Walked ProgramKernel::walked_from(Process& process, const JudgedC
     return tree.ends();
   };
   ProgramStep first(*process.program, judged, settings);
-  const Walked walked{run(first), first.has_merged()};
+  Walked walked{run(first), first.has_merged()};
   process.takes_cases = process.takes_cases || first.takes_cases();
   // What follows a merge is written once, so that a second run writes other lines: rows_of() has
   // it.
@@ -253,7 +253,7 @@ KernelRow ProgramKernel::law(const JudgedCase& judged, const std::vector<Power>&
     for (const PathEnds& part : parts) all.add(part);
     return merged.resolved(all);
   };
-  const KernelRow law = run(0);
+  KernelRow law = run(0);
   check_sum(*processes_.front()->program, law);
   if (!limits_.is_pure && run(1) != law)
     processes_.front()->program->refuse(
