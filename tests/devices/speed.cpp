@@ -93,7 +93,7 @@ void measure_host(SpeedRun& run) {
   const ModelShape& tiny = *find_model_shape("tiny");
   measure_products(run, tiny, product_batches);
   measure_attention(run, tiny, 4, 300);
-  measure_shared_attention(run, tiny, 4, 600);
+  measure_shared_attention(run, tiny, 4, 900);
   measure_steps(run, tiny, {{1, 4}, 40, 32, 5, {1, 2}});
   measure_small_step(run, tiny);
   measure_recurrent(run, "tiny recurrent", tiny_recurrent(), {1, 4}, 66);

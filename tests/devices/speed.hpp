@@ -25,7 +25,7 @@ void measure_products(SpeedRun& run, const ModelShape& shape, std::span<const st
 void measure_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                        std::size_t context);
 /// Measures attention of fours of rows that share pages, together against each row alone: all whole
-/// splits of `context` positions shared, and half of them.
+/// splits of `context` positions shared, and as few as a step takes rows together for.
 void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_t rows,
                               std::size_t context);
 

@@ -95,8 +95,9 @@ void measure_shared_attention(SpeedRun& run, const ModelShape& shape, std::size_
                               std::size_t context) {
   constexpr std::size_t forks = 4;
   const std::size_t splits = (context - 1) / (page_tokens * split_pages);
-  // A step takes rows together from the half on (SharedSplits::is_half_shared).
-  for (const std::size_t shared : {splits, (splits + 1) / 2}) {
+  // A step takes rows together if half of all splits are shared (SharedSplits::is_half_shared):
+  // those of three rows of four, so two thirds of theirs.
+  for (const std::size_t shared : {splits, (2 * splits + 2) / 3}) {
     const AttendingRows all{rows, context, forks, shared};
     const double together = attention_seconds(run, shape, all, true);
     run.figures.judge(std::string(shape.name) + ", attention together, B = " +

@@ -113,9 +113,12 @@ def test_clients_see_what_other_shards_have_answered(tmp_path):
     def counts():
         return first.ask("/v1/batches/" + batch["id"])[1]["request_counts"]
 
+    def at_rest():
+        return counts(), "tempera_choices_under_way 0\n" in first.ask("/metrics")[1]
+
     seen = []  # until its own lines are done: the others wait for their server
-    wait_for(lambda: seen.append(counts()) or (seen[-1]["completed"] and seen[-40:-1] == [seen[-1]] * 39))
-    own = seen[-1]
+    wait_for(lambda: seen.append(at_rest()) or (seen[-1][0]["completed"] and seen[-40:] == [(seen[-1][0], True)] * 40))
+    own = seen[-1][0]
     assert own["completed"] + own["failed"] < len(LINES)
     # What a server that is still drawing has written: a whole line of either kind, and a part of one.
     other = folder / "batches" / batch["id"] / "shard-2-of-2"
