@@ -278,15 +278,23 @@ def step(model, state):
 CASE = {"horizon": 2, "powers": ["2"], "vocabulary": ["a", "e"], "terminal": [1], "default": ["1/2", "1/2"]}
 
 
+def started(kind, step):
+    """A program that walks the step in one of the two ways, and what sends lines to it, at once."""
+    program = subprocess.Popen([sys.executable, "-c", SERVED.format(kind=kind, step=step)], stdin=subprocess.PIPE,
+                               env=dict(os.environ, PYTHONPATH=PACKAGE), stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)
+
+    def send(*lines):
+        program.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+        program.stdin.flush()
+
+    return program, send
+
+
 def lines_of_walk(kind, share, step=MERGING):
     """What a program writes of a step, its merges answered as tempera does."""
-    served = SERVED.format(kind=kind, step=step)
-    with subprocess.Popen([sys.executable, "-c", served], env=dict(os.environ, PYTHONPATH=PACKAGE),
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        def send(line):
-            program.stdin.write(json.dumps(line) + "\n")
-            program.stdin.flush()
-
+    program, send = started(kind, step)
+    with program:
         send(CASE)
         assert "can" in json.loads(program.stdout.readline())
         send({"state": [1], "share": share})
@@ -340,13 +348,8 @@ def step(model, state):
     tempera_check.merge(random.randrange(2) * 0)
     return [1]
 """
-    with subprocess.Popen([sys.executable, "-c", SERVED.format(kind="Forks", step=step)], stdin=subprocess.PIPE,
-                          env=dict(os.environ, PYTHONPATH=PACKAGE), stdout=subprocess.PIPE, text=True,
-                          start_new_session=True) as program:
-        def send(*lines):
-            program.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
-            program.stdin.flush()
-
+    program, send = started("Forks", step)
+    with program:
         def received(count):
             return [next(iter(json.loads(program.stdout.readline()))) for _ in range(count)]
 

@@ -45,7 +45,7 @@ TEST_CASE("planted: each barrier of attention removed, and a wait one short, sho
   // Two splits, the second short, so that blocks meet at the counter.
   AttentionProblem problem({4, 2, 64}, {300, 40}, 0, 5);
   const auto expected = problem.by_contract();
-  require_every_barrier(problem, expected);
+  require_every_barrier_of(problem, expected);
 }
 
 TEST_CASE("planted: a mask off by one and a stale page show in attention") {

@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/transformer/pages_at.hpp"
 #include "tests/simt/transformer/contract.hpp"
+#include "tests/simt/transformer/planted_barriers.hpp"
 
 namespace tempera::tests {
 
@@ -211,27 +212,14 @@ struct AttentionProblem {
 };
 
 /// Each barrier removed, and a wait for copies one short, shows; nothing else does.
-inline void require_every_barrier(AttentionProblem& problem, const Bfloat16s& expected) {
+inline void require_every_barrier_of(AttentionProblem& problem, const Bfloat16s& expected) {
   gpu::simt::Stream sound;
   REQUIRE(different(problem.by_kernel(sound), expected) == 0);
-  REQUIRE(sound.barrier_lines.size() == 7);
-  const auto shows = [&](const gpu::simt::PlantedDefect& defect) {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-      gpu::simt::Stream stream{seed, 0, defect, {}};
-      try {
-        if (different(problem.by_kernel(stream), expected) != 0) return true;
-      } catch (const gpu::simt::LaunchFailure&) {
-        return true;
-      }
-    }
-    return false;
-  };
-  for (const unsigned line : sound.barrier_lines) {
-    INFO("the barrier on line " << line << " of attention.cuh");
-    CHECK(shows({.barrier_line = line}));
-  }
-  CHECK(shows({.wait_one_short = true}));
-  CHECK_FALSE(shows({}));
+  require_every_barrier(sound, 7, "attention.cuh", [&](const gpu::simt::PlantedDefect& defect) {
+    return shows_under_a_seed(defect, 60, [&](gpu::simt::Stream& stream) {
+      return different(problem.by_kernel(stream), expected) != 0;
+    });
+  });
 }
 
 }  // namespace tempera::tests

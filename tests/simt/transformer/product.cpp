@@ -11,6 +11,7 @@
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/cuda/product_launch.hpp"
 #include "tests/catch.hpp"
+#include "tests/simt/transformer/planted_barriers.hpp"
 #include "tests/simt/transformer/product_problem.hpp"
 
 using namespace tempera;
@@ -266,16 +267,7 @@ TEST_CASE("a product takes a bias, is added to the stream, and gated after its a
         gpu::plan_product(count, gate.in, gate.out, 4, true, {3, hopper_shared_bytes});
     Bfloat16s gated(count * gate.out, 0x7FC0);
     run_product(stream, plan, both, gate.inputs_of(rows), gpu::GateProduct{gated.data()});
-    Bfloat16s expected_gated;
-    for (const unsigned row : rows) {
-      for (unsigned o = 0; o < gate.out; ++o) {
-        const float g = gate.expected[row * gate.out + o];
-        const float u = contract_product({&up.weights[std::size_t{o} * up.in], up.in},
-                                         {&gate.inputs[std::size_t{row} * gate.in], gate.in});
-        expected_gated.push_back(gpu::to_bfloat16(g / (1.0f + gpu::float32_exponential(-g)) * u));
-      }
-    }
-    REQUIRE(different(gated, expected_gated) == 0);
+    REQUIRE(different(gated, gated_results(gate, up, rows)) == 0);
   }
 }
 
@@ -368,28 +360,14 @@ TEST_CASE("planted: each barrier of the product removed, and a wait one short, s
   add_case(large, 4, 2, 2);
   add_case(large, 4, 1, 2);
   add_case(small, 1, 1, 100);  // two short parts whose blocks meet at the counter
-  const auto shows = [&](const simt::PlantedDefect& defect) {
-    for (const auto& [problem, plan, seeds] : cases) {
-      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        simt::Stream stream{seed, 0, defect, {}};
-        try {
-          if (different(added(problem, rows, plan, stream), problem.expected_of(rows)) != 0) {
-            return true;
-          }
-        } catch (const simt::LaunchFailure&) {
-          return true;
-        }
-      }
-    }
-    return false;
-  };
-  REQUIRE(sound.barrier_lines.size() == 6);
-  for (const unsigned line : sound.barrier_lines) {
-    INFO("the barrier on line " << line << " of product.cuh");
-    CHECK(shows({.barrier_line = line}));
-  }
-  CHECK(shows({.wait_one_short = true}));
-  CHECK_FALSE(shows({}));
+  require_every_barrier(sound, 6, "product.cuh", [&](const simt::PlantedDefect& defect) {
+    return std::any_of(cases.begin(), cases.end(), [&](const auto& one) {
+      return shows_under_a_seed(defect, one.seeds, [&](simt::Stream& stream) {
+        return different(added(one.problem, rows, one.plan, stream),
+                         one.problem.expected_of(rows)) != 0;
+      });
+    });
+  });
 }
 
 TEST_CASE("planted: a segment boundary moved, and a sum whose order depends on the batch, show") {

@@ -3,6 +3,7 @@
 #include "gpu/transformer/kernels/cuda/recurrence.cuh"
 
 #include "tests/catch.hpp"
+#include "tests/simt/transformer/planted_barriers.hpp"
 #include "tests/simt/transformer/recurrence_problem.hpp"
 
 namespace tempera::recurrence_test {
@@ -47,24 +48,11 @@ TEST_CASE("planted: each barrier of a recurrent layer removed, and a wait one sh
   const auto expected = problem.by_host();
   simt::Stream sound;
   REQUIRE((problem.by_kernels(sound, gpu::launch_recurrence) == expected));
-  REQUIRE(sound.barrier_lines.size() == 4);
-  const auto shows = [&](const simt::PlantedDefect& defect) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      simt::Stream stream{.seed = seed, .planted = defect};
-      try {
-        if (problem.by_kernels(stream, gpu::launch_recurrence) != expected) return true;
-      } catch (const simt::LaunchFailure&) {
-        return true;
-      }
-    }
-    return false;
-  };
-  for (const unsigned line : sound.barrier_lines) {
-    INFO("the barrier on line " << line << " of recurrence.cuh");
-    CHECK(shows({.barrier_line = line}));
-  }
-  CHECK(shows({.wait_one_short = true}));
-  CHECK_FALSE(shows({}));
+  require_every_barrier(sound, 4, "recurrence.cuh", [&](const simt::PlantedDefect& defect) {
+    return shows_under_a_seed(defect, 20, [&](simt::Stream& stream) {
+      return problem.by_kernels(stream, gpu::launch_recurrence) != expected;
+    });
+  });
 }
 
 TEST_CASE("planted: a checkpoint that is stale, or that of another record, shows in what follows") {

@@ -98,7 +98,7 @@ TEST_CASE("planted: each barrier of rows together removed, and a wait one short,
   AttentionProblem problem({4, 2, 64}, {300, 40, 290, 280}, 16, 5);
   problem.share(1);
   const Bfloat16s expected = problem.by_contract();
-  require_every_barrier(problem, expected);
+  require_every_barrier_of(problem, expected);
 }
 
 TEST_CASE("a value after a row's own position is not even multiplied by what it weighs there") {
