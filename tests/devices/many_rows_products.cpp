@@ -19,7 +19,7 @@ TEST_CASE("Hopper takes steps of four warps, whose bits are those of mma.sync") 
   const gpu::CudaKernels kernels(8, std::nullopt, gpu::StepForm::graph, arithmetic);
   const auto capability = gpu::compute_capability();
   const bool is_hopper = gpu::device_system() != "CUDA"
-                             ? arithmetic == gpu::Arithmetic::tensor_core
+                             ? gpu::takes_hopper_steps(arithmetic)
                              : capability && capability->major == 9 && capability->minor == 0;
   REQUIRE(kernels.takes_warpgroup_steps() == is_hopper);
 }

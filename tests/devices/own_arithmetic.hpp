@@ -11,12 +11,18 @@ inline Arithmetic own_arithmetic() {
   return fast_arithmetic(compute_capability()).value_or(Arithmetic::tensor_core);
 }
 
-/// What the host's form gives under each arithmetic of tensor cores, recorded.
+/// The same with pages of 8 bits.
+inline Arithmetic own_arithmetic_of_8_bit_pages() {
+  return takes_hopper_steps(own_arithmetic()) ? Arithmetic::tensor_core_8_bit_pages
+                                              : Arithmetic::tensor_core_ampere_8_bit_pages;
+}
+
+/// What the host's form gives in the steps of each chip's tensor cores, recorded.
 struct RecordedBits {
-  const char* tensor_core;
-  const char* tensor_core_ampere;
+  const char* of_hopper;
+  const char* of_ampere;
   const char* under(Arithmetic arithmetic) const {
-    return arithmetic == Arithmetic::tensor_core ? tensor_core : tensor_core_ampere;
+    return takes_hopper_steps(arithmetic) ? of_hopper : of_ampere;
   }
 };
 

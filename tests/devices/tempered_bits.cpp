@@ -78,4 +78,16 @@ std::vector<TensorCoreForm> tensor_core_forms() {
           {of_ampere, true, &of_ampere, StepForm::graph}};
 }
 
+std::vector<TensorCoreForm> forms_of_8_bit_pages() {
+  const Kernels& own = default_kernels(own_arithmetic_of_8_bit_pages());
+  if (device_system() == "CUDA")
+    return {{own, false, &dynamic_cast<const CudaKernels&>(own), StepForm::graph}};
+  static const CudaKernels graphs(5, std::nullopt, StepForm::graph,
+                                  Arithmetic::tensor_core_8_bit_pages);
+  return {{own, false, nullptr, StepForm::graph},
+          {default_kernels(Arithmetic::tensor_core_ampere_8_bit_pages), false, nullptr,
+           StepForm::graph},
+          {graphs, true, &graphs, StepForm::graph}};
+}
+
 }  // namespace tempera::gpu

@@ -51,4 +51,8 @@ struct TensorCoreForm {
 /// the same bits.
 std::vector<TensorCoreForm> tensor_core_forms();
 
+/// The same with pages of 8 bits: on a device steps as graphs, of its own arithmetic; in a build
+/// for the host the host's form of both chips, and, on fibers, steps of Hopper.
+std::vector<TensorCoreForm> forms_of_8_bit_pages();
+
 }  // namespace tempera::gpu

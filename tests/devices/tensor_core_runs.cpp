@@ -42,6 +42,7 @@ struct Shape {
   std::size_t hidden, inner, heads, key_value_heads, head_dim;
   bool tied;
   RecordedBits recorded;
+  RecordedBits recorded_of_8_bits;
 };
 
 /// Grouped heads and ungrouped ones, heads of 18 to 256, sizes that fill no tile, several segments.
@@ -53,8 +54,17 @@ constexpr Shape shapes[] = {
      2,
      18,
      true,
-     {"18d99869b89535e0", "a7b0b821f377f87a"}},
-    {"ungrouped, heads of 64", 64, 96, 4, 4, 64, false, {"bcfa123d512c88bd", "76e32138368f4d2c"}},
+     {"18d99869b89535e0", "a7b0b821f377f87a"},
+     {"075a7d4eaab05eba", "435384b80fdef05c"}},
+    {"ungrouped, heads of 64",
+     64,
+     96,
+     4,
+     4,
+     64,
+     false,
+     {"bcfa123d512c88bd", "76e32138368f4d2c"},
+     {"c5332c6971da7b1f", "1694d27a2b5316c7"}},
     {"eight heads share two, several segments",
      48,
      1100,
@@ -62,8 +72,17 @@ constexpr Shape shapes[] = {
      2,
      128,
      true,
-     {"145d34026e1ce051", "de05e7a050251b51"}},
-    {"heads of 256", 32, 48, 2, 1, 256, false, {"c636d4315259a8b7", "9433be751004f645"}}};
+     {"145d34026e1ce051", "de05e7a050251b51"},
+     {"39dad95af7190916", "0b85107bb560bb37"}},
+    {"heads of 256",
+     32,
+     48,
+     2,
+     1,
+     256,
+     false,
+     {"c636d4315259a8b7", "9433be751004f645"},
+     {"d74d68ff7c4e7d41", "3d347c3499674e9e"}}};
 
 TemperedCase random_case() {
   // One prompt's texts end within the first split of 256 positions, the other's go beyond it.
@@ -94,7 +113,10 @@ TEST_CASE("whole runs of PPT on worked_sum have the recorded bits") {
   }
 }
 
-TEST_CASE("whole runs of PPT on random models have the recorded bits") {
+namespace {
+
+void require_recorded(const std::vector<TensorCoreForm>& forms,
+                      RecordedBits Shape::*const recorded) {
   for (const Shape& shape : shapes) {
     DecoderConfig config;
     config.vocab_size = 11;
@@ -106,14 +128,24 @@ TEST_CASE("whole runs of PPT on random models have the recorded bits") {
     config.head_dim = shape.head_dim;
     config.max_position_embeddings = 512;
     config.tie_word_embeddings = shape.tied;
-    for (const TensorCoreForm& form : tensor_core_forms()) {
+    for (const TensorCoreForm& form : forms) {
       if (form.on_fibers && &shape != &shapes[0]) continue;
       INFO(shape.name << "; kernels: " << form.words());
       const auto model = random_qwen3(config, 29, form.kernels);
-      require_recorded(*model, form, random_case(), shape.recorded,
+      require_recorded(*model, form, random_case(), shape.*recorded,
                        form.on_fibers ? std::span(layouts).subspan(2, 1) : std::span(layouts));
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("whole runs of PPT on random models have the recorded bits") {
+  require_recorded(tensor_core_forms(), &Shape::recorded);
+}
+
+TEST_CASE("whole runs of PPT with pages of 8 bits have the recorded bits") {
+  require_recorded(forms_of_8_bit_pages(), &Shape::recorded_of_8_bits);
 }
 
 TEST_CASE("whole runs of PPT on a recurrent model have the recorded bits") {

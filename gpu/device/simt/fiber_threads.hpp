@@ -171,6 +171,18 @@ Vector16 load_matrices(const void* shared_row, Where where = {__builtin_LINE()})
 /// to_bfloat16 of both, the first in the lower half; not of NaN.
 std::uint32_t round_to_bfloat16s(float first, float second);
 
+/// Byte i of the result is byte (selector >> 4 i) % 8 of the eight of both, first's before second's.
+inline std::uint32_t select_bytes(std::uint32_t first, std::uint32_t second,
+                                  std::uint32_t selector) {
+  const std::uint64_t both = first | std::uint64_t{second} << 32;
+  std::uint32_t selected = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::uint32_t byte = both >> (selector >> 4 * i) % 8 * 8 & 0xFF;
+    selected |= byte << 8 * i;
+  }
+  return selected;
+}
+
 inline void wait_for_inputs() {}
 inline void let_next_begin() {}
 

@@ -23,6 +23,7 @@
 // copy_async, commit_copies, wait_copies<N>    asynchronous 16-byte copies global -> shared
 // tensor_core_step                             mma.sync m16n8k16, bfloat16 into float32
 // round_to_bfloat16s                           two numbers, into the halves of a word
+// select_bytes                                 prmt: four of the bytes of two words
 // load_matrices                                ldmatrix.x4: four 8 x 8 matrices of 16-bit elements
 // wait_for_inputs, let_next_begin              programmatic dependent launch, if a device has it
 // launch(shape, stream, kernel, arguments...)  queues the kernel after those before it

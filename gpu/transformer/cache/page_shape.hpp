@@ -13,6 +13,9 @@ namespace tempera::gpu {
 /// head_dim]. In the last array it has the final hidden states [page_tokens, hidden_size], after
 /// the final norm, from which the head alone gives the logits. Elements are float32, or bfloat16
 /// under every other arithmetic.
+/// If keys and values have 8 bits, a head of a page is [page_tokens, head_dim] bytes and then
+/// [page_tokens] bytes, the exponents of its tokens (8_bit_elements.hpp); hidden states are
+/// bfloat16 there, too.
 /// Under `float32` the keys are [key_value_heads, head_dim, page_tokens] (slots innermost, so that
 /// the dot products of a query with a page run side by side); under `bfloat16-pairs` they are
 /// [key_value_heads, head_dim / 2, page_tokens, 2] and the values [key_value_heads, page_tokens /
@@ -32,16 +35,24 @@ struct PageShape {
   }
   PagePart hidden_states(const PageMemory& memory) const { return part_of_array(memory, layers); }
   ArraysLayout layout() const {
-    return {layers, 2 * part_bytes(), page_tokens * hidden_size * element_bytes()};
+    const std::size_t element =
+        rounds_to_bfloat16(arithmetic) ? sizeof(std::uint16_t) : sizeof(float);
+    return {layers, 2 * part_bytes(), page_tokens * hidden_size * element};
   }
 
  private:
-  std::size_t element_bytes() const {
-    return rounds_to_bfloat16(arithmetic) ? sizeof(std::uint16_t) : sizeof(float);
-  }
   /// The keys, or the values, of one layer.
-  std::size_t part_bytes() const {
-    return key_value_heads * head_dim * page_tokens * element_bytes();
+  std::size_t part_bytes() const { return key_value_heads * page_tokens * head_bytes(); }
+  /// A head of the key, or of the value, of one token.
+  std::size_t head_bytes() const {
+    switch (page_elements(arithmetic)) {
+      case PageElements::float32:
+        return head_dim * sizeof(float);
+      case PageElements::eight_bits:
+        return head_dim + 1;
+      default:
+        return head_dim * sizeof(std::uint16_t);
+    }
   }
 };
 

@@ -22,12 +22,13 @@ std::string why_device_lacks(Arithmetic arithmetic,
            "is for a GPU";
   }
   if (!takes_tensor_core_steps(arithmetic)) return {};
-  if (arithmetic == fast_arithmetic(device)) return {};
+  const auto fast = fast_arithmetic(device);
+  if (fast && takes_hopper_steps(arithmetic) == takes_hopper_steps(*fast)) return {};
   const std::string cores = "the tensor cores of compute capability " +
                             std::to_string(device->major) + "." + std::to_string(device->minor);
   if (device->major < ampere) return cores + " know no bfloat16";
   return cores + " take other steps than " +
-         (arithmetic == Arithmetic::tensor_core ? "Hopper's" : "Ampere's and Ada's") +
+         (takes_hopper_steps(arithmetic) ? "Hopper's" : "Ampere's and Ada's") +
          ", and would give other bits";
 }
 

@@ -85,6 +85,7 @@ std::vector<PinnedRecords> pinned_records() {
   // The model of tensor cores takes minutes under the sanitizers, where other tests run it.
   pinned.push_back({Arithmetic::tensor_core, 0xBEEF4D171EDA69FCU});
   pinned.push_back({Arithmetic::tensor_core_ampere, 0x8E71F29F2455C810U});
+  pinned.push_back({Arithmetic::tensor_core_8_bit_pages, 0x2EEFFAAAE3ADAD59U});
 #endif
   return pinned;
 }

@@ -218,11 +218,13 @@ TEST_CASE("no retained token is computed twice", "[transformer]") {
 
 TEST_CASE("random weights and the arithmetic have the same bits everywhere", "[transformer]") {
   // FNV-1a over the bits of all logits. Whatever changes it changes what every seeded run draws.
-  const auto [arithmetic, expected] = GENERATE(
-      table<Arithmetic, std::uint64_t>({{Arithmetic::float32, 0x67CAF8E0E0116611ULL},
-                                        {Arithmetic::tensor_core, 0x34B9F809B8332FCEULL},
-                                        {Arithmetic::tensor_core_ampere, 0x5840FD11D02E8374ULL},
-                                        {Arithmetic::bfloat16_pairs, 0x101B647419BC9F9DULL}}));
+  const auto [arithmetic, expected] = GENERATE(table<Arithmetic, std::uint64_t>(
+      {{Arithmetic::float32, 0x67CAF8E0E0116611ULL},
+       {Arithmetic::tensor_core, 0x34B9F809B8332FCEULL},
+       {Arithmetic::tensor_core_ampere, 0x5840FD11D02E8374ULL},
+       {Arithmetic::tensor_core_8_bit_pages, 0x7A338D67C26B4F0FULL},
+       {Arithmetic::tensor_core_ampere_8_bit_pages, 0x117E5889BA9A9E35ULL},
+       {Arithmetic::bfloat16_pairs, 0x101B647419BC9F9DULL}}));
   for (const Kernels* form : forms_of_the_kernels(arithmetic)) {
     const Kernels& kernels = *form;
     CAPTURE(kernels.name(), name_of(arithmetic));

@@ -76,6 +76,7 @@ CUT = "however a product is cut, its bits stay"
 PRODUCT = "a product takes a bias, is added to the stream, and gated after its activation"
 SHAPES = "a product has the contract's bits for every batch, slot, cut and thread order"
 ATTENTION = "attention has the contract's bits for every head shape, context, fork and thread order"
+EIGHT_BITS = "attention over pages of 8 bits has the contract's bits for every head shape and fork"
 TOGETHER = "forks that share no split, some and all of them have the contract's bits together"
 STEP = "whole steps on fibers have the contract's bits: prefill, decode, forks, any slot"
 NORMS = "norms of rows have the contract's bits, in rows and in pages, and are gathered again"
@@ -85,6 +86,8 @@ MANY = "512 rows have the same bits in tiles of 128 tokens, in chunks of 32, and
 STORING = r"7productILj1ELj1ENS1_12StoreProductENS1_15Fragment"
 WARPGROUPS = "a product by four warps together has the contract's bits for every batch and cut"
 WARPGROUPS_STORING = r"17warpgroup_productILj64ENS1_12StoreProduct"
+ATTEND = r"12attend_splitILj1ELj1ELj1EN.*Bfloat16"
+ATTEND_8_BITS = r"12attend_splitILj1ELj1ELj1EN.*EightBit"
 MANY_STORING = r"17many_rows_productINS1_12StoreProduct"
 
 PLANTS = [
@@ -108,9 +111,12 @@ PLANTS = [
     Plant("steps not waited for", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.wait_group.*", left_out, WARPGROUPS, only={0}),
     Plant("steps not begun", "warpgroup_product_launch", WARPGROUPS_STORING, r"wgmma\.fence.*", left_out, WARPGROUPS, only={1}),
     Plant("a stage's copies not closed, of four warps", "warpgroup_product_launch", WARPGROUPS_STORING, r"cp\.async\.commit_group", left_out, WARPGROUPS, only={0}),
-    Plant("a copy that is not there", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
-    Plant("a split that is added twice", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
-    Plant("the reset of attention's counter moved", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),
+    Plant("a copy that is not there", "attention_launch", ATTEND, r"cp\.async\.cg.*", with_operand(3, other(0)), ATTENTION, only={0}),
+    Plant("a split that is added twice", "attention_launch", ATTEND, r"atom\.global\.add\.u32", with_operand(2, other(2)), ATTENTION),
+    Plant("the reset of attention's counter moved", "attention_launch", ATTEND, r"st\.global\.u32", with_operand(1, other(0)), ATTENTION, after=r"atom\.global\.add\.u32"),
+    Plant("a byte of the neighbouring element", "attention_launch", ATTEND_8_BITS, r"prmt\.b32", with_operand(3, other(0x7651)), EIGHT_BITS, only={0}),
+    Plant("the exponent of the next position's key", "attention_launch", ATTEND_8_BITS, r"ld\.global\.u8", with_operand(1, moved_by(1)), EIGHT_BITS, only={16}),
+    Plant("the exponent of the next position's value", "attention_launch", ATTEND_8_BITS, r"ld\.global\.u8", with_operand(1, moved_by(1)), EIGHT_BITS, only={17}),
     Plant("a copy that is not there, of rows together", "attention_launch", r"12attend_splitILj1ELj1ELj8E", r"cp\.async\.cg.*", with_operand(3, other(0)), TOGETHER, only={0}),
     Plant("a split that is added twice, of rows together", "attention_launch", r"12attend_splitILj1ELj1ELj8E", r"atom\.global\.add\.u32", with_operand(2, other(2)), TOGETHER),
     Plant("no fence before the counter", "product_launch", STORING, r"membar\.gl", left_out, CUT, "worst", {0}),
@@ -119,9 +125,9 @@ PLANTS = [
     Plant("sums of segments not waited for", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"griddepcontrol\.wait", left_out, CUT, "worst"),
     Plant("a sum of the neighbouring output", "product_launch", r"12add_segmentsINS1_12StoreProduct", r"ld\.global\.cg\.f32", with_operand(1, moved_by(4)), CUT, only={0}),
     Plant("inputs not waited for", "product_launch", STORING, r"griddepcontrol\.wait", left_out, STEP, "worst"),
-    Plant("no fence before attention's counter", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {0}),
-    Plant("no fence after attention's counter", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"membar\.gl", left_out, ATTENTION, "worst", {1}),
-    Plant("splits read by plain loads", "attention_launch", r"12attend_splitILj1ELj1ELj1E", r"ld\.global\.cg\.f32", plain, ATTENTION, "worst"),
+    Plant("no fence before attention's counter", "attention_launch", ATTEND, r"membar\.gl", left_out, ATTENTION, "worst", {0}),
+    Plant("no fence after attention's counter", "attention_launch", ATTEND, r"membar\.gl", left_out, ATTENTION, "worst", {1}),
+    Plant("splits read by plain loads", "attention_launch", ATTEND, r"ld\.global\.cg\.f32", plain, ATTENTION, "worst"),
     Plant("a lane left out of a sum", "cuda_kernels", r"14normalize_rows", r"shfl\..*", with_operand(2, other(0)), NORMS, only={0}),
     Plant("a lane's square twice in a sum", "cuda_kernels", r"14normalize_rows", r"shfl\..*", with_operand(2, other(1)), NORMS, only={1}),
     Plant("a square rounded by itself", "cuda_kernels", r"14normalize_rows", r"sqrt\.rn\.f32", lambda item: replaced(item, opcode="rcp.rn.f32"), NORMS),

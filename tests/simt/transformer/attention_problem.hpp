@@ -22,6 +22,7 @@ struct HeadShape {
   unsigned heads;
   unsigned key_value_heads;
   unsigned head_dim;
+  gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core;
 };
 
 /// Records whose first pages are shared, as after a fork, in pages that are in any order; what no
@@ -35,7 +36,7 @@ struct Pages {
 
   Pages(const HeadShape& heads, const std::vector<std::uint32_t>& record_lengths,
         std::uint32_t shared_pages, std::mt19937& random)
-      : shape{1, heads.key_value_heads, heads.head_dim, 8, gpu::Arithmetic::tensor_core},
+      : shape{1, heads.key_value_heads, heads.head_dim, 8, heads.arithmetic},
         lengths(record_lengths) {
     std::uint32_t count = shared_pages;
     for (const auto length : lengths) count += (length + 15) / 16;
@@ -61,8 +62,7 @@ struct Pages {
       for (std::uint32_t position = 0; position < lengths[record]; ++position) {
         for (std::uint32_t head = 0; head < heads.key_value_heads; ++head) {
           for (const bool key : {true, false}) {
-            const auto vector = random_bfloat16s(heads.head_dim, 1.0f, random);
-            std::copy(vector.begin(), vector.end(), element(record, position, head, key));
+            store(contract_head(random), record, position, head, key);
           }
         }
       }
@@ -73,11 +73,59 @@ struct Pages {
     const gpu::ArraysLayout layout = shape.layout();
     return gpu::pages_at(memory.data(), memory.size() * 16 / layout.bytes(), layout);
   }
-  std::uint16_t* element(std::size_t record, std::uint32_t position, std::uint32_t head, bool key) {
+  gpu::PageElements elements() const { return gpu::page_elements(shape.arithmetic); }
+  bool has_8_bits() const { return elements() == gpu::PageElements::eight_bits; }
+
+  /// A head of a position, as its page has it.
+  ContractHead head_at(std::size_t record, std::uint32_t position, std::uint32_t head, bool key) {
+    ContractHead result{Floats(shape.head_dim)};
+    const auto [bytes, exponent] = place(record, position, head, key);
+    for (std::size_t d = 0; d < shape.head_dim; ++d) {
+      std::uint16_t bfloat16 = 0;
+      std::memcpy(&bfloat16, bytes + (has_8_bits() ? 0 : 2 * d), 2);
+      result.elements[d] = has_8_bits() ? static_cast<float>(static_cast<int>(bytes[d]) - 128)
+                                        : gpu::from_bfloat16(bfloat16);
+    }
+    if (has_8_bits()) result.power = std::ldexp(1.0F, static_cast<int>(*exponent) - 127);
+    return result;
+  }
+
+  /// Puts a head there instead.
+  void store(const ContractHead& from, std::size_t record, std::uint32_t position,
+             std::uint32_t head, bool key) {
+    const auto [bytes, exponent] = place(record, position, head, key);
+    for (std::size_t d = 0; d < shape.head_dim; ++d) {
+      const std::uint16_t bfloat16 = gpu::to_bfloat16(from.elements[d]);
+      if (has_8_bits()) {
+        bytes[d] = static_cast<unsigned char>(static_cast<int>(from.elements[d]) + 128);
+      } else {
+        std::memcpy(bytes + 2 * d, &bfloat16, 2);
+      }
+    }
+    if (has_8_bits())
+      *exponent = static_cast<unsigned char>(std::isinf(from.power) ? 255 : std::ilogb(from.power) + 127);
+  }
+
+ private:
+  /// Where the elements are, and their exponent, if they have one.
+  std::pair<unsigned char*, unsigned char*> place(std::size_t record, std::uint32_t position,
+                                                  std::uint32_t head, bool key) {
     const auto part = key ? shape.keys(view(), 0) : shape.values(view(), 0);
-    const std::uint32_t page = table[first_page[record] + position / 16];
-    return gpu::part_of_page<std::uint16_t>(part, page) +
-           (std::size_t{head} * 16 + position % 16) * shape.head_dim;
+    auto* const page =
+        gpu::part_of_page<unsigned char>(part, table[first_page[record] + position / 16]);
+    const std::size_t size = shape.head_dim * (has_8_bits() ? 1 : 2);
+    auto* const of_head = page + head * (16 * size + (has_8_bits() ? 16 : 0));
+    return {of_head + position % 16 * size, of_head + 16 * size + position % 16};
+  }
+  ContractHead contract_head(std::mt19937& random) const {
+    if (!has_8_bits()) {
+      ContractHead result;
+      for (const auto element : random_bfloat16s(shape.head_dim, 1.0F, random))
+        result.elements.push_back(gpu::from_bfloat16(element));
+      return result;
+    }
+    const float size = std::ldexp(1.0F, static_cast<int>(random() % 4) - 2);
+    return contract_8_bits(random_floats(shape.head_dim, size, random));
   }
 };
 
@@ -115,12 +163,12 @@ struct AttentionProblem {
     Bfloat16s result;
     for (std::size_t row = 0; row < records.size(); ++row) {
       for (std::uint32_t head = 0; head < heads.heads; ++head) {
-        std::vector<const std::uint16_t*> keys;
-        std::vector<const std::uint16_t*> values;
+        std::vector<ContractHead> keys;
+        std::vector<ContractHead> values;
         const std::uint32_t key_head = head / (heads.heads / heads.key_value_heads);
         for (std::uint32_t s = 0; s <= positions[row]; ++s) {
-          keys.push_back(pages.element(records[row], s, key_head, true));
-          values.push_back(pages.element(records[row], s, key_head, false));
+          keys.push_back(pages.head_at(records[row], s, key_head, true));
+          values.push_back(pages.head_at(records[row], s, key_head, false));
         }
         const auto attended = contract_attention(
             {&buffer[row * shape.row_floats + head * heads.head_dim], heads.head_dim}, keys,
@@ -153,14 +201,14 @@ struct AttentionProblem {
     const auto keys = pages.shape.keys(pages.view(), 0);
     const auto values = pages.shape.values(pages.view(), 0);
     if (planted == nullptr) {
-      gpu::launch_attention(stream, shape, {}, buffer.data(), batch, keys, values, scratch,
-                            attended.data());
+      gpu::launch_attention(stream, shape, {}, buffer.data(), batch, pages.elements(), keys, values,
+                            scratch, attended.data());
     } else {
       const float scale = 1.0F / std::sqrt(static_cast<float>(heads.head_dim));
       gpu::launch_attention_rows(
           stream, planted,
           {shape, {}, scale, buffer.data(), batch, keys, values, scratch, attended.data()},
-          gpu::attention_rows(shape));
+          pages.elements(), gpu::attention_rows(shape, pages.elements()));
     }
     for (const auto counter : counters) REQUIRE((counter == 0 || planted != nullptr));
     return attended;

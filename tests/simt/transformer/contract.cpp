@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "gpu/device/tensor_core.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
@@ -49,7 +50,7 @@ std::vector<std::uint32_t> packed_fragments(const Bfloat16s& matrix, std::size_t
 }
 
 ContractStep contract_step(gpu::Arithmetic arithmetic) {
-  return arithmetic == gpu::Arithmetic::tensor_core_ampere ? gpu::ampere_step : gpu::hopper_step;
+  return gpu::takes_ampere_steps(arithmetic) ? gpu::ampere_step : gpu::hopper_step;
 }
 
 float contract_product(std::span<const std::uint16_t> weights,
@@ -105,9 +106,25 @@ Floats contract_rotation(const Floats& head, std::span<const float> cosines,
   return result;
 }
 
-Floats contract_attention(std::span<const float> query,
-                          const std::vector<const std::uint16_t*>& keys,
-                          const std::vector<const std::uint16_t*>& values) {
+ContractHead contract_8_bits(std::span<const float> head) {
+  double largest = 0;
+  for (const float x : head) {
+    if (!std::isfinite(x))
+      return {Floats(head.size(), 0.0f), std::numeric_limits<float>::infinity()};
+    largest = std::max(largest, std::fabs(static_cast<double>(x)));
+  }
+  int e = -126;
+  while (std::nearbyint(std::ldexp(largest, -e)) > 127) ++e;
+  ContractHead result{{}, std::ldexp(1.0f, e)};
+  for (const float x : head) {
+    const double quant = std::nearbyint(std::ldexp(static_cast<double>(x), -e));
+    result.elements.push_back(static_cast<float>(quant));
+  }
+  return result;
+}
+
+Floats contract_attention(std::span<const float> query, const std::vector<ContractHead>& keys,
+                          const std::vector<ContractHead>& values) {
   const std::size_t size = query.size();
   const float scale = 1.0f / std::sqrt(static_cast<float>(size));
   struct Split {
@@ -121,10 +138,9 @@ Floats contract_attention(std::span<const float> query,
     Floats scores(count);
     for (std::size_t s = 0; s < count; ++s) {
       float dot = 0;
-      for (std::size_t d = 0; d < size; ++d) {
-        dot = std::fma(query[d], gpu::from_bfloat16(keys[begin + s][d]), dot);
-      }
-      scores[s] = scale * dot;
+      const ContractHead& key = keys[begin + s];
+      for (std::size_t d = 0; d < size; ++d) dot = std::fma(query[d], key.elements[d], dot);
+      scores[s] = scale * (key.power * dot);
     }
     Split split{*std::max_element(scores.begin(), scores.end()), 0, Floats(size)};
     Floats p(256);
@@ -134,7 +150,8 @@ Floats contract_attention(std::span<const float> query,
       for (std::size_t run = 0; run < count; run += 32) {
         float chain = 0;
         for (std::size_t s = run; s < std::min(run + 32, count); ++s) {
-          chain = std::fma(p[s], gpu::from_bfloat16(values[begin + s][d]), chain);
+          const ContractHead& value = values[begin + s];
+          chain = std::fma(p[s] * value.power, value.elements[d], chain);
         }
         split.o[d] = run == 0 ? chain : split.o[d] + chain;
       }

@@ -8,9 +8,10 @@
 
 #include "gpu/model/arithmetic.hpp"
 
-// The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, written out one
-// element at a time and without regard to speed: what the kernels are held against. It shares
-// hopper_step, ampere_step, the exponential and the rounding with them, and nothing else.
+// The contracts `tensor-core` and `tensor-core-ampere` of docs/arithmetic.md, and what
+// docs/pages_of_8_bits.md changes in them, written out one element at a time and without regard to
+// speed: what the kernels are held against. It shares hopper_step, ampere_step, the exponential and
+// the rounding with them, and nothing else.
 
 namespace tempera::tests {
 
@@ -46,11 +47,20 @@ Floats contract_norm(std::span<const float> x, std::span<const float> weight, fl
 Floats contract_rotation(const Floats& head, std::span<const float> cosines,
                          std::span<const float> sines);
 
+/// A head of a key or of a value: element d is elements[d] · power.
+struct ContractHead {
+  Floats elements;
+  float power = 1;  // 2^e of elements of 8 bits, 1 of bfloat16s
+};
+
+/// Elements of 8 bits for a head: e is the least whole number >= -126 with rint(M / 2^e) <= 127,
+/// found by trying one after the other.
+ContractHead contract_8_bits(std::span<const float> head);
+
 /// The attention of one query head over the positions in order, before rounding to bfloat16.
-/// keys, values: [positions] pointers to the head's elements.
-Floats contract_attention(std::span<const float> query,
-                          const std::vector<const std::uint16_t*>& keys,
-                          const std::vector<const std::uint16_t*>& values);
+/// keys, values: [positions].
+Floats contract_attention(std::span<const float> query, const std::vector<ContractHead>& keys,
+                          const std::vector<ContractHead>& values);
 
 /// How many elements differ in their bits.
 std::size_t different(std::span<const float> a, std::span<const float> b);

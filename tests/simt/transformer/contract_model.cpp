@@ -43,6 +43,13 @@ Floats ContractModel::vector(const std::string& name) const {
   return result;
 }
 
+ContractHead ContractModel::stored(const Floats& head) const {
+  if (elements_ == gpu::PageElements::eight_bits) return contract_8_bits(head);
+  ContractHead result;
+  for (const auto element : rounded(head)) result.elements.push_back(gpu::from_bfloat16(element));
+  return result;
+}
+
 Floats ContractModel::product(const std::string& name, const Bfloat16s& inputs) const {
   const Bfloat16s& matrix = tensors_.named(name);
   Floats result;
@@ -90,20 +97,14 @@ Floats ContractModel::logits(const std::vector<std::uint32_t>& text) const {
       };
       for (std::size_t head = 0; head < key_heads; ++head) {
         keys[layer * key_heads + head].push_back(
-            rounded(turned(key, head, "self_attn.k_norm.weight")));
-        values[layer * key_heads + head].push_back(rounded(part(value, head * size, size)));
+            stored(turned(key, head, "self_attn.k_norm.weight")));
+        values[layer * key_heads + head].push_back(stored(part(value, head * size, size)));
       }
       Bfloat16s attended;
       for (std::size_t head = 0; head < heads; ++head) {
         const std::size_t key_head = layer * key_heads + head / (heads / key_heads);
-        std::vector<const std::uint16_t*> key_rows;
-        std::vector<const std::uint16_t*> value_rows;
-        for (std::size_t s = 0; s <= position; ++s) {
-          key_rows.push_back(keys[key_head][s].data());
-          value_rows.push_back(values[key_head][s].data());
-        }
         const auto one = rounded(contract_attention(turned(query, head, "self_attn.q_norm.weight"),
-                                                    key_rows, value_rows));
+                                                    keys[key_head], values[key_head]));
         attended.insert(attended.end(), one.begin(), one.end());
       }
       const Floats projected = product(prefix + "self_attn.o_proj.weight", attended);

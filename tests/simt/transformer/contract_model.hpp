@@ -31,14 +31,18 @@ class ContractModel {
   /// The tensors: those that a Qwen3 of this configuration has been made of.
   ContractModel(gpu::DecoderConfig config, const RememberedTensors& tensors,
                 gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core)
-      : config_(std::move(config)), tensors_(tensors), step_(contract_step(arithmetic)) {}
+      : config_(std::move(config)),
+        tensors_(tensors),
+        step_(contract_step(arithmetic)),
+        elements_(gpu::page_elements(arithmetic)) {}
 
   /// The logits after the text.
   Floats logits(const std::vector<std::uint32_t>& text) const;
 
  private:
-  using HeadVectors = std::vector<Bfloat16s>;  // [positions], of one head
+  using HeadVectors = std::vector<ContractHead>;  // [positions], of one head
 
+  ContractHead stored(const Floats& head) const;
   Floats product(const std::string& name, const Bfloat16s& inputs) const;
   Bfloat16s norm(const std::string& name, const Floats& state) const;
   Floats vector(const std::string& name) const;
@@ -46,6 +50,7 @@ class ContractModel {
   gpu::DecoderConfig config_;
   const RememberedTensors& tensors_;
   ContractStep step_;
+  gpu::PageElements elements_;
 };
 
 }  // namespace tempera::tests

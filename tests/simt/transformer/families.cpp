@@ -78,6 +78,13 @@ TEST_CASE("a step of every architecture has the same bits on fibers and on the h
   require_same_bits<Phi3>(false);
 }
 
+TEST_CASE("a step with pages of 8 bits has the same bits on fibers and on the host") {
+  const auto of_hopper = require_same_bits<Llama>(true, Arithmetic::tensor_core_8_bit_pages);
+  const auto of_ampere = require_same_bits<Llama>(true, Arithmetic::tensor_core_ampere_8_bit_pages);
+  CHECK((of_hopper != of_ampere));
+  CHECK((of_hopper != require_same_bits<Llama>(true)));
+}
+
 TEST_CASE("a step of Ampere's tensor cores has the same bits on fibers and on the host") {
   const auto of_ampere = require_same_bits<Qwen2>(false, Arithmetic::tensor_core_ampere);
   CHECK((of_ampere != require_same_bits<Qwen2>(false)));

@@ -78,8 +78,8 @@ struct Rows {
   Floats cosines, sines, query_norm, key_norm;
 
   Rows(const gpu::AttentionShape& heads, const std::vector<std::uint32_t>& lengths,
-       std::mt19937 random)
-      : pages{1, heads.key_value_heads, heads.head_dim, 8, gpu::Arithmetic::tensor_core},
+       std::mt19937 random, gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core)
+      : pages{1, heads.key_value_heads, heads.head_dim, 8, arithmetic},
         shape(heads) {
     std::uint32_t longest = 0;
     for (const std::uint32_t length : lengths) {
@@ -92,12 +92,29 @@ struct Rows {
     const auto elements = random_bfloat16s(table.size() * pages.layout().bytes() / 2, 1.0F, random);
     memory.resize(elements.size() / 8);
     std::memcpy(memory.data(), elements.data(), elements.size() * 2);
+    if (gpu::page_elements(arithmetic) == gpu::PageElements::eight_bits) set_exponents();
     projected = random_floats(lengths.size() * shape.row_floats, 1.0F, random);
     const std::size_t half = (shape.rotary_dim == 0 ? shape.head_dim : shape.rotary_dim) / 2;
     cosines = random_floats(longest * half, 1.0F, random);
     sines = random_floats(longest * half, 1.0F, random);
     query_norm = random_floats(shape.head_dim, 1.0F, random);
     key_norm = random_floats(shape.head_dim, 1.0F, random);
+  }
+
+  /// Every element is one of 8 bits, if its exponent is no random byte.
+  void set_exponents() {
+    const gpu::PageMemory view = gpu::pages_at(memory.data(), table.size(), pages.layout());
+    const std::size_t of_head = 16 * (shape.head_dim + 1);
+    for (const gpu::PagePart& part : {pages.keys(view, 0), pages.values(view, 0)}) {
+      for (std::size_t page = 0; page < table.size(); ++page) {
+        for (std::size_t head = 0; head < shape.key_value_heads; ++head) {
+          auto* const exponents = gpu::part_of_page<unsigned char>(part, page) +
+                                  (head + 1) * of_head - 16;
+          for (std::size_t slot = 0; slot < 16; ++slot)
+            exponents[slot] = static_cast<unsigned char>(118 + (page + 3 * head + slot) % 5);
+        }
+      }
+    }
   }
 
   /// Makes the rows after position 255 forks of the first of them, and says so.
@@ -154,13 +171,15 @@ TEST_CASE(
                             gates ? query + 2 * key_value : 0};
   // Alone in a page, at its end, at its beginning, at both sides of a split's end; three forks.
   const std::vector<std::uint32_t> lengths = {1, 16, 17, 255, 256, 257, 40, 513, 300};
+  const auto arithmetic =
+      GENERATE(gpu::Arithmetic::tensor_core, gpu::Arithmetic::tensor_core_8_bit_pages);
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     for (const bool norms : {true, false}) {
       INFO(heads << " heads, " << key_heads << " of keys, size " << size << ", norms " << norms);
-      Rows apart(shape, lengths, std::mt19937(static_cast<std::uint32_t>(seed)));
+      Rows apart(shape, lengths, std::mt19937(static_cast<std::uint32_t>(seed)), arithmetic);
       if (seed > 1) apart.share_first_split();
       Rows together = apart;
-      const gpu::CudaKernels kernels(seed);
+      const gpu::CudaKernels kernels(seed, std::nullopt, gpu::StepForm::graph, arithmetic);
       const Bfloat16s expected = apart.attend(kernels, norms, false);
       const std::uint64_t before = kernels.launches();
       REQUIRE(before == 2);
@@ -175,8 +194,10 @@ TEST_CASE(
 TEST_CASE("where a block has no room for several rows, each goes alone, whatever they share") {
   const gpu::AttentionShape shape{4, 2, 64, 256, 384, 515};
   Rows rows(shape, {300, 280}, std::mt19937(5));
-  const std::size_t together = gpu::attention_shared_bytes(shape, gpu::attention_rows(shape));
-  REQUIRE(together > gpu::attention_shared_bytes(shape, 1));
+  constexpr auto elements = gpu::PageElements::bfloat16;
+  const std::size_t together =
+      gpu::attention_shared_bytes(shape, elements, gpu::attention_rows(shape, elements));
+  REQUIRE(together > gpu::attention_shared_bytes(shape, elements, 1));
   const Bfloat16s expected = rows.attend(gpu::CudaKernels(1), true, true);
   // What is said to be shared is not, which shows if rows go together.
   rows.order = {0, 1};

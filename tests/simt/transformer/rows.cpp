@@ -122,9 +122,28 @@ TEST_CASE("norms of rows have the contract's bits, in rows and in pages, and are
   }
 }
 
+namespace {
+
+/// Whether a page of 8 bits has this head at a position.
+bool has_stored(const gpu::PagePart& part, std::size_t page, std::size_t head,
+                std::uint32_t position, const ContractHead& expected) {
+  const std::size_t size = expected.elements.size();
+  const auto* const of_head = gpu::part_of_page<unsigned char>(part, page) + head * 16 * (size + 1);
+  for (std::size_t d = 0; d < size; ++d) {
+    if (static_cast<float>(of_head[position % 16 * size + d]) != expected.elements[d] + 128)
+      return false;
+  }
+  return of_head[16 * size + position % 16] == std::ilogb(expected.power) + 127;
+}
+
+}  // namespace
+
 TEST_CASE(
     "heads are normed and rotated with the contract's bits, keys and values into their slots") {
   // The last of them: of how many elements, the first ones, rotate; 0: all.
+  const auto arithmetic =
+      GENERATE(gpu::Arithmetic::tensor_core, gpu::Arithmetic::tensor_core_8_bit_pages);
+  const bool has_8_bits = arithmetic == gpu::Arithmetic::tensor_core_8_bit_pages;
   const auto [heads, key_heads, size, rotary_dim] =
       GENERATE(table<unsigned, unsigned, unsigned, unsigned>({{4, 2, 64, 0},
                                                               {3, 3, 80, 20},
@@ -136,7 +155,7 @@ TEST_CASE(
   const bool has_norms = GENERATE(true, false);
   std::mt19937 random(size);
   const BatchArrays arrays;
-  const gpu::PageShape pages_shape{1, key_heads, size, 8, gpu::Arithmetic::tensor_core};
+  const gpu::PageShape pages_shape{1, key_heads, size, 8, arithmetic};
   PageBytes pages(pages_shape.layout());
   const std::size_t query = std::size_t{heads} * size;
   const std::size_t key_value = std::size_t{key_heads} * size;
@@ -156,7 +175,10 @@ TEST_CASE(
   simt::Stream stream{size, 0, {}, {}};
   simt::launch(
       {.blocks = {(heads + 2 * key_heads + 7) / 8, rows}, .threads = 256, .shared_bytes = 0},
-      stream, gpu::rotate_heads, shape,
+      stream,
+      has_8_bits ? gpu::rotate_heads<gpu::EightBitElements>
+                 : gpu::rotate_heads<gpu::Bfloat16Elements>,
+      shape,
       gpu::HeadRotation{has_norms ? query_norm.data() : nullptr,
                         has_norms ? key_norm.data() : nullptr,
                         1e-5f,
@@ -180,15 +202,20 @@ TEST_CASE(
                         {&buffer[row * shape.row_floats + head * size], size}) == 0);
     }
     for (unsigned head = 0; head < key_heads; ++head) {
+      const Floats key_floats = rotated(shape.key_begin + head * size, key_norm);
+      const std::span<const float> value_floats{
+          &before[row * shape.row_floats + shape.value_begin + head * size], size};
+      if (has_8_bits) {
+        REQUIRE(has_stored(pages_shape.keys(pages.view(), 0), arrays.page(row), head, position,
+                           contract_8_bits(key_floats)));
+        REQUIRE(has_stored(pages_shape.values(pages.view(), 0), arrays.page(row), head, position,
+                           contract_8_bits(value_floats)));
+        continue;
+      }
       Bfloat16s key;
       Bfloat16s value;
-      for (const float x : rotated(shape.key_begin + head * size, key_norm)) {
-        key.push_back(gpu::to_bfloat16(x));
-      }
-      for (unsigned d = 0; d < size; ++d) {
-        value.push_back(
-            gpu::to_bfloat16(before[row * shape.row_floats + shape.value_begin + head * size + d]));
-      }
+      for (const float x : key_floats) key.push_back(gpu::to_bfloat16(x));
+      for (const float x : value_floats) value.push_back(gpu::to_bfloat16(x));
       const std::size_t slot = (std::size_t{head} * 16 + position % 16) * size;
       REQUIRE(different(key, {gpu::part_of_page<std::uint16_t>(pages_shape.keys(pages.view(), 0),
                                                                arrays.page(row)) +

@@ -72,7 +72,7 @@ TEST_CASE("what rows share is read once: only the first of a group looks into it
       problem.splits[0] = 0;
       const Bfloat16s expected = problem.by_contract();
       // A page of NaN in the place of every shared one, but for the rows that lead.
-      const unsigned together = gpu::attention_rows(problem.shape);
+      const unsigned together = gpu::attention_rows(problem.shape, problem.pages.elements());
       REQUIRE(together > 1);
       const auto nowhere = static_cast<std::uint32_t>(problem.pages.memory.size() * 16 /
                                                       problem.pages.shape.layout().bytes());
@@ -101,12 +101,18 @@ TEST_CASE("planted: each barrier of rows together removed, and a wait one short,
   require_every_barrier_of(problem, expected);
 }
 
+namespace {
+
+const ContractHead infinite_head{Floats(64, std::numeric_limits<float>::infinity())};
+
+}  // namespace
+
 TEST_CASE("a value after a row's own position is not even multiplied by what it weighs there") {
   AttentionProblem prompt({4, 2, 64}, {300}, 0, 8);
   prompt.add_prompt(280, 16);
   // An infinite value of the last token, whose weight in the rows before it is none.
   for (const std::uint32_t head : {0U, 1U})
-    std::fill_n(prompt.pages.element(0, 295, head, false), 64, std::uint16_t{0x7F80});
+    prompt.pages.store(infinite_head, 0, 295, head, false);
   const Bfloat16s expected = prompt.by_contract();
   prompt.share(1);
   simt::Stream stream;
@@ -134,7 +140,7 @@ TEST_CASE("every defect planted in rows together is caught, and the copy without
   AttentionProblem unbounded = prompt;
   in_order(prompt, 250);
   in_order(unbounded, 283);
-  std::fill_n(unbounded.pages.element(0, 290, 0, false), 64, std::uint16_t{0x7F80});
+  unbounded.pages.store(infinite_head, 0, 290, 0, false);
   AttentionProblem shuffled = prompt;
   shuffled.share(2);
   // A defect may look for pages after a record's last.

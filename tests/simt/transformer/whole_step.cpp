@@ -68,10 +68,13 @@ struct Rows {
 TEST_CASE("whole steps on fibers have the contract's bits: prefill, decode, forks, any slot") {
   const auto config =
       GENERATE(config_of(48, 4, 2, 16, 600, true), config_of(21, 6, 3, 18, 35, false));
+  const auto arithmetic =
+      GENERATE(gpu::Arithmetic::tensor_core, gpu::Arithmetic::tensor_core_8_bit_pages);
+  CAPTURE(name_of(arithmetic));
   RememberedTensors tensors(5);
-  const gpu::CudaKernels kernels(9);
+  const gpu::CudaKernels kernels(9, std::nullopt, gpu::StepForm::graph, arithmetic);
   gpu::Transformer model(std::make_unique<gpu::Qwen3>(config, tensors, kernels));
-  const ContractModel contract(config, tensors);
+  const ContractModel contract(config, tensors, arithmetic);
   std::mt19937 random(3);
   Rows next{model};
 
@@ -116,7 +119,8 @@ TEST_CASE("whole steps on fibers have the contract's bits: prefill, decode, fork
 
 TEST_CASE("a batch of 1 to 64 on fibers has the bits of the host's form of its arithmetic") {
   const auto arithmetic =
-      GENERATE(gpu::Arithmetic::tensor_core, gpu::Arithmetic::tensor_core_ampere);
+      GENERATE(gpu::Arithmetic::tensor_core, gpu::Arithmetic::tensor_core_ampere,
+               gpu::Arithmetic::tensor_core_8_bit_pages);
   CAPTURE(name_of(arithmetic));
   const auto config = config_of(40, 8, 2, 24, 56, true);
   const gpu::CudaKernels kernels(2, std::nullopt, gpu::StepForm::graph, arithmetic);

@@ -6,6 +6,7 @@
 
 #include "gpu/transformer/kernels/cuda/attention_positions.cuh"
 #include "gpu/transformer/kernels/cuda/combined_splits.cuh"
+#include "gpu/transformer/kernels/cuda/head_exponent.cuh"
 #include "gpu/transformer/kernels/cuda/tree.cuh"
 #include "gpu/transformer/kernels/cuda/turned_head.cuh"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
@@ -33,24 +34,29 @@ struct RowGroup {
   }
 };
 
-/// One head of a row's own token as bfloat16 in the shared memory of the block, where
-/// bring_positions would have brought it, and in its page if `kept`.
+/// One head of a row's own token in the shared memory of the block, where bring_positions would
+/// have brought it, and in its page if `kept`.
+template <class Stored>
 struct OwnSlot {
-  std::uint16_t* shared;
-  std::uint16_t* page;
+  Stored* shared;
+  Stored* page;
   bool kept;
-  TEMPERA_ON_DEVICE void operator()(unsigned d, float value) const {
-    shared[d] = to_bfloat16(value);
-    if (kept) page[d] = to_bfloat16(value);
+  TEMPERA_ON_DEVICE void operator()(unsigned d, Stored element) const {
+    shared[d] = element;
+    if (kept) page[d] = element;
   }
 };
 
 /// attended[row, h] = Σ_s softmax_s(q_h · k_s / sqrt(head_dim)) v_s for the rows of a group, the
 /// block's split of it; by the whole block.
 /// @pre a group of several rows has none whose last token this kernel rotates in this split
-template <unsigned Pairs, unsigned Queries, unsigned Rows>
+template <unsigned Pairs, unsigned Queries, unsigned Rows, class Elements>
 TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowGroup& group) {
   constexpr unsigned all_queries = Rows * Queries;
+  constexpr bool scaled = Elements::have_exponents;
+  static_assert(!scaled || Rows == 1, "a thread has the exponents of one position");
+  using Stored = typename Elements::Stored;
+  using Chunk = PageChunk<Elements>;
   const AttentionShape& shape = work.shape;
   const AttentionScratch& scratch = work.scratch;
   const TokenRows& batch = work.batch;
@@ -81,10 +87,11 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     fewest = counts[r] < fewest ? counts[r] : fewest;
   }
 
-  const AttentionLayout layout = AttentionLayout::of(size);
+  const auto layout = AttentionLayout<Elements>::of(size);
   auto* const rows = simt::shared_memory<simt::Vector16>(layout.positions_begin(all_queries));
   auto* const queries = simt::shared_memory<float>(layout.queries_begin(all_queries));
   auto* const p = simt::shared_memory<float>();
+  auto* const weights_of_values = simt::shared_memory<float>(layout.weights_begin(all_queries));
   auto* const maxima = simt::shared_memory<float>(layout.maxima_begin(all_queries));
   const unsigned thread = simt::thread();
   const unsigned warp = simt::warp();
@@ -98,18 +105,39 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   const auto projected = [&](unsigned row) {
     return work.query_key_value + row * shape.row_floats;
   };
-  auto* const own_row = reinterpret_cast<std::uint16_t*>(rows + (count - 1) * layout.pitch);
+  auto* const own_row = reinterpret_cast<Stored*>(rows + (count - 1) * layout.pitch);
   const auto own_slot = [&](const PagePart& part) {
     const std::size_t page = page_of_position(batch, leader, position);
-    return OwnSlot{own_row, slot_of_position(part, page, key_head, position, size),
-                   in_sharing == 0};
+    return OwnSlot<Stored>{own_row,
+                           slot_of_position<Elements>(part, page, key_head, position, size),
+                           in_sharing == 0};
+  };
+  // Exponents: of the row's own key and value, and those of a thread's position.
+  auto* const own_exponents =
+      simt::shared_memory<std::uint8_t>(layout.exponents_begin(all_queries));
+  const auto keep_own_exponent = [&](const PagePart& part, unsigned i, std::uint8_t exponent) {
+    if (lane != 0) return;
+    own_exponents[i] = exponent;
+    if (in_sharing > 0) return;
+    const std::size_t page = page_of_position(batch, leader, position);
+    *exponent_of_position<Elements>(part, page, key_head, position, size) = exponent;
   };
 
   const std::uint32_t* const pages = batch.page_table + batch.first_page[leader];
   bring_positions(work.keys, pages, key_head, size, first, paged, layout, rows);
-  const unsigned padded_size = layout.chunks * 8;
+  std::uint8_t key_exponent = 0;
+  std::uint8_t value_exponent = 0;
+  if (scaled && thread < paged) {
+    const unsigned s = first + thread;
+    const std::size_t page = pages[s / page_tokens];
+    key_exponent = *exponent_of_position<Elements>(work.keys, page, key_head, s, size);
+    value_exponent = *exponent_of_position<Elements>(work.values, page, key_head, s, size);
+  }
+  constexpr unsigned chunk_elements = Chunk::elements;
+  const unsigned padded_size = layout.chunks * chunk_elements;
   const auto query_element = [&](unsigned vector, unsigned d) -> float& {
-    return queries[(d / 8 * all_queries + vector) * 8 + d % 8];
+    return queries[(d / chunk_elements * all_queries + vector) * chunk_elements +
+                   d % chunk_elements];
   };
   for (unsigned e = thread; e < group.rows * Queries * padded_size; e += attention_threads) {
     const unsigned vector = e / padded_size;
@@ -130,18 +158,35 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
       const unsigned row = group.row(r);
       const unsigned begin = is_query ? (first_head + q) * size
                                       : static_cast<unsigned>(shape.key_begin) + key_head * size;
-      const OwnSlot slot = is_query ? OwnSlot{nullptr, nullptr, false} : own_slot(work.keys);
-      turn_head(projected(row) + begin, is_query ? rotation.query_norm : rotation.key_norm,
-                rotation, batch.positions[row], size, half, [&](unsigned d, float value) {
-                  if (is_query) {
-                    query_element(r * Queries + q, d) = value;
-                  } else {
-                    slot(d, value);
-                  }
-                });
+      const auto slot = is_query ? OwnSlot<Stored>{nullptr, nullptr, false} : own_slot(work.keys);
+      // An exponent has to be known before the first element is stored.
+      HeadExponent largest;
+      std::uint8_t exponent = 0;
+      TEMPERA_NO_UNROLL
+      for (unsigned pass = scaled && !is_query ? 0 : 1; pass < 2; ++pass) {
+        turn_head(projected(row) + begin, is_query ? rotation.query_norm : rotation.key_norm,
+                  rotation, batch.positions[row], size, half, [&](unsigned d, float value) {
+                    if (is_query) {
+                      query_element(r * Queries + q, d) = value;
+                    } else if (scaled && pass == 0) {
+                      largest.take(value);
+                    } else {
+                      slot(d, stored_element<Elements>(value, exponent));
+                    }
+                  });
+        if (scaled && pass == 0) exponent = largest.of_warp();
+      }
+      if (scaled && !is_query) keep_own_exponent(work.keys, 0, exponent);
     }
     if (has_own) {
-      for (unsigned d = size + thread; d < padded_size; d += attention_threads) own_row[d] = 0;
+      for (unsigned d = size + thread; d < padded_size; d += attention_threads)
+        own_row[d] = Elements::zero;
+    }
+    if (scaled && has_own && warp == attention_warps - 1) {
+      const float* const value = projected(leader) + shape.value_begin + key_head * size;
+      HeadExponent largest;
+      for (unsigned d = lane; d < size; d += simt::warp_lanes) largest.take(value[d]);
+      keep_own_exponent(work.values, 1, largest.of_warp());
     }
   }
   simt::wait_copies<0>();
@@ -153,20 +198,20 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     for (unsigned chunk = 0; chunk < layout.chunks; ++chunk) {
       const simt::Vector16 words = rows[thread * layout.pitch + chunk];
       const std::uint32_t elements[4] = {words.x, words.y, words.z, words.w};
-      // By halves of a chunk, so that the queries' elements do not fill the registers.
+      // By fours, so that the queries' elements do not fill the registers.
       TEMPERA_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        const float key[4] = {
-            lower_bfloat16(elements[2 * half]), upper_bfloat16(elements[2 * half]),
-            lower_bfloat16(elements[2 * half + 1]), upper_bfloat16(elements[2 * half + 1])};
+      for (unsigned four = 0; four < chunk_elements / 4; ++four) {
+        float key[4];
+        Chunk::get_four(elements, four, key);
         TEMPERA_UNROLL
         for (unsigned r = 0; r < Rows; ++r) {
           if (r >= group.rows) continue;
           TEMPERA_UNROLL
           for (unsigned q = 0; q < Queries; ++q) {
             float query[4];
-            load_neighbours(queries + (chunk * all_queries + r * Queries + q) * 8 + half * 4,
-                            query);
+            load_neighbours(
+                queries + (chunk * all_queries + r * Queries + q) * chunk_elements + four * 4,
+                query);
             TEMPERA_UNROLL
             for (unsigned i = 0; i < 4; ++i) {
               score[r][q] = fused_multiply_add(query[i], key[i], score[r][q]);
@@ -175,6 +220,13 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
         }
       }
     }
+  }
+  if constexpr (scaled) {
+    const bool is_own = has_own && thread == paged;
+    if (is_own) value_exponent = own_exponents[1];
+    const float power = Elements::power_of(is_own ? own_exponents[0] : key_exponent);
+    TEMPERA_UNROLL
+    for (unsigned q = 0; q < Queries; ++q) score[0][q] = power * score[0][q];
   }
   TEMPERA_UNROLL
   for (unsigned r = 0; r < Rows; ++r) {
@@ -194,9 +246,10 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
   simt::barrier();  // all keys have been read, too
   bring_positions(work.values, pages, key_head, size, first, paged, layout, rows);
   if (has_own) {
-    const OwnSlot slot = own_slot(work.values);
+    const auto slot = own_slot(work.values);
     const float* const value = projected(leader) + shape.value_begin + key_head * size;
-    for (unsigned d = thread; d < size; d += attention_threads) slot(d, value[d]);
+    for (unsigned d = thread; d < size; d += attention_threads)
+      slot(d, stored_element<Elements>(value[d], scaled ? own_exponents[1] : std::uint8_t{0}));
   }
 
   const auto partial_of = [&](unsigned row) {
@@ -212,8 +265,11 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
         const float other = maxima[w * all_queries + r * Queries + q];
         largest = other > largest ? other : largest;
       }
-      p[(r * split_positions + thread) * Queries + q] =
-          thread < counts[r] ? float32_exponential(score[r][q] - largest) : 0.0f;
+      const unsigned place = (r * split_positions + thread) * Queries + q;
+      p[place] = thread < counts[r] ? float32_exponential(score[r][q] - largest) : 0.0f;
+      if constexpr (scaled) {
+        weights_of_values[place] = p[place] * Elements::power_of(value_exponent);
+      }
       if (thread == 0 && q < heads)
         scratch.maxima[partial_of(group.row(r)) + q * scratch.splits] = largest;
     }
@@ -241,21 +297,21 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
     if (word[pair] * 2 >= size) word[pair] = 0;
   }
   const auto add_values = [&](auto all_see) {
-    const auto* words = reinterpret_cast<const std::uint32_t*>(rows + run_begin * layout.pitch);
+    using Pair = typename Chunk::Pair;
+    const auto* words = reinterpret_cast<const Pair*>(rows + run_begin * layout.pitch);
     for (unsigned s = run_begin; s < run_end; ++s) {
       float value[Pairs][2];
       TEMPERA_UNROLL
       for (unsigned pair = 0; pair < Pairs; ++pair) {
-        value[pair][0] = lower_bfloat16(words[word[pair]]);
-        value[pair][1] = upper_bfloat16(words[word[pair]]);
+        Chunk::get_pair(words[word[pair]], value[pair]);
       }
-      words += layout.pitch * 4;
+      words += layout.pitch * (16 / sizeof(Pair));
       TEMPERA_UNROLL
       for (unsigned r = 0; r < Rows; ++r) {
         // A row that sees less of the split has no value here, not one that weighs nothing.
         if (!decltype(all_see)::value && s >= counts[r]) continue;
         float weights[Queries];
-        load_neighbours(p + (r * split_positions + s) * Queries, weights);
+        load_neighbours(weights_of_values + (r * split_positions + s) * Queries, weights);
         TEMPERA_UNROLL
         for (unsigned q = 0; q < Queries; ++q) {
           TEMPERA_UNROLL
@@ -332,13 +388,14 @@ TEMPERA_ON_DEVICE inline void attend_group(const AttentionWork& work, const RowG
 /// Attention of a batch. attended: [rows, heads · head_dim], bfloat16, times sigmoid(gate) if the
 /// shape has gates. Head size: at most 64 · Pairs. rotation: of queries and keys as the projection
 /// left them, which with the values then go into the pages, too; without tables, all of that was
-/// done before.
+/// done before. Elements: of the pages.
 ///
 /// Grid: (splits, key_value_heads · query tiles, rows) if each row is alone; otherwise
 /// (splits, the same, rows / Rows rounded up · parts), a multiple of `parts` for every `Rows` rows
 /// of batch.shared.order. Part i of them takes the groups that row i, i + parts, … lead.
-template <unsigned Pairs, unsigned Queries, unsigned Rows>
-TEMPERA_KERNEL(attention_threads, attention_blocks(Pairs, Queries* Rows))
+template <unsigned Pairs, unsigned Queries, unsigned Rows, class Elements>
+TEMPERA_KERNEL(attention_threads,
+               attention_blocks(Pairs, Queries* Rows, sizeof(typename Elements::Stored)))
 attend_split(const AttentionShape shape, const HeadRotation rotation, float scale,
              const float* query_key_value, const TokenRows batch, const PagePart keys,
              const PagePart values, const AttentionScratch scratch, std::uint16_t* attended,
@@ -348,7 +405,7 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
   simt::let_next_begin();
   simt::wait_for_inputs();
   if constexpr (Rows == 1) {
-    attend_group<Pairs, Queries, 1>(work, RowGroup{nullptr, simt::block().z, 1});
+    attend_group<Pairs, Queries, 1, Elements>(work, RowGroup{nullptr, simt::block().z, 1});
   } else {
     const SharedRows shared = batch.shared;
     const auto is_led = [&](unsigned i) { return shared.splits[i] > simt::block().x; };
@@ -359,7 +416,7 @@ attend_split(const AttentionShape shape, const HeadRotation rotation, float scal
       if (leader > begin && is_led(leader)) continue;
       unsigned members = 1;
       while (leader + members < end && is_led(leader + members)) ++members;
-      attend_group<Pairs, Queries, Rows>(work, RowGroup{shared.order, leader, members});
+      attend_group<Pairs, Queries, Rows, Elements>(work, RowGroup{shared.order, leader, members});
     }
   }
 }

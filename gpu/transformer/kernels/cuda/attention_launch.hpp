@@ -25,21 +25,28 @@ inline std::size_t attention_counters(const AttentionShape& shape, std::size_t r
   return rows * shape.key_value_heads * ((group + queries - 1) / queries);
 }
 
-/// Rows that a block takes together if they share pages.
-inline unsigned attention_rows(const AttentionShape& shape) {
+/// Rows that a block takes together if they share pages. Elements of 8 bits go by rows alone: half
+/// of the bytes take as long to come as the multiply-adds of one row take.
+inline unsigned attention_rows(const AttentionShape& shape, PageElements elements) {
+  if (elements == PageElements::eight_bits) return 1;
   const unsigned pairs = shape.head_dim <= 64 ? 1 : shape.head_dim <= 128 ? 2 : 4;
   return attention_rows(pairs, attention_queries(shape));
 }
 
 /// Shared memory of a block that takes so many rows.
-inline std::size_t attention_shared_bytes(const AttentionShape& shape, unsigned rows) {
-  return AttentionLayout::of(static_cast<unsigned>(shape.head_dim))
-      .bytes(rows * attention_queries(shape));
+inline std::size_t attention_shared_bytes(const AttentionShape& shape, PageElements elements,
+                                          unsigned rows) {
+  const auto size = static_cast<unsigned>(shape.head_dim);
+  const unsigned queries = rows * attention_queries(shape);
+  return elements == PageElements::eight_bits
+             ? AttentionLayout<EightBitElements>::of(size).bytes(queries)
+             : AttentionLayout<Bfloat16Elements>::of(size).bytes(queries);
 }
 
 /// Queues an instance of attend_split, whose blocks take so many rows together.
 inline void launch_attention_rows(simt::Stream& stream, AttentionKernel kernel,
-                                  const AttentionWork& work, unsigned rows_together) {
+                                  const AttentionWork& work, PageElements elements,
+                                  unsigned rows_together) {
   // Rows of records of their own share their early splits alone. So a part begins with each row, or
   // else a block would compute what they do not share for one row after another.
   const unsigned parts = work.batch.own_records ? rows_together : 1;
@@ -48,7 +55,7 @@ inline void launch_attention_rows(simt::Stream& stream, AttentionKernel kernel,
   const auto heads = static_cast<unsigned>(attention_counters(work.shape, 1));
   simt::launch({.blocks = {work.scratch.splits, heads, chunks * parts},
                 .threads = attention_threads,
-                .shared_bytes = attention_shared_bytes(work.shape, rows_together)},
+                .shared_bytes = attention_shared_bytes(work.shape, elements, rows_together)},
                stream, kernel, work.shape, work.rotation, work.scale, work.query_key_value,
                work.batch, work.keys, work.values, work.scratch, work.attended, parts);
 }
@@ -56,11 +63,13 @@ inline void launch_attention_rows(simt::Stream& stream, AttentionKernel kernel,
 /// Queues the attention of a batch: one kernel. With the tables of `rotation` it also rotates the
 /// heads and fills the pages; every row must then be of a record of its own. Without them that was
 /// done before. Rows that batch.shared names go together, attention_rows of them a block. Head
-/// size: even, at most 256, and within the shared memory of the device.
+/// size: even, at most 256, and within the shared memory of the device. elements: of the pages,
+/// not float32.
 /// @throw Bug for a larger one
 void launch_attention(simt::Stream& stream, const AttentionShape& shape,
                       const HeadRotation& rotation, const float* query_key_value,
-                      const TokenRows& batch, const PagePart& keys, const PagePart& values,
-                      const AttentionScratch& scratch, std::uint16_t* attended);
+                      const TokenRows& batch, PageElements elements, const PagePart& keys,
+                      const PagePart& values, const AttentionScratch& scratch,
+                      std::uint16_t* attended);
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

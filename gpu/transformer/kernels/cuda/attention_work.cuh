@@ -14,9 +14,10 @@ constexpr unsigned attention_rows(unsigned pairs, unsigned queries) {
 }
 
 /// Blocks that share a multiprocessor at least: as many as its shared memory has room for.
-/// queries: of all rows of a block.
-constexpr unsigned attention_blocks(unsigned pairs, unsigned queries) {
-  return pairs == 4 ? 1 : queries >= 8 ? 2 : 3;
+/// queries: of all rows of a block; bytes: of an element in a page.
+constexpr unsigned attention_blocks(unsigned pairs, unsigned queries, std::size_t bytes) {
+  if (pairs == 4) return bytes == 1 ? 2 : 1;
+  return queries >= 8 ? 2 : 3;
 }
 
 /// Memory for the partial results: of the split `s` of a row's head at index

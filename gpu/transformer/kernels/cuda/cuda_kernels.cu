@@ -50,7 +50,7 @@ constexpr const char* launches_name = "cuda, launch by launch";
 ProductDevice this_device() { return {3, 227 * 1024}; }
 simt::Stream new_stream(std::uint64_t seed, Arithmetic arithmetic) {
   simt::Stream stream{.seed = seed};
-  stream.takes_ampere_steps = arithmetic == Arithmetic::tensor_core_ampere;
+  stream.takes_ampere_steps = takes_ampere_steps(arithmetic);
   return stream;
 }
 void end_stream(simt::Stream&) {}
@@ -61,7 +61,7 @@ constexpr const char* overlapped_name = "cuda on fibers, overlapped";
 constexpr const char* launches_name = "cuda on fibers, launch by launch";
 #endif
 
-void attend_by(CudaKernels::Device& device, const AttentionShape& shape,
+void attend_by(CudaKernels::Device& device, PageElements elements, const AttentionShape& shape,
                const HeadRotation& rotation, const float* query_key_value, const TokenRows& batch,
                const PagePart& keys, const PagePart& values, const ProductInputs& attended) {
   const unsigned splits = attention_splits(batch.context);
@@ -70,10 +70,11 @@ void attend_by(CudaKernels::Device& device, const AttentionShape& shape,
   device.counters.ensure_size(attention_counters(shape, batch.rows));
   float* const scratch = device.scratch.data();
   TokenRows rows = batch;
-  if (attention_shared_bytes(shape, attention_rows(shape)) > device.limits.shared_bytes)
+  if (attention_shared_bytes(shape, elements, attention_rows(shape, elements)) >
+      device.limits.shared_bytes)
     rows.shared = {};  // each row alone has room
   launch_attention(
-      device.stream, shape, rotation, query_key_value, rows, keys, values,
+      device.stream, shape, rotation, query_key_value, rows, elements, keys, values,
       {scratch, scratch + partials, scratch + 2 * partials, device.counters.data(), splits},
       attended.bfloat16);
 }
@@ -91,7 +92,7 @@ CudaKernels::CudaKernels(std::uint64_t seed, std::optional<std::size_t> shared_b
   limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes.value_or(limits.shared_bytes));
   device_->stream = new_stream(seed, arithmetic);
   limits.warpgroups =
-      arithmetic == Arithmetic::tensor_core && warpgroups_can_be_used(device_->stream);
+      takes_hopper_steps(arithmetic) && warpgroups_can_be_used(device_->stream);
   device_->stream.graphs = steps != StepForm::launches;
   device_->stream.overlapped = steps == StepForm::overlapped && can_overlap();
 }
@@ -115,7 +116,7 @@ void CudaKernels::require_attention(const AttentionShape& shape, const std::stri
     throw BadInput(where, what,
                    "the tensor-core kernels take at most " + std::to_string(largest_head) +
                        "; use --arithmetic float32");
-  const std::size_t needed = attention_shared_bytes(shape, 1);
+  const std::size_t needed = attention_shared_bytes(shape, page_elements(arithmetic_), 1);
   if (needed > device_->limits.shared_bytes)
     throw BadInput(where,
                    what + ", whose attention needs " + std::to_string(needed) +
@@ -201,15 +202,19 @@ void CudaKernels::rotate_into_pages(const AttentionShape& shape, const float* qu
   simt::launch(
       {.blocks = {as_unsigned((heads + rotary_warps - 1) / rotary_warps), as_unsigned(batch.rows)},
        .threads = rotary_warps * simt::warp_lanes},
-      device_->stream, rotate_heads, shape, HeadRotation{query_norm, key_norm, epsilon, tables},
-      batch, keys, values, query_key_value);
+      device_->stream,
+      page_elements(arithmetic_) == PageElements::eight_bits ? rotate_heads<EightBitElements>
+                                                             : rotate_heads<Bfloat16Elements>,
+      shape, HeadRotation{query_norm, key_norm, epsilon, tables}, batch, keys, values,
+      query_key_value);
 }
 
 void CudaKernels::attend(const AttentionShape& shape, const float* query_key_value,
                          const TokenRows& batch, const PagePart& keys, const PagePart& values,
                          const ProductInputs& attended) const {
   constexpr HeadRotation before{nullptr, nullptr, 0, {nullptr, nullptr}};
-  attend_by(*device_, shape, before, query_key_value, batch, keys, values, attended);
+  attend_by(*device_, page_elements(arithmetic_), shape, before, query_key_value, batch, keys,
+            values, attended);
 }
 
 void CudaKernels::rotate_and_attend(const AttentionShape& shape, const float* query_norm,
@@ -220,8 +225,8 @@ void CudaKernels::rotate_and_attend(const AttentionShape& shape, const float* qu
   if (!batch.own_records)
     return Kernels::rotate_and_attend(shape, query_norm, key_norm, epsilon, tables, batch, keys,
                                       values, query_key_value, attended);
-  attend_by(*device_, shape, {query_norm, key_norm, epsilon, tables}, query_key_value, batch, keys,
-            values, attended);
+  attend_by(*device_, page_elements(arithmetic_), shape, {query_norm, key_norm, epsilon, tables},
+            query_key_value, batch, keys, values, attended);
 }
 
 void CudaKernels::gather_from_pages(const CachedRows& batch, std::size_t size,

@@ -9,7 +9,7 @@
 
 namespace tempera::gpu {
 
-/// The production form of `tensor-core` and `tensor-core-ampere`: the kernels of this folder, on a
+/// The production form of the arithmetics of tensor cores: the kernels of this folder, on a
 /// CUDA device, or, if this program was built for the host, on fibers, thread by thread and so
 /// slowly that only tests use it. Same bits as the host's form: docs/arithmetic.md.
 ///
@@ -22,8 +22,7 @@ class CudaKernels final : public Kernels {
   /// @param shared_bytes shared memory of a block, if that is less than the device gives (on
   /// fibers 227 KiB, as an H200). It changes no bit.
   /// @param steps how whole steps are queued; tests hold one form against the other
-  /// @param arithmetic whose steps the device takes: `tensor-core` or `tensor-core-ampere`; on
-  /// fibers each of them
+  /// @param arithmetic of tensor cores, whose steps the device takes; on fibers any of them
   /// @throw BadInput if there is no device
   explicit CudaKernels(std::uint64_t seed = 1,
                        std::optional<std::size_t> shared_bytes = std::nullopt,

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/kernels/cuda/head_exponent.cuh"
 #include "gpu/transformer/kernels/cuda/page_of_position.cuh"
 #include "gpu/transformer/kernels/cuda/turned_head.cuh"
 
@@ -12,10 +13,12 @@ constexpr unsigned rotary_warps = 8;
 
 /// Normalises every query and key head, unless its norm is null, and rotates it, or its first
 /// rotary_dim elements, by its row's position: queries in place, float32; keys, and the values as
-/// they are, into the row's slot of its page, bfloat16. One warp a head: its queries' first, then
+/// they are, into the row's slot of its page, as Elements. One warp a head: its queries' first, then
 /// its keys', then its values'. Grid: (heads of a row / 8 rounded up, rows). query_key_value:
-/// [rows, shape.row_floats]; keys, values: [key_value_heads, page_tokens, head_dim].
-TEMPERA_KERNEL(rotary_warps * 32)
+/// [rows, shape.row_floats]; keys, values: [key_value_heads], each as Elements have a head.
+// Without a number of blocks the assembler takes 48 registers, and spills.
+template <class Elements>
+TEMPERA_KERNEL(rotary_warps * 32, 4)
 rotate_heads(const AttentionShape shape, const HeadRotation rotation, const TokenRows batch,
              const PagePart keys, const PagePart values, float* query_key_value) {
   simt::let_next_begin();
@@ -31,21 +34,40 @@ rotate_heads(const AttentionShape shape, const HeadRotation rotation, const Toke
   float* const buffer = query_key_value + row * shape.row_floats;
   const unsigned half = rotary_half(shape);
 
-  if (head < heads) {
-    float* const query = buffer + head * size;
-    turn_head(query, rotation.query_norm, rotation, position, size, half,
-              [query](unsigned d, float value) { query[d] = value; });
-  } else if (head < heads + key_heads) {
-    const unsigned key_head = head - heads;
-    std::uint16_t* const slot = slot_of_position(keys, page, key_head, position, size);
-    turn_head(buffer + shape.key_begin + key_head * size, rotation.key_norm, rotation, position,
-              size, half, [slot](unsigned d, float value) { slot[d] = to_bfloat16(value); });
-  } else {
-    const unsigned value_head = head - heads - key_heads;
-    const float* const value = buffer + shape.value_begin + value_head * size;
-    std::uint16_t* const slot = slot_of_position(values, page, value_head, position, size);
-    for (unsigned d = simt::lane(); d < size; d += 32) slot[d] = to_bfloat16(value[d]);
+  const bool is_query = head < heads;
+  const bool is_value = head >= heads + key_heads;
+  const unsigned key_head = is_query ? 0 : is_value ? head - heads - key_heads : head - heads;
+  const PagePart part{is_value ? values.first : keys.first, is_value ? values.stride : keys.stride};
+  float* const vector =
+      buffer + (is_query ? head * size
+                         : (is_value ? shape.value_begin : shape.key_begin) + key_head * size);
+  auto* const slot = slot_of_position<Elements>(part, page, key_head, position, size);
+  constexpr bool scaled = Elements::have_exponents;
+  HeadExponent largest;
+  std::uint8_t exponent = 0;
+  // What goes into a page is made twice if it has an exponent, which has to be known before the
+  // first element is stored.
+  TEMPERA_NO_UNROLL
+  for (unsigned pass = scaled && !is_query ? 0 : 1; pass < 2; ++pass) {
+    const auto store = [&](unsigned d, float element) {
+      if (is_query) {
+        vector[d] = element;
+      } else if (scaled && pass == 0) {
+        largest.take(element);
+      } else {
+        slot[d] = stored_element<Elements>(element, exponent);
+      }
+    };
+    if (is_value) {
+      for (unsigned d = simt::lane(); d < size; d += simt::warp_lanes) store(d, vector[d]);
+    } else {
+      turn_head(vector, is_query ? rotation.query_norm : rotation.key_norm, rotation, position,
+                size, half, store);
+    }
+    if (scaled && pass == 0) exponent = largest.of_warp();
   }
+  if (scaled && !is_query && simt::lane() == 0)
+    *exponent_of_position<Elements>(part, page, key_head, position, size) = exponent;
 }
 
 }  // namespace tempera::gpu::inline TEMPERA_SIMT_FORM

@@ -53,7 +53,7 @@ struct OnHostThreads {
   }
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
-  using RotateIntoPages = RotateIntoBfloat16Pages<PairsInPages>;
+  using RotateIntoPages = RotateIntoPagesOf<Bfloat16Heads<PairsInPages>>;
   using Attend = PairAttend;
   using GatherFromPages = TensorCoreGatherFromPages;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;

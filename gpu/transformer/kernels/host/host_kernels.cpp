@@ -23,9 +23,10 @@ const Kernels& host_kernels(InstructionSet set, Arithmetic arithmetic) {
   return for_instruction_set(set, [&]<InstructionSet Set>() -> const Kernels& {
     switch (arithmetic) {
       case Arithmetic::tensor_core:
-        return tensor_core_kernels_for<Set>();
       case Arithmetic::tensor_core_ampere:
-        return tensor_core_ampere_kernels_for<Set>();
+      case Arithmetic::tensor_core_8_bit_pages:
+      case Arithmetic::tensor_core_ampere_8_bit_pages:
+        return tensor_core_kernels_for<Set>(arithmetic);
       case Arithmetic::bfloat16_pairs:
         return bfloat16_pairs_kernels_for<Set>();
       default:

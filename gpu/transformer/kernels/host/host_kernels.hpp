@@ -10,10 +10,9 @@ namespace tempera::gpu {
 /// have one for avx512_bf16 and amx_bf16.
 template <InstructionSet>
 const Kernels& float32_kernels_for();
+/// @pre takes_tensor_core_steps(arithmetic)
 template <InstructionSet>
-const Kernels& tensor_core_kernels_for();
-template <InstructionSet>
-const Kernels& tensor_core_ampere_kernels_for();
+const Kernels& tensor_core_kernels_for(Arithmetic arithmetic);
 template <InstructionSet>
 const Kernels& bfloat16_pairs_kernels_for();
 

@@ -2,6 +2,7 @@
 
 #include "gpu/device/float_lanes.hpp"
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/cache/page_elements.hpp"
 #include "gpu/transformer/kernels/float32_exponential.hpp"
 #include "gpu/transformer/kernels/host/attention_rows.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
@@ -12,8 +13,11 @@ namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
 /// Positions whose values are one chain of sums.
 constexpr std::size_t value_run = 32;
 
-/// Up to `most` queries of one row that look at the same keys.
+/// Up to `most` queries of one row that look at the same keys. Elements: of keys and values,
+/// Bfloat16Elements or EightBitElements.
+template <class Elements>
 struct QueriesOfGroup {
+  using Stored = typename Elements::Stored;
   static constexpr std::size_t most = 8;
   /// Elements of a head that are read or summed side by side.
   static constexpr std::size_t block = 16;
@@ -26,7 +30,7 @@ struct QueriesOfGroup {
   float scale;
   const float* queries;        // [count, head_dim]
   const std::uint32_t* pages;  // of the row's record
-  PagePart keys;               // begins at those of the group: [page_tokens, head_dim]
+  PagePart keys;               // begins at those of the group
   PagePart values;             // the same
 
   float scores[most][split_positions];
@@ -86,15 +90,15 @@ struct QueriesOfGroup {
   /// reads.
   void score_split(std::size_t first) {
     for (std::size_t s = 0; s < positions_of_split(first); s += page_tokens) {
-      const auto* page = part_of_page<std::uint16_t>(keys, pages[(first + s) / page_tokens]);
+      const auto* page = part_of_page<Stored>(keys, pages[(first + s) / page_tokens]);
       FloatLanes<page_tokens> dots[most];
       for (auto& dot : dots) dot = broadcast<page_tokens>(0.0f);
       for (std::size_t begin = 0; begin < head_dim; begin += block) {
         const std::size_t size = head_dim - begin < block ? head_dim - begin : block;
         float across[block][page_tokens];  // a lane is a position
         for (std::size_t slot = 0; slot < page_tokens; ++slot) {
-          const std::uint16_t* key = page + slot * head_dim + begin;
-          for (std::size_t d = 0; d < size; ++d) across[d][slot] = from_bfloat16(key[d]);
+          const Stored* key = page + slot * head_dim + begin;
+          for (std::size_t d = 0; d < size; ++d) across[d][slot] = Elements::value_of(key[d]);
         }
         for (std::size_t head = 0; head < count; ++head) {
           const float* query = queries + head * head_dim + begin;
@@ -103,6 +107,11 @@ struct QueriesOfGroup {
                                             load<page_tokens>(across[d]), dots[head]);
           }
         }
+      }
+      if constexpr (Elements::have_exponents) {
+        float powers[page_tokens];
+        for (std::size_t slot = 0; slot < page_tokens; ++slot) powers[slot] = power_of(page, slot);
+        for (auto& dot : dots) dot = dot * load<page_tokens>(powers);
       }
       for (std::size_t head = 0; head < count; ++head) {
         store(dots[head] * broadcast<page_tokens>(scale), scores[head] + s);
@@ -121,6 +130,12 @@ struct QueriesOfGroup {
     }
     const float share = float32_exponential(m - largest);
     masses[head] = fused_multiply_add(tree_sum(weights), share, masses[head]);
+    if constexpr (Elements::have_exponents) {
+      for (std::size_t s = 0; s < positions; ++s) {
+        const auto* page = part_of_page<Stored>(values, pages[(first + s) / page_tokens]);
+        weights[s] = weights[s] * power_of(page, (first + s) % page_tokens);
+      }
+    }
     std::size_t d = 0;
     for (; d + block <= size; d += block) {
       const auto sum = sum_values<FloatLanes<block>>(weights, first, positions, begin + d);
@@ -145,7 +160,7 @@ struct QueriesOfGroup {
       set_all(run, 0.0f);
       for (std::size_t s = begin; s < end; ++s) {
         const std::size_t position = first + s;
-        const auto* page = part_of_page<std::uint16_t>(values, pages[position / page_tokens]);
+        const auto* page = part_of_page<Stored>(values, pages[position / page_tokens]);
         add_value(weights[s], page + position % page_tokens * head_dim + d, run);
       }
       if (begin == 0) {
@@ -157,10 +172,20 @@ struct QueriesOfGroup {
     return sum;
   }
 
+  /// 2^e of a token's head. page: where the group begins in it.
+  float power_of(const Stored* page, std::size_t slot) const {
+    return Elements::power_of(page[page_tokens * head_dim + slot]);
+  }
+
   static void set_all(float& lanes, float value) { lanes = value; }
   static void set_all(FloatLanes<block>& lanes, float value) { lanes = broadcast<block>(value); }
-  static void add_value(float weight, const std::uint16_t* value, float& sum) {
-    sum = fused_multiply_add(weight, from_bfloat16(*value), sum);
+  static void add_value(float weight, const Stored* value, float& sum) {
+    sum = fused_multiply_add(weight, Elements::value_of(*value), sum);
+  }
+  static void add_value(float weight, const std::uint8_t* value, FloatLanes<block>& sum) {
+    float floats[block];
+    for (std::size_t d = 0; d < block; ++d) floats[d] = Elements::value_of(value[d]);
+    sum = fused_multiply_add(broadcast<block>(weight), load<block>(floats), sum);
   }
   static void add_value(float weight, const std::uint16_t* value, FloatLanes<block>& sum) {
     sum = fused_multiply_add(broadcast<block>(weight), load<block>(value), sum);
@@ -168,13 +193,14 @@ struct QueriesOfGroup {
 };
 
 /// An item is one key/value head of one row: the queries that look at it share its reading.
+template <class Elements>
 struct TensorCoreAttend {
   AttentionShape shape;
   float scale;
   const float* query_key_value;  // [rows, shape.row_floats]
   TokenRows batch;
-  PagePart keys;            // [key_value_heads, page_tokens, head_dim]
-  PagePart values;          // [key_value_heads, page_tokens, head_dim]
+  PagePart keys;            // [key_value_heads], each as Elements have a head
+  PagePart values;          // the same
   std::uint16_t* attended;  // [rows, heads, head_dim]
 
   std::size_t items() const { return batch.rows * shape.key_value_heads; }
@@ -183,17 +209,17 @@ struct TensorCoreAttend {
     const std::size_t row = item / shape.key_value_heads;
     const std::size_t group = item % shape.key_value_heads;
     const std::size_t heads = shape.heads / shape.key_value_heads;
-    const std::size_t begin = group * page_tokens * shape.head_dim * sizeof(std::uint16_t);
-    QueriesOfGroup some;
+    const std::size_t begin = group * Elements::head_bytes(shape.head_dim);
+    QueriesOfGroup<Elements> some;
     some.head_dim = shape.head_dim;
     some.context = std::size_t{batch.positions[row]} + 1;
     some.scale = scale;
     some.pages = batch.page_table + batch.first_page[row];
     some.keys = part_after(keys, begin);
     some.values = part_after(values, begin);
-    for (std::size_t first = 0; first < heads; first += QueriesOfGroup::most) {
+    for (std::size_t first = 0; first < heads; first += some.most) {
       const std::size_t head = group * heads + first;
-      some.count = heads - first < QueriesOfGroup::most ? heads - first : QueriesOfGroup::most;
+      some.count = heads - first < some.most ? heads - first : some.most;
       some.queries = query_key_value + row * shape.row_floats + head * shape.head_dim;
       some.attend(attended + (row * shape.heads + head) * shape.head_dim);
     }

@@ -17,8 +17,9 @@ namespace tempera::gpu {
 
 namespace {
 
-/// What an arithmetic of tensor cores is made of, in the steps of one chip.
-template <Arithmetic Named, class Step>
+/// What an arithmetic of tensor cores is made of: in the steps of one chip, with pages of Elements,
+/// which Heads store.
+template <Arithmetic Named, class Step, class Elements, class Heads>
 struct OnHostThreads {
   static constexpr Arithmetic arithmetic = Named;
   static const char* name() { return host_form_name(); }
@@ -38,8 +39,8 @@ struct OnHostThreads {
   }
   using Normalize = TensorCoreNormalize;
   using NormalizeIntoPages = TensorCoreNormalizeIntoPages;
-  using RotateIntoPages = RotateIntoBfloat16Pages<HeadsInPages>;
-  using Attend = TensorCoreAttend;
+  using RotateIntoPages = RotateIntoPagesOf<Heads>;
+  using Attend = TensorCoreAttend<Elements>;
   using GatherFromPages = TensorCoreGatherFromPages;
   using ApplyDeltaRule = gpu::ApplyDeltaRule;
   template <class Weights>
@@ -53,18 +54,35 @@ struct OnHostThreads {
   using MultiplyGated = TensorCoreMultiplyGated<Weights>;
 };
 
-}  // namespace
-
-template <>
-const Kernels& tensor_core_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
-  static const LoopKernels<OnHostThreads<Arithmetic::tensor_core, HopperStep>> kernels;
+template <Arithmetic Named, class Step>
+const Kernels& with_bfloat16_pages() {
+  static const LoopKernels<
+      OnHostThreads<Named, Step, Bfloat16Elements, Bfloat16Heads<HeadsInPages>>>
+      kernels;
   return kernels;
 }
 
-template <>
-const Kernels& tensor_core_ampere_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>() {
-  static const LoopKernels<OnHostThreads<Arithmetic::tensor_core_ampere, AmpereStep>> kernels;
+template <Arithmetic Named, class Step>
+const Kernels& with_8_bit_pages() {
+  static const LoopKernels<OnHostThreads<Named, Step, EightBitElements, EightBitHeads>> kernels;
   return kernels;
+}
+
+}  // namespace
+
+template <>
+const Kernels& tensor_core_kernels_for<InstructionSet::TEMPERA_INSTRUCTION_SET>(
+    Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::tensor_core_ampere:
+      return with_bfloat16_pages<Arithmetic::tensor_core_ampere, AmpereStep>();
+    case Arithmetic::tensor_core_8_bit_pages:
+      return with_8_bit_pages<Arithmetic::tensor_core_8_bit_pages, HopperStep>();
+    case Arithmetic::tensor_core_ampere_8_bit_pages:
+      return with_8_bit_pages<Arithmetic::tensor_core_ampere_8_bit_pages, AmpereStep>();
+    default:
+      return with_bfloat16_pages<Arithmetic::tensor_core, HopperStep>();
+  }
 }
 
 }  // namespace tempera::gpu

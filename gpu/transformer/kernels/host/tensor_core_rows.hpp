@@ -3,11 +3,12 @@
 #include <cmath>
 
 #include "gpu/device/tensor_core.hpp"
+#include "gpu/transformer/cache/page_elements.hpp"
 #include "gpu/transformer/kernels/kernels.hpp"
 #include "gpu/transformer/kernels/row_kernels.hpp"
 #include "gpu/transformer/kernels/tree_sum.hpp"
 
-// The steps of the arithmetics with bfloat16 pages that are one loop over a row: call
+// The steps of the arithmetics with bfloat16 product inputs that are one loop over a row: call
 // operator()(item) for every item.
 
 namespace tempera::gpu::inline TEMPERA_INSTRUCTION_SET {
@@ -92,17 +93,65 @@ struct PairsInPages {
   }
 };
 
-/// An item is one head of one row: its queries first, then its keys, then its values.
+/// Stores a head of a key or of a value as bfloat16s. make(keep) calls keep(d, element d) for all.
 template <class Layout>
-struct RotateIntoBfloat16Pages {
+struct Bfloat16Heads {
+  template <class Make>
+  static void store_key(const PagePart& part, std::size_t page, std::size_t head, std::size_t slot,
+                        std::size_t head_dim, const Make& make) {
+    auto* const elements = part_of_page<std::uint16_t>(part, page);
+    make([&](std::size_t d, float x) {
+      elements[Layout::key(head, slot, d, head_dim)] = to_bfloat16(x);
+    });
+  }
+  template <class Make>
+  static void store_value(const PagePart& part, std::size_t page, std::size_t head,
+                          std::size_t slot, std::size_t head_dim, const Make& make) {
+    auto* const elements = part_of_page<std::uint16_t>(part, page);
+    make([&](std::size_t d, float x) {
+      elements[Layout::value(head, slot, d, head_dim)] = to_bfloat16(x);
+    });
+  }
+};
+
+/// The same by EightBitElements. What makes the elements is called twice: their exponent has to be
+/// known before the first is stored.
+struct EightBitHeads {
+  template <class Make>
+  static void store_key(const PagePart& part, std::size_t page, std::size_t head, std::size_t slot,
+                        std::size_t head_dim, const Make& make) {
+    auto* const bytes =
+        part_of_page<std::uint8_t>(part, page) + head * EightBitElements::head_bytes(head_dim);
+    std::uint32_t largest = 0;
+    make([&](std::size_t, float x) {
+      const std::uint32_t magnitude = EightBitElements::magnitude_of(x);
+      largest = magnitude > largest ? magnitude : largest;
+    });
+    const std::uint8_t exponent = EightBitElements::exponent_of(largest);
+    bytes[page_tokens * head_dim + slot] = exponent;
+    make([&](std::size_t d, float x) {
+      bytes[slot * head_dim + d] = EightBitElements::element_of(x, exponent);
+    });
+  }
+  template <class Make>
+  static void store_value(const PagePart& part, std::size_t page, std::size_t head,
+                          std::size_t slot, std::size_t head_dim, const Make& make) {
+    store_key(part, page, head, slot, head_dim, make);
+  }
+};
+
+/// An item is one head of one row: its queries first, then its keys, then its values. Heads say how
+/// pages hold those.
+template <class Heads>
+struct RotateIntoPagesOf {
   AttentionShape shape;
   const float* query_norm;  // [head_dim]; may be null
   const float* key_norm;    // [head_dim]; may be null
   float epsilon;
   RotaryTables tables;
   TokenRows batch;
-  PagePart keys;           // as Layout
-  PagePart values;         // as Layout
+  PagePart keys;
+  PagePart values;
   float* query_key_value;  // [rows, shape.row_floats]
 
   std::size_t items() const { return batch.rows * heads_per_row(); }
@@ -121,19 +170,17 @@ struct RotateIntoBfloat16Pages {
     head -= shape.heads;
     const bool is_key = head < shape.key_value_heads;
     if (!is_key) head -= shape.key_value_heads;
-    std::uint16_t* target =
-        part_of_page<std::uint16_t>(is_key ? keys : values, page_of_row(batch, row));
+    const std::size_t page = page_of_row(batch, row);
     const std::size_t slot = position % page_tokens;
     if (is_key) {
-      rotate(buffer + shape.key_begin + head * shape.head_dim, key_norm, position,
-             [&](std::size_t d, float x) {
-               target[Layout::key(head, slot, d, shape.head_dim)] = to_bfloat16(x);
-             });
+      const float* key = buffer + shape.key_begin + head * shape.head_dim;
+      Heads::store_key(keys, page, head, slot, shape.head_dim,
+                       [&](const auto& keep) { rotate(key, key_norm, position, keep); });
     } else {
       const float* value = buffer + shape.value_begin + head * shape.head_dim;
-      for (std::size_t d = 0; d < shape.head_dim; ++d) {
-        target[Layout::value(head, slot, d, shape.head_dim)] = to_bfloat16(value[d]);
-      }
+      Heads::store_value(values, page, head, slot, shape.head_dim, [&](const auto& keep) {
+        for (std::size_t d = 0; d < shape.head_dim; ++d) keep(d, value[d]);
+      });
     }
   }
 

@@ -48,6 +48,22 @@ TEST_CASE("a page has room for all keys, values and hidden states", "[cache]") {
   CHECK(begin_of(shape.hidden_states(memory), 1) == 1536 + 160);
 }
 
+TEST_CASE("a page of 8 bits has a byte for each element and one for each token's head", "[cache]") {
+  const auto arithmetic = GENERATE(Arithmetic::tensor_core_8_bit_pages,
+                                   Arithmetic::tensor_core_ampere_8_bit_pages);
+  // Two heads of 4 elements and an exponent, 16 tokens: 160 bytes of keys, and of values.
+  const PageShape shape{3, 2, 4, 10, arithmetic};
+  const ArraysLayout layout = shape.layout();
+  CHECK(layout.equal_arrays == 3);
+  CHECK(layout.element_bytes == 320);
+  CHECK(layout.last_bytes == 320);  // hidden states, which are bfloat16s
+  std::vector<std::byte> bytes(2 * layout.bytes());
+  const PageMemory memory{bytes.data(), 2 * layout.element_bytes, layout};
+  CHECK(part_of_page<std::byte>(shape.values(memory, 1), 1) - bytes.data() == 640 + 320 + 160);
+  // Of Qwen3-8B: 147,456 bytes of bfloat16s.
+  CHECK(36 * PageShape{36, 8, 128, 4096, arithmetic}.layout().element_bytes / 16 == 74304);
+}
+
 TEST_CASE("a fork shares whole pages and copies the partial one when it grows", "[cache]") {
   const auto pool = std::make_shared<PagePool>(small);
   PagedCache cache(pool);

@@ -8,17 +8,23 @@ TEST_CASE("an arithmetic of tensor cores is refused on a GPU whose own take othe
   const auto why = [](Arithmetic arithmetic, int major, int minor) {
     return why_device_lacks(arithmetic, ComputeCapability{major, minor});
   };
-  for (const auto arithmetic : {Arithmetic::tensor_core, Arithmetic::tensor_core_ampere})
+  for (const auto arithmetic : arithmetics) {
+    if (!takes_tensor_core_steps(arithmetic)) continue;
     CHECK_THAT(why(arithmetic, 7, 5), Catch::Contains("compute capability 7.5 know no bfloat16"));
+  }
   for (const int minor : {0, 6, 9}) {
-    CHECK_THAT(why(Arithmetic::tensor_core, 8, minor),
-               Catch::Contains("take other steps than Hopper's"));
+    for (const auto hopper : {Arithmetic::tensor_core, Arithmetic::tensor_core_8_bit_pages})
+      CHECK_THAT(why(hopper, 8, minor), Catch::Contains("take other steps than Hopper's"));
     CHECK(why(Arithmetic::tensor_core_ampere, 8, minor).empty());
+    CHECK(why(Arithmetic::tensor_core_ampere_8_bit_pages, 8, minor).empty());
   }
   for (const int major : {9, 10, 12}) {
     CHECK(why(Arithmetic::tensor_core, major, 0).empty());
-    CHECK_THAT(why(Arithmetic::tensor_core_ampere, major, 0),
-               Catch::Contains("take other steps than Ampere's and Ada's"));
+    CHECK(why(Arithmetic::tensor_core_8_bit_pages, major, 0).empty());
+    for (const auto ampere :
+         {Arithmetic::tensor_core_ampere, Arithmetic::tensor_core_ampere_8_bit_pages})
+      CHECK_THAT(why(ampere, major, 0),
+                 Catch::Contains("take other steps than Ampere's and Ada's"));
   }
   // Every GPU computes float32, and the host computes everything.
   CHECK(why_device_lacks(Arithmetic::float32, ComputeCapability{7, 0}).empty());

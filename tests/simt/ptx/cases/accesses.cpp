@@ -119,8 +119,9 @@ constexpr std::uint32_t attended_positions = 512;
 
 /// The last rows of a text of 512 positions, 8 queries of 128 each that share 2 key heads;
 /// together: in one block.
-Accesses::Counts of_attention(std::uint32_t rows, bool together) {
-  const gpu::PageShape pages{1, 2, 128, 8, gpu::Arithmetic::tensor_core};
+Accesses::Counts of_attention(std::uint32_t rows, bool together,
+                              gpu::Arithmetic arithmetic = gpu::Arithmetic::tensor_core) {
+  const gpu::PageShape pages{1, 2, 128, 8, arithmetic};
   std::mt19937 random(3);
   Aligned<std::uint16_t> memory(random_bfloat16s(
       attended_positions / 16 * pages.layout().bytes() / sizeof(std::uint16_t), 1.0F, random));
@@ -155,7 +156,8 @@ Accesses::Counts of_attention(std::uint32_t rows, bool together) {
   Aligned<std::uint16_t> attended(std::size_t{rows} * 1024);
   return counted([&](simt::Stream& stream) {
     gpu::launch_attention(
-        stream, shape, {}, buffer.data(), batch, pages.keys(view, 0), pages.values(view, 0),
+        stream, shape, {}, buffer.data(), batch, gpu::page_elements(arithmetic), pages.keys(view, 0),
+        pages.values(view, 0),
         {maxima.data(), sums.data(), outputs.data(), counters.data(), splits}, attended.data());
   });
 }
@@ -230,6 +232,8 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
       {"cut_product_last_block", [] { return of_product(64, gpu::Adding::last_block); }},
       {"cut_product_next_kernel", [] { return of_product(64, gpu::Adding::next_kernel); }},
       {"attention", [] { return of_attention(1, false); }},
+      {"attention_of_8_bits",
+       [] { return of_attention(1, false, gpu::Arithmetic::tensor_core_8_bit_pages); }},
       {"attention_of_4_rows", [] { return of_attention(4, true); }},
       {"norm", of_norm}};
   auto planned = plan();
@@ -250,6 +254,17 @@ TEST_CASE("the main kernels take turns at banks and touch sectors as planned") {
     CHECK(static_cast<double>(found.sectors) <=
           planned.at(name).sectors * static_cast<double>(found.fewest_sectors));
   }
+}
+
+TEST_CASE("pages of 8 bits are read by half of the sectors, and by those of their exponents") {
+  // Both heads of 512 positions, keys and values, of 128 elements.
+  constexpr std::uint64_t heads = std::uint64_t{attended_positions} * 2 * 2;
+  const std::uint64_t of_bfloat16 = of_attention(1, false).sectors;
+  const std::uint64_t of_8_bits =
+      of_attention(1, false, gpu::Arithmetic::tensor_core_8_bit_pages).sectors;
+  const std::uint64_t saved = heads * 128 / 32;
+  CHECK(of_8_bits < of_bfloat16 - saved + heads / 8);
+  CHECK(of_8_bits > heads * 128 / 32);
 }
 
 TEST_CASE("rows that share pages read their keys and values once") {
